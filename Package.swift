@@ -1,0 +1,39 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Floors, ground floor first: QuireStorage and QuireModel know nothing of each other; Quire stands on
+// both; QuireXcode and QuireTesting stand on Quire; the tool stands on everything.
+let package = Package(
+  name: "Quire",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Quire", targets: ["Quire"]),
+    .library(name: "QuireStorage", targets: ["QuireStorage"]),
+    .library(name: "QuireXcode", targets: ["QuireXcode"]),
+    .library(name: "QuireTesting", targets: ["QuireTesting"]),
+    .executable(name: "quire", targets: ["QuireTool"]),
+  ],
+  dependencies: [],
+  targets: [
+    .target(name: "QuireStorage"),
+    .target(name: "QuireModel"),
+    .target(name: "Quire", dependencies: ["QuireModel", "QuireStorage"]),
+    .target(name: "QuireXcode", dependencies: ["Quire", "QuireModel"]),
+    .target(name: "QuireTesting", dependencies: ["Quire", "QuireModel"]),
+    .executableTarget(
+      name: "QuireTool",
+      dependencies: ["Quire", "QuireModel", "QuireStorage", "QuireTesting", "QuireXcode"]),
+    .testTarget(name: "QuireStorageTests", dependencies: ["QuireStorage"]),
+    .testTarget(name: "QuireModelTests", dependencies: ["QuireModel"]),
+    .testTarget(
+      name: "QuireTests", dependencies: ["Quire", "QuireModel", "QuireStorage", "QuireTesting"]),
+    .testTarget(
+      name: "QuireXcodeTests",
+      dependencies: ["Quire", "QuireModel", "QuireStorage", "QuireTesting", "QuireXcode"]),
+    .testTarget(
+      name: "QuireToolTests",
+      dependencies: ["Quire", "QuireModel", "QuireTesting", "QuireTool", "QuireXcode"]),
+    .testTarget(name: "SourceTests"),
+  ],
+  swiftLanguageModes: [.v6]
+)
