@@ -1,0 +1,71 @@
+/// What happens to the destinations of a relationship when the object that holds them is deleted.
+///
+/// Raw values are Core Data's and are written into stores.
+public enum DeleteRule: Int, Sendable, CaseIterable {
+  /// Nothing: the destinations keep pointing at an object that is gone.
+  case noAction = 0
+  /// The inverse of each destination is cleared.
+  case nullify = 1
+  /// The destinations are deleted too.
+  case cascade = 2
+  /// The deletion fails at save while a destination remains.
+  case deny = 3
+}
+
+/// A relationship of an entity to another, or to itself.
+public struct RelationshipDescription: Hashable, Sendable {
+  public var name: String
+  /// The name of the destination entity; its subentities are destinations too.
+  public var destination: String
+  /// The name of the relationship of the destination that leads back, if there is one.
+  public var inverse: String?
+  public var deleteRule = DeleteRule.nullify
+  public var minCount = 0
+  /// The largest number of destinations; 0 is no limit, 1 makes the relationship to-one.
+  public var maxCount: Int
+  public var isOrdered = false
+  public var isOptional = true
+  public var isTransient = false
+  public var renamingIdentifier: String?
+  public var versionHashModifier: String?
+  public var isIndexedBySpotlight = false
+  public var userInfo: [String: String] = [:]
+
+  public var isToMany: Bool { maxCount != 1 }
+
+  /// A to-one relationship.
+  public init(
+    _ name: String, toOne destination: String, inverse: String? = nil,
+    deleteRule: DeleteRule = .nullify, optional: Bool = true,
+    renamedFrom renamingIdentifier: String? = nil
+  ) {
+    self.name = name
+    self.destination = destination
+    self.inverse = inverse
+    self.deleteRule = deleteRule
+    self.isOptional = optional
+    self.maxCount = 1
+    self.renamingIdentifier = renamingIdentifier
+  }
+
+  /// A to-many relationship.
+  ///
+  /// - Parameter count: how many destinations are legal; the upper bound `Int.max` means no limit.
+  public init(
+    _ name: String, toMany destination: String, inverse: String? = nil, ordered: Bool = false,
+    count: ClosedRange<Int> = 0...Int.max, deleteRule: DeleteRule = .nullify,
+    optional: Bool = true, renamedFrom renamingIdentifier: String? = nil
+  ) {
+    self.name = name
+    self.destination = destination
+    self.inverse = inverse
+    self.deleteRule = deleteRule
+    self.isOptional = optional
+    self.isOrdered = ordered
+    self.minCount = count.lowerBound
+    self.maxCount = count.upperBound == Int.max ? 0 : count.upperBound
+    self.renamingIdentifier = renamingIdentifier
+  }
+}
+
+public typealias Relationship = RelationshipDescription

@@ -1,0 +1,54 @@
+/// A model in all the versions it was ever shipped in.
+///
+/// A store written by any of them can be migrated to the current one, or to a chosen one.
+public struct VersionedModel: Sendable {
+  public struct Version: Sendable, Hashable {
+    public var name: String
+    public var model: ManagedObjectModel
+
+    public init(_ name: String, _ model: ManagedObjectModel) {
+      self.name = name
+      self.model = model
+    }
+  }
+
+  /// A name for people, such as the file name of the model without its extension.
+  public let name: String
+  /// The versions in the order they were given, which should be the order of their history.
+  public let versions: [Version]
+  public let currentVersion: Version
+
+  /// - Parameter current: the name of the current version; the last one when `nil`.
+  /// - Returns: `nil` when there is no version, two versions share a name, or none is called `current`.
+  public init?(name: String = "Model", versions: [Version], current: String? = nil) {
+    guard Set(versions.map(\.name)).count == versions.count,
+      let version = current == nil ? versions.last : versions.first(where: { $0.name == current })
+    else { return nil }
+    self.name = name
+    self.versions = versions
+    self.currentVersion = version
+  }
+
+  /// A model that has had one version so far.
+  public init(_ model: ManagedObjectModel, name: String = "Model") {
+    self.name = name
+    currentVersion = Version(name, model)
+    versions = [currentVersion]
+  }
+
+  public var current: ManagedObjectModel { currentVersion.model }
+
+  public func version(named name: String) -> Version? { versions.first { $0.name == name } }
+
+  /// The same history, ending at another version.
+  public func endingAt(_ name: String) -> VersionedModel? {
+    VersionedModel(name: self.name, versions: versions, current: name)
+  }
+
+  /// The version whose entities are exactly those with these hashes.
+  ///
+  /// Two versions may be equal in everything that is stored; then the later one is found.
+  public func version(matching hashes: [String: VersionHash]) -> Version? {
+    versions.last { $0.model.entityVersionHashesByName == hashes }
+  }
+}

@@ -1,0 +1,46 @@
+import QuireModel
+import Testing
+
+@Suite struct ManagedObjectModelTests {
+  @Test func `a child has the properties of its parent before its own`() throws {
+    let model = try ManagedObjectModel {
+      Entity("Document", abstract: true) {
+        Attribute("title", .string)
+        Relationship("artist", toOne: "Artist", inverse: "documents")
+      }
+      Entity("ArtistDocument", parent: "Document") { Attribute("year", .integer16) }
+      Entity("Artist") { Relationship("documents", toMany: "Document", inverse: "artist") }
+    }
+    let child = try #require(model.entity(named: "ArtistDocument"))
+    #expect(child.attributes.map(\.name) == ["title", "year"])
+    #expect(child.relationships.map(\.name) == ["artist"])
+    #expect(child.root.name == "Document")
+    let parent = try #require(model.entity(named: "Document"))
+    #expect(model.family(of: parent).map(\.name) == ["Document", "ArtistDocument"])
+  }
+
+  @Test(arguments: [
+    ([Entity("A"), Entity("A")], ModelError.Reason.duplicateEntity),
+    ([Entity("A", parent: "B")], .unknownParent("B")),
+    ([Entity("A", parent: "B"), Entity("B", parent: "A")], .parentCycle),
+    (
+      [Entity("A") { Relationship("b", toOne: "B") }],
+      .unknownDestination(relationship: "b", destination: "B")
+    ),
+    (
+      [Entity("A") { Relationship("a", toOne: "A", inverse: "x") }],
+      .unknownInverse(relationship: "a", inverse: "x")
+    ),
+    (
+      [Entity("A") { Attribute("x", .string, default: 3) }],
+      .defaultType(attribute: "x")
+    ),
+  ])
+  func `a set of declarations that is no model is refused with the reason`(
+    entities: [Entity], reason: ModelError.Reason
+  ) {
+    #expect { try ManagedObjectModel(entities: entities) } throws: {
+      ($0 as? ModelError)?.reason == reason
+    }
+  }
+}
