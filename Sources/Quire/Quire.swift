@@ -1,1 +1,2 @@
-// The first file of this floor.
+// People who use objects use models, predicates and sort descriptors too: one import is enough.
+@_exported import QuireModel

@@ -80,3 +80,13 @@ extension EntityDescription: Hashable {
 extension EntityDescription: CustomStringConvertible {
   public var description: String { name }
 }
+
+extension EntityDescription {
+  /// An entity that belongs to no model and has no property.
+  package convenience init(unresolved name: String) {
+    let entity = Entity(name)
+    self.init(
+      entity, parent: nil, subentityNames: [],
+      versionHash: VersionHash(of: entity, lineage: [entity]))
+  }
+}

@@ -1,0 +1,227 @@
+import QuireModel
+
+extension ManagedObjectContext {
+  public final var insertedObjects: Set<ManagedObject> { changes.inserted }
+  /// Changed objects, also those set to what they were.
+  public final var updatedObjects: Set<ManagedObject> { changes.updated }
+  public final var deletedObjects: Set<ManagedObject> { changes.deleted.filter(\.isPersistent) }
+  public final var hasChanges: Bool { !changes.isEmpty }
+
+  /// Takes an object without a context into this one, to be saved with it.
+  ///
+  /// A deleted object of this context comes back. Errors (another context's object, an abstract or
+  /// unknown entity) are thrown by the next fetch or save.
+  public final func insert(_ object: ManagedObject) {
+    do {
+      if object.context === self {
+        if object.isDeleted && !object.state.contains(.propagated) { revive(object) }
+        return
+      }
+      try adopt(object)
+    } catch {
+      report(error)
+    }
+  }
+
+  private func revive(_ object: ManagedObject) {
+    object.state.remove(.deleted)
+    changes.deleted.remove(object)
+    changes.undecided.removeAll { $0 === object }
+    if object.isPersistent {
+      if !object.slots.isEmpty { object.markUpdated() }
+    } else {
+      object.state.insert(.inserted)
+      changes.inserted.insert(object)
+    }
+  }
+
+  final func adopt(_ object: ManagedObject) throws {
+    guard object.context == nil else {
+      throw PersistenceError(
+        .managedObjectExternalRelationship,
+        "\(object.objectID) belongs to another context and cannot be inserted into this one")
+    }
+    guard let binding = modelBinding?.entity(named: object.entity.name) else {
+      throw PersistenceError(
+        .undefinedKey,
+        persistentStoreCoordinator == nil
+          ? "the context has no coordinator, so it knows no entity \(object.entity.name)"
+          : "the context's model has no entity \(object.entity.name)")
+    }
+    guard binding.entity == object.entity else {
+      throw PersistenceError(
+        .coreData, "the entity \(object.entity.name) of this object is another model's")
+    }
+    guard !binding.entity.isAbstract else {
+      throw PersistenceError(
+        .coreData, "the entity \(binding.entity.name) is abstract: insert one of its subentities")
+    }
+    object.binding = binding
+    object.context = self
+    object.state = .inserted
+    changes.inserted.insert(object)
+    enter(object)
+    object.awakeFromInsert()
+  }
+
+  /// Marks an object to be deleted by the next save.
+  ///
+  /// Delete rules are applied by ``processPendingChanges()``, which fetches and saves call; until then
+  /// the relationships of the object are whole.
+  public final func delete(_ object: ManagedObject) {
+    guard object.context === self else {
+      report(
+        PersistenceError(
+          .managedObjectExternalRelationship,
+          "\(object.objectID) does not belong to this context and cannot be deleted in it"))
+      return
+    }
+    guard !object.isDeleted else { return }
+    object.state.insert(.deleted)
+    object.state.remove(.updated)
+    object.state.remove(.inserted)
+    changes.updated.remove(object)
+    changes.inserted.remove(object)
+    changes.deleted.insert(object)
+    changes.undecided.append(object)
+  }
+
+  /// Applies the delete rules of objects deleted since the last call.
+  public final func processPendingChanges() {
+    while !changes.undecided.isEmpty {
+      let object = changes.undecided.removeFirst()
+      object.prepareForDeletion()
+      do {
+        try propagateDeletion(of: object)
+      } catch {
+        report(error)
+      }
+      object.state.insert(.propagated)
+      if !object.isPersistent {
+        // It was never saved, so there is nothing to do for a save.
+        changes.deleted.remove(object)
+        release(object)
+      }
+    }
+  }
+
+  private func propagateDeletion(of object: ManagedObject) throws {
+    for slot in object.binding.relationshipSlots {
+      let relationship = object.binding.relationship(slot)
+      switch relationship.deleteRule {
+      case .noAction, .deny: continue
+      case .nullify:
+        for destination in try destinations(of: object, slot) {
+          if let inverse = object.inverseSlot(of: relationship, on: destination) {
+            try destination.dropBacklink(inverse, to: object)
+          }
+        }
+      case .cascade:
+        for destination in try destinations(of: object, slot) { delete(destination) }
+      }
+    }
+  }
+
+  final func destinations(of object: ManagedObject, _ slot: Int) throws -> [ManagedObject] {
+    if object.isToMany(slot) { return try object.members(slot) }
+    return try object.one(slot).map { [$0] } ?? []
+  }
+
+  /// Drops all unsaved changes: inserted objects leave, changed and deleted ones become faults.
+  public final func rollback() {
+    let dropped = changes
+    changes = Changes()
+    for object in dropped.inserted { release(object) }
+    for object in dropped.updated { object.turnIntoFault() }
+    for object in dropped.deleted {
+      if object.isPersistent { object.turnIntoFault() } else { release(object) }
+    }
+  }
+
+  /// Forgets all objects and all unsaved changes. Objects that somebody still holds belong to no
+  /// context afterwards.
+  public final func reset() {
+    for object in registeredObjects { release(object) }
+    changes = Changes()
+    view = nil
+  }
+
+  /// Reads an object anew from the store's last saved state when it is next used.
+  ///
+  /// - Parameter mergeChanges: whether unsaved changes stay on top of what is read; otherwise they are
+  ///   dropped.
+  public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
+    guard object.context === self, object.isPersistent else { return }
+    do {
+      _ = try latestView()
+      if mergeChanges {
+        object.row = nil
+        object.state.remove(.inaccessible)
+        if !object.slots.isEmpty { try object.fulfil() }
+      } else if !object.isDeleted {
+        changes.updated.remove(object)
+        object.turnIntoFault()
+      }
+    } catch {
+      report(error)
+    }
+  }
+
+  public final func refreshAllObjects() {
+    for object in registeredObjects { refresh(object, mergeChanges: true) }
+  }
+}
+
+extension EntityDescription {
+  /// The entity of that name in the context's model.
+  public static func entity(
+    forEntityName name: String, in context: ManagedObjectContext
+  ) -> EntityDescription? {
+    context.modelBinding?.entity(named: name)?.entity
+  }
+
+  /// Inserts a new object of the entity's class.
+  ///
+  /// - Throws: an error that names the entity when the context's model does not have it, or it is abstract.
+  @discardableResult
+  public static func insertNewObject(
+    forEntityName name: String, into context: ManagedObjectContext
+  ) throws -> ManagedObject {
+    guard let binding = context.modelBinding?.entity(named: name) else {
+      throw PersistenceError(
+        .undefinedKey,
+        context.persistentStoreCoordinator == nil
+          ? "the context has no coordinator, so it knows no entity \(name)"
+          : "the context's model has no entity \(name)")
+    }
+    let object = binding.objectClass.init(.init(binding: binding))
+    object.applyDefaults()
+    try context.adopt(object)
+    return object
+  }
+}
+
+extension ManagedObject {
+  /// A new object of the entity this class is registered for.
+  ///
+  /// When the context's model has no such entity the object belongs to no context, and the context's next
+  /// fetch or save throws why.
+  public convenience init(context: ManagedObjectContext) {
+    if let binding = context.modelBinding?.entity(of: Self.self) {
+      self.init(Origin(binding: binding))
+      applyDefaults()
+      do {
+        try context.adopt(self)
+      } catch {
+        context.report(error)
+      }
+    } else {
+      self.init(Origin(binding: EntityBinding.unknown(named: Self.entityName)))
+      context.report(
+        PersistenceError(
+          .undefinedKey,
+          "the class \(Self.self) is not registered for an entity of the context's model: pass it to "
+            + "the coordinator's classes"))
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import QuireModel
+import QuireStorage
+
+extension ManagedObjectContext {
+  /// Writes all changes to the store in one transaction, durable when this returns.
+  ///
+  /// A save either happens whole or leaves the store, and the changes here, as they were. Without changes
+  /// nothing is written.
+  ///
+  /// - Throws: validation errors (codes 1550 to 1700);
+  ///   ``PersistenceError/Code/managedObjectMerge`` when an object to write was changed or deleted by
+  ///   another save since it was read here, with the conflicts;
+  ///   ``PersistenceError/Code/persistentStoreSave`` when the engine cannot write, with its error.
+  public final func save() throws {
+    processPendingChanges()
+    try throwUnreported()
+    guard hasChanges else { return }
+    let store = try requiredStore()
+    guard !store.isReadOnly else {
+      throw PersistenceError(
+        .persistentStoreSave, "the store was opened read-only: open it for writing to save")
+    }
+    let save = try SaveOperation(self, store)
+    try save.validate(in: self)
+    let transaction: WriteTransaction
+    do {
+      transaction = try store.pages.beginWrite()
+    } catch {
+      throw PersistenceError(
+        .persistentStoreSave, "the store cannot be written", underlying: error)
+    }
+    do {
+      try save.write(to: StoreWriter(transaction, store.entities))
+      try transaction.commit()
+    } catch {
+      transaction.abort()
+      if let error = error as? StorageError {
+        throw PersistenceError(
+          .persistentStoreSave, "the changes could not be written", underlying: error)
+      }
+      throw error
+    }
+    try finish(save)
+  }
+
+  /// Makes the objects of a committed save clean.
+  private func finish(_ save: SaveOperation) throws {
+    changes = Changes()
+    view = nil
+    let view = try latestView()
+    for object in save.deleted { release(object) }
+    for item in save.inserted {
+      unregister(item.object)
+      item.object.reference = item.reference
+      item.object.storage = item.storage
+      enter(item.object)
+    }
+    for object in save.inserted.map(\.object) + save.touched {
+      object.keepTransientSlots()
+      object.state = []
+      object.row = try view.row(object.reference)
+    }
+  }
+}
+
+extension ManagedObject {
+  /// After a save the row says everything but the values of transient attributes.
+  fileprivate func keepTransientSlots() {
+    var hasTransient = false
+    for (slot, attribute) in entity.attributes.enumerated() where attribute.isTransient {
+      if !slots.isEmpty, case .value = slots[slot] { hasTransient = true }
+    }
+    guard hasTransient else {
+      slots = []
+      return
+    }
+    for slot in slots.indices {
+      if case .attribute(let attribute) = binding.properties[slot], attribute.isTransient { continue }
+      slots[slot] = .unchanged
+    }
+  }
+}

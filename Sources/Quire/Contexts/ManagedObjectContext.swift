@@ -1,0 +1,233 @@
+import QuireModel
+import QuireStorage
+
+/// A scratch pad of objects: what is fetched, changed and saved together.
+///
+/// ## Isolation
+///
+/// A context and its objects belong to one isolation at a time and are not `Sendable`: the compiler
+/// refuses code that would use them from two. ``PersistentContainer`` hands contexts out, a main one on the
+/// main actor and background ones as `sending` results; `init()` makes one that belongs to whoever made
+/// it. What may travel between contexts is a ``ManagedObjectID``.
+///
+/// ## What a context sees
+///
+/// A fetch sees the store as of its last save by anyone, with this context's unsaved changes on top.
+/// There is one object for each row: fetching a row again returns the same object with the values it
+/// had, until it is refreshed. Relationships are read from the state of the last fetch or save.
+///
+/// Clean objects are held by whoever uses them; changed ones by the context until they are saved.
+open class ManagedObjectContext {
+  public enum ConcurrencyType: Int, Sendable {
+    /// Belongs to the isolation that made it.
+    case confinementConcurrencyType = 0
+    case privateQueueConcurrencyType = 1
+    case mainQueueConcurrencyType = 2
+  }
+
+  /// Objects with unsaved changes, which the context keeps alive.
+  struct Changes {
+    var inserted: Set<ManagedObject> = []
+    var updated: Set<ManagedObject> = []
+    var deleted: Set<ManagedObject> = []
+    /// Deleted objects whose delete rules were not applied yet, in the order of their deletion.
+    var undecided: [ManagedObject] = []
+
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+  }
+
+  public let concurrencyType: ConcurrencyType
+  public var name: String?
+  final var changes = Changes()
+  // Sound: an object leaves the register in its deinit, in this context's isolation, so that a register
+  // entry always points to a living object.
+  private var register: [Reference: Unmanaged<ManagedObject>] = [:]
+  final var view: StoreView?
+  private var unreportedError: (any Error)?
+
+  /// A context for the isolation that calls this.
+  public convenience init() { self.init(concurrencyType: .confinementConcurrencyType) }
+
+  /// - Parameter concurrencyType: says what the context is meant for; the compiler, not this value, keeps
+  ///   it in its isolation.
+  public init(concurrencyType: ConcurrencyType) { self.concurrencyType = concurrencyType }
+
+  deinit {
+    for object in register.values { object.takeUnretainedValue().context = nil }
+  }
+
+  /// Where objects come from and go to. Setting another one forgets all objects.
+  public var persistentStoreCoordinator: PersistentStoreCoordinator? {
+    willSet { if newValue !== persistentStoreCoordinator { reset() } }
+  }
+
+  /// Runs `body` where the caller runs.
+  ///
+  /// Code ported from Core Data keeps its shape; what moves work to another thread is
+  /// ``PersistentContainer/performBackgroundTask(_:)``.
+  public final nonisolated(nonsending) func perform<Result>(
+    _ body: () throws -> Result
+  ) async rethrows -> Result {
+    defer { processPendingChanges() }
+    return try body()
+  }
+
+  public final func performAndWait<Result>(_ body: () throws -> Result) rethrows -> Result {
+    defer { processPendingChanges() }
+    return try body()
+  }
+}
+
+@available(*, unavailable)
+extension ManagedObjectContext: Sendable {}
+
+// MARK: - The store
+
+extension ManagedObjectContext {
+  final var modelBinding: ModelBinding? { persistentStoreCoordinator?.binding }
+  final var store: PersistentStore? { persistentStoreCoordinator?.store }
+
+  /// The state of the store that relationships and faults are read from.
+  final func currentView() throws -> StoreView {
+    if let view { return view }
+    return try latestView()
+  }
+
+  /// Moves on to the store's last saved state.
+  final func latestView() throws -> StoreView {
+    let store = try requiredStore()
+    let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
+    if let view, view.snapshot.commitNumber == snapshot.commitNumber, view.entities === store.entities
+    {
+      return view
+    }
+    let view = StoreView(store.entities, snapshot)
+    self.view = view
+    return view
+  }
+
+  final func requiredStore() throws -> PersistentStore {
+    guard let store else {
+      throw PersistenceError(
+        .persistentStoreOperation,
+        persistentStoreCoordinator == nil
+          ? "the context has no coordinator: set persistentStoreCoordinator first"
+          : "the context's coordinator has no store: add one first")
+    }
+    return store
+  }
+
+  /// Keeps an error that a property could not throw, for the next fetch or save to throw.
+  final func report(_ error: any Error) {
+    if unreportedError == nil { unreportedError = error }
+  }
+
+  final func throwUnreported() throws {
+    defer { unreportedError = nil }
+    if let unreportedError { throw unreportedError }
+  }
+}
+
+// MARK: - Registered objects
+
+extension ManagedObjectContext {
+  final func registered(_ reference: Reference) -> ManagedObject? {
+    register[reference]?.takeUnretainedValue()
+  }
+
+  /// The one object for a row: a fault, unless it is registered already.
+  final func object(at reference: Reference) throws -> ManagedObject {
+    if let object = registered(reference) { return object }
+    guard let storage = store?.entities.storage(of: reference) else {
+      throw PersistenceError(
+        .managedObjectReferentialIntegrity,
+        "a reference leads to entity number \(reference.entity), which the store does not have")
+    }
+    let object = storage.binding.objectClass.init(.init(binding: storage.binding))
+    object.reference = reference
+    object.storage = storage
+    object.context = self
+    enter(object)
+    return object
+  }
+
+  final func enter(_ object: ManagedObject) {
+    register[object.reference] = Unmanaged.passUnretained(object)
+  }
+
+  final func unregister(_ object: ManagedObject) {
+    guard let entry = register[object.reference], entry.toOpaque() == Unmanaged.passUnretained(object).toOpaque()
+    else { return }
+    register[object.reference] = nil
+  }
+
+  final var registeredReferences: [Reference] { Array(register.keys) }
+
+  /// Lets go of an object: it keeps no row and belongs to nobody.
+  final func release(_ object: ManagedObject) {
+    unregister(object)
+    object.turnIntoFault()
+    object.context = nil
+  }
+
+  /// All objects this context knows and somebody holds.
+  public final var registeredObjects: Set<ManagedObject> {
+    Set(register.values.map { $0.takeUnretainedValue() })
+  }
+
+  /// The object with this ID if the context knows it; never looks at the store.
+  public final func registeredObject(for objectID: ManagedObjectID) -> ManagedObject? {
+    reference(for: objectID).flatMap { registered($0) }
+  }
+
+  /// The object with this ID, a fault if need be; whether it exists shows when it is read.
+  ///
+  /// - Returns: `nil` when the ID is of another store, or temporary and not of this context.
+  public final func object(with objectID: ManagedObjectID) -> ManagedObject? {
+    guard let reference = reference(for: objectID) else { return nil }
+    if let object = registered(reference) { return object }
+    if objectID.isTemporaryID { return nil }
+    do {
+      return try object(at: reference)
+    } catch {
+      report(error)
+      return nil
+    }
+  }
+
+  /// The object with this ID, its row read.
+  ///
+  /// - Throws: ``PersistenceError/Code/managedObjectReferentialIntegrity`` when there is no such object.
+  public final func existingObject(with objectID: ManagedObjectID) throws -> ManagedObject {
+    if let object = object(with: objectID) {
+      if !object.isPersistent { return object }
+      if object.row == nil, let row = try latestView().row(object.reference) {
+        object.row = row
+        object.state.remove(.inaccessible)
+      }
+      if object.row != nil, !object.state.contains(.propagated) { return object }
+    }
+    throw PersistenceError(
+      .managedObjectReferentialIntegrity, "there is no object \(objectID) in the store")
+  }
+
+  private func reference(for objectID: ManagedObjectID) -> Reference? {
+    if objectID.isTemporaryID {
+      return Reference(entity: Reference.temporaryEntity, key: objectID.key)
+    }
+    guard let store, store.identity == objectID.store,
+      let binding = modelBinding?.entity(named: objectID.entity.name),
+      let storage = store.entities.byIndex[binding.index]
+    else { return nil }
+    return Reference(entity: storage.stored.number, key: objectID.key)
+  }
+}
+
+/// Runs a call of the engine; its errors arrive as the object layer's.
+func storage<Result>(_ body: () throws(StorageError) -> Result) throws(PersistenceError) -> Result {
+  do {
+    return try body()
+  } catch {
+    throw PersistenceError(.persistentStoreOperation, "the store cannot do this", underlying: error)
+  }
+}

@@ -1,0 +1,276 @@
+import QuireModel
+import QuireStorage
+
+/// One save, from the changed objects of a context to rows and links in a transaction.
+///
+/// Order matters, and is the order of the code in ``write(to:)``: conflicts are looked for before
+/// anything is written; links of foreign keys that go are removed before deleted owners are looked at, so
+/// that a link which is left then was made by somebody else; destinations are looked up last, when all
+/// rows that this save adds and removes are known.
+final class SaveOperation {
+  struct Insertion {
+    let object: ManagedObject
+    let storage: EntityStorage
+    var reference: Reference
+  }
+
+  private let identity: StoreIdentity
+  private let entities: StoreEntities
+  private(set) var inserted: [Insertion] = []
+  /// Changed objects whose row or links a save has to write.
+  private let updated: [ManagedObject]
+  /// All objects marked as changed, also those that are as they were.
+  let touched: [ManagedObject]
+  let deleted: [ManagedObject]
+  private var newReferences: [ObjectIdentifier: Reference] = [:]
+  private var conflicts: [MergeConflict] = []
+
+  init(_ context: ManagedObjectContext, _ store: PersistentStore) throws {
+    identity = store.identity
+    entities = store.entities
+    // Sorted, so that the same changes make the same store.
+    for object in context.changes.inserted.sorted(by: { $0.reference < $1.reference }) {
+      guard let storage = entities.byIndex[object.binding.index] else { continue }
+      inserted.append(Insertion(object: object, storage: storage, reference: object.reference))
+    }
+    touched = context.changes.updated.sorted { $0.reference < $1.reference }
+    updated = touched.filter { !$0.changedSlots.isEmpty }
+    deleted = context.changes.deleted.sorted { $0.reference < $1.reference }
+  }
+
+  func validate(in context: ManagedObjectContext) throws {
+    var validation = Validation()
+    for object in deleted { try validation.validateForDelete(object, in: context) }
+    for item in inserted { try validation.validateForSave(item.object) }
+    for object in updated { try validation.validateForSave(object) }
+    try validation.finish()
+  }
+
+  func write(to writer: StoreWriter) throws {
+    for object in updated + deleted { try checkVersion(of: object, writer) }
+    try throwConflicts()
+    for index in inserted.indices {
+      let storage = inserted[index].storage
+      let reference = Reference(
+        entity: storage.stored.number, key: try writer.takeKey(in: storage.stored.keySpace))
+      inserted[index].reference = reference
+      newReferences[ObjectIdentifier(inserted[index].object)] = reference
+    }
+    for object in updated { try removeForeignLinks(of: object, writer, onlyChanged: true) }
+    for object in deleted { try removeForeignLinks(of: object, writer, onlyChanged: false) }
+    for object in deleted { try removeRow(of: object, writer) }
+    try throwConflicts()
+    for item in inserted { try writeRow(item.object, item.storage, item.reference, writer) }
+    for object in updated { try writeUpdatedRow(object, writer) }
+    for item in inserted { try writeLinks(item.object, item.storage, item.reference, writer) }
+    for object in updated {
+      if let storage = object.storage { try writeLinks(object, storage, object.reference, writer) }
+    }
+    try writeOrders(writer)
+    try throwConflicts()
+    try writer.writeKeys()
+  }
+
+  // MARK: Conflicts
+
+  private func checkVersion(of object: ManagedObject, _ writer: StoreWriter) throws {
+    let current = try writer.withRow(object.reference) { $0.version } ?? 0
+    // A deleted object whose row was never read has no version that could be outdated.
+    let known = object.row == nil && object.isDeleted && current > 0 ? current : object.version
+    if current == 0 || current != known {
+      conflicts.append(
+        MergeConflict(
+          objectID: object.objectID, oldVersion: Int(object.version), newVersion: Int(current)))
+    }
+  }
+
+  private func throwConflicts() throws(PersistenceError) {
+    guard !conflicts.isEmpty else { return }
+    var error = PersistenceError(
+      .managedObjectMerge,
+      "\(conflicts.count == 1 ? "an object" : "\(conflicts.count) objects") of this save changed in "
+        + "the store since it was read: \(conflicts.map(\.description).joined(separator: "; "))")
+    error.conflicts = conflicts
+    throw error
+  }
+
+  private func conflictOfGone(_ reference: Reference) {
+    guard let storage = entities.storage(of: reference) else { return }
+    conflicts.append(
+      MergeConflict(
+        objectID: ManagedObjectID(
+          entity: storage.binding.entity, store: identity, key: reference.key),
+        oldVersion: 1, newVersion: 0))
+  }
+
+  // MARK: Rows
+
+  private func finalReference(_ object: ManagedObject) -> Reference {
+    newReferences[ObjectIdentifier(object)] ?? object.reference
+  }
+
+  private func writeRow(
+    _ object: ManagedObject, _ storage: EntityStorage, _ reference: Reference, _ writer: StoreWriter
+  ) throws {
+    var row = RowWriter(storage.layout)
+    let version = reference == object.reference ? object.version + 1 : 1
+    try row.write(version: version) { field in
+      let slot = storage.slotByField[field]
+      guard slot >= 0, !object.slots.isEmpty else { return nil }
+      switch object.slots[slot] {
+      case .value(let value): return value.map(RowWriter.Field.value)
+      case .one(let destination):
+        return destination.map { .reference(self.finalReference($0)) }
+      case .many: return nil
+      case .unchanged:
+        guard let reader = object.row?.reader, !reader.isNil(field) else { return nil }
+        return .copy(of: field, in: reader)
+      }
+    }
+    _ = try writer.rows(of: storage.stored).put(row.bytes, for: reference.key)
+  }
+
+  /// Writes the row of a changed object, unless all that changed are the foreign keys of others.
+  private func writeUpdatedRow(_ object: ManagedObject, _ writer: StoreWriter) throws {
+    guard let storage = object.storage else { return }
+    let isOwnChange = object.changedSlots.contains { slot in
+      guard case .relationship(let relationship) = object.binding.properties[slot],
+        relationship.isToMany
+      else { return true }
+      return !isForeignKeyOfOthers(relationship, object)
+    }
+    if isOwnChange { try writeRow(object, storage, object.reference, writer) }
+  }
+
+  /// Whether a to-many relationship is the other side of a to-one, whose row says it all. An order is
+  /// the owner's own.
+  private func isForeignKeyOfOthers(
+    _ relationship: RelationshipDescription, _ object: ManagedObject
+  ) -> Bool {
+    guard !relationship.isOrdered, let model = object.context?.modelBinding?.model,
+      let inverse = model.inverse(of: relationship)?.relationship
+    else { return false }
+    return !inverse.isToMany
+  }
+
+  private func removeRow(of object: ManagedObject, _ writer: StoreWriter) throws {
+    guard let storage = object.storage else { return }
+    for slot in object.binding.relationshipSlots {
+      guard let link = storage.link(slot) else { continue }
+      let relationship = object.binding.relationship(slot)
+      for key in try writer.linkKeys(link, of: object.reference.key) {
+        try removeBacklink(of: relationship, from: object, to: key.member, writer)
+      }
+      try writer.removeLinks(link, of: object.reference.key)
+    }
+    _ = try writer.rows(of: storage.stored).remove(object.reference.key)
+  }
+
+  /// A deleted object still has this destination in the store.
+  private func removeBacklink(
+    of relationship: RelationshipDescription, from object: ManagedObject, to member: Reference,
+    _ writer: StoreWriter
+  ) throws {
+    guard let storage = entities.storage(of: member), let inverse = relationship.inverse,
+      let slot = storage.binding.slot(named: inverse)
+    else { return }
+    if let link = storage.link(slot) {
+      try writer.removeLink(link, from: member.key, to: object.reference)
+    } else if relationship.deleteRule != .noAction,
+      try writer.contains(member), !deleted.contains(where: { $0.reference == member })
+    {
+      // Its foreign key leads here and nobody in this save knows of it: another save made it.
+      conflictOfGone(object.reference)
+    }
+  }
+
+  // MARK: Links
+
+  /// Removes the entries that an object's stored foreign keys have in the trees of their owners.
+  private func removeForeignLinks(
+    of object: ManagedObject, _ writer: StoreWriter, onlyChanged: Bool
+  ) throws {
+    guard let storage = object.storage else { return }
+    let changed = onlyChanged ? Set(object.changedSlots) : []
+    for slot in object.binding.relationshipSlots {
+      let field = storage.fieldBySlot[slot]
+      guard field >= 0, !onlyChanged || changed.contains(slot),
+        let owner = try writer.withRow(object.reference, { $0.reference(field) }) ?? nil,
+        let link = ownersLink(of: object.binding.relationship(slot), owner)
+      else { continue }
+      try writer.removeLink(link, from: owner.key, to: object.reference)
+    }
+  }
+
+  /// The link tree in which the destination of a to-one relationship lists those that lead to it.
+  private func ownersLink(
+    of relationship: RelationshipDescription, _ owner: Reference
+  ) -> StoredEntity.Link? {
+    guard let inverse = relationship.inverse, let storage = entities.storage(of: owner),
+      let slot = storage.binding.slot(named: inverse)
+    else { return nil }
+    return storage.link(slot)
+  }
+
+  private func writeLinks(
+    _ object: ManagedObject, _ storage: EntityStorage, _ reference: Reference, _ writer: StoreWriter
+  ) throws {
+    for slot in object.changedSlots {
+      switch object.slots[slot] {
+      case .unchanged, .value: continue
+      case .one(let destination):
+        guard let owner = destination.map(finalReference) else { continue }
+        guard try writer.contains(owner) else {
+          conflictOfGone(owner)
+          continue
+        }
+        if let link = ownersLink(of: object.binding.relationship(slot), owner) {
+          try writer.addLink(link, from: owner.key, to: reference)
+        }
+      case .many(let pending):
+        let relationship = object.binding.relationship(slot)
+        guard let link = storage.link(slot), !link.isOrdered,
+          !isForeignKeyOfOthers(relationship, object)
+        else { continue }
+        for member in pending.removed {
+          try writer.removeLink(link, from: reference.key, to: member)
+        }
+        for member in pending.added.map(finalReference) {
+          guard try writer.contains(member) else {
+            conflictOfGone(member)
+            continue
+          }
+          try writer.addLink(link, from: reference.key, to: member)
+        }
+      }
+    }
+  }
+
+  /// Writes ordered relationships anew where they changed: when all links exist, so that the order of
+  /// the context wins over the order in which links were made.
+  private func writeOrders(_ writer: StoreWriter) throws {
+    for item in inserted { try writeOrders(item.object, item.storage, item.reference, writer) }
+    for object in updated {
+      if let storage = object.storage { try writeOrders(object, storage, object.reference, writer) }
+    }
+  }
+
+  private func writeOrders(
+    _ object: ManagedObject, _ storage: EntityStorage, _ reference: Reference, _ writer: StoreWriter
+  ) throws {
+    for slot in object.changedSlots {
+      guard let link = storage.link(slot), link.isOrdered,
+        case .many(let pending) = object.slots[slot], let order = pending.order
+      else { continue }
+      var members: [Reference] = []
+      for member in order.map(finalReference) {
+        if try writer.contains(member) {
+          members.append(member)
+        } else {
+          conflictOfGone(member)
+        }
+      }
+      try writer.setLinks(link, from: reference.key, to: members)
+    }
+  }
+}

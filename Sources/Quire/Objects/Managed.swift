@@ -1,0 +1,158 @@
+import QuireModel
+
+/// A property of a managed object, declared in one line.
+///
+/// ```swift
+/// final class Employee: ManagedObject {
+///   @Managed var firstName: String
+///   @Managed var salary: Int16
+///   @Managed var dateHired: Date?
+///   @Managed var boss: Boss?
+///   @Managed var reports: Set<Employee>
+/// }
+/// ```
+///
+/// The property has the name of the model's. A value type stands for the attribute's, optional or not: a
+/// property that is not optional reads an empty value (0, "", …) where the object has none. Reading never
+/// throws: where the store cannot be read, the empty value is returned and the context throws the error
+/// from its next fetch or save.
+@propertyWrapper
+public struct Managed<Value: ManagedValue> {
+  /// The property's slot, found at the first access; -1 before.
+  private var slot: Int32 = -1
+
+  public init() {}
+
+  /// The property is used through the object it belongs to.
+  @available(*, unavailable, message: "@Managed is for properties of classes: ManagedObject subclasses")
+  public var wrappedValue: Value {
+    get { preconditionFailure("unavailable: the compiler lets nobody come here") }
+    set { preconditionFailure("unavailable: the compiler lets nobody come here") }
+  }
+
+  public static subscript<Object: ManagedObject>(
+    _enclosingInstance object: Object,
+    wrapped wrappedKeyPath: ReferenceWritableKeyPath<Object, Value>,
+    storage storageKeyPath: ReferenceWritableKeyPath<Object, Self>
+  ) -> Value {
+    get {
+      var slot = Int(object[keyPath: storageKeyPath].slot)
+      if slot < 0 { slot = resolve(object, storageKeyPath) }
+      if slot < 0 { return Value.empty }
+      do {
+        return try Value.read(from: object, slot)
+      } catch {
+        object.context?.report(error)
+        return Value.empty
+      }
+    }
+    set {
+      var slot = Int(object[keyPath: storageKeyPath].slot)
+      if slot < 0 { slot = resolve(object, storageKeyPath) }
+      if slot < 0 { return }
+      do {
+        try Value.write(newValue, to: object, slot)
+      } catch {
+        object.context?.report(error)
+      }
+    }
+  }
+
+  /// Finds the slot by the name of the wrapped property, which the key path prints as `\Class._name`.
+  private static func resolve<Object: ManagedObject>(
+    _ object: Object, _ storage: ReferenceWritableKeyPath<Object, Self>
+  ) -> Int {
+    let text = "\(storage)"
+    let name = String(text[(text.lastIndex(of: ".").map(text.index(after:)) ?? text.startIndex)...])
+    do {
+      let slot = try object.slot(for: name.hasPrefix("_") ? String(name.dropFirst()) : name)
+      object[keyPath: storage].slot = Int32(slot)
+      return slot
+    } catch {
+      object.context?.report(error)
+      return -1
+    }
+  }
+}
+
+/// A type that a ``Managed`` property can have.
+public protocol ManagedValue {
+  /// What a property shows when there is no value.
+  static var empty: Self { get }
+  static func read(from object: ManagedObject, _ slot: Int) throws -> Self
+  static func write(_ value: Self, to object: ManagedObject, _ slot: Int) throws
+}
+
+/// A type whose optional a ``Managed`` property can have.
+public protocol OptionalManagedValue {
+  static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Self?
+  static func writeOptional(_ value: Self?, to object: ManagedObject, _ slot: Int) throws
+}
+
+extension Optional: ManagedValue where Wrapped: OptionalManagedValue {
+  public static var empty: Wrapped? { nil }
+  public static func read(from object: ManagedObject, _ slot: Int) throws -> Wrapped? {
+    try Wrapped.readOptional(from: object, slot)
+  }
+  public static func write(_ value: Wrapped?, to object: ManagedObject, _ slot: Int) throws {
+    try Wrapped.writeOptional(value, to: object, slot)
+  }
+}
+
+// MARK: - Relationships
+
+extension ManagedObject: OptionalManagedValue {
+  public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Self? {
+    let destination = try object.one(object.checkedRelationship(slot, isToMany: false))
+    guard let destination else { return nil }
+    guard let typed = destination as? Self else {
+      throw object.unacceptable(destination, for: object.binding.properties[slot].name)
+    }
+    return typed
+  }
+
+  public static func writeOptional(_ value: ManagedObject?, to object: ManagedObject, _ slot: Int)
+    throws
+  {
+    try object.setOne(object.checkedRelationship(slot, isToMany: false), value)
+  }
+
+  /// Refuses a property declared as another kind of property than the model's.
+  final func checkedRelationship(_ slot: Int, isToMany: Bool) throws -> Int {
+    if case .relationship(let relationship) = binding.properties[slot],
+      relationship.isToMany == isToMany
+    {
+      return slot
+    }
+    throw PersistenceError(
+      .unacceptableValue,
+      "\(entity.name).\(binding.properties[slot].name) is declared as a "
+        + (isToMany ? "collection of objects" : "single object") + ", the model says otherwise")
+  }
+}
+
+extension Set: ManagedValue where Element: ManagedObject {
+  public static var empty: Set<Element> { [] }
+  public static func read(from object: ManagedObject, _ slot: Int) throws -> Set<Element> {
+    Set(try [Element].read(from: object, slot))
+  }
+  public static func write(_ value: Set<Element>, to object: ManagedObject, _ slot: Int) throws {
+    // A set has no order of its own; that of the keys makes the outcome repeatable.
+    try [Element].write(value.sorted { $0.reference < $1.reference }, to: object, slot)
+  }
+}
+
+extension Array: ManagedValue where Element: ManagedObject {
+  public static var empty: [Element] { [] }
+  public static func read(from object: ManagedObject, _ slot: Int) throws -> [Element] {
+    try object.members(object.checkedRelationship(slot, isToMany: true)).map {
+      guard let typed = $0 as? Element else {
+        throw object.unacceptable($0, for: object.binding.properties[slot].name)
+      }
+      return typed
+    }
+  }
+  public static func write(_ value: [Element], to object: ManagedObject, _ slot: Int) throws {
+    try object.setMembers(object.checkedRelationship(slot, isToMany: true), value)
+  }
+}

@@ -1,0 +1,156 @@
+import QuireModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A Swift type that stands for attribute values of a typed property.
+public protocol ManagedAttribute: ManagedValue, OptionalManagedValue {
+  /// - Returns: `nil` when the value is of another kind, or not one this type can show.
+  init?(attributeValue: AttributeValue)
+  var attributeValue: AttributeValue { get }
+}
+
+extension ManagedAttribute {
+  public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Self? {
+    guard case .attribute(let attribute) = object.binding.properties[slot] else {
+      throw object.unacceptable("an attribute", for: object.binding.properties[slot].name)
+    }
+    guard let value = try object.attribute(slot) else { return nil }
+    guard let typed = Self(attributeValue: value) else {
+      throw object.unacceptable(value.plainValue, for: attribute.name)
+    }
+    return typed
+  }
+
+  public static func read(from object: ManagedObject, _ slot: Int) throws -> Self {
+    try readOptional(from: object, slot) ?? empty
+  }
+
+  public static func writeOptional(_ value: Self?, to object: ManagedObject, _ slot: Int) throws {
+    guard case .attribute(let attribute) = object.binding.properties[slot] else {
+      throw object.unacceptable("an attribute", for: object.binding.properties[slot].name)
+    }
+    guard let value else { return try object.setAttribute(slot, nil) }
+    // A number out of its attribute's range is kept as it is, and refused when the object is saved.
+    guard let converted = AttributeValue(value.attributeValue.plainValue, for: attribute) else {
+      throw object.unacceptable(value, for: attribute.name)
+    }
+    try object.setAttribute(slot, converted)
+  }
+
+  public static func write(_ value: Self, to object: ManagedObject, _ slot: Int) throws {
+    try writeOptional(value, to: object, slot)
+  }
+}
+
+extension Bool: ManagedAttribute {
+  public static var empty: Bool { false }
+  public init?(attributeValue: AttributeValue) {
+    guard case .boolean(let value) = attributeValue else { return nil }
+    self = value
+  }
+  public var attributeValue: AttributeValue { .boolean(self) }
+}
+
+extension String: ManagedAttribute {
+  public static var empty: String { "" }
+  public init?(attributeValue: AttributeValue) {
+    guard case .string(let value) = attributeValue else { return nil }
+    self = value
+  }
+  public var attributeValue: AttributeValue { .string(self) }
+}
+
+extension ManagedAttribute where Self: FixedWidthInteger & SignedInteger {
+  public static var empty: Self { 0 }
+  public init?(attributeValue: AttributeValue) {
+    guard case .integer(let value) = attributeValue else { return nil }
+    self.init(exactly: value)
+  }
+  public var attributeValue: AttributeValue { .integer(Int64(self)) }
+}
+
+extension Int: ManagedAttribute {}
+extension Int16: ManagedAttribute {}
+extension Int32: ManagedAttribute {}
+extension Int64: ManagedAttribute {}
+
+extension Double: ManagedAttribute {
+  public static var empty: Double { 0 }
+  public init?(attributeValue: AttributeValue) {
+    switch attributeValue {
+    case .double(let value): self = value
+    case .float(let value): self = Double(value)
+    default: return nil
+    }
+  }
+  public var attributeValue: AttributeValue { .double(self) }
+}
+
+extension Float: ManagedAttribute {
+  public static var empty: Float { 0 }
+  public init?(attributeValue: AttributeValue) {
+    guard case .float(let value) = attributeValue else { return nil }
+    self = value
+  }
+  public var attributeValue: AttributeValue { .float(self) }
+}
+
+extension Decimal: ManagedAttribute {
+  public static var empty: Decimal { 0 }
+  public init?(attributeValue: AttributeValue) {
+    guard case .decimal(let value) = attributeValue else { return nil }
+    self = value
+  }
+  public var attributeValue: AttributeValue { .decimal(self) }
+}
+
+extension Date: ManagedAttribute {
+  public static var empty: Date { Date(timeIntervalSinceReferenceDate: 0) }
+  public init?(attributeValue: AttributeValue) {
+    guard case .date(let value) = attributeValue else { return nil }
+    self = value
+  }
+  public var attributeValue: AttributeValue { .date(self) }
+}
+
+extension Data: ManagedAttribute {
+  public static var empty: Data { Data() }
+  public init?(attributeValue: AttributeValue) {
+    switch attributeValue {
+    case .binary(let value), .transformed(let value): self = value
+    default: return nil
+    }
+  }
+  public var attributeValue: AttributeValue { .binary(self) }
+}
+
+extension UUID: ManagedAttribute {
+  /// The UUID of zeros.
+  public static var empty: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+  public init?(attributeValue: AttributeValue) {
+    guard case .uuid(let value) = attributeValue else { return nil }
+    self = value
+  }
+  public var attributeValue: AttributeValue { .uuid(self) }
+}
+
+extension URL: OptionalManagedValue {
+  public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> URL? {
+    switch try object.attribute(slot) {
+    case nil: return nil
+    case .uri(let url), .objectID(let url): return url
+    case let value?:
+      throw object.unacceptable(value.plainValue, for: object.binding.properties[slot].name)
+    }
+  }
+  public static func writeOptional(_ value: URL?, to object: ManagedObject, _ slot: Int) throws {
+    guard case .attribute(let attribute) = object.binding.properties[slot],
+      attribute.type == .uri || attribute.type == .objectID
+    else { throw object.unacceptable("a URL", for: object.binding.properties[slot].name) }
+    try object.setAttribute(slot, value.map { attribute.type == .uri ? .uri($0) : .objectID($0) })
+  }
+}

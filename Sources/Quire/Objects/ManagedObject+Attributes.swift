@@ -1,0 +1,80 @@
+import QuireModel
+
+extension ManagedObject {
+  /// The value of an attribute slot, as changed here or as the row has it.
+  final func attribute(_ slot: Int) throws -> AttributeValue? {
+    if !slots.isEmpty, case .value(let value) = slots[slot] { return value }
+    try fulfil()
+    return try storedValue(slot)
+  }
+
+  /// Changes an attribute slot. The value must be of the attribute's type; its range is looked at when
+  /// the object is saved.
+  final func setAttribute(_ slot: Int, _ value: AttributeValue?) throws {
+    if case .attribute(let attribute) = binding.properties[slot], let value,
+      !value.isOf(attribute.type)
+    {
+      throw unacceptable(value, for: attribute.name)
+    }
+    try prepareForChange()
+    slots[slot] = .value(value)
+    markUpdated()
+  }
+
+  /// The values that differ from what was last fetched or saved, as they are now, by name.
+  ///
+  /// A property that was changed back is not among them. To-many relationships appear as sets or arrays
+  /// of objects.
+  public final func changedValues() -> [String: Any?] {
+    var changed: [String: Any?] = [:]
+    for slot in changedSlots {
+      let name = binding.properties[slot].name
+      do {
+        changed[name] = .some(try value(forKey: name))
+      } catch {
+        context?.report(error)
+      }
+    }
+    return changed
+  }
+
+  /// The values the object had when it was last fetched or saved, by name; nil values are left out.
+  public final func committedValues(forKeys keys: [String]? = nil) throws -> [String: Any] {
+    var committed: [String: Any] = [:]
+    try fulfil()
+    for key in keys ?? binding.properties.map(\.name) {
+      let slot = try self.slot(for: key)
+      guard isPersistent else { continue }
+      switch binding.properties[slot] {
+      case .attribute: committed[key] = try storedValue(slot)?.plainValue
+      case .relationship(let relationship) where relationship.isToMany:
+        committed[key] = try plainMembers(
+          storedMembers(slot).compactMap { try context?.object(at: $0) }, relationship)
+      case .relationship:
+        committed[key] = try storedReference(slot).flatMap { try context?.object(at: $0) }
+      }
+    }
+    return committed
+  }
+
+  final func slot(for key: String) throws -> Int {
+    guard let slot = binding.slot(named: key) else {
+      var error = PersistenceError(
+        .undefinedKey, "the entity \(entity.name) has no property \(key)")
+      error.entityName = entity.name
+      error.key = key
+      throw error
+    }
+    return slot
+  }
+
+  final func unacceptable(_ value: Any, for key: String) -> PersistenceError {
+    var error = PersistenceError(
+      .unacceptableValue,
+      "\(entity.name).\(key) cannot be \(value), which is of type \(type(of: value))")
+    error.entityName = entity.name
+    error.key = key
+    error.objectID = objectID
+    return error
+  }
+}

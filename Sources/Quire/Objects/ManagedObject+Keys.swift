@@ -1,0 +1,121 @@
+import QuireModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// Key-value coding: properties by name, values as `Any`.
+extension ManagedObject {
+  /// The value of a property, under the Swift type people expect.
+  ///
+  /// Integers of any width are `Int`; a to-many relationship is a `Set<ManagedObject>`, an ordered one an
+  /// array.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property, and what
+  ///   reading the store throws.
+  public final func value(forKey key: String) throws -> Any? {
+    let slot = try slot(for: key)
+    switch binding.properties[slot] {
+    case .attribute: return try attribute(slot)?.plainValue
+    case .relationship(let relationship) where relationship.isToMany:
+      return plainMembers(try members(slot), relationship)
+    case .relationship: return try one(slot)
+    }
+  }
+
+  /// Sets a property, and for a relationship the inverse too.
+  ///
+  /// Any integer type is taken for an integer attribute, any number for a floating-point or decimal one;
+  /// a to-many relationship takes any set or array of objects.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
+  ///   ``PersistenceError/Code/unacceptableValue`` when the value is of another type;
+  ///   ``PersistenceError/Code/validationNumberTooLarge`` or its counterpart when an integer is out of
+  ///   its attribute's range. The object is then unchanged.
+  public final func setValue(_ value: Any?, forKey key: String) throws {
+    let slot = try slot(for: key)
+    switch binding.properties[slot] {
+    case .attribute(let attribute):
+      guard let value = flattened(value) else { return try setAttribute(slot, nil) }
+      guard let converted = AttributeValue(value, for: attribute) else {
+        throw unacceptable(value, for: key)
+      }
+      if let error = rangeError(converted, attribute) { throw error }
+      try setAttribute(slot, converted)
+    case .relationship(let relationship) where relationship.isToMany:
+      try setMembers(slot, try objects(in: flattened(value), for: relationship))
+    case .relationship:
+      let value = flattened(value)
+      let object = value as? ManagedObject
+      if object == nil, let value { throw unacceptable(value, for: key) }
+      try setOne(slot, object)
+    }
+  }
+
+  /// The value at the end of a path of to-one relationships; nil where the path meets nil.
+  public final func value(forKeyPath path: String) throws -> Any? {
+    var object = self
+    let keys = path.split(separator: ".").map(String.init)
+    for key in keys.dropLast() {
+      guard let value = try object.value(forKey: key) else { return nil }
+      guard let next = value as? ManagedObject else { throw unacceptable(value, for: key) }
+      object = next
+    }
+    guard let last = keys.last else { return nil }
+    return try object.value(forKey: last)
+  }
+
+  /// The members of a to-many relationship as key-value coding shows them.
+  final func plainMembers(
+    _ members: [ManagedObject], _ relationship: RelationshipDescription
+  ) -> Any {
+    relationship.isOrdered ? members as Any : Set(members) as Any
+  }
+
+  /// An optional inside the `Any` counts as none.
+  private func flattened(_ value: Any?) -> Any? {
+    guard let value else { return nil }
+    guard let optional = value as? any OptionalProtocol else { return value }
+    return optional.content
+  }
+
+  private func objects(
+    in value: Any?, for relationship: RelationshipDescription
+  ) throws -> [ManagedObject] {
+    switch value {
+    case nil: return []
+    case let objects as [ManagedObject]: return objects
+    // A set has no order of its own; that of the keys makes the outcome repeatable.
+    case let objects as Set<ManagedObject>:
+      return objects.sorted { $0.reference < $1.reference }
+    case let value?: throw unacceptable(value, for: relationship.name)
+    }
+  }
+
+  /// Why an integer attribute cannot hold the value, if it cannot.
+  final func rangeError(
+    _ value: AttributeValue, _ attribute: AttributeDescription
+  ) -> PersistenceError? {
+    guard case .integer(let number) = value, let range = attribute.type.integerRange,
+      !range.contains(number)
+    else { return nil }
+    var error = PersistenceError(
+      number > range.upperBound ? .validationNumberTooLarge : .validationNumberTooSmall,
+      "\(entity.name).\(attribute.name) is \(number); it holds \(range.lowerBound) to "
+        + "\(range.upperBound)")
+    error.entityName = entity.name
+    error.key = attribute.name
+    error.objectID = objectID
+    return error
+  }
+}
+
+private protocol OptionalProtocol {
+  var content: Any? { get }
+}
+
+extension Optional: OptionalProtocol {
+  fileprivate var content: Any? { self }
+}

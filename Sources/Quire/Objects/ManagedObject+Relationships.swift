@@ -1,0 +1,228 @@
+import QuireModel
+
+/// What was changed in a to-many relationship since the object was last fetched or saved.
+///
+/// Only differences are kept, so that an object can be added to a relationship with a million members
+/// without reading them. An ordered relationship keeps its whole new order instead.
+final class PendingMembers {
+  var added: [ManagedObject] = []
+  var removed: Set<Reference> = []
+  /// All members in their order; in ordered relationships only.
+  var order: [ManagedObject]?
+}
+
+extension ManagedObject {
+  // MARK: Reading
+
+  /// The destination of a to-one slot.
+  final func one(_ slot: Int) throws -> ManagedObject? {
+    if !slots.isEmpty, case .one(let object) = slots[slot] { return object }
+    try fulfil()
+    guard let reference = storedReference(slot), let context else { return nil }
+    if let registered = context.registered(reference) { return registered }
+    if canDangle(binding.relationship(slot)), try !context.currentView().contains(reference) {
+      return nil
+    }
+    return try context.object(at: reference)
+  }
+
+  /// The destinations of a to-many slot, in order if the relationship has one.
+  ///
+  /// - Complexity: O(log *n* + destinations), each a fault unless its row was read before.
+  final func members(_ slot: Int) throws -> [ManagedObject] {
+    guard let context else {
+      if !slots.isEmpty, case .many(let pending) = slots[slot] {
+        return pending.order ?? pending.added
+      }
+      return []
+    }
+    if !slots.isEmpty, case .many(let pending) = slots[slot] {
+      if let order = pending.order { return order.filter { !$0.state.contains(.propagated) } }
+      var members: [ManagedObject] = []
+      for reference in try existingMembers(slot) where !pending.removed.contains(reference) {
+        members.append(try context.object(at: reference))
+      }
+      members += pending.added
+      return members.filter { !$0.state.contains(.propagated) }
+    }
+    return try existingMembers(slot).map { try context.object(at: $0) }
+      .filter { !$0.state.contains(.propagated) }
+  }
+
+  /// The store's destinations of a to-many slot, without those that are gone.
+  private func existingMembers(_ slot: Int) throws -> [Reference] {
+    let stored = try storedMembers(slot)
+    guard !stored.isEmpty, canDangle(binding.relationship(slot)), let context else { return stored }
+    let view = try context.currentView()
+    return try stored.filter { try context.registered($0) != nil || view.contains($0) }
+  }
+
+  /// Whether a destination of the relationship may be gone without this side having been told: there
+  /// is no inverse, or the inverse asks for no action.
+  private func canDangle(_ relationship: RelationshipDescription) -> Bool {
+    guard let model = context?.modelBinding?.model,
+      let inverse = model.inverse(of: relationship)?.relationship
+    else { return true }
+    return inverse.deleteRule == .noAction
+  }
+
+  // MARK: Changing, with the inverse
+
+  /// Points a to-one slot at `object`, and both old and new destination back accordingly.
+  final func setOne(_ slot: Int, _ object: ManagedObject?) throws {
+    let relationship = binding.relationship(slot)
+    if let object { try checkDestination(object, relationship) }
+    let old = try one(slot)
+    try prepareForChange()
+    markUpdated()
+    if old === object {
+      // Also where the row dangles: what was read as nil is now nil in truth.
+      slots[slot] = .one(object)
+      return
+    }
+    slots[slot] = .one(object)
+    if let old, let inverse = inverseSlot(of: relationship, on: old) {
+      try old.dropBacklink(inverse, to: self)
+    }
+    if let object, let inverse = inverseSlot(of: relationship, on: object) {
+      if object.isToMany(inverse) {
+        try object.pendingAdd(self, inverse)
+      } else {
+        if let rival = try object.one(inverse), rival !== self {
+          try rival.prepareForChange()
+          rival.slots[slotOnRival(rival, relationship.name, slot)] = .one(nil)
+          rival.markUpdated()
+        }
+        try object.prepareForChange()
+        object.slots[inverse] = .one(self)
+        object.markUpdated()
+      }
+    }
+  }
+
+  /// Adds `object` to a to-many slot, if it is not there yet.
+  final func addMember(_ object: ManagedObject, _ slot: Int) throws {
+    let relationship = binding.relationship(slot)
+    try checkDestination(object, relationship)
+    if try hasMember(object, slot) { return }
+    try pendingAdd(object, slot)
+    guard let inverse = inverseSlot(of: relationship, on: object) else { return }
+    if object.isToMany(inverse) {
+      try object.pendingAdd(self, inverse)
+    } else {
+      if let owner = try object.one(inverse), owner !== self,
+        let ownersSlot = owner.binding.slot(named: relationship.name)
+      {
+        try owner.pendingRemove(object, ownersSlot)
+      }
+      try object.prepareForChange()
+      object.slots[inverse] = .one(self)
+      object.markUpdated()
+    }
+  }
+
+  /// Removes `object` from a to-many slot, if it is there.
+  final func removeMember(_ object: ManagedObject, _ slot: Int) throws {
+    guard try hasMember(object, slot) else { return }
+    try pendingRemove(object, slot)
+    if let inverse = inverseSlot(of: binding.relationship(slot), on: object) {
+      try object.dropBacklink(inverse, to: self)
+    }
+  }
+
+  /// Makes `objects` the destinations of a to-many slot, in this order if the relationship has one.
+  final func setMembers(_ slot: Int, _ objects: [ManagedObject]) throws {
+    let relationship = binding.relationship(slot)
+    for object in objects { try checkDestination(object, relationship) }
+    let wanted = Set(objects)
+    for object in try members(slot) where !wanted.contains(object) {
+      try removeMember(object, slot)
+    }
+    for object in objects { try addMember(object, slot) }
+    if relationship.isOrdered {
+      var seen: Set<ManagedObject> = []
+      try pendingMembers(slot).order = objects.filter { seen.insert($0).inserted }
+      markUpdated()
+    }
+  }
+
+  /// Clears the relationship that leads from here to `object`, whatever its kind.
+  final func dropBacklink(_ slot: Int, to object: ManagedObject) throws {
+    if isToMany(slot) {
+      try pendingRemove(object, slot)
+    } else if try one(slot) === object {
+      try prepareForChange()
+      slots[slot] = .one(nil)
+      markUpdated()
+    }
+  }
+
+  // MARK: One side
+
+  final func isToMany(_ slot: Int) -> Bool { binding.relationship(slot).isToMany }
+
+  /// The slot on `object` of the relationship that leads back.
+  final func inverseSlot(of relationship: RelationshipDescription, on object: ManagedObject) -> Int? {
+    relationship.inverse.flatMap { object.binding.slot(named: $0) }
+  }
+
+  private func slotOnRival(_ rival: ManagedObject, _ name: String, _ slot: Int) -> Int {
+    rival.binding === binding ? slot : rival.binding.slot(named: name) ?? slot
+  }
+
+  private func hasMember(_ object: ManagedObject, _ slot: Int) throws -> Bool {
+    if !slots.isEmpty, case .many(let pending) = slots[slot] {
+      if let order = pending.order { return order.contains { $0 === object } }
+      if pending.removed.contains(object.reference) { return false }
+      if pending.added.contains(where: { $0 === object }) { return true }
+    }
+    guard isPersistent, object.isPersistent else { return false }
+    // The other side knows without a search through all members, when it can have only one owner.
+    let relationship = binding.relationship(slot)
+    if let inverse = inverseSlot(of: relationship, on: object), !object.isToMany(inverse) {
+      return try object.one(inverse) === self
+    }
+    return try storedMembers(slot).contains(object.reference)
+  }
+
+  private func pendingMembers(_ slot: Int) throws -> PendingMembers {
+    try prepareForChange()
+    if case .many(let pending) = slots[slot] { return pending }
+    let pending = PendingMembers()
+    if binding.relationship(slot).isOrdered { pending.order = try members(slot) }
+    slots[slot] = .many(pending)
+    return pending
+  }
+
+  final func pendingAdd(_ object: ManagedObject, _ slot: Int) throws {
+    let pending = try pendingMembers(slot)
+    if pending.removed.remove(object.reference) == nil { pending.added.append(object) }
+    pending.order?.append(object)
+    markUpdated()
+  }
+
+  final func pendingRemove(_ object: ManagedObject, _ slot: Int) throws {
+    let pending = try pendingMembers(slot)
+    if let index = pending.added.firstIndex(where: { $0 === object }) {
+      pending.added.remove(at: index)
+    } else {
+      pending.removed.insert(object.reference)
+    }
+    pending.order?.removeAll { $0 === object }
+    markUpdated()
+  }
+
+  private func checkDestination(
+    _ object: ManagedObject, _ relationship: RelationshipDescription
+  ) throws {
+    guard object.context === context else {
+      throw PersistenceError(
+        .managedObjectExternalRelationship,
+        "\(entity.name).\(relationship.name) cannot lead to an object of another context; "
+          + "look the object up here by its ID, or insert both first")
+    }
+    var ancestor: EntityDescription? = object.entity
+    while let level = ancestor, level.name != relationship.destination { ancestor = level.parent }
+    if ancestor == nil { throw unacceptable(object, for: relationship.name) }
+  }
+}

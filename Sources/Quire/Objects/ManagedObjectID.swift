@@ -1,0 +1,78 @@
+import QuireModel
+import QuireStorage
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Names one object in one store, for as long as the store exists.
+///
+/// An object that was never saved has a temporary ID, which the save that first writes it replaces by a
+/// permanent one. IDs can be sent anywhere and compared between contexts.
+public struct ManagedObjectID: Hashable, Sendable {
+  /// The object's entity: the concrete one, never an ancestor.
+  public let entity: EntityDescription
+  /// The store's UUID; `nil` in a temporary ID.
+  let store: StoreIdentity?
+  /// In a temporary ID a number that this process gives once.
+  let key: Int64
+
+  public var isTemporaryID: Bool { store == nil }
+
+  public static func == (left: ManagedObjectID, right: ManagedObjectID) -> Bool {
+    left.key == right.key && left.store == right.store
+      && (left.entity === right.entity || left.entity.name == right.entity.name)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(key)
+    hasher.combine(store)
+  }
+
+  private static let temporaryKeys = Atomic<Int64>(0)
+
+  /// A number no temporary ID of this process has.
+  static func takeTemporaryKey() -> Int64 {
+    temporaryKeys.wrappingAdd(1, ordering: .relaxed).newValue
+  }
+
+  /// Tells the temporary IDs of this process from those of others.
+  private static let processUUID = UUID()
+
+  /// `x-coredata://STORE/Entity/p12`, or for a temporary ID `x-coredata:///Entity/tPROCESS12`.
+  public func uriRepresentation() -> URL {
+    var url = URL(string: "x-coredata://\(store.map { UUID($0).uuidString } ?? "")")
+    url?.append(path: entity.name)
+    url?.append(path: isTemporaryID ? "t\(Self.processUUID.uuidString)\(key)" : "p\(key)")
+    // A scheme and a UUID always make a URL; the alternative is here for the compiler.
+    return url ?? URL(filePath: "/")
+  }
+}
+
+extension ManagedObjectID: CustomStringConvertible {
+  public var description: String { "\(entity.name)/\(isTemporaryID ? "t" : "p")\(key)" }
+}
+
+extension UUID {
+  init(_ identity: StoreIdentity) {
+    var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    withUnsafeMutableBytes(of: &bytes) {
+      $0.storeBytes(of: identity.high.bigEndian, as: UInt64.self)
+      $0.storeBytes(of: identity.low.bigEndian, toByteOffset: 8, as: UInt64.self)
+    }
+    self.init(uuid: bytes)
+  }
+}
+
+extension StoreIdentity {
+  init(_ uuid: UUID) {
+    self = withUnsafeBytes(of: uuid.uuid) {
+      StoreIdentity(
+        high: UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)),
+        low: UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import QuireModel
+import QuireStorage
+
+/// The keys of a link tree: one entry for each destination of a to-many relationship.
+///
+///     owner's key 8 | position 8, only in ordered relationships | destination's reference 8
+///
+/// Big-endian, so that the order of bytes is the order of owners, then of positions, then of
+/// destinations. An entry has no value.
+struct LinkKey {
+  var owner: Int64
+  /// 0 in relationships without an order.
+  var position: UInt64 = 0
+  var member: Reference
+
+  static func byteCount(isOrdered: Bool) -> Int { isOrdered ? 24 : 16 }
+
+  func bytes(isOrdered: Bool) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(24)
+    withUnsafeBytes(of: owner.bigEndian) { bytes.append(contentsOf: $0) }
+    if isOrdered { withUnsafeBytes(of: position.bigEndian) { bytes.append(contentsOf: $0) } }
+    withUnsafeBytes(of: member.rawValue.bigEndian) { bytes.append(contentsOf: $0) }
+    return bytes
+  }
+
+  init(owner: Int64, position: UInt64 = 0, member: Reference) {
+    self.owner = owner
+    self.position = position
+    self.member = member
+  }
+
+  /// - Returns: `nil` when the bytes have another length than keys of this kind of tree.
+  init?(_ bytes: UnsafeRawBufferPointer, isOrdered: Bool) {
+    guard bytes.count == LinkKey.byteCount(isOrdered: isOrdered) else { return nil }
+    func load(_ offset: Int) -> UInt64 {
+      UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+    owner = Int64(bitPattern: load(0))
+    position = isOrdered ? load(8) : 0
+    member = Reference(rawValue: load(isOrdered ? 16 : 8))
+  }
+
+  /// The bytes before all links of an owner.
+  static func prefix(of owner: Int64) -> [UInt8] {
+    withUnsafeBytes(of: owner.bigEndian) { Array($0) }
+  }
+}
+
+/// The links of one to-many relationship in a snapshot or a transaction.
+struct LinkReader {
+  let tree: IndexTree
+  let isOrdered: Bool
+
+  /// The destinations of one owner, in order if the relationship has one.
+  ///
+  /// - Complexity: O(log *n* + destinations).
+  func members(of owner: Int64) throws -> [Reference] {
+    var members: [Reference] = []
+    try forEach(of: owner) { members.append($0.member) }
+    return members
+  }
+
+  func forEach(of owner: Int64, _ body: (LinkKey) throws -> Void) throws {
+    var cursor = tree.cursor()
+    var isInside = try cursor.seek(to: LinkKey.prefix(of: owner))
+    while isInside {
+      let key = try key(at: cursor)
+      if key.owner != owner { break }
+      try body(key)
+      isInside = try cursor.next()
+    }
+  }
+
+  /// All links of all owners.
+  func forEach(_ body: (LinkKey) throws -> Void) throws {
+    var cursor = tree.cursor()
+    var isInside = try cursor.first()
+    while isInside {
+      try body(try key(at: cursor))
+      isInside = try cursor.next()
+    }
+  }
+
+  private func key(at cursor: IndexCursor) throws -> LinkKey {
+    guard let key = LinkKey(cursor.key, isOrdered: isOrdered) else {
+      throw PersistenceError(
+        .persistentStoreOpen, "a link tree holds a key of \(cursor.key.count) bytes")
+    }
+    return key
+  }
+}

@@ -1,0 +1,84 @@
+import QuireModel
+
+/// Where the fields of an entity's rows lie.
+///
+/// A row is
+///
+///     layout number u16 | flags u8 | 0 | version u32
+///     one bit a field: set when the value is nil
+///     fixed fields, widest first, each at its natural width
+///     end offset of each variable field, u16, or u32 when flag 1 is set
+///     the variable values back to back
+///
+/// All numbers are little-endian, end offsets count from the start of the variable values. The layout
+/// is written in the store's schema beside the entity, so that a row can be read without a model, and
+/// a renamed property needs no rewritten row.
+final class RowLayout: Sendable {
+  struct Field: Hashable, Sendable {
+    var name: String
+    var kind: FieldKind
+  }
+
+  /// Bytes before the bits of the nil values.
+  static let headerByteCount = 8
+  /// The flag of rows whose end offsets are 32 bits wide.
+  static let wideOffsetsFlag: UInt8 = 1
+
+  let number: UInt16
+  /// Fixed fields by falling width, then variable fields.
+  let fields: [Field]
+  /// For fixed fields the byte offset in the row; for variable ones the index among the variable ones.
+  let places: [Int]
+  let variableCount: Int
+  /// Where the end offsets of the variable fields begin.
+  let offsetsStart: Int
+
+  init(number: UInt16, fields: [Field]) {
+    self.number = number
+    self.fields = fields
+    var offset = RowLayout.headerByteCount + (fields.count + 7) / 8
+    var variables = 0
+    places = fields.map { field in
+      if let width = field.kind.fixedWidth {
+        defer { offset += width }
+        return offset
+      }
+      defer { variables += 1 }
+      return variables
+    }
+    variableCount = variables
+    offsetsStart = offset
+  }
+
+  /// The layout for new rows of an entity.
+  convenience init(for entity: EntityDescription, number: UInt16) {
+    self.init(number: number, fields: RowLayout.fields(of: entity))
+  }
+
+  /// What rows of the entity hold, in the order in which they hold it.
+  static func fields(of entity: EntityDescription) -> [Field] {
+    var fields: [Field] = []
+    for attribute in entity.attributes where !attribute.isTransient {
+      if let kind = FieldKind(attribute.type) {
+        fields.append(Field(name: attribute.name, kind: kind))
+      }
+    }
+    for relationship in entity.relationships
+    where !relationship.isToMany && !relationship.isTransient {
+      fields.append(Field(name: relationship.name, kind: .reference))
+    }
+    // Names break ties, so that a model's order of declaration does not show in its stores.
+    return fields.sorted {
+      ($1.kind.fixedWidth ?? 0, $0.name) < ($0.kind.fixedWidth ?? 0, $1.name)
+    }
+  }
+
+  func index(of name: String) -> Int? { fields.firstIndex { $0.name == name } }
+}
+
+extension RowLayout: Hashable {
+  static func == (left: RowLayout, right: RowLayout) -> Bool {
+    left === right || (left.number == right.number && left.fields == right.fields)
+  }
+  func hash(into hasher: inout Hasher) { hasher.combine(fields) }
+}

@@ -1,0 +1,201 @@
+import QuireModel
+import QuireStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What a store says about itself: the model it was written with, and how that model's entities lie in
+/// trees.
+///
+/// A store carries its whole model, so that tools need nothing else to read it. The schema is one small
+/// tree, changed only when a store is created, migrated, or given new metadata:
+///
+/// | key | value |
+/// |---|---|
+/// | `format` | number of this format, u32 |
+/// | `model` | the model, as ``ModelArchive`` writes it |
+/// | `version` | the name of the model's version, when it has one |
+/// | `hashes` | name and version hash of every entity, by name |
+/// | `entities` | highest numbers given, then each ``StoredEntity`` |
+/// | `metadata/…` | one value of the user's metadata each |
+struct StoreSchema: Sendable {
+  static let tree = "schema"
+  /// The tree of key counters: key space number to the last key given, u64.
+  static let keysTree = "keys"
+  /// The format of rows, links and schema that this version writes. On disk, for ever.
+  static let format: UInt32 = 1
+
+  var entities: [StoredEntity]
+  /// The highest numbers ever given in this store.
+  var lastEntityNumber: UInt16
+  var lastLinkNumber: UInt16
+  var versionName: String?
+  var metadata: [String: AttributeValue]
+
+  /// The schema of a new store.
+  init(for model: ManagedObjectModel, versionName: String?) {
+    entities = []
+    lastEntityNumber = 0
+    lastLinkNumber = 0
+    self.versionName = versionName
+    metadata = [:]
+    var keySpaces: [String: UInt16] = [:]
+    for entity in model.entities where !entity.isAbstract {
+      let number = takeEntityNumber()
+      let keySpace = keySpaces[entity.root.name] ?? number
+      keySpaces[entity.root.name] = keySpace
+      var stored = StoredEntity(
+        number: number, name: entity.name, keySpace: keySpace,
+        layout: RowLayout(for: entity, number: 1), links: [])
+      for relationship in StoredEntity.storedLinks(of: entity) {
+        stored.links.append(takeLink(for: relationship))
+      }
+      entities.append(stored)
+    }
+  }
+
+  mutating func takeEntityNumber() -> UInt16 {
+    lastEntityNumber += 1
+    return lastEntityNumber
+  }
+
+  mutating func takeLink(for relationship: RelationshipDescription) -> StoredEntity.Link {
+    lastLinkNumber += 1
+    return StoredEntity.Link(
+      relationship: relationship.name, number: lastLinkNumber, isOrdered: relationship.isOrdered)
+  }
+
+  func entity(named name: String) -> StoredEntity? { entities.first { $0.name == name } }
+}
+
+// MARK: - In the store
+
+extension StoreSchema {
+  /// Writes everything the schema tree holds.
+  func write(to transaction: WriteTransaction, model: ManagedObjectModel) throws {
+    let tree =
+      try transaction.mutableIndexTree(StoreSchema.tree)
+      ?? transaction.createIndexTree(StoreSchema.tree)
+    try tree.removeAll()
+    var format = ByteWriter()
+    format.append(StoreSchema.format)
+    try tree.put(format.bytes, for: Array("format".utf8))
+    try tree.put(ModelArchive.encode(model), for: Array("model".utf8))
+    try tree.put(StoreSchema.hashBytes(of: model), for: Array("hashes".utf8))
+    if let versionName { try tree.put(Array(versionName.utf8), for: Array("version".utf8)) }
+    var writer = ByteWriter()
+    writer.append(lastEntityNumber)
+    writer.append(lastLinkNumber)
+    writer.append(UInt32(entities.count))
+    for entity in entities { entity.write(to: &writer) }
+    try tree.put(writer.bytes, for: Array("entities".utf8))
+    for (key, value) in metadata {
+      try tree.put(value.archived(), for: Array((StoreSchema.metadataPrefix + key).utf8))
+    }
+  }
+
+  private static let metadataPrefix = "metadata/"
+
+  /// Reads all but the model, which only a store that needs migration is asked for.
+  ///
+  /// - Returns: `nil` when the store has no schema: nobody has put objects into it yet.
+  init?(from snapshot: Snapshot) throws {
+    guard let tree = try snapshot.indexTree(StoreSchema.tree) else { return nil }
+    try StoreSchema.checkFormat(in: tree)
+    guard let bytes = try tree.value(for: Array("entities".utf8)) else {
+      throw StoreSchema.damaged("has no entities")
+    }
+    entities = []
+    do {
+      var reader = ByteReader(bytes.bytes)
+      lastEntityNumber = try reader.read()
+      lastLinkNumber = try reader.read()
+      for _ in 0..<(try reader.readCount(minimumWidth: 16)) {
+        entities.append(try StoredEntity(from: &reader))
+      }
+    } catch {
+      throw StoreSchema.damaged("cannot be read at byte \(error.offset): no \(error.expected)")
+    }
+    versionName = try tree.value(for: Array("version".utf8)).map {
+      String(decoding: $0.bytes, as: UTF8.self)
+    }
+    metadata = [:]
+    var cursor = tree.cursor()
+    var isInside = try cursor.seek(to: Array(StoreSchema.metadataPrefix.utf8))
+    while isInside {
+      let key = String(decoding: cursor.key, as: UTF8.self)
+      guard key.hasPrefix(StoreSchema.metadataPrefix) else { break }
+      let name = String(key.dropFirst(StoreSchema.metadataPrefix.count))
+      metadata[name] = try AttributeValue(archived: cursor.valueBytes)
+      isInside = try cursor.next()
+    }
+  }
+
+  private static func checkFormat(in tree: IndexTree) throws {
+    guard let value = try tree.value(for: Array("format".utf8)), value.bytes.count == 4 else {
+      throw damaged("has no format number")
+    }
+    let found = UInt32(littleEndian: value.bytes.loadUnaligned(as: UInt32.self))
+    if found > format {
+      throw PersistenceError(
+        .persistentStoreOpen,
+        "the store's objects have format \(found); this version reads up to \(format)")
+    }
+  }
+
+  /// The version hashes of the model a store was written with.
+  static func hashes(in snapshot: Snapshot) throws -> [String: VersionHash] {
+    guard let tree = try snapshot.indexTree(tree), let value = try tree.value(for: Array("hashes".utf8))
+    else { return [:] }
+    var hashes: [String: VersionHash] = [:]
+    do {
+      var reader = ByteReader(value.bytes)
+      for _ in 0..<(try reader.readCount(minimumWidth: 40)) {
+        let name = try reader.readString()
+        guard let hash = VersionHash(bytes: Array(try reader.readSlice())) else {
+          throw reader.failure("a version hash of 32 bytes")
+        }
+        hashes[name] = hash
+      }
+    } catch {
+      throw damaged("has unreadable version hashes at byte \(error.offset): no \(error.expected)")
+    }
+    return hashes
+  }
+
+  /// The version hashes as the schema keeps them: equal bytes for equal models.
+  static func hashBytes(of model: ManagedObjectModel) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.append(UInt32(model.entities.count))
+    for entity in model.entities {
+      writer.append(entity.name)
+      writer.append(contentsOf: entity.versionHash.bytes)
+    }
+    return writer.bytes
+  }
+
+  /// Whether the store was written with a model whose hashes are the model's.
+  static func matches(_ model: ManagedObjectModel, in snapshot: Snapshot) throws -> Bool {
+    guard let tree = try snapshot.indexTree(tree), let value = try tree.value(for: Array("hashes".utf8))
+    else { return false }
+    return value.bytes.elementsEqual(hashBytes(of: model))
+  }
+
+  /// The model a store was written with.
+  static func model(in snapshot: Snapshot) throws -> ManagedObjectModel {
+    guard let tree = try snapshot.indexTree(tree), let value = try tree.value(for: Array("model".utf8))
+    else { throw damaged("has no model") }
+    do {
+      return try ModelArchive.decode(value.bytes)
+    } catch {
+      throw damaged("has a model that cannot be read: \(error)")
+    }
+  }
+
+  static func damaged(_ what: String) -> PersistenceError {
+    PersistenceError(.persistentStoreOpen, "the store's schema \(what)")
+  }
+}

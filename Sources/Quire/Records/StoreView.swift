@@ -1,0 +1,55 @@
+import QuireModel
+import QuireStorage
+
+/// One state of a store, read as rows and links.
+///
+/// Finding a tree by name costs a search in the catalog; a view does it once for each tree.
+final class StoreView {
+  let entities: StoreEntities
+  let snapshot: Snapshot
+  private var rowTrees: [RecordTree??]
+  private var linkTrees: [UInt16: LinkReader?] = [:]
+
+  init(_ entities: StoreEntities, _ snapshot: Snapshot) {
+    self.entities = entities
+    self.snapshot = snapshot
+    rowTrees = Array(repeating: nil, count: entities.byIndex.count)
+  }
+
+  /// The rows of a concrete entity; `nil` when none was ever written.
+  func rows(of storage: EntityStorage) throws -> RecordTree? {
+    if let tree = rowTrees[storage.binding.index] { return tree }
+    let tree = try snapshot.recordTree(storage.stored.rowTree)
+    rowTrees[storage.binding.index] = .some(tree)
+    return tree
+  }
+
+  func links(_ link: StoredEntity.Link) throws -> LinkReader? {
+    if let reader = linkTrees[link.number] { return reader }
+    let reader = try snapshot.indexTree(link.tree).map {
+      LinkReader(tree: $0, isOrdered: link.isOrdered)
+    }
+    linkTrees[link.number] = .some(reader)
+    return reader
+  }
+
+  func count(of storage: EntityStorage) throws -> Int { try rows(of: storage)?.count ?? 0 }
+
+  /// - Returns: `nil` when the store has no such row.
+  func row(_ reference: Reference) throws -> Row? {
+    guard let storage = entities.storage(of: reference), let tree = try rows(of: storage),
+      let value = try tree.value(for: reference.key)
+    else { return nil }
+    return Row(reader: try RowReader(value.bytes, layout: storage.layout), owner: value.owner)
+  }
+
+  func contains(_ reference: Reference) throws -> Bool {
+    guard let storage = entities.storage(of: reference) else { return false }
+    return try rows(of: storage)?.contains(reference.key) ?? false
+  }
+
+  /// The destinations of a to-many slot of an object.
+  func members(of reference: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
+    try links(link)?.members(of: reference.key) ?? []
+  }
+}

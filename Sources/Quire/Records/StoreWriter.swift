@@ -1,0 +1,162 @@
+import QuireModel
+import QuireStorage
+
+/// Writes rows and links in one transaction, making trees when their first entry comes.
+final class StoreWriter {
+  let transaction: WriteTransaction
+  let entities: StoreEntities
+  private var rowTrees: [UInt16: MutableRecordTree] = [:]
+  private var linkTrees: [UInt16: MutableIndexTree] = [:]
+  private var lastKeys: [UInt16: Int64] = [:]
+  private var changedKeySpaces: Set<UInt16> = []
+
+  init(_ transaction: WriteTransaction, _ entities: StoreEntities) {
+    self.transaction = transaction
+    self.entities = entities
+  }
+
+  // MARK: Rows
+
+  func rows(of stored: StoredEntity) throws -> MutableRecordTree {
+    if let tree = rowTrees[stored.number] { return tree }
+    let tree =
+      try transaction.mutableRecordTree(stored.rowTree)
+      ?? transaction.createRecordTree(stored.rowTree)
+    rowTrees[stored.number] = tree
+    return tree
+  }
+
+  /// Whether the row exists; makes no tree.
+  func contains(_ reference: Reference) throws -> Bool {
+    guard let storage = entities.storage(of: reference),
+      let tree = try existingRows(of: storage.stored)
+    else { return false }
+    return try tree.contains(reference.key)
+  }
+
+  /// Calls `body` with the row as the transaction has it; the reader is valid within the call.
+  ///
+  /// - Returns: `nil` when there is no such row.
+  func withRow<R>(_ reference: Reference, _ body: (RowReader) throws -> R) throws -> R? {
+    guard let storage = entities.storage(of: reference),
+      let tree = try existingRows(of: storage.stored),
+      let value = try tree.value(for: reference.key)
+    else { return nil }
+    return try body(try RowReader(value.bytes, layout: storage.layout))
+  }
+
+  private func existingRows(of stored: StoredEntity) throws -> MutableRecordTree? {
+    if let tree = rowTrees[stored.number] { return tree }
+    guard let tree = try transaction.mutableRecordTree(stored.rowTree) else { return nil }
+    rowTrees[stored.number] = tree
+    return tree
+  }
+
+  // MARK: Keys
+
+  /// A key that no object of the key space ever had.
+  func takeKey(in space: UInt16) throws -> Int64 {
+    let key = try lastKey(in: space) + 1
+    guard key <= Reference.maximumKey else {
+      throw PersistenceError(
+        .persistentStoreSave, "the store has given all \(Reference.maximumKey) keys of an entity")
+    }
+    lastKeys[space] = key
+    changedKeySpaces.insert(space)
+    return key
+  }
+
+  /// Makes sure that `key` is never given to another object.
+  func noteKey(_ key: Int64, in space: UInt16) throws {
+    if key > (try lastKey(in: space)) {
+      lastKeys[space] = key
+      changedKeySpaces.insert(space)
+    }
+  }
+
+  func lastKey(in space: UInt16) throws -> Int64 {
+    if let key = lastKeys[space] { return key }
+    var key: Int64 = 0
+    if let value = try transaction.recordTree(StoreSchema.keysTree)?.value(for: Int64(space)) {
+      guard value.bytes.count == 8 else {
+        throw StoreSchema.damaged("has a key counter of \(value.bytes.count) bytes")
+      }
+      key = Int64(littleEndian: value.bytes.loadUnaligned(as: Int64.self))
+    }
+    lastKeys[space] = key
+    return key
+  }
+
+  /// Writes the key counters that changed; to be called before the transaction commits.
+  func writeKeys() throws {
+    guard !changedKeySpaces.isEmpty else { return }
+    let tree =
+      try transaction.mutableRecordTree(StoreSchema.keysTree)
+      ?? transaction.createRecordTree(StoreSchema.keysTree)
+    for space in changedKeySpaces.sorted() {
+      let bytes = withUnsafeBytes(of: (lastKeys[space] ?? 0).littleEndian) { Array($0) }
+      try tree.put(bytes, for: Int64(space))
+    }
+    changedKeySpaces = []
+  }
+
+  // MARK: Links
+
+  func links(_ link: StoredEntity.Link) throws -> MutableIndexTree {
+    if let tree = linkTrees[link.number] { return tree }
+    let tree =
+      try transaction.mutableIndexTree(link.tree) ?? transaction.createIndexTree(link.tree)
+    linkTrees[link.number] = tree
+    return tree
+  }
+
+  private func existingLinks(_ link: StoredEntity.Link) throws -> MutableIndexTree? {
+    if let tree = linkTrees[link.number] { return tree }
+    guard let tree = try transaction.mutableIndexTree(link.tree) else { return nil }
+    linkTrees[link.number] = tree
+    return tree
+  }
+
+  func addLink(_ link: StoredEntity.Link, from owner: Int64, to member: Reference) throws {
+    var key = LinkKey(owner: owner, member: member)
+    if link.isOrdered { key.position = try linkKeys(link, of: owner).last.map { $0.position + 1 } ?? 0 }
+    try links(link).put([], for: key.bytes(isOrdered: link.isOrdered))
+  }
+
+  func removeLink(_ link: StoredEntity.Link, from owner: Int64, to member: Reference) throws {
+    guard let tree = try existingLinks(link) else { return }
+    if link.isOrdered {
+      for key in try linkKeys(link, of: owner) where key.member == member {
+        _ = try tree.remove(key.bytes(isOrdered: true))
+      }
+    } else {
+      _ = try tree.remove(LinkKey(owner: owner, member: member).bytes(isOrdered: false))
+    }
+  }
+
+  /// Replaces all links of an owner.
+  func setLinks(_ link: StoredEntity.Link, from owner: Int64, to members: [Reference]) throws {
+    try removeLinks(link, of: owner)
+    for (position, member) in members.enumerated() {
+      let key = LinkKey(
+        owner: owner, position: link.isOrdered ? UInt64(position) : 0, member: member)
+      try links(link).put([], for: key.bytes(isOrdered: link.isOrdered))
+    }
+  }
+
+  func removeLinks(_ link: StoredEntity.Link, of owner: Int64) throws {
+    guard let tree = try existingLinks(link) else { return }
+    for key in try linkKeys(link, of: owner) {
+      _ = try tree.remove(key.bytes(isOrdered: link.isOrdered))
+    }
+  }
+
+  func linkKeys(_ link: StoredEntity.Link, of owner: Int64) throws -> [LinkKey] {
+    guard try existingLinks(link) != nil, let tree = try transaction.indexTree(link.tree) else {
+      return []
+    }
+    var keys: [LinkKey] = []
+    try LinkReader(tree: tree, isOrdered: link.isOrdered).forEach(of: owner) { keys.append($0) }
+    return keys
+  }
+}

@@ -1,0 +1,83 @@
+import QuireModel
+
+/// What a store knows of one concrete entity: its number, how its rows lie, and its link trees.
+///
+/// Numbers are given once and never reused in a store, so that references stay true when an entity is
+/// renamed or another is removed.
+struct StoredEntity: Hashable, Sendable {
+  /// A to-many relationship and the number in the name of its tree.
+  struct Link: Hashable, Sendable {
+    var relationship: String
+    var number: UInt16
+    var isOrdered: Bool
+  }
+
+  var number: UInt16
+  var name: String
+  /// Entities with a common ancestor draw their keys from one counter, this one.
+  var keySpace: UInt16
+  var layout: RowLayout
+  var links: [Link]
+
+  /// The tree of the entity's rows; made when the first row is.
+  var rowTree: String { "rows/\(number)" }
+
+  func link(named relationship: String) -> Link? { links.first { $0.relationship == relationship } }
+
+  /// The to-many relationships of the entity that a store keeps, in the order of their names.
+  static func storedLinks(of entity: EntityDescription) -> [RelationshipDescription] {
+    entity.relationships.filter { $0.isToMany && !$0.isTransient }.sorted { $0.name < $1.name }
+  }
+}
+
+extension StoredEntity.Link {
+  /// The tree of the links; made when the first link is.
+  var tree: String { "links/\(number)" }
+}
+
+extension StoredEntity {
+  func write(to writer: inout ByteWriter) {
+    writer.append(number)
+    writer.append(name)
+    writer.append(keySpace)
+    writer.append(layout.number)
+    writer.append(UInt32(layout.fields.count))
+    for field in layout.fields {
+      writer.append(field.name)
+      writer.append(field.kind.rawValue)
+    }
+    writer.append(UInt32(links.count))
+    for link in links {
+      writer.append(link.relationship)
+      writer.append(link.number)
+      writer.append(link.isOrdered)
+    }
+  }
+
+  init(from reader: inout ByteReader) throws(ByteReaderError) {
+    number = try reader.read()
+    name = try reader.readString()
+    keySpace = try reader.read()
+    let layoutNumber = try reader.read(UInt16.self)
+    var fields: [RowLayout.Field] = []
+    for _ in 0..<(try reader.readCount(minimumWidth: 5)) {
+      let name = try reader.readString()
+      guard let kind = FieldKind(rawValue: try reader.read()) else {
+        throw reader.failure("a kind of field")
+      }
+      // The order matters: a row's places follow from it.
+      if let last = fields.last?.kind, (last.fixedWidth ?? 0) < (kind.fixedWidth ?? 0) {
+        throw reader.failure("fields by falling width")
+      }
+      fields.append(RowLayout.Field(name: name, kind: kind))
+    }
+    layout = RowLayout(number: layoutNumber, fields: fields)
+    links = []
+    for _ in 0..<(try reader.readCount(minimumWidth: 7)) {
+      links.append(
+        Link(
+          relationship: try reader.readString(), number: try reader.read(),
+          isOrdered: try reader.readBool()))
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import QuireModel
+
+/// What went wrong above the engine, with Core Data's number for it.
+///
+/// The number says which kind of error it is, the message says what, where, and what to do. Errors of
+/// the engine (your disk, your file, someone else) arrive as ``underlying``.
+public struct PersistenceError: Error, Sendable, CustomStringConvertible {
+  /// Core Data's error codes, as numbers so that code which compares numbers ports unchanged.
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public var rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+    public var description: String { "\(rawValue)" }
+  }
+
+  public var code: Code
+  public var message: String
+  /// The entity, object and property the error is about, where it is about one.
+  public var entityName: String?
+  public var objectID: ManagedObjectID?
+  public var key: String?
+  /// The single errors behind ``Code/validationMultipleErrors``.
+  public var detailedErrors: [PersistenceError] = []
+  /// The objects behind ``Code/managedObjectMerge``.
+  public var conflicts: [MergeConflict] = []
+  public var underlying: (any Error & Sendable)?
+
+  public init(_ code: Code, _ message: String, underlying: (any Error & Sendable)? = nil) {
+    self.code = code
+    self.message = message
+    self.underlying = underlying
+  }
+
+  public static let domain = "NSCocoaErrorDomain"
+
+  public var description: String {
+    var text = "error \(code): \(message)"
+    if let underlying { text += " (\(underlying))" }
+    for detail in detailedErrors { text += "\n  \(detail)" }
+    return text
+  }
+}
+
+extension PersistenceError.Code {
+  public static let managedObjectValidation = Self(rawValue: 1550)
+  public static let validationMultipleErrors = Self(rawValue: 1560)
+  public static let validationMissingMandatoryProperty = Self(rawValue: 1570)
+  public static let validationRelationshipLacksMinimumCount = Self(rawValue: 1580)
+  public static let validationRelationshipExceedsMaximumCount = Self(rawValue: 1590)
+  public static let validationRelationshipDeniedDelete = Self(rawValue: 1600)
+  public static let validationNumberTooLarge = Self(rawValue: 1610)
+  public static let validationNumberTooSmall = Self(rawValue: 1620)
+  public static let managedObjectContextLocking = Self(rawValue: 132000)
+  public static let persistentStoreCoordinatorLocking = Self(rawValue: 132010)
+  public static let managedObjectReferentialIntegrity = Self(rawValue: 133000)
+  public static let managedObjectExternalRelationship = Self(rawValue: 133010)
+  public static let managedObjectMerge = Self(rawValue: 133020)
+  public static let persistentStoreInvalidType = Self(rawValue: 134000)
+  public static let persistentStoreTypeMismatch = Self(rawValue: 134010)
+  public static let persistentStoreSave = Self(rawValue: 134030)
+  public static let coreData = Self(rawValue: 134060)
+  public static let persistentStoreOperation = Self(rawValue: 134070)
+  public static let persistentStoreOpen = Self(rawValue: 134080)
+  public static let persistentStoreUnsupportedRequestType = Self(rawValue: 134091)
+  public static let persistentStoreIncompatibleVersionHash = Self(rawValue: 134100)
+  public static let migration = Self(rawValue: 134110)
+  public static let migrationCancelled = Self(rawValue: 134120)
+  public static let migrationMissingSourceModel = Self(rawValue: 134130)
+  public static let migrationMissingMappingModel = Self(rawValue: 134140)
+  public static let migrationManagerSourceStore = Self(rawValue: 134150)
+  public static let migrationManagerDestinationStore = Self(rawValue: 134160)
+  public static let inferredMappingModel = Self(rawValue: 134190)
+  /// A key that no property of the entity has (Core Data raises an exception here).
+  public static let undefinedKey = Self(rawValue: 1_340_001)
+  /// A value of another type than the property's (Core Data raises an exception here).
+  public static let unacceptableValue = Self(rawValue: 1_340_002)
+}
+
+/// An object that was changed underneath: the store has another version of it than the one that the
+/// context's changes were made to.
+public struct MergeConflict: Hashable, Sendable, CustomStringConvertible {
+  public var objectID: ManagedObjectID
+  /// The version the changes were made to.
+  public var oldVersion: Int
+  /// The version in the store; 0 when the object is gone.
+  public var newVersion: Int
+
+  public var description: String {
+    newVersion == 0
+      ? "\(objectID) was deleted"
+      : "\(objectID) has version \(newVersion), the changes were made to version \(oldVersion)"
+  }
+}

@@ -1,0 +1,67 @@
+import QuireModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A model, a coordinator and a store behind one name, which hands out contexts.
+public final class PersistentContainer: Sendable {
+  public let name: String
+  public let persistentStoreCoordinator: PersistentStoreCoordinator
+
+  /// The context of the main actor.
+  @MainActor public private(set) lazy var viewContext: ManagedObjectContext = {
+    let context = ManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+    context.persistentStoreCoordinator = persistentStoreCoordinator
+    context.name = "viewContext"
+    return context
+  }()
+
+  public init(
+    name: String, versionedModel: VersionedModel, classes: [ManagedObject.Type] = []
+  ) {
+    self.name = name
+    persistentStoreCoordinator = PersistentStoreCoordinator(
+      versionedModel: versionedModel, classes: classes)
+  }
+
+  public convenience init(
+    name: String, managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = []
+  ) {
+    self.init(name: name, versionedModel: VersionedModel(managedObjectModel), classes: classes)
+  }
+
+  public var managedObjectModel: ManagedObjectModel {
+    persistentStoreCoordinator.managedObjectModel
+  }
+
+  /// Opens or creates the container's store.
+  ///
+  /// - Parameter url: the file; `nil` for a store in memory.
+  /// - Throws: what ``PersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)``
+  ///   throws.
+  @discardableResult
+  public func loadPersistentStore(
+    at url: URL?, options: PersistentStoreOptions = .migrating
+  ) throws -> PersistentStore {
+    try persistentStoreCoordinator.addPersistentStore(
+      type: url == nil ? .inMemory : .quire, at: url, options: options)
+  }
+
+  /// A context for whoever asks, to be sent to the isolation that will use it.
+  public func newBackgroundContext() -> sending ManagedObjectContext {
+    let context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = persistentStoreCoordinator
+    return context
+  }
+
+  /// Runs `body` off the caller's actor, with a context of its own.
+  @concurrent
+  public func performBackgroundTask<Result: Sendable>(
+    _ body: @Sendable (ManagedObjectContext) async throws -> Result
+  ) async rethrows -> Result {
+    try await body(newBackgroundContext())
+  }
+}

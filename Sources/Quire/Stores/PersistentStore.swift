@@ -1,0 +1,103 @@
+import QuireModel
+import QuireStorage
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The kind of a store.
+public struct StoreType: RawRepresentable, Hashable, Sendable {
+  public var rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// A file of Quire's own format.
+  public static let quire = StoreType(rawValue: "Quire")
+  /// The same engine without a file: the data go with the store.
+  public static let inMemory = StoreType(rawValue: "InMemory")
+  /// The name under which Core Data code asks for its durable store: ``quire``.
+  public static let sqlite = quire
+}
+
+public let SQLiteStoreType = StoreType.sqlite
+public let InMemoryStoreType = StoreType.inMemory
+
+/// The name of an option for adding a store.
+public struct PersistentStoreOption: RawRepresentable, Hashable, Sendable {
+  public var rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+}
+
+/// Migrate a store that another version of the model wrote.
+public let MigratePersistentStoresAutomaticallyOption = PersistentStoreOption(
+  rawValue: "NSMigratePersistentStoresAutomaticallyOption")
+/// Infer how to migrate from the difference between the two models.
+public let InferMappingModelAutomaticallyOption = PersistentStoreOption(
+  rawValue: "NSInferMappingModelAutomaticallyOption")
+/// Open without ever writing.
+public let ReadOnlyPersistentStoreOption = PersistentStoreOption(
+  rawValue: "NSReadOnlyPersistentStoreOption")
+
+/// How to add a store. Written as a dictionary of Core Data's option names, or property by property.
+public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
+  public var migratesAutomatically = false
+  public var infersMappingModel = false
+  public var isReadOnly = false
+  /// The UUID of a store that is created; a random one when `nil`.
+  public var storeUUID: UUID?
+
+  public init() {}
+
+  public init(dictionaryLiteral elements: (PersistentStoreOption, Bool)...) {
+    for (option, value) in elements {
+      switch option {
+      case MigratePersistentStoresAutomaticallyOption: migratesAutomatically = value
+      case InferMappingModelAutomaticallyOption: infersMappingModel = value
+      case ReadOnlyPersistentStoreOption: isReadOnly = value
+      default: break
+      }
+    }
+  }
+
+  /// Migrate, and infer how.
+  public static let migrating: PersistentStoreOptions = [
+    MigratePersistentStoresAutomaticallyOption: true, InferMappingModelAutomaticallyOption: true,
+  ]
+}
+
+/// A store that a coordinator has opened.
+public final class PersistentStore: Sendable {
+  public let type: StoreType
+  /// The file; `nil` for a store in memory.
+  public let url: URL?
+  public let isReadOnly: Bool
+  /// What opening the store changed in it; `nil` when it had the current version already.
+  public let migrationReport: MigrationReport?
+  let pages: PageStore
+  let entities: StoreEntities
+
+  init(
+    type: StoreType, url: URL?, isReadOnly: Bool, pages: PageStore, entities: StoreEntities,
+    migrationReport: MigrationReport?
+  ) {
+    self.type = type
+    self.url = url
+    self.isReadOnly = isReadOnly
+    self.pages = pages
+    self.entities = entities
+    self.migrationReport = migrationReport
+  }
+
+  var identity: StoreIdentity { pages.identity }
+
+  /// The store's UUID, kept for its whole life and through every migration.
+  public var identifier: UUID { UUID(pages.identity) }
+
+  /// The name of the model's version the store has, when its model has named versions.
+  public var versionName: String? { entities.schema.versionName }
+
+  /// What the engine says about the store's pages.
+  public var statistics: StoreStatistics { pages.statistics }
+}

@@ -1,0 +1,119 @@
+import QuireModel
+import QuireStorage
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Brings a model and a store together, for any number of contexts.
+///
+/// A coordinator can be used from anywhere at once. It has one store.
+public final class PersistentStoreCoordinator: Sendable {
+  /// The versions a store may come from, and the one it is brought to.
+  public let versionedModel: VersionedModel
+  let binding: ModelBinding
+  private let current = Mutex<PersistentStore?>(nil)
+
+  /// A coordinator for a model that has one version.
+  ///
+  /// - Parameter classes: the classes of the model's objects. Each names its entity
+  ///   (``ManagedObject/entityName``); entities without a class have plain managed objects.
+  public convenience init(
+    managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = []
+  ) {
+    self.init(versionedModel: VersionedModel(managedObjectModel), classes: classes)
+  }
+
+  /// A coordinator that knows all versions of its model, to migrate stores of earlier ones.
+  public init(versionedModel: VersionedModel, classes: [ManagedObject.Type] = []) {
+    self.versionedModel = versionedModel
+    var byName: [String: ManagedObject.Type] = [:]
+    for type in classes { byName[type.entityName] = type }
+    binding = ModelBinding(versionedModel.current, classes: byName)
+  }
+
+  deinit {
+    // Nobody is left to tell; what was committed is durable, and the log is replayed at the next open.
+    if let store = current.withLock({ $0 }) { try? store.pages.close() }
+  }
+
+  public var managedObjectModel: ManagedObjectModel { versionedModel.current }
+
+  public var persistentStores: [PersistentStore] { store.map { [$0] } ?? [] }
+
+  var store: PersistentStore? { current.withLock { $0 } }
+
+  /// Opens a store, creating it where there is none, migrating it where `options` ask for that.
+  ///
+  /// - Parameters:
+  ///   - url: the file, or `nil` for a store in memory.
+  /// - Throws: ``PersistenceError/Code/persistentStoreIncompatibleVersionHash`` (134100) when another
+  ///   version of the model wrote the store and `options` do not ask for migration;
+  ///   ``PersistenceError/Code/migrationMissingSourceModel`` (134130) when none of the known versions did;
+  ///   ``PersistenceError/Code/migrationMissingMappingModel`` (134140) when a mapping would have to be
+  ///   inferred and `options` do not ask for that;
+  ///   ``PersistenceError/Code/inferredMappingModel`` (134190) when it cannot be inferred, saying why;
+  ///   ``PersistenceError/Code/persistentStoreOpen`` (134080) when the engine cannot open the file.
+  @discardableResult
+  public func addPersistentStore(
+    type: StoreType, configuration: String? = nil, at url: URL?,
+    options: PersistentStoreOptions = [:]
+  ) throws -> PersistentStore {
+    guard store == nil else {
+      throw PersistenceError(
+        .persistentStoreOperation,
+        "the coordinator has a store already; make another coordinator for another store")
+    }
+    if let configuration, versionedModel.current.configurations[configuration] == nil {
+      throw PersistenceError(
+        .persistentStoreOperation, "the model has no configuration \(configuration)")
+    }
+    let opened = try StoreOpening(model: versionedModel, binding: binding, options: options)
+      .open(type, at: url)
+    let isFirst = current.withLock { store in
+      guard store == nil else { return false }
+      store = opened
+      return true
+    }
+    guard isFirst else {
+      try? opened.pages.close()
+      throw PersistenceError(
+        .persistentStoreOperation, "another thread added a store to the coordinator first")
+    }
+    return opened
+  }
+
+  /// Core Data's older spelling of ``addPersistentStore(type:configuration:at:options:)``.
+  @discardableResult
+  public func addPersistentStore(
+    ofType type: StoreType, configurationName: String?, at url: URL?,
+    options: PersistentStoreOptions? = nil
+  ) throws -> PersistentStore {
+    try addPersistentStore(
+      type: type, configuration: configurationName, at: url, options: options ?? [:])
+  }
+
+  /// Closes a store. Contexts keep the objects whose rows they have read, and can fetch and save nothing.
+  public func remove(_ store: PersistentStore) throws {
+    let isOurs = current.withLock { current in
+      guard current === store else { return false }
+      current = nil
+      return true
+    }
+    guard isOurs else {
+      throw PersistenceError(
+        .persistentStoreOperation, "the store does not belong to this coordinator")
+    }
+    try storage { () throws(StorageError) in try store.pages.close() }
+  }
+
+  /// The model a store file was written with, read from the file itself.
+  ///
+  /// Nothing is written, and no version of the model needs to be known.
+  public static func managedObjectModel(storedAt url: URL) throws -> ManagedObjectModel {
+    try StoreOpening.inspecting(url) { snapshot, _ in try StoreSchema.model(in: snapshot) }
+  }
+}

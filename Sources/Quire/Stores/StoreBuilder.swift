@@ -1,0 +1,129 @@
+import QuireModel
+import QuireStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Makes a store of objects whose keys are known beforehand: an import, or a fixture.
+///
+/// Everything is written in one transaction: a store that is not finished has no objects, and its file
+/// goes when the builder does.
+package final class StoreBuilder {
+  /// An object by entity and key.
+  package struct ObjectKey: Hashable, Sendable {
+    package var entityName: String
+    package var key: Int64
+
+    package init(_ entityName: String, _ key: Int64) {
+      self.entityName = entityName
+      self.key = key
+    }
+  }
+
+  private let url: URL
+  private let pages: PageStore
+  private let entities: StoreEntities
+  private let writer: StoreWriter
+  private var isFinished = false
+
+  /// - Throws: when there is a file already, or none can be made.
+  package init(
+    creating url: URL, version: VersionedModel.Version, uuid: UUID, isOnlyVersion: Bool = false
+  ) throws {
+    self.url = url
+    var options = PageStoreOptions()
+    options.mustNotExist = true
+    options.identity = StoreIdentity(uuid)
+    pages = try StoreOpening.pages(at: url, options)
+    do {
+      let schema = StoreSchema(for: version.model, versionName: isOnlyVersion ? nil : version.name)
+      entities = try StoreEntities(
+        ModelBinding(version.model, classes: [:]), schema: schema, identity: pages.identity)
+      let transaction = try pages.beginWrite()
+      try schema.write(to: transaction, model: version.model)
+      writer = StoreWriter(transaction, entities)
+    } catch {
+      try? pages.close()
+      try? FileManager.default.removeItem(at: url)
+      throw error
+    }
+  }
+
+  deinit {
+    guard !isFinished else { return }
+    // An unfinished store is nobody's: what cannot be removed here is a store without objects.
+    writer.transaction.abort()
+    try? pages.close()
+    try? FileManager.default.removeItem(at: url)
+  }
+
+  /// Adds an object. References may lead to objects that are added later.
+  ///
+  /// - Parameter version: how often the object was saved, at least 1.
+  package func insert(
+    _ object: ObjectKey, version: UInt32 = 1, attributes: [String: AttributeValue],
+    toOne: [String: ObjectKey]
+  ) throws {
+    let storage = try storage(of: object.entityName)
+    guard (1...Reference.maximumKey).contains(object.key) else {
+      throw PersistenceError(
+        .persistentStoreSave, "\(object.key) is not a key: keys run from 1 to \(Reference.maximumKey)")
+    }
+    var row = RowWriter(storage.layout)
+    try row.write(version: max(version, 1)) { field in
+      let name = storage.layout.fields[field].name
+      if storage.layout.fields[field].kind == .reference {
+        return try toOne[name].map { .reference(try self.reference($0)) }
+      }
+      return attributes[name].map(RowWriter.Field.value)
+    }
+    if try writer.rows(of: storage.stored).put(row.bytes, for: object.key) {
+      throw PersistenceError(
+        .persistentStoreSave, "\(object.entityName) \(object.key) was added before")
+    }
+    try writer.noteKey(object.key, in: storage.stored.keySpace)
+  }
+
+  /// Says which objects a to-many relationship leads to, in order if it has one.
+  package func link(
+    _ owner: ObjectKey, _ relationship: String, to members: [ObjectKey]
+  ) throws {
+    let storage = try storage(of: owner.entityName)
+    guard let link = storage.stored.link(named: relationship) else {
+      throw PersistenceError(
+        .undefinedKey, "\(owner.entityName) has no to-many relationship \(relationship)")
+    }
+    try writer.setLinks(link, from: owner.key, to: members.map { try self.reference($0) })
+  }
+
+  /// Makes sure that new objects of the entity's family get keys above this one.
+  package func reserveKeys(upTo key: Int64, forEntityNamed name: String) throws {
+    if let storage = try? storage(of: name) {
+      try writer.noteKey(key, in: storage.stored.keySpace)
+    }
+  }
+
+  /// Makes the store durable and closes it.
+  package func finish() throws {
+    try writer.writeKeys()
+    try writer.transaction.commit()
+    isFinished = true
+    try pages.close()
+  }
+
+  private func storage(of name: String) throws -> EntityStorage {
+    guard let storage = entities.byIndex.lazy.compactMap({ $0 }).first(where: { $0.stored.name == name })
+    else {
+      throw PersistenceError(
+        .undefinedKey, "the model has no entity \(name) that can have objects")
+    }
+    return storage
+  }
+
+  private func reference(_ object: ObjectKey) throws -> Reference {
+    Reference(entity: try storage(of: object.entityName).stored.number, key: object.key)
+  }
+}

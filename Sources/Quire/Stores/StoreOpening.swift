@@ -1,0 +1,159 @@
+import QuireModel
+import QuireStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Opens, creates or migrates one store.
+struct StoreOpening {
+  let model: VersionedModel
+  let binding: ModelBinding
+  let options: PersistentStoreOptions
+
+  func open(_ type: StoreType, at url: URL?) throws -> PersistentStore {
+    switch type {
+    case .inMemory:
+      let pages = PageStore.inMemory(identity: options.storeUUID.map { StoreIdentity($0) })
+      return try finish(type, nil, pages)
+    case .quire:
+      guard let url, url.isFileURL else {
+        throw PersistenceError(
+          .persistentStoreOpen,
+          "a store in a file needs a file URL, not \(url.map(\.absoluteString) ?? "none")")
+      }
+      var pageOptions = PageStoreOptions()
+      pageOptions.isReadOnly = options.isReadOnly
+      pageOptions.createIfMissing = !options.isReadOnly
+      pageOptions.identity = options.storeUUID.map { StoreIdentity($0) }
+      return try finish(type, url, try StoreOpening.pages(at: url, pageOptions))
+    default:
+      throw PersistenceError(
+        .persistentStoreInvalidType, "there is no store type \(type.rawValue)")
+    }
+  }
+
+  private func finish(_ type: StoreType, _ url: URL?, _ pages: PageStore) throws -> PersistentStore {
+    do {
+      let report = try prepare(pages)
+      let schema = try pages.read { try StoreSchema(from: $0) }
+      guard let schema else { throw StoreSchema.damaged("is missing") }
+      return PersistentStore(
+        type: type, url: url, isReadOnly: options.isReadOnly, pages: pages,
+        entities: try StoreEntities(binding, schema: schema, identity: pages.identity),
+        migrationReport: report)
+    } catch {
+      // The error that made us give up is the one to tell; what is in the store stays as it is.
+      try? pages.close()
+      if let error = error as? StorageError {
+        throw PersistenceError(.persistentStoreOpen, "the store cannot be opened", underlying: error)
+      }
+      throw error
+    }
+  }
+
+  /// Makes the store one of the current model, if it is not.
+  private func prepare(_ pages: PageStore) throws -> MigrationReport? {
+    let snapshot = try pages.snapshot()
+    if try StoreSchema.matches(model.current, in: snapshot) { return nil }
+    guard try snapshot.indexTree(StoreSchema.tree) != nil else {
+      try createSchema(in: pages)
+      return nil
+    }
+    let hashes = try StoreSchema.hashes(in: snapshot)
+    guard options.migratesAutomatically else {
+      throw PersistenceError(
+        .persistentStoreIncompatibleVersionHash,
+        "the store was written with another version of the model "
+          + "(\(StoreOpening.differences(hashes, model.current))); "
+          + "open it with the option to migrate")
+    }
+    guard let source = model.version(matching: hashes) else {
+      throw PersistenceError(
+        .migrationMissingSourceModel,
+        "no known version of the model fits the store: nearest is \(nearestVersion(hashes)). "
+          + "A newer version of the program may have written it")
+    }
+    guard options.infersMappingModel else {
+      throw PersistenceError(
+        .migrationMissingMappingModel,
+        "the store has version \(source.name), the model \(model.currentVersion.name): "
+          + "open it with the option to infer the mapping")
+    }
+    guard !options.isReadOnly else {
+      throw PersistenceError(
+        .migration, "the store has version \(source.name) and must be migrated, but it is read-only")
+    }
+    return try Migration(from: source, to: model.currentVersion).run(in: pages)
+  }
+
+  private func createSchema(in pages: PageStore) throws {
+    guard !options.isReadOnly else {
+      throw PersistenceError(.persistentStoreOpen, "the file holds no objects, and is read-only")
+    }
+    // One version is no history: its name says nothing.
+    let name = model.versions.count > 1 ? model.currentVersion.name : nil
+    try pages.write { transaction in
+      guard try transaction.indexTree(StoreSchema.tree) == nil else { return }
+      try StoreSchema(for: model.current, versionName: name)
+        .write(to: transaction, model: model.current)
+    }
+  }
+
+  // MARK: Saying what differs
+
+  private func nearestVersion(_ hashes: [String: VersionHash]) -> String {
+    func distance(_ version: VersionedModel.Version) -> Int {
+      StoreOpening.differingEntities(hashes, version.model).count
+    }
+    guard let nearest = model.versions.min(by: { distance($0) < distance($1) }) else {
+      return "none"
+    }
+    return "\(nearest.name) (\(StoreOpening.differences(hashes, nearest.model)))"
+  }
+
+  private static func differingEntities(
+    _ hashes: [String: VersionHash], _ model: ManagedObjectModel
+  ) -> [String] {
+    let ours = model.entityVersionHashesByName
+    return Set(hashes.keys).union(ours.keys).filter { hashes[$0] != ours[$0] }.sorted()
+  }
+
+  static func differences(_ hashes: [String: VersionHash], _ model: ManagedObjectModel) -> String {
+    let ours = model.entityVersionHashesByName
+    let names = differingEntities(hashes, model)
+    let texts = names.prefix(5).map { name in
+      hashes[name] == nil
+        ? "\(name) is missing in the store"
+        : ours[name] == nil ? "\(name) is not in the model" : "\(name) differs"
+    }
+    return texts.joined(separator: ", ")
+      + (names.count > 5 ? " and \(names.count - 5) entities more" : "")
+  }
+
+  // MARK: Without a model
+
+  static func pages(at url: URL, _ options: PageStoreOptions) throws(PersistenceError) -> PageStore {
+    do {
+      return try PageStore.open(url.path(percentEncoded: false), options: options)
+    } catch {
+      throw PersistenceError(
+        .persistentStoreOpen, "the store at \(url.path(percentEncoded: false)) cannot be opened",
+        underlying: error)
+    }
+  }
+
+  /// Reads from a store without any claim to it: nothing is written.
+  static func inspecting<Result>(
+    _ url: URL, _ body: (Snapshot, PageStore) throws -> Result
+  ) throws -> Result {
+    var options = PageStoreOptions()
+    options.isReadOnly = true
+    options.createIfMissing = false
+    let pages = try StoreOpening.pages(at: url, options)
+    defer { try? pages.close() }
+    return try pages.read { try body($0, pages) }
+  }
+}
