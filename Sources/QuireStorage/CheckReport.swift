@@ -1,0 +1,135 @@
+/// What an inspection of the whole store found.
+public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
+  /// One contradiction.
+  public struct Finding: Hashable, Sendable, CustomStringConvertible {
+    /// The page it is about, if it is about one.
+    public var page: PageID?
+    /// The tree it is about, if it is about one.
+    public var tree: String?
+    public var message: String
+
+    public var description: String {
+      [page.map { "page \($0)" }, tree.map { "tree \($0)" }, message]
+        .compactMap { $0 }.joined(separator: ": ")
+    }
+  }
+
+  /// Everything that was found, in the order in which it was.
+  public var findings: [Finding] = []
+  /// The pages that were looked at.
+  public var pageCount = 0
+  /// The entries of all trees.
+  public var entryCount = 0
+
+  public var isSound: Bool { findings.isEmpty }
+
+  public var description: String {
+    isSound
+      ? "sound: \(pageCount) pages, \(entryCount) entries"
+      : findings.map(\.description).joined(separator: "\n")
+  }
+}
+
+/// Walks everything reachable once and compares it with what the bitmaps say.
+struct Inspection {
+  let space: PageSpace
+  var report = CheckReport()
+  /// The pages that were reached, to see that none is reached twice.
+  private var reached: Set<PageID> = []
+
+  init(_ space: PageSpace) {
+    self.space = space
+  }
+
+  mutating func add(_ message: String, page: PageID? = nil, tree: String? = nil) {
+    report.findings.append(CheckReport.Finding(page: page, tree: tree, message: message))
+  }
+
+  /// Notes a page as used.
+  ///
+  /// - Returns: `false` if it was used already, so that no walk goes round in circles.
+  mutating func reach(_ id: PageID, from tree: String) -> Bool {
+    guard reached.insert(id).inserted else {
+      add("two places refer to it", page: id, tree: tree)
+      return false
+    }
+    return true
+  }
+
+  /// - Parameter checksum: what the header of a page should say; `nil` where pages are not sealed.
+  static func inspect(_ space: PageSpace, checksum: ((PageID, Page) -> UInt64)?) -> CheckReport {
+    var inspection = Inspection(space)
+    inspection.inspectPages(checksum)
+    inspection.inspectTrees()
+    inspection.inspectFreeSpace()
+    return inspection.report
+  }
+
+  private mutating func inspectPages(_ checksum: ((PageID, Page) -> UInt64)?) {
+    for number in PageID.firstBitmap.rawValue..<space.pageCount {
+      let id = PageID(number)
+      guard let page = space.table[id] else { continue }
+      report.pageCount += 1
+      if let defect = PageValidation.defect(of: page, at: id, geometry: space.geometry) {
+        add(defect, page: id)
+      }
+      if page.commit > space.commit {
+        add("it carries commit \(page.commit), the store is at \(space.commit)", page: id)
+      }
+      if let checksum, checksum(id, page) != page.checksum {
+        add("its checksum is wrong in memory", page: id)
+      }
+    }
+  }
+
+  private mutating func inspectTrees() {
+    var catalog = TreeInspection<IndexLayout>(space: space, name: "(catalog)")
+    catalog.inspect(root: .catalogRoot, in: &self)
+    let trees: [(name: String, state: TreeState)]
+    do throws(StorageError) {
+      trees = try Catalog(space).all()
+    } catch {
+      add("the catalog cannot be read: \(error)")
+      return
+    }
+    for (name, state) in trees {
+      let count: Int
+      switch state.kind {
+      case .record:
+        var tree = TreeInspection<RecordLayout>(space: space, name: name)
+        tree.inspect(root: state.root, in: &self)
+        count = tree.entryCount
+      case .index:
+        var tree = TreeInspection<IndexLayout>(space: space, name: name)
+        tree.inspect(root: state.root, in: &self)
+        count = tree.entryCount
+      }
+      report.entryCount += count
+      if count != state.count {
+        add("it has \(count) entries, the catalog says \(state.count)", tree: name)
+      }
+    }
+  }
+
+  private mutating func inspectFreeSpace() {
+    var free = 0
+    for number in 0..<space.pageCount {
+      let id = PageID(number)
+      guard let bitmap = space.table[space.geometry.bitmapPage(for: id)] else {
+        if space.geometry.isBitmap(id) { add("this bitmap page cannot be read", page: id) }
+        continue
+      }
+      let isMarked = Bitmap.isSet(space.geometry.bitIndex(of: id), in: bitmap)
+      let isUsed = id < .firstBitmap || space.geometry.isBitmap(id) || reached.contains(id)
+      if !isMarked { free += 1 }
+      if isMarked, !isUsed { add("it is marked as used, but nothing refers to it", page: id) }
+      if !isMarked, isUsed { add("it is marked as free, but something refers to it", page: id) }
+      if isMarked, id >= .firstBitmap, space.table[id] == nil {
+        add("it is in use, but was found damaged", page: id)
+      }
+    }
+    if free != space.freePageCount {
+      add("\(free) pages are free, \(space.freePageCount) were counted")
+    }
+  }
+}

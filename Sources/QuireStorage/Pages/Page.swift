@@ -1,0 +1,118 @@
+/// What a page holds, as written in its header. On disk: add cases, never renumber.
+enum PageType: UInt8 {
+  case bitmap = 1
+  case recordLeaf = 2
+  case recordInner = 3
+  case indexLeaf = 4
+  case indexInner = 5
+  case overflow = 6
+}
+
+/// Where the fields of the 24-byte page header lie (`docs/file-format.md`). On disk: never moved.
+enum PageHeader {
+  static let byteCount = 24
+  static let checksum = 0
+  static let commit = 8
+  static let type = 16
+  static let level = 17
+  static let count = 18
+  static let cellStart = 20
+  static let freeBytes = 22
+}
+
+/// The bytes of one page, read only.
+///
+/// A bare pointer: whoever holds one also holds, directly or through a page table, the ``PageMemory``
+/// that owns the bytes.
+///
+/// `@unchecked Sendable`: the bytes of a committed page never change, and an uncommitted page is
+/// reachable from its one transaction only, which is not Sendable.
+struct Page: @unchecked Sendable {
+  let base: UnsafeRawPointer
+
+  @inline(__always)
+  init(_ base: UnsafeRawPointer) { self.base = base }
+
+  @inline(__always) var checksum: UInt64 { base.u64(at: PageHeader.checksum) }
+  @inline(__always) var commit: CommitNumber {
+    CommitNumber(rawValue: base.u64(at: PageHeader.commit))
+  }
+  @inline(__always) var typeByte: UInt8 {
+    base.load(fromByteOffset: PageHeader.type, as: UInt8.self)
+  }
+  /// Tree nodes: how far above the leaves this node is. Strictly falling on the way down, so that no
+  /// damage can send a descent in circles.
+  @inline(__always) var level: Int {
+    Int(base.load(fromByteOffset: PageHeader.level, as: UInt8.self))
+  }
+  /// Tree nodes: the number of entries. Overflow pages: the number of value bytes.
+  @inline(__always) var count: Int { base.u16(at: PageHeader.count) }
+  /// Tree nodes: where the lowest cell begins.
+  @inline(__always) var cellStart: Int { base.u16(at: PageHeader.cellStart) }
+  /// Tree nodes: all unused bytes, the holes between cells included.
+  @inline(__always) var freeBytes: Int { base.u16(at: PageHeader.freeBytes) }
+}
+
+/// The bytes of one page that its transaction may change.
+struct MutablePage {
+  let base: UnsafeMutableRawPointer
+
+  @inline(__always)
+  init(_ base: UnsafeMutableRawPointer) { self.base = base }
+
+  @inline(__always) var page: Page { Page(UnsafeRawPointer(base)) }
+
+  @inline(__always) var checksum: UInt64 {
+    get { page.checksum }
+    nonmutating set { base.setU64(newValue, at: PageHeader.checksum) }
+  }
+  @inline(__always) var commit: CommitNumber {
+    get { page.commit }
+    nonmutating set { base.setU64(newValue.rawValue, at: PageHeader.commit) }
+  }
+  @inline(__always) var count: Int {
+    get { page.count }
+    nonmutating set { base.setU16(newValue, at: PageHeader.count) }
+  }
+  @inline(__always) var cellStart: Int {
+    get { page.cellStart }
+    nonmutating set { base.setU16(newValue, at: PageHeader.cellStart) }
+  }
+  @inline(__always) var freeBytes: Int {
+    get { page.freeBytes }
+    nonmutating set { base.setU16(newValue, at: PageHeader.freeBytes) }
+  }
+
+  /// Makes this an empty page: the type given, every byte after the header zero.
+  ///
+  /// All of it is zeroed, so that the file depends on nothing but what was stored.
+  func initialize(_ type: PageType, level: Int, commit: CommitNumber, pageSize: Int) {
+    base.initializeMemory(as: UInt8.self, repeating: 0, count: pageSize)
+    self.commit = commit
+    base.storeBytes(of: type.rawValue, toByteOffset: PageHeader.type, as: UInt8.self)
+    base.storeBytes(of: UInt8(level), toByteOffset: PageHeader.level, as: UInt8.self)
+    cellStart = pageSize
+    freeBytes = pageSize - PageHeader.byteCount
+  }
+}
+
+/// The memory of one page, or of many read in one go, freed when the last table that shows it goes.
+///
+/// `@unchecked Sendable`: written by one thread before it is published, constant afterwards.
+final class PageMemory: @unchecked Sendable {
+  let base: UnsafeMutableRawPointer
+  let byteCount: Int
+
+  /// Memory with arbitrary content.
+  init(byteCount: Int) {
+    base = .allocate(byteCount: byteCount, alignment: 64)
+    self.byteCount = byteCount
+  }
+
+  deinit { base.deallocate() }
+
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: byteCount) }
+  var mutableBytes: UnsafeMutableRawBufferPointer {
+    UnsafeMutableRawBufferPointer(start: base, count: byteCount)
+  }
+}

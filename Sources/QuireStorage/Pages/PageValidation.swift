@@ -1,0 +1,30 @@
+/// What a page must satisfy before anything trusts the offsets and counts in it.
+///
+/// Done once, when a page comes from disk: a page can have a right checksum and wrong content, if a
+/// faulty program wrote it. Afterwards the trees use its numbers without looking.
+enum PageValidation {
+  /// What is wrong with the page's own content, or `nil`. References to other pages are checked where
+  /// they are followed.
+  static func defect(of page: Page, at id: PageID, geometry: PageGeometry) -> String? {
+    guard let type = PageType(rawValue: page.typeByte) else {
+      return "there is no page type \(page.typeByte)"
+    }
+    guard geometry.isBitmap(id) == (type == .bitmap) else {
+      return "page type \(page.typeByte) has no place here"
+    }
+    let isInner = type == .recordInner || type == .indexInner
+    guard isInner == (page.level > 0) else {
+      return "page type \(page.typeByte) cannot be at level \(page.level)"
+    }
+    switch type {
+    case .bitmap:
+      return Bitmap.isSet(geometry.bitIndex(of: id), in: page) ? nil : "it marks itself as free"
+    case .recordLeaf, .recordInner:
+      return RecordLayout.defect(of: page, geometry: geometry)
+    case .indexLeaf, .indexInner:
+      return IndexLayout.defect(of: page, geometry: geometry)
+    case .overflow:
+      return page.count <= geometry.capacity ? nil : "it is said to hold \(page.count) bytes"
+    }
+  }
+}

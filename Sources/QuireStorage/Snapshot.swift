@@ -1,0 +1,57 @@
+/// What reads trees by name: a ``Snapshot``, or a ``WriteTransaction`` with its own changes.
+public protocol TreeReader {
+  /// The commit that is shown; in a transaction, the number it will have.
+  var commitNumber: CommitNumber { get }
+  /// Every tree with its kind and exact entry count, in the order of the names' UTF-8 bytes.
+  func treeNames() throws(StorageError) -> [(name: String, kind: TreeKind, count: Int)]
+  /// The record tree called `name`, or `nil` when there is no tree of that name.
+  ///
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if it is an index tree.
+  func recordTree(_ name: String) throws(StorageError) -> RecordTree?
+  /// The index tree called `name`, or `nil` when there is no tree of that name.
+  ///
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if it is a record tree.
+  func indexTree(_ name: String) throws(StorageError) -> IndexTree?
+}
+
+/// The store as one commit left it, for as long as it is held.
+///
+/// Taking one costs a lock and a reference; it neither blocks the writer nor is blocked by it, never
+/// makes the file grow, and stays readable after the store is closed. It keeps in memory the pages that
+/// were replaced since: at most one version of each page, whatever the number of commits.
+public final class Snapshot: TreeReader, Sendable {
+  let space: PageSpace
+
+  init(_ space: PageSpace) {
+    self.space = space
+  }
+
+  public var commitNumber: CommitNumber { space.commit }
+
+  public func treeNames() throws(StorageError) -> [(name: String, kind: TreeKind, count: Int)] {
+    try Catalog(space).all().map { ($0.name, $0.state.kind, $0.state.count) }
+  }
+
+  public func recordTree(_ name: String) throws(StorageError) -> RecordTree? {
+    guard let state = try Catalog(space).state(of: Array(name.utf8)) else { return nil }
+    try state.check(.record, name)
+    return RecordTree(space, state)
+  }
+
+  public func indexTree(_ name: String) throws(StorageError) -> IndexTree? {
+    guard let state = try Catalog(space).state(of: Array(name.utf8)) else { return nil }
+    try state.check(.index, name)
+    return IndexTree(space, state)
+  }
+}
+
+extension TreeState {
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if the tree is not of the kind wanted.
+  func check(_ wanted: TreeKind, _ name: String) throws(StorageError) {
+    guard kind != wanted else { return }
+    throw .invalidArgument(
+      kind == .record
+        ? "tree \(name) is a record tree; an index tree was asked for"
+        : "tree \(name) is an index tree; a record tree was asked for")
+  }
+}

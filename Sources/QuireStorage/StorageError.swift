@@ -1,0 +1,108 @@
+/// Everything the storage engine can refuse, grouped by the reaction it calls for.
+///
+/// *Your call*: `invalidArgument`, `keyTooLong`, `readOnly`, `closed`, `writerBusy`. Nothing happened;
+/// fix the call. *Your disk*: `io`, `noSpaceLeft`, `notFound`, `alreadyExists`, `storeFull`, `poisoned`.
+/// *Your file*: `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`, `logForeign`, `logDamaged`.
+/// *Someone else*: `locked`.
+public enum StorageError: Error, Hashable, Sendable {
+  /// The call makes no sense; the text says what, where, and what to do.
+  case invalidArgument(String)
+  /// A key has more bytes than the store's page size allows.
+  case keyTooLong(byteCount: Int, limit: Int)
+  /// The store was opened read-only.
+  case readOnly
+  /// The store was closed.
+  case closed
+  /// This thread already holds the write transaction; a second one would wait for itself for ever.
+  case writerBusy
+
+  /// The operating system refused: what was asked, of which file, its error number and text.
+  case io(operation: String, path: String, code: Int32, message: String)
+  /// The disk is full (`ENOSPC`) or the quota is (`EDQUOT`). The transaction was aborted whole; the
+  /// store stays usable.
+  case noSpaceLeft(path: String)
+  /// There is no such file (`ENOENT`).
+  case notFound(path: String)
+  /// There is such a file already (`EEXIST`).
+  case alreadyExists(path: String)
+  /// The store has as many pages as page numbers can count.
+  case storeFull(pageLimit: Int)
+  /// An earlier write or sync failed, so that what is on disk is unknown. Snapshots go on reading;
+  /// to write again, close and reopen the store.
+  indirect case poisoned(cause: StorageError)
+
+  /// The file is not a store.
+  case notAStore(path: String, reason: String)
+  /// The file was written in a newer format than this release reads.
+  case unsupportedFormat(found: FormatVersion, supported: FormatVersion)
+  /// A page fails its checksum or contradicts itself. The other pages stay readable.
+  case damaged(page: PageID, reason: String)
+  /// The store was not closed cleanly and its log, with the newest commits, is gone.
+  case logMissing(path: String)
+  /// The file in the log's place belongs to another store.
+  case logForeign(path: String)
+  /// Commits known to have been durable can no longer be read from the log.
+  case logDamaged(path: String, firstLost: CommitNumber, lastLost: CommitNumber)
+
+  /// Another process has the store open.
+  case locked(LockOwner)
+}
+
+extension StorageError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .invalidArgument(let text):
+      text
+    case .keyTooLong(let byteCount, let limit):
+      "the key has \(byteCount) bytes; this store's pages allow \(limit)"
+    case .readOnly:
+      "the store was opened read-only"
+    case .closed:
+      "the store was closed"
+    case .writerBusy:
+      "this thread already has a write transaction open on the store; commit or abort it first"
+    case .io(let operation, let path, let code, let message):
+      "\(operation) failed for \(path): \(message) (error \(code))"
+    case .noSpaceLeft(let path):
+      "no space left on the disk for \(path); the transaction was aborted"
+    case .notFound(let path):
+      "there is no file \(path)"
+    case .alreadyExists(let path):
+      "there already is a file \(path)"
+    case .storeFull(let pageLimit):
+      "the store has \(pageLimit) pages, the most it can have"
+    case .poisoned(let cause):
+      "the store no longer accepts changes, because an earlier write failed; reopen it (\(cause))"
+    case .notAStore(let path, let reason):
+      "\(path) is not a Quire store: \(reason)"
+    case .unsupportedFormat(let found, let supported):
+      "the store has format \(found); this release reads up to \(supported)"
+    case .damaged(let page, let reason):
+      "page \(page) is damaged: \(reason)"
+    case .logMissing(let path):
+      "the store was not closed cleanly and its log \(path) is missing"
+    case .logForeign(let path):
+      "the log \(path) belongs to another store"
+    case .logDamaged(let path, let firstLost, let lastLost):
+      "the log \(path) is damaged: commits \(firstLost) to \(lastLost) were durable and are lost"
+    case .locked(let owner):
+      "the store is in use by \(owner)"
+    }
+  }
+}
+
+/// The version of the file format: a reader refuses a newer `major`.
+public struct FormatVersion: Hashable, Sendable, CustomStringConvertible {
+  public var major: UInt16
+  public var minor: UInt16
+
+  public init(major: UInt16, minor: UInt16) {
+    self.major = major
+    self.minor = minor
+  }
+
+  /// The version this release writes.
+  public static let current = FormatVersion(major: 1, minor: 0)
+
+  public var description: String { "\(major).\(minor)" }
+}

@@ -1,0 +1,74 @@
+/// The trees of a store by name: itself an index tree, whose root is always page 4.
+///
+/// A value has 16 bytes: kind, three zero bytes, root page, entry count.
+struct Catalog {
+  private let tree: Tree<IndexLayout>
+
+  static let entryByteCount = 16
+
+  init(_ space: PageSpace) {
+    tree = Tree(
+      space: space, state: TreeState(kind: .index, root: .catalogRoot, count: 0))
+  }
+
+  /// The tree called `name`, or `nil`.
+  func state(of name: [UInt8]) throws(StorageError) -> TreeState? {
+    let value = try name.withRawBytes { key throws(StorageError) in
+      try tree.value(for: key)
+    }
+    guard let value else { return nil }
+    return try withExtendedLifetime(value.owner) { () throws(StorageError) in
+      try state(from: value.bytes, of: String(decoding: name, as: UTF8.self))
+    }
+  }
+
+  /// Every name with its tree, in the order of the names' bytes.
+  func all() throws(StorageError) -> [(name: String, state: TreeState)] {
+    var result: [(name: String, state: TreeState)] = []
+    var cursor = TreeCursor(tree)
+    while try cursor.next() {
+      let (leaf, slot, _) = try cursor.entry()
+      let name = String(decoding: IndexLayout.key(at: slot, in: leaf), as: UTF8.self)
+      result.append((name, try state(from: try cursor.valueBytes(), of: name)))
+    }
+    return result
+  }
+
+  private func state(
+    from bytes: UnsafeRawBufferPointer, of name: String
+  ) throws(StorageError) -> TreeState {
+    guard bytes.count == Catalog.entryByteCount, let start = bytes.baseAddress,
+      let kind = TreeKind(rawValue: bytes[0])
+    else {
+      throw .damaged(page: .catalogRoot, reason: "the entry of tree \(name) makes no sense")
+    }
+    let count = Int(truncatingIfNeeded: start.u64(at: 8))
+    guard count >= 0 else {
+      throw .damaged(page: .catalogRoot, reason: "tree \(name) is said to have \(count) entries")
+    }
+    return TreeState(kind: kind, root: PageID(start.u32(at: 4)), count: count)
+  }
+
+  /// Enters a tree, or its new count.
+  func set(_ state: TreeState, of name: [UInt8], with editor: PageEditor) throws(StorageError) {
+    var entry = [UInt8](repeating: 0, count: Catalog.entryByteCount)
+    entry.withUnsafeMutableBytes { entry in
+      guard let start = entry.baseAddress else { return }
+      entry[0] = state.kind.rawValue
+      start.setU32(state.root.rawValue, at: 4)
+      start.setU64(UInt64(state.count), at: 8)
+    }
+    _ = try entry.withRawBytes { entry throws(StorageError) in
+      try name.withRawBytes { key throws(StorageError) in
+        try tree.put(entry, for: key, with: editor)
+      }
+    }
+    state.cataloguedCount = state.count
+  }
+
+  func remove(_ name: [UInt8], with editor: PageEditor) throws(StorageError) {
+    _ = try name.withRawBytes { key throws(StorageError) in
+      try tree.remove(key, with: editor)
+    }
+  }
+}

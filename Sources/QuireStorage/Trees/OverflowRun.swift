@@ -1,0 +1,81 @@
+/// A value too long for its leaf: a run of pages in a row, each with its own header and checksum.
+///
+/// The run steps over bitmap pages, which keep their places. Each page but the last is full.
+struct OverflowRun {
+  let first: PageID
+  let byteCount: Int
+  let pageCount: Int
+
+  /// - Throws: ``StorageError/damaged(page:reason:)``, naming the referring page, if a run of that
+  ///   length cannot be in the store.
+  init(
+    _ overflow: ValuePayload.Overflow, referredToBy leaf: PageID, in space: PageSpace
+  ) throws(StorageError) {
+    let capacity = UInt64(space.geometry.capacity)
+    let (rounded, overflows) = overflow.byteCount.addingReportingOverflow(capacity - 1)
+    let pages = rounded / capacity
+    guard !overflows, overflow.byteCount > 0, pages <= UInt64(space.pageCount),
+      overflow.first >= .firstFree, overflow.first.rawValue < space.pageCount
+    else {
+      throw .damaged(
+        page: leaf,
+        reason: "a value of \(overflow.byteCount) bytes is said to begin at page \(overflow.first)")
+    }
+    first = overflow.first
+    byteCount = Int(overflow.byteCount)
+    pageCount = Int(pages)
+  }
+
+  /// The pages of the run in order.
+  func pages(in geometry: PageGeometry) -> some Sequence<PageID> {
+    sequence(first: first) { geometry.runSuccessor(of: $0) }.lazy.prefix(pageCount)
+  }
+
+  /// The value in memory of its own.
+  func assembled(in space: PageSpace) throws(StorageError) -> PageMemory {
+    let memory = PageMemory(byteCount: byteCount)
+    var offset = 0
+    for id in pages(in: space.geometry) {
+      let part = min(space.geometry.capacity, byteCount - offset)
+      let page = try space.page(id)
+      guard page.typeByte == PageType.overflow.rawValue, page.count == part else {
+        throw .damaged(page: id, reason: "it is not the overflow page it is referred to as")
+      }
+      (memory.base + offset).copyMemory(from: page.base + PageHeader.byteCount, byteCount: part)
+      offset += part
+    }
+    return memory
+  }
+
+  /// Stores a value in a new run.
+  static func store(
+    _ value: UnsafeRawBufferPointer, with editor: PageEditor
+  ) throws(StorageError) -> ValuePayload.Overflow {
+    let geometry = editor.space.geometry
+    let capacity = geometry.capacity
+    var id = try editor.takeRun((value.count + capacity - 1) / capacity)
+    let overflow = ValuePayload.Overflow(byteCount: UInt64(value.count), first: id)
+    var offset = 0
+    while offset < value.count {
+      let part = min(capacity, value.count - offset)
+      let page = editor.create(.overflow, level: 0, at: id)
+      UnsafeMutableRawBufferPointer(start: page.base + PageHeader.byteCount, count: part)
+        .copyMemory(from: UnsafeRawBufferPointer(rebasing: value[offset..<(offset + part)]))
+      page.count = part
+      offset += part
+      id = geometry.runSuccessor(of: id)
+    }
+    return overflow
+  }
+
+  /// Gives the run's pages back.
+  func release(with editor: PageEditor) throws(StorageError) {
+    for id in pages(in: editor.space.geometry) {
+      let page = try editor.space.page(id)
+      guard page.typeByte == PageType.overflow.rawValue else {
+        throw .damaged(page: id, reason: "it is not the overflow page it is referred to as")
+      }
+      try editor.release(id)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+extension Tree {
+  /// The leaf where `key` belongs.
+  @inline(__always)
+  func leaf(for key: Layout.Key) throws(StorageError) -> (PageID, Page) {
+    var id = state.root
+    var node = try rootNode()
+    while node.level > 0 {
+      (id, node) = try childNode(at: Layout.childSlot(for: key, in: node), of: node)
+    }
+    return (id, node)
+  }
+
+  /// The value of `key`, or `nil`.
+  func value(for key: Layout.Key) throws(StorageError) -> StoredValue? {
+    try state.checkUsable()
+    let (id, leaf) = try leaf(for: key)
+    let slot = Layout.lowerBound(of: key, from: 0, in: leaf)
+    guard slot < leaf.count, Layout.areEqual(Layout.key(at: slot, in: leaf), key) else {
+      return nil
+    }
+    return try storedValue(at: slot, of: id, leaf)
+  }
+
+  func contains(_ key: Layout.Key) throws(StorageError) -> Bool {
+    try state.checkUsable()
+    let (_, leaf) = try leaf(for: key)
+    let slot = Layout.lowerBound(of: key, from: 0, in: leaf)
+    return slot < leaf.count && Layout.areEqual(Layout.key(at: slot, in: leaf), key)
+  }
+
+  /// The value at `slot` of a leaf, with what keeps it alive.
+  func storedValue(at slot: Int, of id: PageID, _ leaf: Page) throws(StorageError) -> StoredValue {
+    let payload = Layout.payload(at: slot, in: leaf)
+    guard let value = ValuePayload.inlineValue(of: payload) else {
+      let memory = try overflowValue(of: payload, in: id)
+      return StoredValue(bytes: memory.bytes, owner: memory)
+    }
+    // A page that this transaction may still change cannot be handed out; its bytes can be copied.
+    guard !space.isPrivate(leaf), let owner = space.table.slot(id).owner else {
+      let memory = PageMemory(byteCount: value.count)
+      memory.mutableBytes.copyMemory(from: value)
+      return StoredValue(bytes: memory.bytes, owner: memory)
+    }
+    return StoredValue(bytes: value, owner: owner)
+  }
+
+  /// Puts a value from its overflow run together.
+  func overflowValue(
+    of payload: UnsafeRawBufferPointer, in leaf: PageID
+  ) throws(StorageError) -> PageMemory {
+    guard let overflow = ValuePayload.overflow(of: payload) else {
+      return PageMemory(byteCount: 0)
+    }
+    let run = try OverflowRun(overflow, referredToBy: leaf, in: space)
+    return try run.assembled(in: space)
+  }
+}
+
+/// A value as it is stored, with the object that keeps its bytes.
+public struct StoredValue {
+  /// The value's bytes: valid and unchanged for as long as `owner` is retained, whatever happens to
+  /// the snapshot, the transaction or the store.
+  public let bytes: UnsafeRawBufferPointer
+  /// Keeps `bytes`: the memory of the page they lie in, or of a value put together from several.
+  public let owner: AnyObject
+
+  /// A copy of the bytes.
+  public var array: [UInt8] {
+    withExtendedLifetime(owner) { [UInt8](bytes) }
+  }
+}

@@ -1,0 +1,84 @@
+// Trees: B+trees over pages that keep their numbers.
+//
+//   root ──┬── inner ──┬── leaf: key value, key value, …
+//          │           └── leaf
+//          └── inner ───── leaf
+//
+// All values are in the leaves. The root stays on its page for the tree's whole life: when it is full,
+// its content moves to a new page and the root becomes that page's parent. Nodes are not linked
+// sideways, as a link would make every split touch a neighbour; cursors keep the way down instead.
+//
+// What holds: keys ascend strictly within a node; the entry *i* of an inner node bounds what is under
+// it from below, the entry *i* + 1 from above; levels fall by one at each step down; every leaf has the
+// same distance from the root; no node but a root leaf is empty. `PageStore.check()` verifies all of it.
+//
+// Deliberately absent: underfull nodes are merged when they fit into a neighbour, but entries are never
+// shifted between neighbours, since the next insertion would often shift them back.
+
+/// What a tree is, apart from its pages: shared by all views of it in one snapshot or transaction.
+final class TreeState {
+  let kind: TreeKind
+  let root: PageID
+  /// The entries in the tree.
+  var count: Int
+  /// The count that the catalog has.
+  var cataloguedCount: Int
+  /// Counts the changes to this tree in its transaction, so that a cursor can tell that it is stale.
+  var changeCount = 0
+  /// Set when the tree is dropped or its transaction ends; whoever still asks gets this error.
+  var ending: StorageError?
+
+  init(kind: TreeKind, root: PageID, count: Int) {
+    self.kind = kind
+    self.root = root
+    self.count = count
+    cataloguedCount = count
+  }
+
+  /// - Throws: the reason why the tree cannot be used any more.
+  @inline(__always)
+  func checkUsable() throws(StorageError) {
+    if let ending { throw ending }
+  }
+}
+
+/// A tree of one layout in one version of the store: the algorithms, generic over the layout.
+///
+/// Reading is in `Tree+Lookup.swift` and `TreeCursor.swift`; changing in `Tree+Insertion.swift` and
+/// `Tree+Removal.swift`; `Tree+Invariants.swift` checks.
+struct Tree<Layout: NodeLayout> {
+  let space: PageSpace
+  let state: TreeState
+
+  /// The deepest tree that is believed: 2³² leaves need at most 32 levels of two children each.
+  static var depthLimit: Int { 40 }
+
+  /// The root node.
+  @inline(__always)
+  func rootNode() throws(StorageError) -> Page {
+    let page = try space.page(state.root)
+    guard isNode(page), page.level <= Tree.depthLimit else { throw notANode(state.root, page) }
+    return page
+  }
+
+  /// The child at `slot` of `parent`: a node one level lower.
+  @inline(__always)
+  func childNode(at slot: Int, of parent: Page) throws(StorageError) -> (PageID, Page) {
+    let id = Layout.child(at: slot, in: parent)
+    let page = try space.page(id)
+    guard isNode(page), page.level == parent.level &- 1 else { throw notANode(id, page) }
+    return (id, page)
+  }
+
+  @inline(__always)
+  private func isNode(_ page: Page) -> Bool {
+    page.typeByte == (page.level == 0 ? Layout.leafType : Layout.innerType).rawValue
+  }
+
+  private func notANode(_ id: PageID, _ page: Page) -> StorageError {
+    .damaged(
+      page: id,
+      reason: "type \(page.typeByte) at level \(page.level) has no place here in "
+        + "\(Layout.kind == .record ? "a record" : "an index") tree")
+  }
+}

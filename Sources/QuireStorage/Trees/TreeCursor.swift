@@ -1,0 +1,211 @@
+/// A place in a tree, with the way down to it.
+///
+/// Moving is amortised O(1); seeking is O(log *n*). In a transaction a cursor goes stale with the first
+/// change to its tree: it then refuses everything but being placed anew.
+struct TreeCursor<Layout: NodeLayout> {
+  let tree: Tree<Layout>
+  private var path: [Step] = []
+  private var leaf: Page?
+  private var leafID = PageID.identity
+  private var slot = 0
+  private var position = Position.unplaced
+  private var changeCount = 0
+  /// The overflow value last read, which lives until the next one.
+  private var assembled: PageMemory?
+
+  private struct Step {
+    var node: Page
+    var slot: Int
+  }
+
+  private enum Position { case unplaced, beforeFirst, atEntry, afterLast }
+  private enum Edge { case first, last }
+
+  init(_ tree: Tree<Layout>) {
+    self.tree = tree
+  }
+
+  var isAtEntry: Bool { position == .atEntry }
+
+  // MARK: Placing
+
+  mutating func first() throws(StorageError) -> Bool {
+    try restart()
+    try descend(from: tree.state.root, try tree.rootNode(), to: .first)
+    return try settleForward()
+  }
+
+  mutating func last() throws(StorageError) -> Bool {
+    try restart()
+    try descend(from: tree.state.root, try tree.rootNode(), to: .last)
+    return try settleBackward()
+  }
+
+  /// To the first entry at or after `key`.
+  mutating func seek(to key: Layout.Key) throws(StorageError) -> Bool {
+    slot = try descend(to: key)
+    return try settleForward()
+  }
+
+  /// To the last entry at or before `key`.
+  mutating func seek(atOrBefore key: Layout.Key) throws(StorageError) -> Bool {
+    slot = try descend(to: key)
+    if let leaf, slot < leaf.count, Layout.areEqual(Layout.key(at: slot, in: leaf), key) {
+      return try settleForward()
+    }
+    slot -= 1
+    return try settleBackward()
+  }
+
+  // MARK: Moving
+
+  @inline(__always)
+  mutating func next() throws(StorageError) -> Bool {
+    try checkFresh()
+    switch position {
+    case .atEntry:
+      slot &+= 1
+      return try settleForward()
+    case .unplaced, .beforeFirst:
+      return try first()
+    case .afterLast:
+      return false
+    }
+  }
+
+  @inline(__always)
+  mutating func previous() throws(StorageError) -> Bool {
+    try checkFresh()
+    switch position {
+    case .atEntry:
+      slot &-= 1
+      return try settleBackward()
+    case .unplaced, .afterLast:
+      return try last()
+    case .beforeFirst:
+      return false
+    }
+  }
+
+  // MARK: Reading
+
+  /// The leaf and slot of the entry the cursor is at.
+  @inline(__always)
+  func entry() throws(StorageError) -> (leaf: Page, slot: Int, id: PageID) {
+    try checkFresh()
+    guard position == .atEntry, let leaf else {
+      throw .invalidArgument(
+        "the cursor is at no entry: place it, and read only after a move returned true")
+    }
+    return (leaf, slot, leafID)
+  }
+
+  /// The entry's value, borrowed from its page or from the cursor.
+  @inline(__always)
+  mutating func valueBytes() throws(StorageError) -> UnsafeRawBufferPointer {
+    let (leaf, slot, id) = try entry()
+    let payload = Layout.payload(at: slot, in: leaf)
+    if let value = ValuePayload.inlineValue(of: payload) { return value }
+    let memory = try tree.overflowValue(of: payload, in: id)
+    assembled = memory
+    return memory.bytes
+  }
+
+  // MARK: The way down
+
+  private mutating func restart() throws(StorageError) {
+    try tree.state.checkUsable()
+    changeCount = tree.state.changeCount
+    position = .unplaced
+    path.removeAll(keepingCapacity: true)
+  }
+
+  @inline(__always)
+  private func checkFresh() throws(StorageError) {
+    try tree.state.checkUsable()
+    guard position == .unplaced || changeCount == tree.state.changeCount else {
+      throw .invalidArgument(
+        "the tree was changed after the cursor was placed; place the cursor again")
+    }
+  }
+
+  /// Goes down to the leaf where `key` belongs.
+  ///
+  /// - Returns: the first slot there at or after `key`.
+  private mutating func descend(to key: Layout.Key) throws(StorageError) -> Int {
+    try restart()
+    var id = tree.state.root
+    var node = try tree.rootNode()
+    while node.level > 0 {
+      let slot = Layout.childSlot(for: key, in: node)
+      path.append(Step(node: node, slot: slot))
+      (id, node) = try tree.childNode(at: slot, of: node)
+    }
+    (leafID, leaf) = (id, node)
+    return Layout.lowerBound(of: key, from: 0, in: node)
+  }
+
+  private mutating func descend(
+    from start: PageID, _ startNode: Page, to edge: Edge
+  ) throws(StorageError) {
+    var (id, node) = (start, startNode)
+    while node.level > 0 {
+      let slot = edge == .first ? 0 : node.count - 1
+      path.append(Step(node: node, slot: slot))
+      (id, node) = try tree.childNode(at: slot, of: node)
+    }
+    (leafID, leaf) = (id, node)
+    slot = edge == .first ? 0 : node.count - 1
+  }
+
+  /// Accepts the slot if the leaf has it, else goes to the first entry of the leaves after.
+  @inline(__always)
+  private mutating func settleForward() throws(StorageError) -> Bool {
+    if let leaf, slot < leaf.count {
+      position = .atEntry
+      return true
+    }
+    return try continueForward()
+  }
+
+  private mutating func continueForward() throws(StorageError) -> Bool {
+    while let step = path.last {
+      guard step.slot + 1 < step.node.count else {
+        path.removeLast()
+        continue
+      }
+      path[path.count - 1].slot += 1
+      let (id, node) = try tree.childNode(at: step.slot + 1, of: step.node)
+      try descend(from: id, node, to: .first)
+      if slot < node.count || node.level > 0 { return try settleForward() }
+    }
+    position = .afterLast
+    leaf = nil
+    return false
+  }
+
+  @inline(__always)
+  private mutating func settleBackward() throws(StorageError) -> Bool {
+    if leaf != nil, slot >= 0 {
+      position = .atEntry
+      return true
+    }
+    return try continueBackward()
+  }
+
+  private mutating func continueBackward() throws(StorageError) -> Bool {
+    while let step = path.last {
+      guard step.slot > 0 else {
+        path.removeLast()
+        continue
+      }
+      path[path.count - 1].slot -= 1
+      let (id, node) = try tree.childNode(at: step.slot - 1, of: step.node)
+      try descend(from: id, node, to: .last)
+      if slot >= 0 || node.level > 0 { return try settleBackward() }
+    }
+    position = .beforeFirst
+    leaf = nil
+    return false
+  }
+}

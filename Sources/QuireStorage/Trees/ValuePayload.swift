@@ -1,0 +1,66 @@
+/// A value as a leaf stores it: two bytes, then the value itself or a reference to its overflow run.
+///
+/// The two bytes hold the length of an inline value; their top bit says that a reference follows
+/// instead. Values are at most a quarter of a page inline, so 15 bits always suffice.
+enum ValuePayload {
+  private static let overflowBit = 0x8000
+  private static let wordByteCount = 2
+  private static let referenceByteCount = 12
+
+  /// Where a long value lies: `byteCount` bytes in a run of overflow pages from `first` on.
+  struct Overflow: Equatable {
+    var byteCount: UInt64
+    var first: PageID
+  }
+
+  /// The length of the payload that begins here.
+  @inline(__always)
+  static func byteCount(at start: UnsafeRawPointer) -> Int {
+    let word = start.u16(at: 0)
+    return wordByteCount + (word & overflowBit == 0 ? word : referenceByteCount)
+  }
+
+  /// The same for bytes from disk: `nil` when the payload would not fit in `room` bytes.
+  static func validByteCount(at start: UnsafeRawPointer, room: Int) -> Int? {
+    guard room >= wordByteCount else { return nil }
+    let byteCount = byteCount(at: start)
+    return byteCount <= room ? byteCount : nil
+  }
+
+  /// The value if it is inline, borrowed from the payload.
+  @inline(__always)
+  static func inlineValue(of payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    let start = payload.baseAddress.unsafelyUnwrapped
+    let word = start.u16(at: 0)
+    guard word & overflowBit == 0 else { return nil }
+    return UnsafeRawBufferPointer(start: start + wordByteCount, count: word)
+  }
+
+  /// The reference if the value is not inline.
+  static func overflow(of payload: UnsafeRawBufferPointer) -> Overflow? {
+    let start = payload.baseAddress.unsafelyUnwrapped
+    guard start.u16(at: 0) & overflowBit != 0 else { return nil }
+    return Overflow(
+      byteCount: start.u64(at: wordByteCount), first: PageID(start.u32(at: wordByteCount + 8)))
+  }
+
+  /// Writes an inline value's payload into `room`.
+  static func encode(
+    inline value: UnsafeRawBufferPointer, in room: UnsafeMutableRawPointer
+  ) -> UnsafeRawBufferPointer {
+    room.setU16(value.count, at: 0)
+    UnsafeMutableRawBufferPointer(start: room + wordByteCount, count: value.count)
+      .copyMemory(from: value)
+    return UnsafeRawBufferPointer(start: room, count: wordByteCount + value.count)
+  }
+
+  /// Writes a reference's payload into `room`.
+  static func encode(
+    _ overflow: Overflow, in room: UnsafeMutableRawPointer
+  ) -> UnsafeRawBufferPointer {
+    room.setU16(overflowBit, at: 0)
+    room.setU64(overflow.byteCount, at: wordByteCount)
+    room.setU32(overflow.first.rawValue, at: wordByteCount + 8)
+    return UnsafeRawBufferPointer(start: room, count: wordByteCount + referenceByteCount)
+  }
+}

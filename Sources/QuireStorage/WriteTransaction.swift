@@ -1,0 +1,215 @@
+/// The one transaction that may change the store; it sees its own changes, nobody else does before the
+/// commit.
+///
+/// Holds the store's writer lock from ``PageStore/beginWrite()`` to ``commit()`` or ``abort()``; one
+/// that is dropped aborts. Not Sendable: it stays with the thread that began it.
+public final class WriteTransaction: TreeReader {
+  private let core: StoreCore
+  private let editor: PageEditor
+  // By the names' bytes: two strings that Swift calls equal may be different names.
+  private var states: [[UInt8]: TreeState] = [:]
+  private var isOpen = true
+
+  init(_ core: StoreCore, _ editor: PageEditor) {
+    self.core = core
+    self.editor = editor
+  }
+
+  deinit { abort() }
+
+  public var commitNumber: CommitNumber { editor.commit }
+
+  // MARK: Reading
+
+  public func treeNames() throws(StorageError) -> [(name: String, kind: TreeKind, count: Int)] {
+    try checkOpen()
+    return try catalog.all().map { name, state in
+      (name, state.kind, states[Array(name.utf8)]?.count ?? state.count)
+    }
+  }
+
+  public func recordTree(_ name: String) throws(StorageError) -> RecordTree? {
+    guard let state = try state(of: name) else { return nil }
+    try state.check(.record, name)
+    return RecordTree(editor.space, state)
+  }
+
+  public func indexTree(_ name: String) throws(StorageError) -> IndexTree? {
+    guard let state = try state(of: name) else { return nil }
+    try state.check(.index, name)
+    return IndexTree(editor.space, state)
+  }
+
+  // MARK: Changing
+
+  /// The record tree called `name` for changing, or `nil` when there is no tree of that name.
+  ///
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if it is an index tree.
+  public func mutableRecordTree(_ name: String) throws(StorageError) -> MutableRecordTree? {
+    guard let tree = try recordTree(name) else { return nil }
+    return MutableRecordTree(tree, editor)
+  }
+
+  /// The index tree called `name` for changing, or `nil` when there is no tree of that name.
+  ///
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if it is a record tree.
+  public func mutableIndexTree(_ name: String) throws(StorageError) -> MutableIndexTree? {
+    guard let tree = try indexTree(name) else { return nil }
+    return MutableIndexTree(tree, editor)
+  }
+
+  /// Makes an empty record tree.
+  ///
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if the name is taken, or
+  ///   ``StorageError/keyTooLong(byteCount:limit:)`` if its UTF-8 bytes are too many.
+  @discardableResult
+  public func createRecordTree(_ name: String) throws(StorageError) -> MutableRecordTree {
+    let state = try create(.record, name)
+    return MutableRecordTree(RecordTree(editor.space, state), editor)
+  }
+
+  /// Makes an empty index tree.
+  ///
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if the name is taken, or
+  ///   ``StorageError/keyTooLong(byteCount:limit:)`` if its UTF-8 bytes are too many.
+  @discardableResult
+  public func createIndexTree(_ name: String) throws(StorageError) -> MutableIndexTree {
+    let state = try create(.index, name)
+    return MutableIndexTree(IndexTree(editor.space, state), editor)
+  }
+
+  /// Removes a tree with everything in it. Visits every page of the tree.
+  ///
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if there is no tree of that name.
+  public func dropTree(_ name: String) throws(StorageError) {
+    let state = try existing(name)
+    try editor.change(state) { () throws(StorageError) in
+      switch state.kind {
+      case .record:
+        try Tree<RecordLayout>(space: editor.space, state: state).removeAll(with: editor)
+      case .index:
+        try Tree<IndexLayout>(space: editor.space, state: state).removeAll(with: editor)
+      }
+      try editor.release(state.root)
+      try catalog.remove(Array(name.utf8), with: editor)
+    }
+    states[Array(name.utf8)] = nil
+    state.ending = .invalidArgument("tree \(name) was dropped")
+  }
+
+  /// Gives a tree another name; the tree itself is not touched.
+  ///
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if there is no tree `name`, or one `newName`.
+  public func renameTree(_ name: String, to newName: String) throws(StorageError) {
+    let state = try existing(name)
+    try checkFree(newName)
+    try editor.change(state) { () throws(StorageError) in
+      try catalog.remove(Array(name.utf8), with: editor)
+      try catalog.set(state, of: Array(newName.utf8), with: editor)
+    }
+    states[Array(name.utf8)] = nil
+    states[Array(newName.utf8)] = state
+  }
+
+  // MARK: Ending
+
+  /// Makes the changes the store's newest version; with `.full` durability they are on disk when this
+  /// returns.
+  ///
+  /// A transaction that changed nothing writes nothing and uses up no number.
+  ///
+  /// - Returns: the number of the commit, or of the one before it when nothing was changed.
+  /// - Throws: ``StorageError/noSpaceLeft(path:)``, with the transaction aborted and the store usable;
+  ///   ``StorageError/poisoned(cause:)`` or ``StorageError/io(operation:path:code:message:)`` when it is
+  ///   unknown whether the commit reached the disk: the store then refuses to write until it is
+  ///   reopened, and shows after that either all of the commit or nothing of it. An error of an earlier
+  ///   change, when that change failed half-way; the transaction is then aborted.
+  @discardableResult
+  public func commit() throws(StorageError) -> CommitNumber {
+    try checkOpen()
+    do throws(StorageError) {
+      if let failure = editor.failure { throw failure }
+      try catalogueCounts()
+    } catch {
+      abort()
+      throw error
+    }
+    end()
+    return try core.finish(editor)
+  }
+
+  /// Enters the counts that changed, in the order of the names: the file must not depend on the order
+  /// of a dictionary.
+  private func catalogueCounts() throws(StorageError) {
+    let byName = states.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    for (name, state) in byName where state.count != state.cataloguedCount {
+      try catalog.set(state, of: name, with: editor)
+    }
+  }
+
+  /// Forgets the changes. Does nothing in a transaction that has ended.
+  public func abort() {
+    guard isOpen else { return }
+    end()
+    core.abandon()
+  }
+
+  private func end() {
+    isOpen = false
+    for state in states.values { state.ending = WriteTransaction.endedError }
+    states = [:]
+  }
+
+  private static let endedError = StorageError.invalidArgument(
+    "the write transaction has ended; begin another one")
+
+  private func checkOpen() throws(StorageError) {
+    guard isOpen else { throw WriteTransaction.endedError }
+  }
+
+  // MARK: Trees by name
+
+  private var catalog: Catalog { Catalog(editor.space) }
+
+  private func state(of name: String) throws(StorageError) -> TreeState? {
+    try checkOpen()
+    let bytes = Array(name.utf8)
+    if let state = states[bytes] { return state }
+    let state = try catalog.state(of: bytes)
+    states[bytes] = state
+    return state
+  }
+
+  private func existing(_ name: String) throws(StorageError) -> TreeState {
+    guard let state = try state(of: name) else {
+      throw .invalidArgument("there is no tree \(name)")
+    }
+    return state
+  }
+
+  private func checkFree(_ name: String) throws(StorageError) {
+    let limit = editor.space.geometry.keyLimit
+    guard name.utf8.count <= limit else {
+      throw .keyTooLong(byteCount: name.utf8.count, limit: limit)
+    }
+    guard try state(of: name) == nil else {
+      throw .invalidArgument("there already is a tree \(name)")
+    }
+  }
+
+  private func create(_ kind: TreeKind, _ name: String) throws(StorageError) -> TreeState {
+    try checkFree(name)
+    if let failure = editor.failure { throw failure }
+    do throws(StorageError) {
+      let type = kind == .record ? RecordLayout.leafType : IndexLayout.leafType
+      let (root, _) = try editor.allocate(type, level: 0)
+      let state = TreeState(kind: kind, root: root, count: 0)
+      try catalog.set(state, of: Array(name.utf8), with: editor)
+      states[Array(name.utf8)] = state
+      return state
+    } catch {
+      editor.failure = error
+      throw error
+    }
+  }
+}
