@@ -23,6 +23,10 @@ public final class ManagedObjectModel: Sendable {
   /// Names of entity subsets, each with the names of its entities in order.
   public let configurations: [String: [String]]
   public let fetchRequestTemplates: [FetchRequestTemplate]
+  /// Identifies the model by the version hashes of all its entities.
+  ///
+  /// Two models with the same checksum read each other's stores without a migration.
+  public let versionChecksum: VersionHash
 
   private let indexes: [String: Int]
 
@@ -33,6 +37,7 @@ public final class ManagedObjectModel: Sendable {
   ) throws(ModelError) {
     entities = try ModelResolution(declarations).resolve()
     indexes = .init(uniqueKeysWithValues: entities.enumerated().map { ($1.name, $0) })
+    versionChecksum = VersionHash(ofModel: entities)
     self.versionIdentifiers = versionIdentifiers
     self.configurations = configurations
     self.fetchRequestTemplates = fetchRequestTemplates

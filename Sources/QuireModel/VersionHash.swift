@@ -1,13 +1,135 @@
 /// A SHA-256 digest over what decides how the objects of an entity are stored.
+///
+/// Two versions of an entity with the same hash store their objects in the same way, so that no
+/// migration is needed between them. What counts, and what does not:
+///
+/// - Of the entity: its name, the name of its parent, whether it is abstract, its
+///   ``Entity/versionHashModifier``, and all its attributes and relationships, inherited ones too.
+/// - Of an attribute: name, type, whether it is optional, whether it is transient, modifier, and the
+///   elements of a composite in the same way.
+/// - Of a relationship: name, destination, name of the inverse, smallest and largest count, delete
+///   rule, and whether it is optional, transient, ordered; modifier.
+/// - Not counted: classes, user info, validation, default values, renaming identifiers, indexes,
+///   uniqueness constraints, and fetched properties, of which nothing is stored.
+///
+/// The order of declarations does not matter. Hashes are written into stores: what enters a hash
+/// never changes under the same format word (see `docs/decisions/0010-version-hashes.md`).
 public struct VersionHash: Hashable, Sendable {
   /// 32 bytes.
   public let bytes: [UInt8]
 
+  /// A hash read from a store; `nil` unless there are 32 bytes.
   public init?(bytes: [UInt8]) {
     guard bytes.count == 32 else { return nil }
     self.bytes = bytes
   }
+
+  /// A hash in the form of its ``description``; `nil` unless there are 64 hexadecimal digits.
+  public init?(hex: some StringProtocol) {
+    let digits = hex.utf8.compactMap(Self.value(ofHexDigit:))
+    guard digits.count == 64, hex.utf8.count == 64 else { return nil }
+    bytes = stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+  }
+
+  private static func value(ofHexDigit digit: UInt8) -> UInt8? {
+    switch digit {
+    case 0x30...0x39: digit - 0x30
+    case 0x41...0x46: digit - 0x41 + 10
+    case 0x61...0x66: digit - 0x61 + 10
+    default: nil
+    }
+  }
 }
+
+extension VersionHash: CustomStringConvertible {
+  /// 64 hexadecimal digits, lowercase.
+  public var description: String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}
+
 extension VersionHash {
-  init(of entity: Entity, lineage: [Entity]) { bytes = [UInt8](repeating: 0, count: 32) }
+  /// - Parameter lineage: the entity and its ancestors, nearest first.
+  init(of entity: Entity, lineage: [Entity]) {
+    var text = HashedText("quire-entity-1")
+    text.append(entity.name)
+    text.append(entity.parent)
+    text.append(entity.isAbstract)
+    text.append(entity.versionHashModifier)
+    text.append(lineage.flatMap(\.attributes))
+    let relationships = lineage.flatMap(\.relationships).sorted { $0.name < $1.name }
+    text.append(relationships.count)
+    for relationship in relationships { text.append(relationship) }
+    bytes = SHA256.digest(of: text.bytes)
+  }
+
+  init(ofModel entities: [EntityDescription]) {
+    var text = HashedText("quire-model-1")
+    text.append(entities.count)
+    for entity in entities.sorted(by: { $0.name < $1.name }) {
+      text.append(entity.name)
+      text.bytes += entity.versionHash.bytes
+    }
+    bytes = SHA256.digest(of: text.bytes)
+  }
+}
+
+/// Facts, one after the other, in bytes that no other list of facts has.
+///
+/// Every string is preceded by its length and every list by its count; numbers are eight bytes, most
+/// significant first. The leading word names the meaning of what follows: a hash of other facts gets
+/// another word.
+private struct HashedText {
+  var bytes: [UInt8] = []
+
+  init(_ formatWord: String) { append(formatWord) }
+
+  mutating func append(_ number: Int) {
+    let bits = UInt64(bitPattern: Int64(number))
+    for shift in stride(from: 56, through: 0, by: -8) {
+      bytes.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift)))
+    }
+  }
+
+  mutating func append(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
+
+  mutating func append(_ string: String) {
+    // Composed, because two names that Swift calls equal must be one name in a hash.
+    var composed: [UInt8] = []
+    CanonicalText.appendComposed(string, to: &composed)
+    append(composed.count)
+    bytes += composed
+  }
+
+  mutating func append(_ string: String?) {
+    append(string != nil)
+    if let string { append(string) }
+  }
+
+  mutating func append(_ attributes: [AttributeDescription]) {
+    append(attributes.count)
+    for attribute in attributes.sorted(by: { $0.name < $1.name }) {
+      append(attribute.name)
+      append(attribute.isOptional)
+      append(attribute.isTransient)
+      append(attribute.type.rawValue)
+      append(attribute.versionHashModifier)
+      append(attribute.elements)
+    }
+  }
+
+  mutating func append(_ relationship: RelationshipDescription) {
+    append(relationship.name)
+    append(relationship.isOptional)
+    append(relationship.isTransient)
+    append(relationship.destination)
+    append(relationship.inverse)
+    append(relationship.minCount)
+    append(relationship.maxCount)
+    append(relationship.deleteRule.rawValue)
+    append(relationship.isOrdered)
+    append(relationship.versionHashModifier)
+  }
 }

@@ -1,0 +1,71 @@
+@_spi(_Unicode) import Swift
+
+/// Text in the forms that are compared, hashed and written into index keys.
+///
+/// The only file that asks the standard library for Unicode normalisation, which it has but does not
+/// make public. No function here depends on a locale: what is equal on one machine is equal on all.
+package enum CanonicalText {
+  /// Appends the UTF-8 of `text` in Unicode's composed form (NFC) to `bytes`.
+  ///
+  /// Two strings that Swift calls equal append the same bytes, and the order of these bytes is the
+  /// order of the strings. Written into version hashes and index keys.
+  package static func appendComposed(_ text: String, to bytes: inout [UInt8]) {
+    var text = text
+    let isASCII = text.withUTF8 { utf8 in
+      let isASCII = utf8.allSatisfy { $0 < 0x80 }
+      if isASCII { bytes.append(contentsOf: utf8) }
+      return isASCII
+    }
+    if isASCII { return }
+    for scalar in text._nfc { bytes.append(contentsOf: UTF8.encode(scalar).unsafelyUnwrapped) }
+  }
+
+  /// `text` without what `options` ignore: folded texts are equal when the texts are alike.
+  ///
+  /// Ignoring case is Unicode's full case folding (`ß` is `ss`) of the decomposed text; ignoring
+  /// diacritics removes the nonspacing marks of the decomposed text (`é` is `e`, `ø` is not `o`).
+  ///
+  /// - Complexity: O(*n*); without an allocation when there is nothing to fold.
+  package static func folded(_ text: String, _ options: FetchComparisonOptions) -> String {
+    let ignoresCase = options.contains(.caseInsensitive)
+    let ignoresDiacritics = options.contains(.diacriticInsensitive)
+    if !ignoresCase && !ignoresDiacritics { return text }
+    switch asciiKind(of: text) {
+    case .asciiWithoutCapitals: return text
+    case .ascii: return ignoresCase ? loweredASCII(text) : text
+    case .other: break
+    }
+    var result = String.UnicodeScalarView()
+    for scalar in text._nfd {
+      if ignoresDiacritics && scalar.properties.generalCategory == .nonspacingMark { continue }
+      if ignoresCase {
+        result.append(contentsOf: scalar.properties._caseFolded.unicodeScalars)
+      } else {
+        result.append(scalar)
+      }
+    }
+    return String(result)
+  }
+
+  private enum ASCIIKind { case asciiWithoutCapitals, ascii, other }
+
+  private static func asciiKind(of text: String) -> ASCIIKind {
+    var hasCapitals = false
+    for byte in text.utf8 {
+      if byte >= 0x80 { return .other }
+      if byte &- 0x41 < 26 { hasCapitals = true }
+    }
+    return hasCapitals ? .ascii : .asciiWithoutCapitals
+  }
+
+  private static func loweredASCII(_ text: String) -> String {
+    String(unsafeUninitializedCapacity: text.utf8.count) { buffer in
+      var count = 0
+      for byte in text.utf8 {
+        buffer[count] = byte &- 0x41 < 26 ? byte | 0x20 : byte
+        count += 1
+      }
+      return count
+    }
+  }
+}

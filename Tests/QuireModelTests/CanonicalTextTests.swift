@@ -1,0 +1,41 @@
+import QuireModel
+import Testing
+
+/// Shows that the standard library still offers the normalisation that `CanonicalText` borrows.
+@Suite struct CanonicalTextTests {
+  @Test func `equal strings have equal composed bytes`() {
+    for (text, bytes) in [
+      ("plain", Array("plain".utf8)),
+      ("e\u{301}", [0xC3, 0xA9]),
+      ("\u{212B}", [0xC3, 0x85]),
+      ("\u{1112}\u{1161}\u{11AB}", Array("한".utf8)),
+      ("a\u{323}\u{307}", Array("ạ\u{307}".utf8)),
+    ] {
+      var composed: [UInt8] = []
+      CanonicalText.appendComposed(text, to: &composed)
+      #expect(composed == bytes, "\(text)")
+    }
+  }
+
+  @Test(arguments: [
+    ("STRASSE", "straße"), ("Σίσυφος", "ΣΊΣΥΦΟΣ"), ("\u{212A}", "k"), ("ﬃ", "FFI"),
+    ("e\u{301}", "É"), ("I", "i"), ("\u{130}", "i\u{307}"),
+  ])
+  func `texts that differ in case only are alike without case`(left: String, right: String) {
+    #expect(left != right)
+    let options: FetchComparisonOptions = .caseInsensitive
+    #expect(CanonicalText.folded(left, options) == CanonicalText.folded(right, options))
+  }
+
+  @Test(arguments: [("café", "cafe"), ("Ångström", "Angstrom"), ("tiếng Việt", "tieng Viet")])
+  func `texts that differ in marks only are alike without diacritics`(left: String, right: String) {
+    #expect(CanonicalText.folded(left, .diacriticInsensitive) == right)
+    #expect(CanonicalText.folded(left, .caseInsensitive) != right)
+  }
+
+  @Test func `the Turkish i follows no locale`() {
+    let both: FetchComparisonOptions = [.caseInsensitive, .diacriticInsensitive]
+    #expect(CanonicalText.folded("\u{130}", both) == "i")
+    #expect(CanonicalText.folded("\u{131}", both) == "\u{131}")
+  }
+}
