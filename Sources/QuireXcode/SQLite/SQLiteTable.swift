@@ -3,12 +3,15 @@ package struct SQLiteTable: Sendable {
   package let name: String
   package let definition: SQLiteTableDefinition
   let root: UInt32
+  /// For each column, whether its whole numbers are reals.
+  let realColumns: [Bool]
   private let indexes: [String: Int]
 
   init(name: String, definition: SQLiteTableDefinition, root: UInt32) {
     self.name = name
     self.definition = definition
     self.root = root
+    realColumns = definition.columns.map(\.isReal)
     indexes = .init(
       definition.columns.enumerated().map { ($1.name.sqlName, $0) },
       uniquingKeysWith: { old, _ in old })
@@ -24,21 +27,24 @@ package struct SQLiteTable: Sendable {
 package struct SQLiteRow {
   package let rowID: Int64
   private let record: SQLiteRecord
-  private let definition: SQLiteTableDefinition
+  private let table: SQLiteTable
 
-  init(rowID: Int64, record: SQLiteRecord, definition: SQLiteTableDefinition) {
+  init(rowID: Int64, record: SQLiteRecord, table: SQLiteTable) {
     self.rowID = rowID
     self.record = record
-    self.definition = definition
+    self.table = table
   }
 
   /// The value of a column, by its position in the table.
   ///
   /// - Precondition: the table has the column.
   package subscript(column: Int) -> SQLiteValue {
-    if column == definition.rowIDColumn { return .integer(rowID) }
-    guard column < record.count else { return definition.columns[column].defaultValue }
-    return record.value(at: column)
+    if column == table.definition.rowIDColumn { return .integer(rowID) }
+    let value =
+      column < record.count
+      ? record.value(at: column) : table.definition.columns[column].defaultValue
+    if table.realColumns[column], case .integer(let number) = value { return .real(Double(number)) }
+    return value
   }
 
   /// Whether the text of a column had to be repaired, because it is not in the encoding of the file.
@@ -67,6 +73,6 @@ package struct SQLiteRows {
         file: source.path,
         reason: .damaged(page: table.root, "row \(rowID) of table \(table.name) is not a record"))
     }
-    return SQLiteRow(rowID: rowID, record: record, definition: table.definition)
+    return SQLiteRow(rowID: rowID, record: record, table: table)
   }
 }

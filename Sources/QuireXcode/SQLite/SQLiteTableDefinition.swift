@@ -6,6 +6,12 @@ package struct SQLiteTableDefinition: Hashable, Sendable {
     package var type: String
     /// What rows have that are older than the column.
     package var defaultValue = SQLiteValue.null
+
+    /// Whether whole numbers of this column are reals, which SQLite writes as integers to save room.
+    var isReal: Bool {
+      func has(_ words: String...) -> Bool { words.contains { type.uppercased().contains($0) } }
+      return has("REAL", "FLOA", "DOUB") && !has("INT", "CHAR", "CLOB", "TEXT", "BLOB")
+    }
   }
 
   package var columns: [Column] = []
