@@ -1,0 +1,86 @@
+/// An element of a model's XML, with its place in the file.
+struct XcodeElement {
+  var name: String
+  var attributes: [String: String]
+  var children: [XcodeElement] = []
+  var line: Int
+}
+
+/// The attributes of an element, read one by one: those that nobody asked for are unknown.
+struct XcodeFields {
+  let element: XcodeElement
+  private var unread: [String: String]
+  private(set) var notes: [XcodeModelNote] = []
+
+  init(_ element: XcodeElement) {
+    self.element = element
+    unread = element.attributes
+  }
+
+  mutating func text(_ name: String) -> String? { unread.removeValue(forKey: name) }
+
+  /// Text that says something: Xcode leaves some attributes behind empty.
+  mutating func nonEmptyText(_ name: String) -> String? {
+    text(name).flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  mutating func flag(_ name: String, default absent: Bool = false) -> Bool {
+    guard let text = text(name) else { return absent }
+    guard let flag = Self.flag(text) else {
+      note("\(name) is “\(text)”, which is neither YES nor NO; taken as \(absent ? "YES" : "NO")")
+      return absent
+    }
+    return flag
+  }
+
+  mutating func integer(_ name: String) -> Int? {
+    guard let text = nonEmptyText(name) else { return nil }
+    guard let number = Int(text) else {
+      note("\(name) is “\(text)”, which is not a whole number; ignored")
+      return nil
+    }
+    return number
+  }
+
+  mutating func number(_ name: String) -> Double? {
+    guard let text = nonEmptyText(name) else { return nil }
+    guard let number = Double(text), number.isFinite else {
+      note("\(name) is “\(text)”, which is not a number; ignored")
+      return nil
+    }
+    return number
+  }
+
+  /// Attributes that matter to Xcode alone.
+  mutating func skip(_ names: String...) { for name in names { unread[name] = nil } }
+
+  /// Takes the first attribute not read so far whose value is one of these.
+  mutating func takeUnread(withValueIn values: some Collection<String>) -> String? {
+    guard let name = unread.keys.sorted().first(where: { values.contains(unread[$0] ?? "") }) else {
+      return nil
+    }
+    return unread.removeValue(forKey: name)
+  }
+
+  mutating func note(_ text: String) {
+    let name = element.attributes["name"].map { " \($0)" } ?? ""
+    notes.append(XcodeModelNote(line: element.line, "\(element.name)\(name): \(text)"))
+  }
+
+  /// The notes, with one for each attribute that was not read.
+  mutating func finish() -> [XcodeModelNote] {
+    for name in unread.keys.sorted() {
+      note("the attribute \(name)=“\(unread[name] ?? "")” is unknown and ignored")
+    }
+    unread = [:]
+    return notes
+  }
+
+  static func flag(_ text: String) -> Bool? {
+    switch text.lowercased() {
+    case "yes", "true", "1": true
+    case "no", "false", "0": false
+    default: nil
+    }
+  }
+}

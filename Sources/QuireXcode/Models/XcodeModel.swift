@@ -1,0 +1,94 @@
+import Foundation
+import QuireModel
+
+/// A model as Xcode saves it: one version, in a `.xcdatamodel` folder.
+///
+/// Xcode's model editor writes XML into the file `contents` of that folder; a folder `.xcdatamodeld` has
+/// one such folder per version and a note which is current (``XcodeModelHistory``). The compiled forms
+/// `.mom` and `.momd` are not read: compiling needs a Mac, and the source is what a project keeps.
+///
+/// Everything Xcode writes is read or known to be of no concern to a store (positions on the canvas, tools
+/// versions, code generation). What is new to this loader is ignored and listed in ``notes``, so that a
+/// newer Xcode does not lock anybody out.
+public struct XcodeModel: Sendable {
+  /// The name of the version: that of its folder, without the extension.
+  public let name: String
+  public let model: ManagedObjectModel
+  /// What was not understood, or not taken as it is written.
+  public let notes: [XcodeModelNote]
+
+  /// Loads a `.xcdatamodel` folder, or the `contents` file in one.
+  public init(contentsOf url: URL) throws(XcodeModelError) {
+    let contents = try Self.contents(of: url)
+    let folder =
+      contents.lastPathComponent == "contents" ? contents.deletingLastPathComponent() : url
+    let data = try Self.data(of: contents)
+    var reader = XcodeModelReader(file: contents.path)
+    model = try reader.read(try XcodeDocument.root(of: data, file: contents.path))
+    name = folder.deletingPathExtension().lastPathComponent
+    notes = reader.notes
+  }
+
+  /// The XML file of a model, which need not be there.
+  private static func contents(of url: URL) throws(XcodeModelError) -> URL {
+    func fail(_ reason: XcodeModelError.Reason) -> XcodeModelError {
+      XcodeModelError(file: url.path, reason: reason)
+    }
+    guard let isFolder = url.isExistingFolder else {
+      throw fail(.unreadable("there is no such file or folder"))
+    }
+    switch url.pathExtension {
+    case "mom", "momd":
+      throw fail(.notAModel("it is a compiled model; the project has its source, .xcdatamodeld"))
+    case "xcdatamodeld":
+      throw fail(.notAModel("it holds several versions; load it as a versioned model"))
+    default: break
+    }
+    guard isFolder else { return url }
+    let contents = url.appendingPathComponent("contents")
+    guard contents.isExistingFolder == nil else { return contents }
+    guard url.appendingPathComponent("elements").isExistingFolder == nil else {
+      throw fail(.binaryForm)
+    }
+    throw fail(.notAModel("the folder has no file called contents"))
+  }
+
+  private static func data(of url: URL) throws(XcodeModelError) -> Data {
+    let data: Data
+    do {
+      data = try Data(contentsOf: url)
+    } catch {
+      throw XcodeModelError(file: url.path, reason: .unreadable(error.localizedDescription))
+    }
+    if data.starts(with: Array("bplist".utf8)) {
+      throw XcodeModelError(file: url.path, reason: .binaryForm)
+    }
+    return data
+  }
+}
+
+extension ManagedObjectModel {
+  /// Loads a `.xcdatamodel` folder, or the `contents` file in one.
+  ///
+  /// ``XcodeModel`` does the same and tells what it did not understand.
+  public convenience init(contentsOf url: URL) throws(XcodeModelError) {
+    let loaded = try XcodeModel(contentsOf: url).model
+    do {
+      try self.init(
+        entities: loaded.entities.map(\.declaration),
+        versionIdentifiers: loaded.versionIdentifiers, configurations: loaded.configurations,
+        fetchRequestTemplates: loaded.fetchRequestTemplates)
+    } catch {
+      throw XcodeModelError(file: url.path, reason: .inconsistent(error))
+    }
+  }
+}
+
+extension URL {
+  /// Whether there is a folder at the path; `nil` when there is nothing.
+  var isExistingFolder: Bool? {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return nil }
+    return isFolder.boolValue
+  }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import QuireModel
+
+extension XcodeModelReader {
+  mutating func attribute(
+    _ element: XcodeElement, within outer: [String] = []
+  ) throws(XcodeModelError) -> AttributeDescription {
+    var fields = XcodeFields(element)
+    let name = try required("name", &fields)
+    var attribute = AttributeDescription(name, type(&fields), optional: fields.flag("optional"))
+    attribute.isTransient = fields.flag("transient")
+    attribute.renamingIdentifier = fields.nonEmptyText("elementID")
+    attribute.versionHashModifier = fields.nonEmptyText("versionHashModifier")
+    attribute.valueTransformerName = fields.nonEmptyText("valueTransformerName")
+    attribute.valueClassName = fields.nonEmptyText("customClassName")
+    // Both spellings occur; the second is of Xcode 4 and 5.
+    let isExternal = fields.flag("allowsExternalBinaryDataStorage")
+    attribute.allowsExternalBinaryDataStorage = fields.flag("storedInExternalRecord") || isExternal
+    let isDerived = fields.flag("derived")
+    attribute.derivationExpression = fields.nonEmptyText("derivationExpression")
+    if isDerived, attribute.derivationExpression == nil { fields.note("is derived from nothing") }
+    let preserves = fields.flag("preserveAfterDeletion")
+    attribute.preservesValueInHistoryOnDeletion =
+      fields.flag("preservesValueInHistoryOnDeletion") || preserves
+    attribute.usesScalarValueType = fields.flag("usesScalarValueType")
+    attribute.isIndexedBySpotlight = fields.flag("spotlightIndexingEnabled")
+    attribute.allowsCloudEncryption = fields.flag("allowsCloudEncryption")
+    attribute.isIndexed = fields.flag("indexed")
+    attribute.validation = validation(&fields)
+    attribute.defaultValue = defaultValue(of: attribute.type, &fields)
+    if attribute.type == .composite {
+      attribute.elements = try elements(of: element, &fields, within: outer)
+    }
+    fields.skip("syncable", "storedInTruthFile")
+    notes += fields.finish()
+    for child in element.children {
+      switch child.name {
+      case "userInfo": attribute.userInfo = userInfo(child)
+      case "attribute" where attribute.type == .composite: break
+      default: noteUnknown(child)
+      }
+    }
+    return attribute
+  }
+
+  private func type(_ fields: inout XcodeFields) -> AttributeType {
+    guard let text = fields.nonEmptyText("attributeType") else { return .undefined }
+    switch text {
+    case "Undefined": return .undefined
+    case "Integer 16": return .integer16
+    case "Integer 32": return .integer32
+    case "Integer 64": return .integer64
+    case "Decimal": return .decimal
+    case "Double": return .double
+    case "Float": return .float
+    case "String": return .string
+    case "Boolean": return .boolean
+    case "Date": return .date
+    case "Binary", "Binary Data": return .binaryData
+    case "UUID": return .uuid
+    case "URI": return .uri
+    case "Transformable": return .transformable
+    case "ObjectID": return .objectID
+    case "Composite": return .composite
+    default:
+      fields.note("the type “\(text)” is unknown; taken as undefined")
+      return .undefined
+    }
+  }
+
+  private func validation(_ fields: inout XcodeFields) -> AttributeValidation {
+    var validation = AttributeValidation()
+    validation.minimum = fields.nonEmptyText("minValueString")
+    validation.maximum = fields.nonEmptyText("maxValueString")
+    validation.regularExpression = fields.nonEmptyText("regularExpressionString")
+    validation.earliestDate =
+      fields.number("minDateTimeInterval").map(Date.init(timeIntervalSinceReferenceDate:))
+    validation.latestDate =
+      fields.number("maxDateTimeInterval").map(Date.init(timeIntervalSinceReferenceDate:))
+    return validation
+  }
+
+  private func defaultValue(
+    of type: AttributeType, _ fields: inout XcodeFields
+  ) -> AttributeValue? {
+    let interval = fields.number("defaultDateTimeInterval")
+    let text = fields.text("defaultValueString")
+    if type == .date, let interval {
+      return .date(Date(timeIntervalSinceReferenceDate: interval))
+    }
+    guard let text, !text.isEmpty || type == .string else { return nil }
+    let value = XcodeValue.parse(text, as: type)
+    if value == nil { fields.note("the default value “\(text)” is no \(type); ignored") }
+    return value
+  }
+
+  /// The elements of a composite attribute, written inside it or in the definition that it names.
+  ///
+  /// Which attribute of the XML carries that name is not documented; whichever has the name of a
+  /// definition as its value is taken.
+  private mutating func elements(
+    of element: XcodeElement, _ fields: inout XcodeFields, within outer: [String]
+  ) throws(XcodeModelError) -> [AttributeDescription] {
+    var definition = element
+    var path = outer
+    if !element.children.contains(where: { $0.name == "attribute" }) {
+      guard let name = fields.takeUnread(withValueIn: composites.keys), let found = composites[name]
+      else {
+        fields.note("it names no composite attribute of this model; taken as having no elements")
+        return []
+      }
+      guard !outer.contains(name) else {
+        throw XcodeModelError(
+          file: file,
+          reason: .incomplete(
+            line: element.line, "the composite attribute \(name) contains itself"))
+      }
+      definition = found
+      path.append(name)
+    }
+    var result: [AttributeDescription] = []
+    for child in definition.children where child.name == "attribute" {
+      result.append(try attribute(child, within: path))
+    }
+    return result
+  }
+}
+
+/// Values as Xcode writes them into a model.
+enum XcodeValue {
+  static func parse(_ text: String, as type: AttributeType) -> AttributeValue? {
+    switch type {
+    case .integer16, .integer32, .integer64:
+      // Xcode keeps “0.0” where an attribute was a number of another type before.
+      guard let number = Int64(text) ?? Double(text).flatMap(Int64.init(exactly:)),
+        type.integerRange?.contains(number) == true
+      else { return nil }
+      return .integer(number)
+    case .decimal: return DecimalText.parse(text).map { .decimal($0) }
+    case .double: return Double(text).map { .double($0) }
+    case .float: return Float(text).map { .float($0) }
+    case .string: return .string(text)
+    case .boolean: return XcodeFields.flag(text).map { .boolean($0) }
+    case .date: return Double(text).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+    case .uuid: return UUID(uuidString: text).map { .uuid($0) }
+    case .uri: return URL(string: text).map { .uri($0) }
+    case .undefined, .binaryData, .transformable, .objectID, .composite: return nil
+    }
+  }
+}
+
+/// Decimal numbers as text, the whole of which has to be one.
+enum DecimalText {
+  static func parse(_ text: String) -> Decimal? {
+    if text.lowercased() == "nan" { return .nan }
+    // Foundation stops at the first character it does not know; a number it half read is no number.
+    let isNumber = text.wholeMatch(of: /[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?/) != nil
+    guard isNumber,
+      let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), value.isFinite
+    else { return nil }
+    return value
+  }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import QuireModel
+
+/// Turns the elements of a model's XML into declarations.
+///
+/// What it does not know it notes and leaves out; what cannot be left out, a name or a destination, is
+/// an error with its line.
+struct XcodeModelReader {
+  let file: String
+  var notes: [XcodeModelNote] = []
+  var composites: [String: XcodeElement] = [:]
+
+  private var entities: [Entity] = []
+  private var entityLines: [String: Int] = [:]
+  private var configurations: [String: [String]] = [:]
+  private var requests: [FetchRequestTemplate] = []
+
+  init(file: String) { self.file = file }
+
+  mutating func read(_ root: XcodeElement) throws(XcodeModelError) -> ManagedObjectModel {
+    guard root.name == "model" else {
+      throw XcodeModelError(
+        file: file, reason: .notAModel("its root element is <\(root.name)>, not <model>"))
+    }
+    var fields = XcodeFields(root)
+    let identifier = fields.nonEmptyText("userDefinedModelVersionIdentifier")
+    fields.skip(
+      "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion",
+      "sourceLanguage", "name", "macOSVersion", "iOSVersion", "usedWithCloudKit",
+      "usedWithSwiftData")
+    notes += fields.finish()
+    for child in root.children where ["compositeAttribute", "composite"].contains(child.name) {
+      if let name = child.attributes["name"] { composites[name] = child }
+    }
+    for child in root.children { try read(childOfModel: child) }
+    XcodeInverses(entities: entities, lines: entityLines).settle(&entities, &notes)
+    notes.sort { $0.line < $1.line }
+    do {
+      return try ManagedObjectModel(
+        entities: entities, versionIdentifiers: identifier.map { [$0] } ?? [],
+        configurations: configurations, fetchRequestTemplates: requests)
+    } catch {
+      throw XcodeModelError(file: file, reason: .inconsistent(error))
+    }
+  }
+
+  private mutating func read(childOfModel child: XcodeElement) throws(XcodeModelError) {
+    switch child.name {
+    case "entity":
+      let entity = try entity(child)
+      entityLines[entity.name] = child.line
+      entities.append(entity)
+    case "fetchRequest":
+      if let request = try fetchRequest(child) { requests.append(request) }
+    case "configuration":
+      var fields = XcodeFields(child)
+      let name = try required("name", &fields)
+      fields.skip("usedWithCloudKit", "usedWithSwiftData")
+      notes += fields.finish()
+      configurations[name] = child.children.compactMap { $0.attributes["name"] }
+      for other in child.children where other.name != "memberEntity" { noteUnknown(other) }
+    case "elements", "compositeAttribute", "composite": break
+    default: noteUnknown(child)
+    }
+  }
+
+  private mutating func entity(_ element: XcodeElement) throws(XcodeModelError) -> Entity {
+    var fields = XcodeFields(element)
+    var entity = Entity(try required("name", &fields))
+    entity.managedObjectClassName = fields.nonEmptyText("representedClassName")
+    if entity.managedObjectClassName == "NSManagedObject" { entity.managedObjectClassName = nil }
+    entity.parent = fields.nonEmptyText("parentEntity")
+    entity.isAbstract = fields.flag("isAbstract")
+    entity.renamingIdentifier = fields.nonEmptyText("elementID")
+    entity.versionHashModifier = fields.nonEmptyText("versionHashModifier")
+    entity.coreSpotlightDisplayNameExpression =
+      fields.nonEmptyText("coreSpotlightDisplayNameExpression")
+    fields.skip("syncable", "codeGenerationType")
+    notes += fields.finish()
+    for child in element.children {
+      switch child.name {
+      case "attribute": entity.attributes.append(try attribute(child))
+      case "relationship": entity.relationships.append(try relationship(child))
+      case "fetchedProperty":
+        if let property = try fetchedProperty(child) { entity.fetchedProperties.append(property) }
+      case "fetchIndex": entity.indexes.append(try fetchIndex(child))
+      case "compoundIndexes": entity.indexes += compoundIndexes(child)
+      case "uniquenessConstraints": entity.uniquenessConstraints += constraints(child)
+      case "userInfo": entity.userInfo = userInfo(child)
+      default: noteUnknown(child)
+      }
+    }
+    return entity
+  }
+
+  private mutating func constraints(_ element: XcodeElement) -> [[String]] {
+    element.children.map { $0.children.compactMap { $0.attributes["value"] } }
+      .filter { !$0.isEmpty }
+  }
+
+  mutating func userInfo(_ element: XcodeElement) -> [String: String] {
+    var result: [String: String] = [:]
+    for entry in element.children {
+      guard let key = entry.attributes["key"] else { continue }
+      result[key] = entry.attributes["value"] ?? ""
+    }
+    return result
+  }
+
+  // MARK: what all readers need
+
+  func required(
+    _ name: String, _ fields: inout XcodeFields
+  ) throws(XcodeModelError) -> String {
+    guard let text = fields.nonEmptyText(name) else {
+      throw XcodeModelError(
+        file: file,
+        reason: .incomplete(
+          line: fields.element.line, "the element <\(fields.element.name)> has no \(name)"))
+    }
+    return text
+  }
+
+  mutating func noteUnknown(_ element: XcodeElement) {
+    notes.append(
+      XcodeModelNote(
+        line: element.line, "the element <\(element.name)> is unknown here and ignored"))
+  }
+}

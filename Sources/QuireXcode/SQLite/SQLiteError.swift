@@ -1,0 +1,58 @@
+/// Why a SQLite file could not be read.
+///
+/// The file itself is never at risk: it is opened for reading, and no lock is taken on it.
+public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
+  public enum Reason: Hashable, Sendable {
+    /// The operating system would not let us read; its own words follow.
+    case unreadable(String)
+    /// What is at the path is no SQLite file.
+    case notADatabase(String)
+    /// A SQLite file with a feature this reader does not have.
+    case unsupported(String)
+    /// A rollback journal lies beside the file: the file may hold half a transaction.
+    case hotJournal(journal: String)
+    /// The file ends before the last page it says it has.
+    case truncated(expectedPages: UInt32, foundPages: UInt32)
+    /// A page says something that cannot be.
+    case damaged(page: UInt32, String)
+    case noTable(String)
+    /// A table of a kind that this reader does not read.
+    case unsupportedTable(String, String)
+    /// Another process wrote to the file while it was read.
+    case changedWhileReading
+  }
+
+  /// The path of the file.
+  public var file: String
+  public var reason: Reason
+
+  public init(file: String, reason: Reason) {
+    self.file = file
+    self.reason = reason
+  }
+
+  public var description: String {
+    let what =
+      switch reason {
+      case .unreadable(let words): "cannot be read: \(words)"
+      case .notADatabase(let words): "is not a SQLite file: \(words)"
+      case .unsupported(let words): "cannot be read by this version of Quire: \(words)"
+      case .hotJournal(let journal):
+        """
+        has a rollback journal, \(journal): it may hold half a transaction. Open it once with the \
+        application that wrote it, or with sqlite3, so that the transaction is rolled back
+        """
+      case .truncated(let expected, let found):
+        "is cut off: it should have \(expected) pages and has \(found)"
+      case .damaged(let page, let words): "is damaged at page \(page): \(words)"
+      case .noTable(let name): "has no table \(name)"
+      case .unsupportedTable(let name, let words): "has a table \(name) that \(words)"
+      case .changedWhileReading:
+        """
+        was written to while it was read. Close the application that uses it, or copy the file \
+        together with its -wal, and import again
+        """
+      }
+    return "\(file) \(what)"
+  }
+}
