@@ -83,9 +83,10 @@ struct LinkReader {
   }
 
   private func key(at cursor: IndexCursor) throws -> LinkKey {
-    guard let key = LinkKey(cursor.key, isOrdered: isOrdered) else {
+    let bytes = try cursor.key
+    guard let key = LinkKey(bytes, isOrdered: isOrdered) else {
       throw PersistenceError(
-        .persistentStoreOpen, "a link tree holds a key of \(cursor.key.count) bytes")
+        .persistentStoreOpen, "a link tree holds a key of \(bytes.count) bytes")
     }
     return key
   }

@@ -109,7 +109,7 @@ extension StoreSchema {
       throw StoreSchema.damaged("has no entities")
     }
     entities = []
-    do {
+    do throws(ByteReaderError) {
       var reader = ByteReader(bytes.bytes)
       lastEntityNumber = try reader.read()
       lastLinkNumber = try reader.read()
@@ -126,10 +126,10 @@ extension StoreSchema {
     var cursor = tree.cursor()
     var isInside = try cursor.seek(to: Array(StoreSchema.metadataPrefix.utf8))
     while isInside {
-      let key = String(decoding: cursor.key, as: UTF8.self)
+      let key = String(decoding: try cursor.key, as: UTF8.self)
       guard key.hasPrefix(StoreSchema.metadataPrefix) else { break }
       let name = String(key.dropFirst(StoreSchema.metadataPrefix.count))
-      metadata[name] = try AttributeValue(archived: cursor.valueBytes)
+      metadata[name] = try AttributeValue(archived: try cursor.valueBytes)
       isInside = try cursor.next()
     }
   }
@@ -151,7 +151,7 @@ extension StoreSchema {
     guard let tree = try snapshot.indexTree(tree), let value = try tree.value(for: Array("hashes".utf8))
     else { return [:] }
     var hashes: [String: VersionHash] = [:]
-    do {
+    do throws(ByteReaderError) {
       var reader = ByteReader(value.bytes)
       for _ in 0..<(try reader.readCount(minimumWidth: 40)) {
         let name = try reader.readString()

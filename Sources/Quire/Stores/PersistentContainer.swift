@@ -12,12 +12,22 @@ public final class PersistentContainer: Sendable {
   public let persistentStoreCoordinator: PersistentStoreCoordinator
 
   /// The context of the main actor.
-  @MainActor public private(set) lazy var viewContext: ManagedObjectContext = {
+  @MainActor public var viewContext: ManagedObjectContext {
+    if let context = main.context { return context }
     let context = ManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
     context.persistentStoreCoordinator = persistentStoreCoordinator
     context.name = "viewContext"
+    main.context = context
     return context
-  }()
+  }
+
+  /// Keeps the main actor's context within the main actor.
+  @MainActor private final class Main {
+    var context: ManagedObjectContext?
+    nonisolated init() {}
+  }
+
+  private let main = Main()
 
   public init(
     name: String, versionedModel: VersionedModel, classes: [ManagedObject.Type] = []

@@ -92,17 +92,17 @@ public struct StoreInspection: Sendable {
     var isInside = try cursor.first()
     while isInside {
       objectCount += 1
-      lastKey = cursor.key
-      let place = "\(storage.stored.name)/p\(cursor.key)"
+      lastKey = try cursor.key
+      let place = "\(storage.stored.name)/p\(lastKey)"
       do {
-        let row = try RowReader(cursor.valueBytes, layout: storage.layout)
+        let row = try RowReader(try cursor.valueBytes, layout: storage.layout)
         if row.version == 0 { findings.append("\(place) has version 0") }
         for (field, description) in storage.layout.fields.enumerated() {
           if description.kind == .reference {
             if let target = row.reference(field) {
               try inspectReference(
                 target, description.name,
-                from: Reference(entity: storage.stored.number, key: cursor.key), storage, view)
+                from: Reference(entity: storage.stored.number, key: lastKey), storage, view)
             }
           } else if try row.value(field) == nil, required.contains(description.name) {
             missing[description.name, default: 0] += 1

@@ -1,0 +1,168 @@
+import QuireModel
+
+/// A key path of a predicate or a sort descriptor, checked against the entity it starts from.
+///
+/// The first step is resolved to a slot once for each concrete entity; the further ones lead to rows or
+/// objects whose concrete entity only shows when they are met.
+struct FetchPath {
+  let names: [String]
+  /// The slot of the first name in the entity that rows are read of; -1 for a count of `SELF`.
+  let slot: Int
+
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when a step does not exist in the model.
+  init(_ names: [String], from binding: EntityBinding, in model: ModelBinding) throws {
+    self.names = names
+    slot = binding.slot(named: names[0]) ?? -1
+    var entity = binding.entity
+    for (index, name) in names.enumerated() {
+      if name == FetchExpression.countOperator, index == names.count - 1, index > 0 { return }
+      if let attribute = entity.attribute(named: name) {
+        try FetchPath.check(names.dropFirst(index + 1), inside: attribute, of: entity, names)
+        return
+      }
+      guard let relationship = entity.relationship(named: name),
+        let destination = model.entity(named: relationship.destination)
+      else { throw FetchPath.unknown(name, in: entity, names) }
+      entity = destination.entity
+    }
+  }
+
+  /// What follows the name of an attribute must be elements of a composite.
+  private static func check(
+    _ rest: ArraySlice<String>, inside attribute: AttributeDescription, of entity: EntityDescription,
+    _ names: [String]
+  ) throws {
+    var attribute = attribute
+    for name in rest {
+      guard let element = attribute.elements.first(where: { $0.name == name }) else {
+        throw unknown(name, in: entity, names)
+      }
+      attribute = element
+    }
+  }
+
+  private static func unknown(
+    _ name: String, in entity: EntityDescription, _ names: [String]
+  ) -> PersistenceError {
+    var error = PersistenceError(
+      .undefinedKey,
+      "the key path \(names.joined(separator: ".")) asks \(entity.name) for \(name), which it does not "
+        + "have")
+    error.entityName = entity.name
+    error.key = name
+    return error
+  }
+}
+
+/// A thing that key paths can be followed from: a row of the store, or an object with its changes.
+protocol PathSubject {
+  func attribute(_ slot: Int) throws -> AttributeValue?
+  func one(_ slot: Int) throws -> Self?
+  func members(_ slot: Int) throws -> [Self]
+  var binding: EntityBinding { get }
+  var objectIdentity: OpaqueIdentity { get }
+}
+
+extension PathSubject {
+  func value(at path: FetchPath) throws -> PredicateValue? {
+    try value(at: path.names[...], slot: path.slot)
+  }
+
+  private func value(at names: ArraySlice<String>, slot: Int) throws -> PredicateValue? {
+    guard slot >= 0 else { return nil }
+    let rest = names.dropFirst()
+    switch binding.properties[slot] {
+    case .attribute:
+      var value = try attribute(slot)
+      for name in rest {
+        guard case .composite(let elements)? = value else { return nil }
+        value = elements[name]
+      }
+      return value.map(PredicateValue.value)
+    case .relationship(let relationship) where relationship.isToMany:
+      let members = try members(slot)
+      guard let next = rest.first else {
+        return .collection(members.map { .object($0.objectIdentity) })
+      }
+      if next == FetchExpression.countOperator { return .value(.integer(Int64(members.count))) }
+      return .collection(
+        try members.flatMap { member -> [PredicateValue?] in
+          let value = try member.value(at: rest, slot: member.binding.slot(named: next) ?? -1)
+          if case .collection(let values)? = value { return values }
+          return [value]
+        })
+    case .relationship:
+      guard let destination = try one(slot) else { return nil }
+      guard let next = rest.first else { return .object(destination.objectIdentity) }
+      return try destination.value(at: rest, slot: destination.binding.slot(named: next) ?? -1)
+    }
+  }
+}
+
+/// An object as its context shows it.
+struct ObjectSubject: PathSubject {
+  let object: ManagedObject
+
+  var binding: EntityBinding { object.binding }
+  var objectIdentity: OpaqueIdentity { OpaqueIdentity(object.objectID) }
+  func attribute(_ slot: Int) throws -> AttributeValue? { try object.attribute(slot) }
+  func one(_ slot: Int) throws -> ObjectSubject? {
+    try object.one(slot).map { ObjectSubject(object: $0) }
+  }
+  func members(_ slot: Int) throws -> [ObjectSubject] {
+    try object.members(slot).map { ObjectSubject(object: $0) }
+  }
+}
+
+/// A row as the store has it.
+struct RowSubject: PathSubject {
+  let reference: Reference
+  let reader: RowReader
+  let storage: EntityStorage
+  let view: StoreView
+  /// What keeps the row's bytes in memory, where nothing else does.
+  var owner: AnyObject?
+
+  var binding: EntityBinding { storage.binding }
+
+  var objectIdentity: OpaqueIdentity {
+    OpaqueIdentity(
+      ManagedObjectID(
+        entity: storage.binding.entity, store: storage.identity, key: reference.key))
+  }
+
+  func attribute(_ slot: Int) throws -> AttributeValue? {
+    let field = storage.fieldBySlot[slot]
+    return field < 0 ? nil : try reader.value(field)
+  }
+
+  func one(_ slot: Int) throws -> RowSubject? {
+    let field = storage.fieldBySlot[slot]
+    guard field >= 0, let reference = reader.reference(field) else { return nil }
+    return try RowSubject(at: reference, in: view)
+  }
+
+  func members(_ slot: Int) throws -> [RowSubject] {
+    guard let link = storage.link(slot) else { return [] }
+    return try view.members(of: reference, link).compactMap { try RowSubject(at: $0, in: view) }
+  }
+}
+
+extension RowSubject {
+  /// - Returns: `nil` when the store has no such row.
+  init?(at reference: Reference, in view: StoreView) throws {
+    guard let storage = view.entities.storage(of: reference), let row = try view.row(reference)
+    else { return nil }
+    self.init(
+      reference: reference, reader: row.reader, storage: storage, view: view, owner: row.owner)
+  }
+}
+
+/// A subject with the paths that an evaluator asks for by number.
+struct PathsOfSubject<Subject: PathSubject>: PredicateSubject {
+  let subject: Subject
+  let paths: [FetchPath]
+
+  func value(atPath index: Int) throws -> PredicateValue? { try subject.value(at: paths[index]) }
+  var identity: OpaqueIdentity { subject.objectIdentity }
+}

@@ -1,0 +1,40 @@
+import QuireModel
+
+/// Says which objects a context shall find, and in which order.
+///
+/// ```swift
+/// var request = FetchRequest<Artwork>(entityName: "Artwork")
+/// request.predicate = Key("artist.name") == "Hokusai" && Key("price") < 1_000
+/// request.sortDescriptors = [FetchSortDescriptor(key: "title")]
+/// let artworks = try context.fetch(request)
+/// ```
+public struct FetchRequest<Result: ManagedObject> {
+  /// The entity whose objects are found; looked up in the context's model when the request runs.
+  public var entityName: String
+  /// All objects of the entity when `nil`.
+  public var predicate: FetchPredicate?
+  /// The order of the result. Objects that are equal in all keys, and all objects when there is no key,
+  /// come in the order of their entities and keys, objects that were never saved last.
+  public var sortDescriptors: [FetchSortDescriptor] = []
+  /// The largest number of objects to return; 0 is no limit.
+  public var fetchLimit = 0
+  /// How many objects to leave out at the beginning of the result.
+  public var fetchOffset = 0
+  /// Whether objects of subentities are found too.
+  public var includesSubentities = true
+  /// Whether unsaved changes of the context count, or only what the store has.
+  public var includesPendingChanges = true
+
+  public init(entityName: String) { self.entityName = entityName }
+
+  /// A request for the objects of the entity that the class is registered for.
+  public init() { self.init(entityName: Result.entityName) }
+}
+
+extension ManagedObject: PredicateConvertible {
+  public var predicateValue: PredicateValue? { objectID.predicateValue }
+}
+
+extension ManagedObjectID: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .object(OpaqueIdentity(self)) }
+}
