@@ -1,0 +1,97 @@
+/// A condition on objects: the part of a fetch request that says which.
+///
+/// A predicate is a plain value that names properties but knows no model. It is written in Swift with
+/// ``Key``, or as a format string, and it prints as a format string that means the same:
+///
+/// ```swift
+/// Key("price") > 100 && Key("artist.name").beginsWith("A")
+/// try FetchPredicate(format: "price > %@ AND artist.name BEGINSWITH %@", 100, "A")
+/// ```
+///
+/// There is one meaning, in memory and on disk, and it is two-valued:
+///
+/// - An absent value is a value. `x == nil` asks for it, `x != 'a'` is true of it, and `NOT` is the
+///   exact complement of what it negates.
+/// - `<`, `<=`, `>`, `>=` and `BETWEEN` need two values of one kind, such as two numbers of any type
+///   or two strings; otherwise they are false. `==` of two kinds is false and `!=` is true.
+/// - Booleans are numbers. Strings are compared by canonical equivalence and Unicode order, never by
+///   locale.
+/// - A key path with an absent object on the way is an absent value.
+/// - `ANY` of nothing is false, `ALL` of nothing is true.
+public indirect enum FetchPredicate: Hashable, Sendable {
+  case constant(Bool)
+  case comparison(Comparison)
+  /// True when all are; true when there is none.
+  case and([FetchPredicate])
+  /// True when one is; false when there is none.
+  case or([FetchPredicate])
+  case not(FetchPredicate)
+}
+
+extension FetchPredicate {
+  /// One comparison of a predicate.
+  public struct Comparison: Hashable, Sendable {
+    public var left: FetchExpression
+    public var `operator`: Operator
+    public var right: FetchExpression
+    /// What is ignored when strings are compared.
+    public var options: FetchComparisonOptions
+    public var modifier: Modifier
+
+    public init(
+      _ left: FetchExpression, _ operator: Operator, _ right: FetchExpression,
+      options: FetchComparisonOptions = [], modifier: Modifier = .direct
+    ) {
+      self.left = left
+      self.operator = `operator`
+      self.right = right
+      self.options = options
+      self.modifier = modifier
+    }
+  }
+
+  /// How many members of a collection on the left must satisfy the comparison.
+  public enum Modifier: Hashable, Sendable, CaseIterable {
+    /// The left side is compared as it is.
+    case direct
+    /// At least one member. A value that is no collection counts as a collection of itself.
+    case any
+    /// Every member.
+    case all
+  }
+
+  /// The raw value is the word of a format string.
+  public enum Operator: String, Hashable, Sendable, CaseIterable {
+    case equal = "=="
+    case notEqual = "!="
+    case lessThan = "<"
+    case lessThanOrEqual = "<="
+    case greaterThan = ">"
+    case greaterThanOrEqual = ">="
+    /// The right side is a list of the smallest and the largest value.
+    case between = "BETWEEN"
+    /// The right side is a list or a to-many relationship that has the left side, or a string of
+    /// which the left side is a part.
+    case `in` = "IN"
+    /// The left side is a to-many relationship that has the right side, or a string of which the
+    /// right side is a part.
+    case contains = "CONTAINS"
+    /// Every string begins with the empty one.
+    case beginsWith = "BEGINSWITH"
+    case endsWith = "ENDSWITH"
+    /// The right side is a pattern for the whole string: `*` is any text, `?` any one character, and
+    /// `\` takes the next character as it is.
+    case like = "LIKE"
+    /// The right side is a regular expression for the whole string, in the syntax of Swift's `Regex`.
+    case matches = "MATCHES"
+  }
+
+  /// A comparison, without its initialiser.
+  public static func comparison(
+    _ left: FetchExpression, _ operator: Operator, _ right: FetchExpression,
+    options: FetchComparisonOptions = [], modifier: Modifier = .direct
+  ) -> FetchPredicate {
+    .comparison(
+      Comparison(left, `operator`, right, options: options, modifier: modifier))
+  }
+}

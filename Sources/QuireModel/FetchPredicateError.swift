@@ -1,0 +1,27 @@
+/// Why a predicate cannot be evaluated.
+public struct FetchPredicateError: Error, Hashable, Sendable, CustomStringConvertible {
+  public enum Reason: Hashable, Sendable {
+    /// The right side of `MATCHES` is no regular expression that Swift understands.
+    case pattern(String, message: String)
+    /// The right side of `BETWEEN` is a list, but not one of two values.
+    case bounds(count: Int)
+    /// Parts within parts, further than ``PredicateEvaluator/maximumDepth``.
+    case depth(maximum: Int)
+  }
+
+  public var reason: Reason
+
+  public init(_ reason: Reason) { self.reason = reason }
+
+  public var description: String {
+    switch reason {
+    case .pattern(let pattern, let message):
+      "the pattern \(FormatLanguage.quoted(pattern)) of MATCHES cannot be used: \(message)"
+    case .bounds(let count):
+      "BETWEEN needs a list of the smallest and the largest value, but its list has \(count)"
+    case .depth(let maximum):
+      "the predicate is nested more than \(maximum) deep; join its parts with && or || in one chain, "
+        + "or use IN with a list"
+    }
+  }
+}

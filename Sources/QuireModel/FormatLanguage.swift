@@ -1,0 +1,67 @@
+/// The words of predicate format strings: what the printer writes and the parser reads.
+enum FormatLanguage {
+  /// Words that cannot be names of properties unless a `#` precedes them, in capitals; as words they
+  /// may be written in any case.
+  static let reservedWords: Set<String> = [
+    "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES",
+    "ANY", "SOME", "ALL", "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "SELF", "CAST",
+    "NIL", "NULL", "YES", "NO", "TRUE", "FALSE", "SUBQUERY", "FUNCTION", "FETCH", "TERNARY",
+  ]
+
+  static func isReserved(_ word: String) -> Bool { reservedWords.contains(word.uppercased()) }
+
+  /// Whether a name can begin with, or go on with, this byte of UTF-8.
+  static func isNameByte(_ byte: UInt8, first: Bool) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "_"), 0x80...:
+      true
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): !first
+    default: false
+    }
+  }
+
+  /// `text` between quotation marks.
+  static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      case "\0"..<" ", "\u{7F}":
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+
+  /// One name of a key path, escaped where the parser would take it for something else.
+  static func name(_ name: String) -> String {
+    if name == FetchExpression.countOperator { return name }
+    let bytes = name.utf8
+    let isPlain =
+      !bytes.isEmpty
+      && bytes.enumerated().allSatisfy { isNameByte($1, first: $0 == 0) }
+    if !isPlain { return "#" + quoted(name) }
+    return isReserved(name) ? "#" + name : name
+  }
+}
+
+/// The types of constants that have no literal and are written `CAST("…", "Date")`.
+enum CastType: String, CaseIterable {
+  case date = "Date"
+  case decimal = "Decimal"
+  case double = "Double"
+  case float = "Float"
+  case uuid = "UUID"
+  case url = "URL"
+  case data = "Data"
+  case transformed = "Transformed"
+  case objectID = "ObjectID"
+  case composite = "Composite"
+}

@@ -1,0 +1,126 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A value that a predicate compares; the absence of a value is the `nil` of a `PredicateValue?`.
+public enum PredicateValue: Hashable, Sendable {
+  case value(AttributeValue)
+  case object(OpaqueIdentity)
+  /// What a path through a to-many relationship leads to. Its members may be absent values: some
+  /// artist of a work may have no name.
+  case collection([PredicateValue?])
+}
+
+/// The identity of an object, whatever the floor above takes for one.
+public struct OpaqueIdentity: Sendable {
+  public let base: any Hashable & Sendable
+
+  public init(_ base: some Hashable & Sendable) { self.base = base }
+}
+
+extension OpaqueIdentity: Hashable {
+  public static func == (left: OpaqueIdentity, right: OpaqueIdentity) -> Bool {
+    func isEqual<Base: Hashable>(_ base: Base) -> Bool { right.base as? Base == base }
+    return isEqual(left.base)
+  }
+
+  public func hash(into hasher: inout Hasher) { base.hash(into: &hasher) }
+}
+
+extension OpaqueIdentity: CustomStringConvertible {
+  public var description: String { String(describing: base) }
+}
+
+/// Anything that a predicate can be given as a value.
+///
+/// Numbers, strings, dates, data, UUIDs, URLs, optionals and collections of these conform; objects and
+/// their IDs do on the floors above.
+public protocol PredicateConvertible {
+  /// The value, or `nil` for the absence of one.
+  var predicateValue: PredicateValue? { get }
+}
+
+extension PredicateValue: PredicateConvertible {
+  public var predicateValue: PredicateValue? { self }
+}
+
+extension OpaqueIdentity: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .object(self) }
+}
+
+extension AttributeValue: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .value(self) }
+}
+
+extension Optional: PredicateConvertible where Wrapped: PredicateConvertible {
+  public var predicateValue: PredicateValue? { self?.predicateValue }
+}
+
+extension Array: PredicateConvertible where Element: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .collection(map(\.predicateValue)) }
+}
+
+extension Set: PredicateConvertible where Element: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .collection(map(\.predicateValue)) }
+}
+
+extension Bool: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .value(.boolean(self)) }
+}
+
+extension String: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .value(.string(self)) }
+}
+
+extension Substring: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .value(.string(String(self))) }
+}
+
+extension Double: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .value(.double(self)) }
+}
+
+extension Float: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .value(.float(self)) }
+}
+
+extension Decimal: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .value(.decimal(self)) }
+}
+
+extension Date: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .value(.date(self)) }
+}
+
+extension Data: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .value(.binary(self)) }
+}
+
+extension UUID: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .value(.uuid(self)) }
+}
+
+extension URL: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .value(.uri(absoluteURL)) }
+}
+
+extension PredicateConvertible where Self: FixedWidthInteger {
+  /// An integer; a decimal when it is larger than any `Int64`.
+  public var predicateValue: PredicateValue? {
+    if let integer = Int64(exactly: self) { return .value(.integer(integer)) }
+    return .value(.decimal(Decimal(UInt64(truncatingIfNeeded: self))))
+  }
+}
+
+extension Int: PredicateConvertible {}
+extension Int8: PredicateConvertible {}
+extension Int16: PredicateConvertible {}
+extension Int32: PredicateConvertible {}
+extension Int64: PredicateConvertible {}
+extension UInt: PredicateConvertible {}
+extension UInt8: PredicateConvertible {}
+extension UInt16: PredicateConvertible {}
+extension UInt32: PredicateConvertible {}
+extension UInt64: PredicateConvertible {}

@@ -1,0 +1,121 @@
+/// Searches in strings, by characters and canonical equivalence.
+///
+/// The texts are compared as they are; who ignores case or diacritics folds both sides first. Plain
+/// ASCII, which nearly all searched text is, is compared byte by byte: there a byte is a character,
+/// but for a carriage return and the line feed after it, which are one.
+enum TextMatching {
+  static func has(_ text: String, prefix: String) -> Bool {
+    if isPlain(text) && isPlain(prefix) { return text.utf8.starts(with: prefix.utf8) }
+    return text.starts(with: prefix)
+  }
+
+  static func has(_ text: String, suffix: String) -> Bool {
+    if isPlain(text) && isPlain(suffix) {
+      return text.utf8.reversed().starts(with: suffix.utf8.reversed())
+    }
+    return text.reversed().starts(with: suffix.reversed())
+  }
+
+  /// - Complexity: O(*n* × *m*).
+  static func has(_ text: String, part: String) -> Bool {
+    if isPlain(text) && isPlain(part) { return has(text.utf8, part: part.utf8) }
+    return has(text[...], part: part)
+  }
+
+  private static func has<Text: Collection>(
+    _ text: Text, part: some Collection<Text.Element>
+  ) -> Bool where Text.Element: Equatable {
+    guard let first = part.first else { return true }
+    var index = text.startIndex
+    while index != text.endIndex {
+      if text[index] == first && text[index...].starts(with: part) { return true }
+      text.formIndex(after: &index)
+    }
+    return false
+  }
+
+  static func isPlain(_ text: String) -> Bool {
+    text.utf8.allSatisfy { $0 < 0x80 && $0 != 0x0D }
+  }
+}
+
+/// A pattern for whole strings: `*` is any text, `?` any one character, `\` takes the next as it is.
+struct LikePattern {
+  private enum Token<Element: Equatable> {
+    case anyText
+    case anyOne
+    case one(Element)
+  }
+
+  private let characters: [Token<Character>]
+  /// The tokens as bytes, when they are plain.
+  private let bytes: [Token<UInt8>]?
+
+  init(_ pattern: String) {
+    characters = Self.tokens(in: pattern, star: "*", mark: "?", escape: "\\")
+    bytes =
+      TextMatching.isPlain(pattern)
+      ? Self.tokens(in: pattern.utf8, star: 0x2A, mark: 0x3F, escape: 0x5C) : nil
+  }
+
+  /// - Complexity: O(*n* × *m*), and O(*n*) without a `*` in the middle.
+  func matches(_ text: String) -> Bool {
+    if let bytes, TextMatching.isPlain(text) { return Self.matches(text.utf8, bytes) }
+    return Self.matches(text, characters)
+  }
+
+  private static func tokens<Text: Sequence>(
+    in text: Text, star: Text.Element, mark: Text.Element, escape: Text.Element
+  ) -> [Token<Text.Element>] {
+    var tokens: [Token<Text.Element>] = []
+    var isEscaped = false
+    for element in text {
+      if isEscaped {
+        tokens.append(.one(element))
+        isEscaped = false
+      } else if element == escape {
+        isEscaped = true
+      } else {
+        tokens.append(element == star ? .anyText : element == mark ? .anyOne : .one(element))
+      }
+    }
+    // A backslash with nothing to take stands for itself.
+    if isEscaped { tokens.append(.one(escape)) }
+    return tokens
+  }
+
+  private static func matches<Text: Collection>(
+    _ text: Text, _ tokens: [Token<Text.Element>]
+  ) -> Bool {
+    var index = text.startIndex
+    var token = 0
+    // Where the last `*` stands, and up to where it has swallowed the text. An earlier `*` need never
+    // swallow more: the last one can do it in its stead.
+    var retry: (token: Int, index: Text.Index)?
+    while index != text.endIndex {
+      if token < tokens.count {
+        switch tokens[token] {
+        case .anyText:
+          retry = (token, index)
+          token += 1
+          continue
+        case .anyOne:
+          token += 1
+          text.formIndex(after: &index)
+          continue
+        case .one(let element):
+          if element == text[index] {
+            token += 1
+            text.formIndex(after: &index)
+            continue
+          }
+        }
+      }
+      guard let last = retry else { return false }
+      index = text.index(after: last.index)
+      retry = (last.token, index)
+      token = last.token + 1
+    }
+    return tokens[token...].allSatisfy { if case .anyText = $0 { true } else { false } }
+  }
+}
