@@ -54,7 +54,7 @@ struct FetchExecution {
     offset = request.fetchOffset
     sortDescriptors = request.sortDescriptors
     do {
-      evaluator = try request.predicate.map { predicate throws(PredicateError) in
+      evaluator = try request.predicate.map { predicate throws(FetchPredicateError) in
         try PredicateEvaluator(predicate)
       }
     } catch {
