@@ -1,0 +1,233 @@
+import QuireModel
+import QuireStorage
+
+/// Everything a migration has decided before it writes: where each field of each new row comes from, and
+/// which links each relationship gets.
+struct MigrationDraft {
+  /// Where a field of a new row comes from.
+  enum FieldSource: Equatable {
+    /// The field with this index in the old row.
+    case copy(Int)
+    /// The same, or this value where the old row has none.
+    case copyOrDefault(Int, AttributeValue)
+    case constant(AttributeValue)
+    /// The destination that a relinked relationship has for the row.
+    case link(relationship: Int)
+    case absent
+  }
+
+  struct EntityDraft {
+    let destination: EntityDescription
+    let change: EntityChange
+    /// The entity in the old store; `nil` when it is added.
+    let old: StoredEntity?
+    var stored: StoredEntity
+    var fields: [FieldSource] = []
+    var isRewritten = false
+    var objectCount = 0
+  }
+
+  let model: ManagedObjectModel
+  let oldSchema: StoreSchema
+  private(set) var newSchema: StoreSchema
+  private(set) var entities: [EntityDraft] = []
+  let removed: [(stored: StoredEntity, objectCount: Int)]
+  /// The links of relationships that cannot stay as they are.
+  private(set) var relinked: [RelinkedRelationship] = []
+  /// Link trees of the old store that nothing in the new one uses.
+  private(set) var droppedLinks: [StoredEntity.Link] = []
+
+  init(
+    _ difference: ModelDifference, _ model: ManagedObjectModel, _ schema: StoreSchema,
+    _ snapshot: Snapshot
+  ) throws {
+    self.model = model
+    oldSchema = schema
+    newSchema = schema
+    newSchema.entities = []
+    var keptNumbers: Set<UInt16> = []
+    for entity in model.entities where !entity.isAbstract {
+      guard let change = difference.change(toDestination: entity.name) else { continue }
+      let old = change.source.flatMap { $0.isAbstract ? nil : schema.entity(named: $0.name) }
+      let number = old?.number ?? newSchema.takeEntityNumber()
+      keptNumbers.insert(number)
+      var draft = EntityDraft(
+        destination: entity, change: change, old: old,
+        stored: StoredEntity(
+          number: number, name: entity.name, keySpace: old?.keySpace ?? number,
+          layout: RowLayout(for: entity, number: (old?.layout.number ?? 0) &+ 1), links: []))
+      draft.objectCount = try old.flatMap { try snapshot.recordTree($0.rowTree)?.count } ?? 0
+      entities.append(draft)
+    }
+    removed = try schema.entities.filter { !keptNumbers.contains($0.number) }.map {
+      ($0, try snapshot.recordTree($0.rowTree)?.count ?? 0)
+    }
+    try checkConditions(difference, snapshot)
+    joinKeySpaces()
+    relinked = try RelationshipMatching(
+      from: difference.source, to: model, entities, schema, snapshot
+    ).relinked()
+    assignLinks()
+    assignFields()
+    newSchema.entities = entities.map(\.stored)
+  }
+
+  /// What stands in the way only when there are objects.
+  private func checkConditions(_ difference: ModelDifference, _ snapshot: Snapshot) throws {
+    let hit = try difference.conditionalObstacles.filter { obstacle in
+      guard let stored = oldSchema.entity(named: obstacle.sourceEntity) else { return false }
+      return try snapshot.recordTree(stored.rowTree)?.count ?? 0 > 0
+    }
+    guard !hit.isEmpty else { return }
+    let list = hit.map { "\n  \($0)" }.joined()
+    throw PersistenceError(
+      .migration, "objects in the store would lack a value that the new model requires:\(list)")
+  }
+
+  /// Entities that now share an ancestor draw their keys from one counter.
+  private mutating func joinKeySpaces() {
+    var spaces: [String: UInt16] = [:]
+    for draft in entities where draft.old != nil {
+      let root = draft.destination.root.name
+      spaces[root] = min(spaces[root] ?? .max, draft.stored.keySpace)
+    }
+    for index in entities.indices {
+      let root = entities[index].destination.root.name
+      let space = spaces[root] ?? entities[index].stored.keySpace
+      spaces[root] = space
+      entities[index].stored.keySpace = space
+    }
+  }
+
+  // MARK: Links
+
+  private mutating func assignLinks() {
+    var kept: Set<UInt16> = []
+    for index in entities.indices {
+      let draft = entities[index]
+      for relationship in StoredEntity.storedLinks(of: draft.destination) {
+        let isRelinked = relinked.contains {
+          $0.concerns(draft.destination.name, relationship.name)
+        }
+        if !isRelinked, let name = draft.change.sourceRelationship(of: relationship.name)?.name,
+          let old = draft.old?.link(named: name)
+        {
+          kept.insert(old.number)
+          var link = old
+          link.relationship = relationship.name
+          entities[index].stored.links.append(link)
+        } else {
+          entities[index].stored.links.append(newSchema.takeLink(for: relationship))
+        }
+      }
+    }
+    droppedLinks = oldSchema.entities.flatMap(\.links).filter { !kept.contains($0.number) }
+  }
+
+  // MARK: Fields
+
+  private mutating func assignFields() {
+    for index in entities.indices {
+      let draft = entities[index]
+      entities[index].fields = draft.stored.layout.fields.map { source(of: $0, in: draft) }
+      guard let old = draft.old else { continue }
+      if draft.objectCount == 0 || !canKeepRows(of: entities[index], old) {
+        entities[index].isRewritten = draft.objectCount > 0
+      } else {
+        entities[index].stored.layout = renamed(old.layout, draft)
+      }
+    }
+  }
+
+  private func source(of field: RowLayout.Field, in draft: EntityDraft) -> FieldSource {
+    if field.kind == .reference {
+      if let index = relinked.firstIndex(where: { $0.concerns(draft.destination.name, field.name) }) {
+        return .link(relationship: index)
+      }
+      let old = draft.change.sourceRelationship(of: field.name).flatMap {
+        draft.old?.layout.index(of: $0.name)
+      }
+      return old.map(FieldSource.copy) ?? .absent
+    }
+    guard let attribute = draft.destination.attribute(named: field.name) else { return .absent }
+    let source = draft.change.sourceAttribute(of: field.name)
+    let old = source.flatMap { draft.old?.layout.index(of: $0.name) }
+    guard let old, draft.old?.layout.fields[old].kind == field.kind else {
+      return attribute.defaultValue.map(FieldSource.constant) ?? .absent
+    }
+    if !attribute.isOptional, source?.isOptional == true, let value = attribute.defaultValue {
+      return .copyOrDefault(old, value)
+    }
+    return .copy(old)
+  }
+
+  /// Whether the old rows say all that new ones would: the same fields, each from where it was.
+  private func canKeepRows(of draft: EntityDraft, _ old: StoredEntity) -> Bool {
+    var seen: Set<Int> = []
+    for field in draft.fields {
+      guard case .copy(let index) = field else { return false }
+      seen.insert(index)
+    }
+    return seen.count == old.layout.fields.count
+  }
+
+  /// The old layout under the properties' new names.
+  private func renamed(_ layout: RowLayout, _ draft: EntityDraft) -> RowLayout {
+    var fields = layout.fields
+    for (index, source) in draft.fields.enumerated() {
+      if case .copy(let old) = source { fields[old].name = draft.stored.layout.fields[index].name }
+    }
+    return RowLayout(number: layout.number, fields: fields)
+  }
+}
+
+// MARK: - As a plan
+
+extension MigrationDraft {
+  func plan(from source: String, to destination: String) -> MigrationPlan {
+    var steps = entities.map { draft in
+      let properties = draft.change.propertyNames
+      return MigrationPlan.EntityStep(
+        name: draft.destination.name, sourceName: draft.change.source?.name,
+        action: draft.change.source == nil ? .added : draft.isRewritten ? .rewritten : .kept,
+        objectCount: draft.objectCount,
+        addedProperties: properties.filter { $0.from == nil }.compactMap(\.to),
+        removedProperties: properties.filter { $0.to == nil }.compactMap(\.from),
+        renamedProperties: properties.compactMap { change in
+          guard let from = change.from, let to = change.to, from != to else { return nil }
+          return (from, to)
+        })
+    }
+    for entity in removed {
+      steps.append(
+        MigrationPlan.EntityStep(
+          name: entity.stored.name, sourceName: entity.stored.name, action: .removed,
+          objectCount: entity.objectCount, addedProperties: [], removedProperties: [],
+          renamedProperties: []))
+    }
+    return MigrationPlan(
+      sourceVersion: source, destinationVersion: destination,
+      entities: steps.sorted { $0.name < $1.name },
+      relationships: relinked.filter { !$0.links.isEmpty }.map {
+        MigrationPlan.RelationshipStep(
+          entityName: $0.near.entityName, name: $0.near.relationship.name, linkCount: $0.links.count)
+      })
+  }
+}
+
+extension EntityChange {
+  /// What a property of the destination was before; `nil` when it is new.
+  func sourceAttribute(of name: String) -> AttributeDescription? {
+    attributes.first { $0.destination?.name == name }?.source
+  }
+
+  func sourceRelationship(of name: String) -> RelationshipDescription? {
+    relationships.first { $0.destination?.name == name }?.source
+  }
+
+  /// The names of all properties before and after.
+  fileprivate var propertyNames: [(from: String?, to: String?)] {
+    attributes.map { ($0.source?.name, $0.destination?.name) }
+      + relationships.map { ($0.source?.name, $0.destination?.name) }
+  }
+}

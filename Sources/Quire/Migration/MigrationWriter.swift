@@ -1,0 +1,154 @@
+import QuireModel
+import QuireStorage
+
+/// Carries a draft out: rows and links from a snapshot of the old state to trees of the new one.
+struct MigrationWriter {
+  private let draft: MigrationDraft
+  private let snapshot: Snapshot
+  private let transaction: WriteTransaction
+  private let writer: StoreWriter
+  private let schema: StoreSchema
+
+  init(
+    _ draft: MigrationDraft, _ snapshot: Snapshot, _ transaction: WriteTransaction,
+    versionName: String
+  ) throws {
+    self.draft = draft
+    self.snapshot = snapshot
+    self.transaction = transaction
+    var schema = draft.newSchema
+    schema.versionName = versionName
+    self.schema = schema
+    // The identity is not needed where no object ID is made.
+    let entities = try StoreEntities(
+      ModelBinding(draft.model, classes: [:]), schema: schema,
+      identity: StoreIdentity(high: 0, low: 0))
+    writer = StoreWriter(transaction, entities)
+  }
+
+  func write() throws {
+    for link in draft.droppedLinks { try dropTree(link.tree) }
+    for entity in draft.removed { try dropTree(entity.stored.rowTree) }
+    let destinations = draft.relinked.map(Destinations.init)
+    for entity in draft.entities where entity.isRewritten {
+      try rewriteRows(of: entity, destinations)
+    }
+    for relinked in draft.relinked { try writeLinks(of: relinked) }
+    try writeKeyCounters()
+    try schema.write(to: transaction, model: draft.model)
+  }
+
+  private func dropTree(_ name: String) throws {
+    guard try snapshot.treeNames().contains(where: { $0.name == name }) else { return }
+    try transaction.dropTree(name)
+  }
+
+  // MARK: Rows
+
+  /// What a relinked to-one relationship leads to, from either side.
+  private struct Destinations {
+    let relinked: RelinkedRelationship
+    var ofNear: [Reference: Reference] = [:]
+    var ofFar: [Reference: Reference] = [:]
+
+    init(_ relinked: RelinkedRelationship) {
+      self.relinked = relinked
+      let isNearSingle = !relinked.near.relationship.isToMany
+      let isFarSingle = relinked.far.map { !$0.relationship.isToMany } ?? false
+      for link in relinked.links {
+        if isNearSingle { ofNear[link.near] = link.far }
+        if isFarSingle { ofFar[link.far] = link.near }
+      }
+    }
+
+    func destination(of reference: Reference, _ entity: String, _ name: String) -> Reference? {
+      // A relationship that is its own inverse has both sides in one field.
+      if relinked.near.relationship.name == name, relinked.near.owners.contains(entity),
+        let destination = ofNear[reference]
+      {
+        return destination
+      }
+      guard let far = relinked.far, far.relationship.name == name, far.owners.contains(entity)
+      else { return nil }
+      return ofFar[reference]
+    }
+  }
+
+  private func rewriteRows(
+    of entity: MigrationDraft.EntityDraft, _ destinations: [Destinations]
+  ) throws {
+    guard let old = entity.old, let source = try snapshot.recordTree(old.rowTree) else { return }
+    let tree = try writer.rows(of: entity.stored)
+    try tree.removeAll()
+    let name = entity.destination.name
+    var row = RowWriter(entity.stored.layout)
+    var cursor = source.cursor()
+    var isInside = try cursor.first()
+    while isInside {
+      let key = try cursor.key
+      let reader = try RowReader(try cursor.valueBytes, layout: old.layout)
+      let reference = Reference(entity: old.number, key: key)
+      try row.write(version: reader.version) { field in
+        switch entity.fields[field] {
+        case .copy(let index): return reader.isNil(index) ? nil : .copy(of: index, in: reader)
+        case .copyOrDefault(let index, let value):
+          return reader.isNil(index) ? .value(value) : .copy(of: index, in: reader)
+        case .constant(let value): return .value(value)
+        case .link(let index):
+          let fieldName = entity.stored.layout.fields[field].name
+          return destinations[index].destination(of: reference, name, fieldName)
+            .map(RowWriter.Field.reference)
+        case .absent: return nil
+        }
+      }
+      _ = try tree.put(row.bytes, for: key)
+      isInside = try cursor.next()
+    }
+    guard tree.count == entity.objectCount else {
+      throw PersistenceError(
+        .migration,
+        "\(name) has \(tree.count) objects after its migration, and had \(entity.objectCount)")
+    }
+  }
+
+  // MARK: Links
+
+  private func writeLinks(of relinked: RelinkedRelationship) throws {
+    if relinked.near.relationship.isToMany {
+      try writeLinks(of: relinked.near, relinked.links.map { ($0.near, $0.far) })
+    }
+    if let far = relinked.far, far.relationship.isToMany, !isOneAndTheSame(relinked) {
+      try writeLinks(of: far, relinked.links.map { ($0.far, $0.near) })
+    }
+  }
+
+  /// Whether near and far are one relationship, which then lists both ends of each link already.
+  private func isOneAndTheSame(_ relinked: RelinkedRelationship) -> Bool {
+    relinked.far?.entityName == relinked.near.entityName
+      && relinked.far?.relationship.name == relinked.near.relationship.name
+  }
+
+  private func writeLinks(
+    of side: RelinkedRelationship.Side, _ links: [(owner: Reference, member: Reference)]
+  ) throws {
+    var members: [Reference: [Reference]] = [:]
+    for link in links { members[link.owner, default: []].append(link.member) }
+    for owner in members.keys.sorted() {
+      guard let storage = writer.entities.storage(of: owner),
+        let link = storage.stored.link(named: side.relationship.name), let list = members[owner]
+      else { continue }
+      try writer.setLinks(link, from: owner.key, to: list)
+    }
+  }
+
+  // MARK: Keys
+
+  /// Where entities now share a counter, it must be above all keys that any of them has given.
+  private func writeKeyCounters() throws {
+    for entity in draft.entities {
+      guard let old = entity.old, old.keySpace != entity.stored.keySpace else { continue }
+      try writer.noteKey(try writer.lastKey(in: old.keySpace), in: entity.stored.keySpace)
+    }
+    try writer.writeKeys()
+  }
+}
