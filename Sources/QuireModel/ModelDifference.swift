@@ -1,0 +1,154 @@
+/// What changed between two models: what was kept, added, removed, renamed, and what of it cannot be
+/// migrated without being told how.
+///
+/// Things are matched by renaming identifier and then by name. Properties are compared as entities
+/// have them, inherited ones included, so that one that moved up or down a hierarchy was kept.
+/// Everything that enters a ``VersionHash`` is compared and nothing else, so that the difference is
+/// empty exactly when the models have the same hashes.
+///
+/// A difference prints as a report:
+///
+/// ```
+/// entities: 12 kept, 1 changed, 1 added, 0 removed
+/// ~ Album (was Collection)
+///     + attribute slug: string, required, default "untitled"
+///     ~ relationship cover: leads to Image instead of Artwork, its values are dropped
+/// + Image
+/// ```
+public struct ModelDifference: Sendable {
+  public let source: ManagedObjectModel
+  public let destination: ManagedObjectModel
+  /// One change for every entity of the destination, by name, then for every removed entity, by name.
+  public let entities: [EntityChange]
+  /// What no mapping can be inferred for, however few objects there are.
+  public let obstacles: [Obstacle]
+  /// What no mapping can be inferred for if the obstacle's source entity has objects of its own.
+  public let conditionalObstacles: [Obstacle]
+
+  private let indexBySource: [String: Int]
+  private let indexByDestination: [String: Int]
+
+  public init(from source: ManagedObjectModel, to destination: ManagedObjectModel) {
+    let comparison = ModelComparison(source, destination)
+    let entities = comparison.changes()
+    self.source = source
+    self.destination = destination
+    self.entities = entities
+    indexBySource = .init(
+      uniqueKeysWithValues: entities.enumerated().compactMap { index, change in
+        change.source.map { ($0.name, index) }
+      })
+    indexByDestination = .init(
+      uniqueKeysWithValues: entities.enumerated().compactMap { index, change in
+        change.destination.map { ($0.name, index) }
+      })
+    obstacles = entities.flatMap(Obstacle.certain(in:))
+    conditionalObstacles = entities.flatMap(Obstacle.conditional(in:))
+  }
+
+  /// Whether both models store their objects in the same way.
+  public var isEmpty: Bool { entities.allSatisfy { $0.kind == .kept } }
+
+  /// Whether a mapping can be inferred, apart from the ``conditionalObstacles``.
+  public var isInferable: Bool { obstacles.isEmpty }
+
+  /// What became of an entity of the source.
+  public func change(ofSource name: String) -> EntityChange? {
+    indexBySource[name].map { entities[$0] }
+  }
+
+  /// What an entity of the destination was made of.
+  public func change(toDestination name: String) -> EntityChange? {
+    indexByDestination[name].map { entities[$0] }
+  }
+}
+
+/// What happened to an entity between two models.
+public struct EntityChange: Sendable {
+  public enum Kind: String, Hashable, Sendable { case kept, changed, added, removed }
+
+  /// `nil` for an added entity.
+  public let source: EntityDescription?
+  /// `nil` for a removed entity.
+  public let destination: EntityDescription?
+  public let kind: Kind
+  public let isRenamed: Bool
+  /// Whether the entity has another parent, which a renamed one is not.
+  public let parentChanged: Bool
+  public let abstractChanged: Bool
+  public let modifierChanged: Bool
+  /// All attributes of either side, also those that were kept: the destination's in its order, then
+  /// the removed ones. Empty for an added or removed entity.
+  public let attributes: [AttributeChange]
+  /// All relationships of either side, in the order of ``attributes``.
+  public let relationships: [RelationshipChange]
+
+  /// The name in the destination, or in the source for a removed entity.
+  public var name: String { (destination ?? source)?.name ?? "" }
+}
+
+/// What happened to an attribute of an entity between two models.
+public struct AttributeChange: Hashable, Sendable {
+  public enum Facet: Hashable, Sendable {
+    case added
+    case removed
+    case renamed
+    case typeChanged(from: AttributeType, to: AttributeType)
+    /// The elements of a composite changed.
+    case elementsChanged
+    case becameOptional
+    /// Objects without a value get the default.
+    case becameRequired(default: AttributeValue?)
+    case transientChanged(isTransient: Bool)
+    case modifierChanged
+  }
+
+  public let source: AttributeDescription?
+  public let destination: AttributeDescription?
+  /// Empty when the attribute was kept as it was.
+  public let facets: [Facet]
+
+  /// The name in the destination, or in the source for a removed attribute.
+  public var name: String { (destination ?? source)?.name ?? "" }
+  public var isKept: Bool { facets.isEmpty }
+}
+
+/// What happened to a relationship of an entity between two models.
+public struct RelationshipChange: Hashable, Sendable {
+  public enum Facet: Hashable, Sendable {
+    case added
+    case removed
+    case renamed
+    case toOneToToMany
+    case toManyToToOne
+    case orderedChanged(isOrdered: Bool)
+    /// The new destination need not accept the old one's objects: the values are dropped.
+    case destinationChanged(from: String, to: String)
+    /// The new destination is another entity, but it accepts all objects of the old one.
+    case destinationWidened(from: String, to: String)
+    case inverseChanged(from: String?, to: String?)
+    case deleteRuleChanged(from: DeleteRule, to: DeleteRule)
+    case countsChanged
+    case becameOptional
+    case becameRequired
+    case transientChanged(isTransient: Bool)
+    case modifierChanged
+  }
+
+  public let source: RelationshipDescription?
+  public let destination: RelationshipDescription?
+  /// Empty when the relationship was kept as it was. Renaming its destination does not change it.
+  public let facets: [Facet]
+
+  /// The name in the destination, or in the source for a removed relationship.
+  public var name: String { (destination ?? source)?.name ?? "" }
+  public var isKept: Bool { facets.isEmpty }
+
+  /// Whether the objects the source leads to are still led to in the destination.
+  public var keepsValues: Bool {
+    guard let source, let destination, !source.isTransient, !destination.isTransient else {
+      return false
+    }
+    return !facets.contains { if case .destinationChanged = $0 { true } else { false } }
+  }
+}

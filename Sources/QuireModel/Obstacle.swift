@@ -1,0 +1,113 @@
+/// A change between two models that no mapping can be inferred for.
+///
+/// Entities without objects of their own, the abstract ones, have no obstacles; their subentities do.
+public struct Obstacle: Hashable, Sendable {
+  public enum Reason: Hashable, Sendable {
+    /// An attribute has another type.
+    case typeChanged(from: AttributeType, to: AttributeType)
+    /// A relationship that led to many objects leads to one.
+    case toManyToToOne
+    /// A required attribute without a default is new, or was not stored before.
+    case requiredWithoutDefault
+    /// An optional attribute became required without a default for the objects that lack a value.
+    case becameRequiredWithoutDefault
+    /// An entity that had objects may have none any more.
+    case becameAbstract
+  }
+
+  /// The entity of the source whose objects are in the way.
+  public let sourceEntity: String
+  public let destinationEntity: String
+  /// The property of the destination, if the obstacle is one; an element of a composite with its path.
+  public let property: String?
+  public let reason: Reason
+
+  /// What to write so that the store can be migrated.
+  public var remedy: String {
+    switch reason {
+    case .typeChanged(_, let type):
+      "keep the type and add an attribute of type \(type) under another name, or write a mapping that "
+        + "converts the values"
+    case .toManyToToOne: "write a mapping that chooses one of the objects"
+    case .requiredWithoutDefault:
+      "give it a default value, make it optional, or write a mapping that computes it"
+    case .becameRequiredWithoutDefault:
+      "give it a default value, which objects without a value get, keep it optional, or write a "
+        + "mapping that computes it"
+    case .becameAbstract: "write a mapping that makes its objects objects of a subentity"
+    }
+  }
+}
+
+extension Obstacle: CustomStringConvertible {
+  public var description: String {
+    let place = property.map { "\(destinationEntity).\($0)" } ?? destinationEntity
+    let what =
+      switch reason {
+      case .typeChanged(let from, let to): "changed its type from \(from) to \(to)"
+      case .toManyToToOne: "led to many objects and now leads to one"
+      case .requiredWithoutDefault: "is new and required, but has no default value"
+      case .becameRequiredWithoutDefault: "became required, but has no default value"
+      case .becameAbstract: "became abstract"
+      }
+    return "\(place) \(what): \(remedy)"
+  }
+}
+
+extension Obstacle {
+  static func certain(in change: EntityChange) -> [Obstacle] {
+    guard let source = change.source, let destination = change.destination,
+      !source.isAbstract, !destination.isAbstract
+    else { return [] }
+    func obstacle(_ property: String, _ reason: Reason) -> Obstacle {
+      Obstacle(
+        sourceEntity: source.name, destinationEntity: destination.name, property: property,
+        reason: reason)
+    }
+    let attributes = change.attributes.flatMap { attribute -> [Obstacle] in
+      guard let old = attribute.source, let new = attribute.destination else { return [] }
+      return typeChanges(from: old, to: new, path: new.name).map {
+        obstacle($0.path, .typeChanged(from: $0.from, to: $0.to))
+      }
+    }
+    let relationships = change.relationships
+      .filter { $0.facets.contains(.toManyToToOne) && $0.keepsValues }
+      .map { obstacle($0.name, .toManyToToOne) }
+    return attributes + relationships
+  }
+
+  /// The attribute, or the elements within it, whose stored values would have to be converted.
+  private static func typeChanges(
+    from old: AttributeDescription, to new: AttributeDescription, path: String
+  ) -> [(path: String, from: AttributeType, to: AttributeType)] {
+    // What is not stored before and after needs no conversion.
+    if old.isTransient || new.isTransient { return [] }
+    if old.type != new.type { return [(path, old.type, new.type)] }
+    return new.elements.flatMap { element in
+      guard let before = old.elements.first(where: { $0.name == element.name }) else {
+        return [(path: String, from: AttributeType, to: AttributeType)]()
+      }
+      return typeChanges(from: before, to: element, path: "\(path).\(element.name)")
+    }
+  }
+
+  static func conditional(in change: EntityChange) -> [Obstacle] {
+    guard let source = change.source, let destination = change.destination, !source.isAbstract
+    else { return [] }
+    func obstacle(_ property: String?, _ reason: Reason) -> Obstacle {
+      Obstacle(
+        sourceEntity: source.name, destinationEntity: destination.name, property: property,
+        reason: reason)
+    }
+    if destination.isAbstract { return [obstacle(nil, .becameAbstract)] }
+    return change.attributes.compactMap { attribute in
+      guard let new = attribute.destination, !new.isOptional, !new.isTransient,
+        new.defaultValue == nil, new.derivationExpression == nil
+      else { return nil }
+      guard let old = attribute.source, !old.isTransient else {
+        return obstacle(new.name, .requiredWithoutDefault)
+      }
+      return old.isOptional ? obstacle(new.name, .becameRequiredWithoutDefault) : nil
+    }
+  }
+}
