@@ -71,15 +71,15 @@ extension XcodeDocument: XMLParserDelegate {
   /// The numbers are libxml2's; these are the ones a person meets after editing by hand.
   private static func words(for error: any Error) -> String {
     let code = (error as NSError).code
-    return switch XMLParser.ErrorCode(rawValue: code) {
-    case .emptyDocumentError, .documentStartError: "there is nothing, or no element at the start"
-    case .prematureDocumentEndError: "it ends too early"
-    case .tagNameMismatchError: "an end tag does not match its start tag"
-    case .attributeNotStartedError, .attributeNotFinishedError: "an attribute has no quotes"
-    case .attributeRedefinedError: "an element has an attribute twice"
-    case .lessThanSymbolInAttributeError: "an attribute contains “<”"
-    case .invalidCharacterError: "there is a character that XML does not allow"
-    case .gtRequiredError: "a tag is not closed with “>”"
+    return switch code {
+    case 3, 4: "there is nothing, or no element at the start"
+    case 5, 77: "it ends too early"
+    case 9: "there is a character that XML does not allow"
+    case 38: "an attribute contains “<”"
+    case 39, 40: "an attribute has no quotes"
+    case 42: "an element has an attribute twice"
+    case 73: "a tag is not closed with “>”"
+    case 76: "an end tag does not match its start tag"
     default: "error \(code) of the XML parser"
     }
   }

@@ -60,6 +60,9 @@ public struct XcodeModel: Sendable {
     } catch {
       throw XcodeModelError(file: url.path, reason: .unreadable(error.localizedDescription))
     }
+    guard !data.isEmpty else {
+      throw XcodeModelError(file: url.path, reason: .notAModel("there is nothing in it"))
+    }
     if data.starts(with: Array("bplist".utf8)) {
       throw XcodeModelError(file: url.path, reason: .binaryForm)
     }

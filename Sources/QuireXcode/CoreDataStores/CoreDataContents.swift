@@ -1,0 +1,99 @@
+import Foundation
+import QuireModel
+
+/// The objects of a store, seen through the version of a model.
+///
+/// Made by one pass over the tables, which reads keys and references only and settles which references
+/// hold. ``objects`` is the second pass, which reads values, one object at a time: memory grows with the
+/// number of objects and links, some 30 bytes each, not with what is in them.
+public final class CoreDataContents {
+  public let model: ManagedObjectModel
+  public let versionName: String
+  /// Objects by the name of their entity, subentities counted for themselves.
+  public let objectCounts: [String: Int]
+  /// For each entity without a parent, the highest key ever given to an object of it or its
+  /// subentities: what Core Data wrote down or what is in the table, whichever is higher.
+  public let maximumPrimaryKeys: [String: Int64]
+
+  let store: CoreDataStore
+  let layout: CoreDataLayout
+  let links: CoreDataLinkTable
+  let keys: [String: CoreDataKeys]
+  let initialReport: ImportReport
+
+  init(
+    of store: CoreDataStore, as version: VersionedModel.Version, notes: [String]
+  ) throws(CoreDataStoreError) {
+    let numbers = store.entityTable.numbers
+    let layout = CoreDataLayout(of: version.model, numbers: numbers)
+    let plans = CoreDataLinkPlanner(
+      model: version.model, numbers: numbers, tables: store.database.tables
+    ).plans()
+    var scan = CoreDataKeyScan(store: store, layout: layout, plans: plans)
+    try scan.run()
+    var report = ImportReport(
+      source: store.url.path, storeUUID: store.metadata.uuid, version: version.name)
+    report.notes = notes + scan.notes
+    if let remark = store.logRemark { report.notes.append(remark) }
+    let settlement = CoreDataSettlement(model: version.model, keys: scan.keys, plans: plans)
+    links = settlement.settle(scan.claims, &report)
+    keys = scan.keys
+    objectCounts = scan.objectCounts
+    report.linkCounts = links.counts
+    var maximumKeys: [String: Int64] = [:]
+    for table in layout.tables {
+      let noted = store.entityTable.maximumKeys[table.root.name] ?? 0
+      maximumKeys[table.root.name] = max(0, noted, scan.keys[table.root.name]?.keys.last ?? 0)
+    }
+    maximumPrimaryKeys = maximumKeys
+    model = version.model
+    versionName = version.name
+    initialReport = report
+    self.store = store
+    self.layout = layout
+  }
+
+  public var objectCount: Int { objectCounts.values.reduce(0, +) }
+
+  /// The objects: by the name of their root entity, and in a hierarchy by key.
+  public var objects: CoreDataObjects { CoreDataObjects(of: self) }
+
+  /// All objects at once, for stores that fit into memory.
+  public func readAll() throws(CoreDataStoreError) -> ([CoreDataObject], ImportReport) {
+    var objects = objects
+    var result: [CoreDataObject] = []
+    while let object = try objects.next() { result.append(object) }
+    return (result, objects.report)
+  }
+}
+
+extension CoreDataStore {
+  /// The objects of the store, seen through the version of `model` whose structure the store has.
+  ///
+  /// - Parameter name: the version to use, if it is known; it is checked too.
+  /// - Throws: ``CoreDataStoreError``; with the nearest version and what differs, if none fits.
+  public func contents(
+    in model: VersionedModel, version name: String? = nil
+  ) throws(CoreDataStoreError) -> CoreDataContents {
+    if let name {
+      let version = try version(named: name, in: model)
+      return try CoreDataContents(of: self, as: version, notes: [])
+    }
+    let versions = try ranking(in: model)
+    var notes: [String] = []
+    if versions.count > 1 {
+      let others = versions.dropFirst().map { "“\($0.name)”" }.joined(separator: ", ")
+      notes.append(
+        "taken for “\(versions[0].name)”; of the same structure: \(others). Name the version to choose"
+      )
+    }
+    return try CoreDataContents(of: self, as: versions[0], notes: notes)
+  }
+
+  /// The objects of the store, seen through a model that has to have its structure.
+  public func contents(
+    of model: ManagedObjectModel
+  ) throws(CoreDataStoreError) -> CoreDataContents {
+    try contents(in: VersionedModel(model))
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import QuireModel
+
+/// A store that Core Data wrote, read without Core Data and without SQLite.
+///
+/// Core Data keeps objects in tables of its own making: one for each entity without a parent, which holds
+/// the objects of its subentities too; a column for each attribute and each to-one relationship; a table
+/// for each pair of to-many relationships. `docs/import.md` describes them. Which model the tables were
+/// made from is not written down in a form we can read, so it is found by comparing structures:
+///
+/// ```swift
+/// let store = try CoreDataStore(contentsOf: url)
+/// let contents = try store.contents(in: VersionedModel(contentsOf: modelURL))
+/// var objects = contents.objects
+/// while let object = try objects.next() { … }
+/// print(objects.report)
+/// ```
+///
+/// It promises that
+/// - the store, its log and its folder of external data are never written to, and nobody is locked out;
+/// - a store that fits no version is refused, with the nearest one and what differs, and not guessed at;
+/// - both sides of a relationship agree in what it yields, whatever the file says: a reference to a row that
+///   is not there is left out on both sides, and reported;
+/// - what cannot be read as its attribute's type is left out and reported, never changed silently.
+public final class CoreDataStore {
+  public let url: URL
+  public let metadata: CoreDataMetadata
+  let database: SQLiteDatabase
+  let entityTable: CoreDataEntityTable
+
+  /// Opens a store and reads what it says about itself.
+  public init(contentsOf url: URL) throws(CoreDataStoreError) {
+    self.url = url
+    do {
+      database = try SQLiteDatabase(contentsOf: url)
+    } catch {
+      throw CoreDataStoreError(error)
+    }
+    metadata = try CoreDataMetadata(of: database)
+    entityTable = try CoreDataEntityTable(of: database)
+  }
+
+  /// The names of the entities whose objects the store holds, without Core Data's own for its history.
+  public var entityNames: [String] { entityTable.numbers.keys.sorted() }
+
+  /// What became of the store's write-ahead log, for a report; `nil` when there is none.
+  public var logRemark: String? { database.logRemark }
+}
+
+/// The rows of a table of a store.
+struct CoreDataRows {
+  private var rows: SQLiteRows
+
+  fileprivate init(_ rows: SQLiteRows) { self.rows = rows }
+
+  mutating func next() throws(CoreDataStoreError) -> SQLiteRow? {
+    do { return try rows.next() } catch { throw CoreDataStoreError(error) }
+  }
+}
+
+extension CoreDataStore {
+  func rows(of table: SQLiteTable) throws(CoreDataStoreError) -> CoreDataRows {
+    do { return CoreDataRows(try database.rows(of: table)) } catch {
+      throw CoreDataStoreError(error)
+    }
+  }
+
+  /// Throws if somebody has written to the store since it was opened.
+  func checkUnchanged() throws(CoreDataStoreError) {
+    do { try database.checkUnchanged() } catch { throw CoreDataStoreError(error) }
+  }
+}
+
+/// The table `Z_PRIMARYKEY`: the number of each entity, and the highest key given to an object.
+struct CoreDataEntityTable {
+  /// Core Data numbers what it adds for history and CloudKit from here.
+  static let firstNumberOfCoreDataItself: Int64 = 16000
+
+  private(set) var numbers: [String: Int64] = [:]
+  private(set) var names: [Int64: String] = [:]
+  /// Not reliable: real stores have 0 and -1 where there are rows.
+  private(set) var maximumKeys: [String: Int64] = [:]
+
+  init(of database: SQLiteDatabase) throws(CoreDataStoreError) {
+    func fail(_ words: String) -> CoreDataStoreError {
+      CoreDataStoreError(file: database.path, reason: .notACoreDataStore(words))
+    }
+    guard let table = database.table(named: "Z_PRIMARYKEY") else {
+      throw fail("it has no table Z_PRIMARYKEY")
+    }
+    guard let number = table.column(named: "Z_ENT"), let name = table.column(named: "Z_NAME"),
+      let maximum = table.column(named: "Z_MAX")
+    else { throw fail("its Z_PRIMARYKEY has no columns Z_ENT, Z_NAME and Z_MAX") }
+    do {
+      var rows = try database.rows(of: table)
+      while let row = try rows.next() {
+        guard case .integer(let number) = row[number], case .text(let name) = row[name],
+          number < Self.firstNumberOfCoreDataItself
+        else { continue }
+        numbers[name] = number
+        names[number] = name
+        if case .integer(let maximum) = row[maximum] { maximumKeys[name] = maximum }
+      }
+    } catch {
+      throw CoreDataStoreError(error)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/// What was read from a store, and what could not be.
+public struct ImportReport: Sendable {
+  /// A reference that was left out, on both sides.
+  public struct DanglingReference: Hashable, Sendable {
+    public enum Reason: Hashable, Sendable {
+      /// There is no row with the key.
+      case missing
+      /// The row is of an entity that the relationship does not lead to.
+      case wrongEntity(String)
+      /// The other side of a one-to-one relationship says otherwise.
+      case taken
+    }
+
+    public var entity: String
+    public var key: Int64
+    public var relationship: String
+    public var destination: String
+    public var destinationKey: Int64
+    public var reason: Reason
+  }
+
+  /// A value that is not of its attribute's type, and was left out.
+  public struct UnreadableValue: Hashable, Sendable {
+    public var entity: String
+    public var key: Int64
+    public var attribute: String
+    /// What is stored, shortened.
+    public var found: String
+    public var expected: String
+  }
+
+  /// A value that lies in a file of its own which is not there, and was left out.
+  public struct MissingFile: Hashable, Sendable {
+    public var entity: String
+    public var key: Int64
+    public var attribute: String
+    public var file: String
+  }
+
+  /// The path of the store.
+  public var source: String
+  public var storeUUID: String
+  /// The name of the version whose structure the store has.
+  public var version: String
+  /// Objects by the name of their entity, subentities counted for themselves.
+  public var objectCounts: [String: Int] = [:]
+  /// Links by relationship, as in `Artwork.artist`; both sides of a pair are counted.
+  public var linkCounts: [String: Int] = [:]
+  public var danglingReferences: [DanglingReference] = []
+  public var unreadableValues: [UnreadableValue] = []
+  public var missingFiles: [MissingFile] = []
+  /// How many objects lack the value of a required attribute, as in `Artwork.title`.
+  public var missingRequiredValues: [String: Int] = [:]
+  /// What else there is to know.
+  public var notes: [String] = []
+
+  public var objectCount: Int { objectCounts.values.reduce(0, +) }
+
+  /// Whether everything in the store was taken over.
+  public var isComplete: Bool {
+    danglingReferences.isEmpty && unreadableValues.isEmpty && missingFiles.isEmpty
+  }
+}
+
+extension ImportReport: CustomStringConvertible {
+  /// A page for people; of long lists the beginning.
+  public var description: String {
+    var lines = ["\(source)", "store \(storeUUID), version “\(version)”, \(objectCount) objects"]
+    lines += objectCounts.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)" }
+    let links = linkCounts.filter { $0.value > 0 }.sorted { $0.key < $1.key }
+    if !links.isEmpty { lines.append("links") }
+    lines += links.map { "  \($0.key): \($0.value)" }
+    lines += Self.section("references to nothing, left out", danglingReferences)
+    lines += Self.section("values that could not be read, left out", unreadableValues)
+    lines += Self.section("files of values that are missing", missingFiles)
+    let required = missingRequiredValues.sorted { $0.key < $1.key }
+    lines += Self.section(
+      "required values that are missing", required.map { "\($0.key): \($0.value)" })
+    lines += Self.section("notes", notes)
+    return lines.joined(separator: "\n")
+  }
+
+  private static func section(_ title: String, _ entries: [some CustomStringConvertible])
+    -> [String]
+  {
+    if entries.isEmpty { return [] }
+    let shown = entries.prefix(20).map { "  \($0)" }
+    let rest = entries.count > 20 ? ["  … and \(entries.count - 20) more"] : []
+    return ["\(title): \(entries.count)"] + shown + rest
+  }
+}
+
+extension ImportReport.DanglingReference: CustomStringConvertible {
+  public var description: String {
+    let why =
+      switch reason {
+      case .missing: "which is not there"
+      case .wrongEntity(let name): "which is of entity \(name)"
+      case .taken: "which refers to another object"
+      }
+    return "\(entity) \(key).\(relationship) leads to \(destination) \(destinationKey), \(why)"
+  }
+}
+
+extension ImportReport.UnreadableValue: CustomStringConvertible {
+  public var description: String {
+    "\(entity) \(key).\(attribute) is \(found), which is no \(expected)"
+  }
+}
+
+extension ImportReport.MissingFile: CustomStringConvertible {
+  public var description: String { "\(entity) \(key).\(attribute): \(file)" }
+}

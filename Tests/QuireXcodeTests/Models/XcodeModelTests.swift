@@ -1,0 +1,249 @@
+import Foundation
+import QuireModel
+import QuireXcode
+import Testing
+
+@Suite struct XcodeModelTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test func `attributes are read with types, defaults, limits and flags`() throws {
+    let model = try load(
+      """
+      <entity name="A" representedClassName=".A" syncable="YES" codeGenerationType="class" \
+      versionHashModifier="7" elementID="Old" isAbstract="YES">
+        <attribute name="i" attributeType="Integer 16" defaultValueString="3" minValueString="1"/>
+        <attribute name="d" optional="YES" attributeType="Decimal" defaultValueString="0.10"/>
+        <attribute name="b" attributeType="Boolean" defaultValueString="YES" transient="YES"/>
+        <attribute name="t" attributeType="Date" defaultDateTimeInterval="-3600" \
+      minDateTimeInterval="-7200"/>
+        <attribute name="s" attributeType="String" defaultValueString="" \
+      regularExpressionString="a+" maxValueString="9" preserveAfterDeletion="YES"/>
+        <attribute name="u" attributeType="UUID" \
+      defaultValueString="E621E1F8-C36C-495A-93FC-0C247A3E6E5F" usesScalarValueType="NO"/>
+        <attribute name="x" attributeType="Transformable" valueTransformerName="T" \
+      customClassName="NSArray" allowsExternalBinaryDataStorage="YES"/>
+        <attribute name="n" attributeType="Integer 32" derived="YES" derivationExpression="x.@count">
+          <userInfo><entry key="k" value="v"/></userInfo>
+        </attribute>
+        <attribute name="nothing"/>
+      </entity>
+      """)
+    #expect(model.notes.isEmpty)
+    let entity = try #require(model.model.entity(named: "A"))
+    #expect(entity.managedObjectClassName == ".A")
+    #expect(entity.isAbstract && entity.renamingIdentifier == "Old")
+    #expect(entity.declaration.versionHashModifier == "7")
+    func attribute(_ name: String) throws -> AttributeDescription {
+      try #require(entity.attribute(named: name))
+    }
+    #expect(try attribute("i").defaultValue == .integer(3))
+    #expect(try attribute("i").validation.minimum == "1")
+    #expect(try !attribute("i").isOptional && attribute("d").isOptional)
+    #expect(try attribute("d").defaultValue == .decimal(Decimal(string: "0.1")!))
+    #expect(try attribute("b").defaultValue == .boolean(true) && attribute("b").isTransient)
+    #expect(
+      try attribute("t").defaultValue == .date(Date(timeIntervalSinceReferenceDate: -3600)))
+    #expect(
+      try attribute("t").validation.earliestDate == Date(timeIntervalSinceReferenceDate: -7200))
+    #expect(try attribute("s").defaultValue == .string(""))
+    #expect(try attribute("s").validation.regularExpression == "a+")
+    #expect(try attribute("s").validation.maximum == "9")
+    #expect(try attribute("s").preservesValueInHistoryOnDeletion)
+    #expect(
+      try attribute("u").defaultValue
+        == .uuid(UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")!))
+    #expect(try attribute("x").valueTransformerName == "T")
+    #expect(try attribute("x").valueClassName == "NSArray")
+    #expect(try attribute("x").allowsExternalBinaryDataStorage)
+    #expect(try attribute("n").derivationExpression == "x.@count")
+    #expect(try attribute("n").userInfo == ["k": "v"])
+    #expect(try attribute("nothing").type == .undefined)
+  }
+
+  @Test func `relationships are read with counts, order and delete rules`() throws {
+    let model = try load(
+      """
+      <entity name="A">
+        <relationship name="bs" toMany="YES" ordered="YES" minCount="1" maxCount="20" \
+      deletionRule="Deny" destinationEntity="B" inverseName="a" inverseEntity="B" optional="YES"/>
+      </entity>
+      <entity name="B" parentEntity="C">
+        <relationship name="a" maxCount="1" deletionRule="No Action" destinationEntity="A" \
+      inverseName="bs" inverseEntity="A"/>
+      </entity>
+      <entity name="C"/>
+      """
+    ).model
+    let many = try #require(model.entity(named: "A")?.relationship(named: "bs"))
+    #expect(many.isToMany && many.isOrdered && many.isOptional)
+    #expect(many.minCount == 1 && many.maxCount == 20 && many.deleteRule == .deny)
+    let one = try #require(model.entity(named: "B")?.relationship(named: "a"))
+    #expect(!one.isToMany && !one.isOptional && one.deleteRule == .noAction && one.inverse == "bs")
+  }
+
+  @Test func `fetch requests, properties, indexes, constraints and configurations are read`() throws
+  {
+    let model = try load(
+      """
+      <entity name="A">
+        <attribute name="x" attributeType="String"/>
+        <fetchedProperty name="same" optional="YES">
+          <fetchRequest name="f" entity="A" predicateString="x == $FETCH_SOURCE.x"/>
+        </fetchedProperty>
+        <fetchIndex name="byX">
+          <fetchIndexElement property="x" type="RTree" order="descending"/>
+          <fetchIndexElement expression="length:(x)" expressionType="integer" type="Binary"/>
+        </fetchIndex>
+        <compoundIndexes><compoundIndex><index value="x"/><index value="y"/></compoundIndex>
+        </compoundIndexes>
+        <uniquenessConstraints>
+          <uniquenessConstraint><constraint value="x"/></uniquenessConstraint>
+        </uniquenessConstraints>
+        <userInfo><entry key="k" value="v"/></userInfo>
+      </entity>
+      <fetchRequest name="all" entity="A" fetchLimit="5" resultType="2" includeSubentities="YES" \
+      returnDistinctResults="YES"/>
+      <configuration name="Cloud" usedWithCloudKit="true"><memberEntity name="A"/></configuration>
+      <elements><element name="A" positionX="0"/></elements>
+      """)
+    #expect(model.notes.isEmpty)
+    let entity = try #require(model.model.entity(named: "A"))
+    let property = try #require(entity.declaration.fetchedProperties.first)
+    #expect(property.name == "same" && property.isOptional)
+    #expect(property.request.predicateFormat == "x == $FETCH_SOURCE.x")
+    let index = try #require(entity.declaration.indexes.first)
+    #expect(index.elements.map(\.kind) == [.rTree, .binary])
+    #expect(index.elements.map(\.isAscending) == [false, true])
+    #expect(index.elements[1].expression == "length:(x)")
+    #expect(entity.declaration.indexes[1].elements.map(\.property) == ["x", "y"])
+    #expect(entity.uniquenessConstraints == [["x"]])
+    #expect(entity.userInfo == ["k": "v"])
+    #expect(model.model.configurations == ["Cloud": ["A"]])
+    let request = try #require(model.model.fetchRequestTemplates.first)
+    #expect(request.name == "all" && request.fetchLimit == 5 && request.resultType == 2)
+    #expect(request.includesSubentities && request.returnsDistinctResults)
+    #expect(!request.includesPendingChanges)
+  }
+
+  @Test func `a composite attribute has the elements of the definition it names`() throws {
+    let model = try load(
+      """
+      <entity name="A">
+        <attribute name="home" attributeType="Composite" compositeName="Address"/>
+      </entity>
+      <compositeAttribute name="Address">
+        <attribute name="city" attributeType="String"/>
+        <attribute name="point" attributeType="Composite" compositeName="Point"/>
+      </compositeAttribute>
+      <compositeAttribute name="Point"><attribute name="x" attributeType="Double"/>
+      </compositeAttribute>
+      """)
+    #expect(model.notes.isEmpty)
+    let home = try #require(model.model.entity(named: "A")?.attribute(named: "home"))
+    #expect(home.elements.map(\.name) == ["city", "point"])
+    #expect(home.elements[1].elements.map(\.name) == ["x"])
+  }
+
+  @Test func `what is unknown is noted with its line and never fatal`() throws {
+    let model = try load(
+      """
+      <entity name="A" mood="blue">
+        <attribute name="x" attributeType="Quaternion" optional="maybe"/>
+        <attribute name="y" attributeType="Integer 16" defaultValueString="70000"/>
+        <hologram/>
+      </entity>
+      <galaxy name="far"/>
+      """)
+    #expect(
+      model.notes.map(\.description) == [
+        "line 2: entity A: the attribute mood=“blue” is unknown and ignored",
+        "line 3: attribute x: the type “Quaternion” is unknown; taken as undefined",
+        "line 3: attribute x: optional is “maybe”, which is neither YES nor NO; taken as NO",
+        "line 4: attribute y: the default value “70000” is no integer16; ignored",
+        "line 5: the element <hologram> is unknown here and ignored",
+        "line 7: the element <galaxy> is unknown here and ignored",
+      ])
+  }
+
+  @Test func `an inverse that is missing or leads elsewhere is dropped, half of one completed`()
+    throws
+  {
+    let model = try load(
+      """
+      <entity name="A">
+        <relationship name="b" maxCount="1" destinationEntity="B" inverseName="gone"/>
+        <relationship name="c" maxCount="1" destinationEntity="B" inverseName="a"/>
+        <relationship name="d" toMany="YES" destinationEntity="B" inverseName="a"/>
+        <relationship name="e" toMany="YES" destinationEntity="B" inverseName="half"/>
+      </entity>
+      <entity name="B">
+        <relationship name="a" maxCount="1" destinationEntity="A" inverseName="d"/>
+        <relationship name="half" maxCount="1" destinationEntity="A"/>
+      </entity>
+      """)
+    let (a, b) = (
+      try #require(model.model.entity(named: "A")), try #require(model.model.entity(named: "B"))
+    )
+    #expect(a.relationships.map(\.inverse) == [nil, nil, "a", "half"])
+    #expect(b.relationships.map(\.inverse) == ["d", "e"])
+    #expect(model.notes.count == 3)
+  }
+
+  @Test(arguments: [
+    ("<entity name=\"A\"><attribute/></entity>", "has no name"),
+    ("<entity name=\"A\"><relationship name=\"r\"/></entity>", "has no destinationEntity"),
+    ("<entity name=\"A\"", "well-formed"),
+    ("<entity name=\"A\" parentEntity=\"B\"/>", "parent B"),
+    (
+      "<entity name=\"A\"><attribute name=\"c\" attributeType=\"Composite\" k=\"C\"/></entity>"
+        + "<compositeAttribute name=\"C\">"
+        + "<attribute name=\"c\" attributeType=\"Composite\" k=\"C\"/></compositeAttribute>",
+      "contains itself"
+    ),
+    (String(repeating: "<x>", count: 1000), "nested more than 64 deep"),
+  ])
+  func `a model that cannot be one is refused with the reason`(
+    content: String, reason: String
+  ) throws {
+    #expect { try load(content) } throws: {
+      $0 is XcodeModelError && "\($0)".contains(reason)
+    }
+  }
+
+  @Test func `malformed XML is an error with line and column`() throws {
+    let url = try folder.write("<model>\n  <entity name=\"A\">\n</model>", to: "contents")
+    #expect { try ManagedObjectModel(contentsOf: url) } throws: {
+      guard case .malformed(line: 3, let column, let words)? = ($0 as? XcodeModelError)?.reason
+      else { return false }
+      return column > 0 && words.contains("end tag")
+    }
+  }
+
+  @Test func `what is not an XML model is refused with what it is`() throws {
+    func expect(_ words: String, _ url: URL) {
+      #expect { try ManagedObjectModel(contentsOf: url) } throws: {
+        $0 is XcodeModelError && "\($0)".contains(words)
+      }
+    }
+    try folder.write("x", to: "Old.xcdatamodel/elements")
+    try folder.write("bplist00", to: "Bare.xcdatamodel/contents")
+    try folder.write("x", to: "Empty.xcdatamodel/other")
+    try folder.write("x", to: "Compiled.momd/Model.mom")
+    expect("before version 4.3", folder.file("Old.xcdatamodel"))
+    expect("before version 4.3", folder.file("Bare.xcdatamodel"))
+    expect("no file called contents", folder.file("Empty.xcdatamodel"))
+    expect("compiled model", folder.file("Compiled.momd"))
+    expect("no such file", folder.file("None.xcdatamodel"))
+    expect("<plist>", try folder.write("<plist/>", to: "contents"))
+    expect("nothing", try folder.write("", to: "contents"))
+  }
+
+  private func load(_ content: String) throws -> XcodeModel {
+    try XcodeModel(
+      contentsOf: folder.write(
+        "<model type=\"com.apple.IDECoreDataModeler.DataModel\" documentVersion=\"1.0\">\n"
+          + "\(content)\n</model>", to: "Test.xcdatamodel/contents"))
+  }
+}
