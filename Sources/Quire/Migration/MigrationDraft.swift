@@ -49,7 +49,8 @@ struct MigrationDraft {
     for entity in model.entities where !entity.isAbstract {
       guard let change = difference.change(toDestination: entity.name) else { continue }
       let old = change.source.flatMap { $0.isAbstract ? nil : schema.entity(named: $0.name) }
-      let number = old?.number ?? newSchema.takeEntityNumber()
+      let number: UInt16
+      if let old { number = old.number } else { number = newSchema.takeEntityNumber() }
       keptNumbers.insert(number)
       var draft = EntityDraft(
         destination: entity, change: change, old: old,

@@ -25,7 +25,7 @@ extension AttributeValue {
   }
 
   /// The value an attribute stores for a plain one; `nil` when the types do not go together.
-  init?(_ value: Any, for attribute: AttributeDescription) {
+  package init?(_ value: Any, for attribute: AttributeDescription) {
     if let value = value as? AttributeValue {
       guard value.isOf(attribute.type) else { return nil }
       self = value

@@ -18,7 +18,7 @@ public struct ManagedObjectID: Hashable, Sendable {
   /// The store's UUID; `nil` in a temporary ID.
   let store: StoreIdentity?
   /// In a temporary ID a number that this process gives once.
-  let key: Int64
+  package let key: Int64
 
   public var isTemporaryID: Bool { store == nil }
 

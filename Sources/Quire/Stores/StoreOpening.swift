@@ -57,11 +57,22 @@ struct StoreOpening {
   /// Makes the store one of the current model, if it is not.
   private func prepare(_ pages: PageStore) throws -> MigrationReport? {
     let snapshot = try pages.snapshot()
-    if try StoreSchema.matches(model.current, in: snapshot) { return nil }
     guard try snapshot.indexTree(StoreSchema.tree) != nil else {
       try createSchema(in: pages)
       return nil
     }
+    guard let migration = try migration(for: snapshot) else { return nil }
+    guard !options.isReadOnly else {
+      throw PersistenceError(
+        .migration,
+        "the store has version \(migration.source.name) and must be migrated, but it is read-only")
+    }
+    return try migration.run(in: pages)
+  }
+
+  /// The migration that the store needs before it can be opened; `nil` when it has the current version.
+  func migration(for snapshot: Snapshot) throws -> Migration? {
+    if try StoreSchema.matches(model.current, in: snapshot) { return nil }
     let hashes = try StoreSchema.hashes(in: snapshot)
     guard options.migratesAutomatically else {
       throw PersistenceError(
@@ -82,11 +93,7 @@ struct StoreOpening {
         "the store has version \(source.name), the model \(model.currentVersion.name): "
           + "open it with the option to infer the mapping")
     }
-    guard !options.isReadOnly else {
-      throw PersistenceError(
-        .migration, "the store has version \(source.name) and must be migrated, but it is read-only")
-    }
-    return try Migration(from: source, to: model.currentVersion).run(in: pages)
+    return Migration(from: source, to: model.currentVersion)
   }
 
   private func createSchema(in pages: PageStore) throws {

@@ -1,0 +1,75 @@
+import QuireModel
+import QuireStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What a store file says about itself, read without a model and without writing.
+public struct StoreSummary: Sendable {
+  public struct EntityCount: Sendable {
+    public let name: String
+    public let objectCount: Int
+  }
+
+  /// The store's UUID.
+  public let identifier: UUID
+  /// The number of the format of rows, links and schema.
+  public let objectFormat: Int
+  /// The name of the model's version, when the model had named versions.
+  public let versionName: String?
+  /// The version hash of the whole model.
+  public let modelChecksum: VersionHash
+  /// Concrete entities by name, each with the number of its own objects.
+  public let entities: [EntityCount]
+  public let statistics: StoreStatistics
+
+  public var objectCount: Int { entities.reduce(0) { $0 + $1.objectCount } }
+
+  /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` when the file is no sound store of objects.
+  public init(of url: URL) throws {
+    self = try StoreOpening.inspecting(url) { snapshot, pages in
+      guard let schema = try StoreSchema(from: snapshot) else {
+        throw PersistenceError(.persistentStoreOpen, "the store holds no objects: it has no schema")
+      }
+      return StoreSummary(
+        identifier: UUID(pages.identity), objectFormat: Int(StoreSchema.format),
+        versionName: schema.versionName,
+        modelChecksum: try StoreSchema.model(in: snapshot).versionChecksum,
+        entities: try schema.entities.sorted { $0.name < $1.name }.map {
+          EntityCount(
+            name: $0.name, objectCount: try snapshot.recordTree($0.rowTree)?.count ?? 0)
+        },
+        statistics: pages.statistics)
+    }
+  }
+
+  private init(
+    identifier: UUID, objectFormat: Int, versionName: String?, modelChecksum: VersionHash,
+    entities: [EntityCount], statistics: StoreStatistics
+  ) {
+    self.identifier = identifier
+    self.objectFormat = objectFormat
+    self.versionName = versionName
+    self.modelChecksum = modelChecksum
+    self.entities = entities
+    self.statistics = statistics
+  }
+}
+
+extension MigrationPlan {
+  /// What opening a store with the options to migrate would do. Nothing is written.
+  ///
+  /// - Returns: `nil` when the store has the current version already.
+  /// - Throws: what opening the store would throw: see
+  ///   ``PersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)``.
+  public static func plan(forStoreAt url: URL, to model: VersionedModel) throws -> MigrationPlan? {
+    try StoreOpening.inspecting(url) { snapshot, _ in
+      let opening = StoreOpening(
+        model: model, binding: ModelBinding(model.current, classes: [:]), options: .migrating)
+      return try opening.migration(for: snapshot)?.plan(for: snapshot)
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import Quire
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One store of an old version, migrated on a copy, and compared with what it was.
+///
+/// This is the test that saves a release: for every version an application ever shipped, take a store
+/// that version wrote, open it with the current model, and see that everything is still there.
+///
+/// ```swift
+/// let check = try MigrationCheck(of: fixtureURL, to: model, in: temporaryFolder)
+/// #expect(check.failures.isEmpty)
+/// #expect(check.duration < .milliseconds(200))
+/// ```
+public struct MigrationCheck: Sendable {
+  /// The file that was copied.
+  public let fixture: URL
+  /// The migrated copy, for further looks.
+  public let store: URL
+  /// The length of the fixture's file.
+  public let byteCount: Int
+  public let objectCount: Int
+  /// The name of the version the fixture has.
+  public let sourceVersion: String
+  /// What the migration did; `nil` when the fixture has the current version.
+  public let plan: MigrationPlan?
+  /// From the call that opens the store to its return, with the new version durable.
+  public let duration: Duration
+  /// What is not as it should be after the migration; empty when all is well.
+  public let failures: [String]
+  /// How many facts were compared.
+  public let comparedCount: Int
+
+  /// Copies `fixture` into `folder` and migrates the copy to the model's current version.
+  ///
+  /// Compared are the objects of every entity, every attribute value that both versions have, every link that
+  /// may survive; that the store's UUID stays; that every page, row and reference is sound; and that
+  /// opening again does nothing.
+  ///
+  /// - Throws: when the fixture cannot be read or copied, or the store cannot be opened with the model.
+  public init(of fixture: URL, to model: VersionedModel, in folder: URL) throws {
+    self.fixture = fixture
+    store = folder.appending(path: fixture.lastPathComponent)
+    try FileManager.default.copyItem(at: fixture, to: store)
+    let attributes = try FileManager.default.attributesOfItem(
+      atPath: fixture.path(percentEncoded: false))
+    byteCount = (attributes[.size] as? Int) ?? Int(attributes[.size] as? UInt64 ?? 0)
+    let summary = try StoreSummary(of: store)
+    let before = try StoreSurvey(of: store)
+    objectCount = before.objects.count
+    sourceVersion =
+      summary.versionName
+      ?? model.version(matching: before.model.entityVersionHashesByName)?.name ?? "unknown"
+
+    let clock = ContinuousClock()
+    let start = clock.now
+    let coordinator = PersistentStoreCoordinator(versionedModel: model)
+    let opened = try coordinator.addPersistentStore(type: .quire, at: store, options: .migrating)
+    duration = clock.now - start
+    plan = opened.migrationReport?.plan
+    let identifier = opened.identifier
+    try coordinator.remove(opened)
+
+    var comparison = SurveyComparison(before, try StoreSurvey(of: store), model.current)
+    comparison.compare()
+    if identifier != summary.identifier {
+      comparison.fail("the store's UUID changed from \(summary.identifier) to \(identifier)")
+    }
+    let inspection = try StoreInspection(of: store)
+    for finding in inspection.findings { comparison.fail(finding) }
+    let again = PersistentStoreCoordinator(versionedModel: model)
+    let reopened = try again.addPersistentStore(type: .quire, at: store, options: .migrating)
+    if reopened.migrationReport != nil { comparison.fail("opening again migrated again") }
+    try again.remove(reopened)
+    failures = comparison.failures
+    comparedCount = comparison.comparedCount + inspection.referenceCount + 2
+  }
+}

@@ -1,0 +1,43 @@
+import Quire
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension ManagedObjectContext {
+  /// A context with an empty store of its own in memory, for one test.
+  ///
+  /// The store goes with the context. Nothing is shared with any other context and no file is made; what
+  /// the engine does is the same as for a file.
+  public static func stubbed(
+    _ model: ManagedObjectModel, classes: [ManagedObject.Type] = []
+  ) throws -> sending ManagedObjectContext {
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model, classes: classes)
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = coordinator
+    return context
+  }
+}
+
+/// Whether this process was started to run tests.
+///
+/// An application's main stack can refuse to be touched by a test that forgot to bring its own:
+///
+/// ```swift
+/// static func mainContext() throws -> ManagedObjectContext {
+///   if isRunningTests { throw StackError.useAStubbedContext }
+///   …
+/// }
+/// ```
+public var isRunningTests: Bool {
+  let process = ProcessInfo.processInfo
+  let variables = ["XCTestConfigurationFilePath", "XCTestBundlePath", "XCInjectBundle"]
+  if variables.contains(where: { process.environment[$0] != nil }) { return true }
+  return process.arguments.contains { argument in
+    argument.hasSuffix(".xctest") || argument == "--test-bundle-path"
+      || argument.hasSuffix("swiftpm-testing-helper")
+  }
+}

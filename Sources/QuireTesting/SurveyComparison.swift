@@ -1,0 +1,136 @@
+import Quire
+
+/// Compares a store after its migration with what the difference of the models makes of the store before.
+///
+/// This is an oracle: it works on plain sets of values and knows nothing of rows, trees or link tables.
+struct SurveyComparison {
+  private typealias Name = StoreSurvey.Name
+
+  private let before: StoreSurvey
+  private let after: StoreSurvey
+  private let model: ManagedObjectModel
+  private let difference: ModelDifference
+  private(set) var failures: [String] = []
+  private(set) var comparedCount = 0
+
+  init(_ before: StoreSurvey, _ after: StoreSurvey, _ model: ManagedObjectModel) {
+    self.before = before
+    self.after = after
+    self.model = model
+    difference = ModelDifference(from: before.model, to: model)
+  }
+
+  mutating func fail(_ text: String) { failures.append(text) }
+
+  mutating func compare() {
+    for entity in model.entities where !entity.isAbstract {
+      let change = difference.change(toDestination: entity.name)
+      let expected = change?.source.map { before.count(of: $0.name) } ?? 0
+      expect(after.count(of: entity.name), expected, "\(entity.name): objects")
+    }
+    for (old, content) in before.objects.sorted(by: { $0.key < $1.key }) {
+      guard let name = renamed(old) else { continue }
+      guard let migrated = after.objects[name] else {
+        fail("\(old) is gone")
+        continue
+      }
+      compareAttributes(of: name, was: content, is: migrated, change(of: name))
+    }
+    compareLinks()
+  }
+
+  private mutating func expect<T: Equatable>(_ found: T, _ expected: T, _ what: String) {
+    comparedCount += 1
+    if found != expected { fail("\(what): \(found) instead of \(expected)") }
+  }
+
+  private func change(of name: Name) -> EntityChange? {
+    difference.change(toDestination: name.entity)
+  }
+
+  /// The name of an object in the new model; `nil` when its entity was removed.
+  private func renamed(_ old: Name) -> Name? {
+    guard let entity = difference.change(ofSource: old.entity)?.destination, !entity.isAbstract else {
+      return nil
+    }
+    return Name(entity: entity.name, key: old.key)
+  }
+
+  private mutating func compareAttributes(
+    of name: Name, was: StoreSurvey.Content, is content: StoreSurvey.Content, _ change: EntityChange?
+  ) {
+    for attribute in change?.attributes ?? [] {
+      guard let destination = attribute.destination, !destination.isTransient else { continue }
+      var expected = attribute.source.flatMap { was.attributes[$0.name] }
+      let isNew = attribute.source == nil || attribute.source?.isTransient == true
+      if expected == nil, isNew || !destination.isOptional {
+        expected = destination.defaultValue
+      }
+      expect(content.attributes[destination.name], expected, "\(name).\(destination.name)")
+    }
+  }
+
+  // MARK: Links
+
+  private struct Link: Hashable {
+    var owner: Name
+    var member: Name
+  }
+
+  private mutating func compareLinks() {
+    for entity in model.entities where !entity.isAbstract {
+      for relationship in entity.relationships where !relationship.isTransient {
+        let expected = expectedLinks(entity, relationship)
+        let found = links(in: after, entity.name, relationship.name)
+        expect(
+          found.count, expected.count, "\(entity.name).\(relationship.name): number of links")
+        expect(
+          Set(found) == Set(expected), true, "\(entity.name).\(relationship.name): links as they were")
+      }
+    }
+  }
+
+  private func links(in survey: StoreSurvey, _ entity: String, _ relationship: String) -> [Link] {
+    survey.objects.filter { $0.key.entity == entity }.flatMap { owner, content in
+      (content.links[relationship] ?? []).map { Link(owner: owner, member: $0) }
+    }
+  }
+
+  /// The links a relationship had, or its inverse where it is new, as far as they lead to objects that it
+  /// may still lead to.
+  private func expectedLinks(
+    _ entity: EntityDescription, _ relationship: RelationshipDescription
+  ) -> [Link] {
+    let change = difference.change(toDestination: entity.name)
+    if let source = change?.source,
+      let old = change?.relationships.first(where: { $0.destination?.name == relationship.name })?
+        .source
+    {
+      return surviving(links(in: before, source.name, old.name), relationship)
+    }
+    guard let inverse = model.inverse(of: relationship) else { return [] }
+    var result: [Link] = []
+    for owner in model.family(of: inverse.entity) where !owner.isAbstract {
+      let change = difference.change(toDestination: owner.name)
+      guard let source = change?.source,
+        let old = change?.relationships.first(where: {
+          $0.destination?.name == inverse.relationship.name
+        })?.source
+      else { continue }
+      result += links(in: before, source.name, old.name).map {
+        Link(owner: $0.member, member: $0.owner)
+      }
+    }
+    return surviving(result, relationship).filter { $0.owner.entity == entity.name }
+  }
+
+  private func surviving(_ links: [Link], _ relationship: RelationshipDescription) -> [Link] {
+    guard let destination = model.entity(named: relationship.destination) else { return [] }
+    return links.compactMap { link in
+      guard let owner = renamed(link.owner), let member = renamed(link.member),
+        model.entity(named: member.entity)?.isKindOf(entity: destination) ?? false
+      else { return nil }
+      return Link(owner: owner, member: member)
+    }
+  }
+}
