@@ -17,6 +17,8 @@ public struct VersionedModel: Sendable {
   /// The versions in the order they were given, which should be the order of their history.
   public let versions: [Version]
   public let currentVersion: Version
+  /// Whether somebody named the versions, or the one there is stands for a model without history.
+  public let hasNamedVersions: Bool
 
   /// - Parameter current: the name of the current version; the last one when `nil`.
   /// - Returns: `nil` when there is no version, two versions share a name, or none is called `current`.
@@ -27,6 +29,7 @@ public struct VersionedModel: Sendable {
     self.name = name
     self.versions = versions
     self.currentVersion = version
+    hasNamedVersions = true
   }
 
   /// A model that has had one version so far.
@@ -34,6 +37,7 @@ public struct VersionedModel: Sendable {
     self.name = name
     currentVersion = Version(name, model)
     versions = [currentVersion]
+    hasNamedVersions = false
   }
 
   public var current: ManagedObjectModel { currentVersion.model }

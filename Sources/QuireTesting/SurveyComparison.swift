@@ -63,7 +63,8 @@ struct SurveyComparison {
       guard let destination = attribute.destination, !destination.isTransient else { continue }
       var expected = attribute.source.flatMap { was.attributes[$0.name] }
       let isNew = attribute.source == nil || attribute.source?.isTransient == true
-      if expected == nil, isNew || !destination.isOptional {
+      let becameRequired = attribute.source?.isOptional == true && !destination.isOptional
+      if expected == nil, isNew || becameRequired {
         expected = destination.defaultValue
       }
       expect(content.attributes[destination.name], expected, "\(name).\(destination.name)")

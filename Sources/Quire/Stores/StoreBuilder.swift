@@ -31,7 +31,7 @@ package final class StoreBuilder {
 
   /// - Throws: when there is a file already, or none can be made.
   package init(
-    creating url: URL, version: VersionedModel.Version, uuid: UUID, isOnlyVersion: Bool = false
+    creating url: URL, model: ManagedObjectModel, versionName: String?, uuid: UUID
   ) throws {
     self.url = url
     var options = PageStoreOptions()
@@ -39,11 +39,11 @@ package final class StoreBuilder {
     options.identity = StoreIdentity(uuid)
     pages = try StoreOpening.pages(at: url, options)
     do {
-      let schema = StoreSchema(for: version.model, versionName: isOnlyVersion ? nil : version.name)
+      let schema = StoreSchema(for: model, versionName: versionName)
       entities = try StoreEntities(
-        ModelBinding(version.model, classes: [:]), schema: schema, identity: pages.identity)
+        ModelBinding(model, classes: [:]), schema: schema, identity: pages.identity)
       let transaction = try pages.beginWrite()
-      try schema.write(to: transaction, model: version.model)
+      try schema.write(to: transaction, model: model)
       writer = StoreWriter(transaction, entities)
     } catch {
       try? pages.close()

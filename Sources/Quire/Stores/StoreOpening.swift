@@ -100,8 +100,7 @@ struct StoreOpening {
     guard !options.isReadOnly else {
       throw PersistenceError(.persistentStoreOpen, "the file holds no objects, and is read-only")
     }
-    // One version is no history: its name says nothing.
-    let name = model.versions.count > 1 ? model.currentVersion.name : nil
+    let name = model.hasNamedVersions ? model.currentVersion.name : nil
     try pages.write { transaction in
       guard try transaction.indexTree(StoreSchema.tree) == nil else { return }
       try StoreSchema(for: model.current, versionName: name)

@@ -13,8 +13,7 @@ import QuireModel
 public struct CoreDataImport {
   /// What the import reads: which version of the model fits, and how many objects there are.
   public let contents: CoreDataContents
-  private let version: VersionedModel.Version
-  private let isOnlyVersion: Bool
+  private let versionName: String?
 
   /// Opens the source and finds the version of the model that it was written with.
   ///
@@ -25,8 +24,7 @@ public struct CoreDataImport {
     of source: URL, in model: VersionedModel, version name: String? = nil
   ) throws(CoreDataStoreError) {
     contents = try CoreDataStore(contentsOf: source).contents(in: model, version: name)
-    version = VersionedModel.Version(contents.versionName, contents.model)
-    isOnlyVersion = model.versions.count == 1
+    versionName = model.hasNamedVersions ? contents.versionName : nil
   }
 
   /// Writes all objects to a new store, in one transaction.
@@ -43,7 +41,7 @@ public struct CoreDataImport {
         reason: .notACoreDataStore("its UUID is “\(objects.report.storeUUID)”"))
     }
     let builder = try StoreBuilder(
-      creating: url, version: version, uuid: uuid, isOnlyVersion: isOnlyVersion)
+      creating: url, model: contents.model, versionName: versionName, uuid: uuid)
     while let object = try objects.next() {
       let key = StoreBuilder.ObjectKey(object.entity.name, object.primaryKey)
       try builder.insert(
@@ -55,7 +53,7 @@ public struct CoreDataImport {
       }
     }
     for (root, key) in contents.maximumPrimaryKeys.sorted(by: { $0.key < $1.key }) {
-      for entity in version.model.entities where entity.root.name == root && !entity.isAbstract {
+      for entity in contents.model.entities where entity.root.name == root && !entity.isAbstract {
         try builder.reserveKeys(upTo: key, forEntityNamed: entity.name)
       }
     }
