@@ -1,52 +1,52 @@
 /// Appends numbers and strings to bytes in the one order every record of ours uses: little-endian,
 /// each string and list behind its length.
-package struct ByteWriter {
-  package private(set) var bytes: [UInt8] = []
+struct ByteWriter {
+  private(set) var bytes: [UInt8] = []
 
-  package init() {}
+  init() {}
 
-  package mutating func append(_ integer: some FixedWidthInteger) {
+  mutating func append(_ integer: some FixedWidthInteger) {
     withUnsafeBytes(of: integer.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  package mutating func append(_ flag: Bool) { append(UInt8(flag ? 1 : 0)) }
+  mutating func append(_ flag: Bool) { append(UInt8(flag ? 1 : 0)) }
 
-  package mutating func append(_ text: String) {
+  mutating func append(_ text: String) {
     append(contentsOf: text.utf8)
   }
 
-  package mutating func append(contentsOf slice: some Collection<UInt8>) {
+  mutating func append(contentsOf slice: some Collection<UInt8>) {
     append(UInt32(slice.count))
     bytes.append(contentsOf: slice)
   }
 
-  package mutating func append(_ text: String?) {
+  mutating func append(_ text: String?) {
     append(text != nil)
     if let text { append(text) }
   }
 }
 
 /// The bytes ended early, or say something that no writer of ours says.
-package struct ByteReaderError: Error, Hashable {
-  package var offset: Int
-  package var expected: String
+struct ByteReaderError: Error, Hashable {
+  var offset: Int
+  var expected: String
 }
 
 /// Reads what a ``ByteWriter`` wrote, and believes nothing: every length is compared with what is left.
-package struct ByteReader {
+struct ByteReader {
   private let bytes: UnsafeRawBufferPointer
-  package private(set) var offset = 0
+  private(set) var offset = 0
 
   /// The bytes must stay where they are for as long as the reader is used.
-  package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  package var isAtEnd: Bool { offset == bytes.count }
+  var isAtEnd: Bool { offset == bytes.count }
 
-  package func failure(_ expected: String) -> ByteReaderError {
+  func failure(_ expected: String) -> ByteReaderError {
     ByteReaderError(offset: offset, expected: expected)
   }
 
-  package mutating func read<T: FixedWidthInteger>(
+  mutating func read<T: FixedWidthInteger>(
     _ type: T.Type = T.self
   ) throws(ByteReaderError) -> T {
     let width = MemoryLayout<T>.size
@@ -55,7 +55,7 @@ package struct ByteReader {
     return T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
   }
 
-  package mutating func readBool() throws(ByteReaderError) -> Bool {
+  mutating func readBool() throws(ByteReaderError) -> Bool {
     switch try read(UInt8.self) {
     case 0: return false
     case 1: return true
@@ -64,25 +64,25 @@ package struct ByteReader {
   }
 
   /// The slice is a view of the reader's bytes.
-  package mutating func readSlice() throws(ByteReaderError) -> UnsafeRawBufferPointer {
+  mutating func readSlice() throws(ByteReaderError) -> UnsafeRawBufferPointer {
     let count = Int(try read(UInt32.self))
     guard bytes.count - offset >= count else { throw failure("\(count) more bytes") }
     defer { offset += count }
     return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
   }
 
-  package mutating func readString() throws(ByteReaderError) -> String {
+  mutating func readString() throws(ByteReaderError) -> String {
     let slice = try readSlice()
     guard let text = String(validating: slice, as: UTF8.self) else { throw failure("UTF-8") }
     return text
   }
 
-  package mutating func readOptionalString() throws(ByteReaderError) -> String? {
+  mutating func readOptionalString() throws(ByteReaderError) -> String? {
     try readBool() ? try readString() : nil
   }
 
   /// The length of a list whose elements take at least `minimumWidth` bytes each.
-  package mutating func readCount(minimumWidth: Int = 1) throws(ByteReaderError) -> Int {
+  mutating func readCount(minimumWidth: Int = 1) throws(ByteReaderError) -> Int {
     let count = Int(try read(UInt32.self))
     guard count <= (bytes.count - offset) / max(minimumWidth, 1) else {
       throw failure("a count that fits the bytes left")
