@@ -237,3 +237,11 @@ public struct StoreInspection: Sendable {
     return try reader.members(of: owner).contains(member)
   }
 }
+
+extension StoreInspection {
+  /// Looks at a store that is open, as of its last save.
+  package init(of store: PersistentStore) throws {
+    for finding in try store.pages.check().findings { findings.append("\(finding)") }
+    try inspectObjects(in: try store.pages.snapshot())
+  }
+}

@@ -1,0 +1,15 @@
+import Quire
+
+/// What an inspection of a context's store finds, also of one in memory.
+struct StoreFacts {
+  let findings: [String]
+  var isSound: Bool { findings.isEmpty }
+
+  init(_ context: ManagedObjectContext) throws {
+    guard let store = context.persistentStoreCoordinator?.persistentStores.first else {
+      findings = ["there is no store"]
+      return
+    }
+    findings = try StoreInspection(of: store).findings
+  }
+}
