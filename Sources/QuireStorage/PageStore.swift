@@ -1,3 +1,5 @@
+import Synchronization
+
 /// An ordered key-value store: named trees in one file, or in memory.
 ///
 /// One writer at a time changes it in transactions; any number of readers hold snapshots, which are
@@ -5,9 +7,22 @@
 /// then on only commits and checkpoints meet the disk.
 public final class PageStore: Sendable {
   private let core: StoreCore
+  /// Where the store was opened; `nil` in memory.
+  public let path: String?
+  /// Whether this handle was opened read-only.
+  public let isReadOnly: Bool
+  private let isOpen = Atomic(true)
 
-  init(_ core: StoreCore) {
+  init(_ core: StoreCore, path: String? = nil, isReadOnly: Bool = false) {
     self.core = core
+    self.path = path
+    self.isReadOnly = isReadOnly
+  }
+
+  /// A handle that is dropped without ``close()`` gives the lock back and leaves the log, as a crash
+  /// would; the next opening recovers.
+  deinit {
+    if isOpen.exchange(false, ordering: .acquiringAndReleasing) { core.abandonHandle() }
   }
 
   /// A store in memory alone: the same engine without file, log or sync.
@@ -33,7 +48,8 @@ public final class PageStore: Sendable {
 
   /// The newest commit, for as long as the snapshot is held.
   public func snapshot() throws(StorageError) -> Snapshot {
-    Snapshot(core.current)
+    try checkOpen()
+    return Snapshot(try core.current())
   }
 
   /// Calls `body` with a snapshot of the newest commit.
@@ -49,7 +65,8 @@ public final class PageStore: Sendable {
   ///
   /// Damage is a finding, not an error.
   public func check() throws(StorageError) -> CheckReport {
-    Inspection.inspect(core.current, checksum: nil)
+    try checkOpen()
+    return try core.check()
   }
 
   // MARK: Writing
@@ -59,10 +76,13 @@ public final class PageStore: Sendable {
   /// - Throws: ``StorageError/writerBusy`` if this thread has it already,
   ///   ``StorageError/readOnly``, ``StorageError/closed`` or ``StorageError/poisoned(cause:)``.
   public func beginWrite() throws(StorageError) -> WriteTransaction {
-    WriteTransaction(core, try core.beginWrite())
+    try checkOpen()
+    if isReadOnly { throw .readOnly }
+    return WriteTransaction(core, try core.beginWrite())
   }
 
   /// Calls `body` with a write transaction, and commits it, or aborts it when `body` throws.
+  @discardableResult
   public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
     let transaction = try beginWrite()
     do {
@@ -73,6 +93,43 @@ public final class PageStore: Sendable {
       transaction.abort()
       throw error
     }
+  }
+
+  // MARK: Checkpoint and close
+
+  /// Writes what the log holds to its place in the file, and begins the log anew.
+  ///
+  /// Happens by itself when the log passes its limit. Waits for the write transaction under way. Does
+  /// nothing in memory.
+  ///
+  /// - Throws: ``StorageError/noSpaceLeft(path:)``, with everything still in the log; another error of
+  ///   the disk, after which the store refuses to write until it is reopened.
+  public func checkpoint() throws(StorageError) {
+    try checkOpen()
+    if isReadOnly { throw .readOnly }
+    try core.checkpoint()
+  }
+
+  /// Closes this handle; the last one of the process checkpoints, removes the log, and gives the lock
+  /// back. Snapshots stay readable. Closing twice does nothing.
+  ///
+  /// Waits for the write transaction under way.
+  ///
+  /// - Throws: ``StorageError/writerBusy`` if this thread has a write transaction open; the store then
+  ///   stays open. An error of the checkpoint: the store is closed all the same, and what the log holds
+  ///   is recovered by the next opening.
+  public func close() throws(StorageError) {
+    guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    do throws(StorageError) {
+      try core.release()
+    } catch .writerBusy {
+      isOpen.store(true, ordering: .releasing)
+      throw .writerBusy
+    }
+  }
+
+  private func checkOpen() throws(StorageError) {
+    guard isOpen.load(ordering: .acquiring) else { throw .closed }
   }
 }
 

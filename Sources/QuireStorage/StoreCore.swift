@@ -4,60 +4,208 @@ import Synchronization
 ///
 /// The newest version is behind a mutex that is held for a pointer's exchange only. Everything that
 /// writes, log and file included, belongs to whoever is through the turnstile.
-final class StoreCore: Sendable {
+///
+/// `@unchecked Sendable`: `storage` is touched only by whoever is through the turnstile; everything else
+/// is constant or behind the mutex.
+final class StoreCore: @unchecked Sendable {
   let identity: StoreIdentity
   let geometry: PageGeometry
+  let isReadOnly: Bool
+  /// The store's file, for the registry; `nil` in memory.
+  let identifier: FileIdentifier?
   private let turnstile = Turnstile()
   private let state: Mutex<State>
+  private var storage: StoreFile?
+  /// The file of a read-only store, which holds its lock.
+  private var lockedFile: (any File)?
 
   private struct State {
     var current: PageSpace
     /// Set when a write failed; the answer to everybody who wants to write.
     var poison: StorageError?
     var isClosed = false
+    var fileByteCount = 0
+    var logByteCount = 0
   }
 
   init(identity: StoreIdentity, current: PageSpace) {
     self.identity = identity
     geometry = current.geometry
+    isReadOnly = false
+    identifier = nil
     state = Mutex(State(current: current))
   }
 
-  var current: PageSpace { state.withLock { $0.current } }
+  /// - Parameter storage: the writing side; `nil` makes the store read-only.
+  init(_ recovery: Recovery, _ file: any File, _ storage: StoreFile?) throws(StorageError) {
+    identity = recovery.identity
+    geometry = recovery.space.geometry
+    isReadOnly = storage == nil
+    identifier = file.identifier
+    self.storage = storage
+    lockedFile = file
+    let byteCount = try file.byteCount()
+    state = Mutex(State(current: recovery.space, fileByteCount: byteCount))
+  }
+
+  func current() throws(StorageError) -> PageSpace {
+    let (current, isClosed) = state.withLock { ($0.current, $0.isClosed) }
+    if isClosed { throw .closed }
+    return current
+  }
 
   var statistics: StoreStatistics {
-    let current = current
-    return StoreStatistics(
-      pageSize: geometry.pageSize, pageCount: Int(current.pageCount),
-      freePageCount: current.freePageCount, fileByteCount: 0, logByteCount: 0,
-      commitNumber: current.commit)
+    state.withLock { state in
+      StoreStatistics(
+        pageSize: geometry.pageSize, pageCount: Int(state.current.pageCount),
+        freePageCount: state.current.freePageCount, fileByteCount: state.fileByteCount,
+        logByteCount: state.logByteCount, commitNumber: state.current.commit)
+    }
+  }
+
+  /// Compares every page with its checksum; pages in memory alone have none.
+  func check() throws(StorageError) -> CheckReport {
+    let current = try current()
+    guard identifier != nil else { return Inspection.inspect(current, checksum: nil) }
+    let checksum = Checksum(identity)
+    return Inspection.inspect(current) { [geometry] id, page in
+      checksum.ofPage(id, page, pageSize: geometry.pageSize)
+    }
   }
 
   // MARK: Writing
 
   func beginWrite() throws(StorageError) -> PageEditor {
+    if isReadOnly { throw .readOnly }
+    return PageEditor(try enter().successor())
+  }
+
+  /// Goes through the turnstile, unless there is nothing to write on the other side.
+  private func enter() throws(StorageError) -> PageSpace {
     try turnstile.enter()
-    let (current, refusal) = state.withLock { state in
-      (state.current, state.isClosed ? .closed : state.poison)
-    }
+    let (current, isClosed, poison) = state.withLock { ($0.current, $0.isClosed, $0.poison) }
+    let refusal: StorageError? = isClosed ? .closed : poison.map { .poisoned(cause: $0) }
     if let refusal {
       turnstile.leave()
       throw refusal
     }
-    return PageEditor(current.successor())
+    return current
   }
 
-  /// Publishes a transaction's changes and lets the next writer in.
+  /// Commits a transaction's changes and lets the next writer in.
   func finish(_ editor: PageEditor) throws(StorageError) -> CommitNumber {
     defer { turnstile.leave() }
-    guard !editor.touched.isEmpty else { return current.commit }
-    editor.space.publish()
-    state.withLock { $0.current = editor.space }
+    guard !editor.touched.isEmpty else {
+      return CommitNumber(rawValue: editor.commit.rawValue - 1)
+    }
+    guard let storage else {
+      publish(editor.space)
+      return editor.commit
+    }
+    do throws(StoreFile.CommitFailure) {
+      try storage.commit(editor.space, changed: editor.changedPages())
+    } catch {
+      switch error {
+      case .aborted(let cause):
+        throw cause
+      case .unknown(let cause):
+        poison(cause)
+        throw cause
+      }
+    }
+    publish(editor.space)
+    if storage.wantsCheckpoint {
+      // The commit is durable, whatever becomes of the checkpoint: a full disk is met again by the
+      // next one, another failure by the next transaction.
+      do throws(StorageError) { try checkpoint(storage, editor.space) } catch {}
+    }
+    updateByteCounts(storage)
     return editor.commit
+  }
+
+  private func publish(_ space: PageSpace) {
+    space.publish()
+    state.withLock { $0.current = space }
+  }
+
+  private func poison(_ cause: StorageError) {
+    state.withLock { $0.poison = cause }
+  }
+
+  private func updateByteCounts(_ storage: StoreFile) {
+    // Figures only: when the file cannot tell its length, the old figure stays.
+    let fileByteCount = Int(state.withLock { $0.current.pageCount }) * geometry.pageSize
+    let logByteCount = storage.logByteCount
+    state.withLock { state in
+      state.fileByteCount = fileByteCount
+      state.logByteCount = logByteCount
+    }
   }
 
   /// Lets the next writer in; the editor's changes go with the editor.
   func abandon() {
     turnstile.leave()
+  }
+
+  // MARK: Checkpoint and close
+
+  func checkpoint() throws(StorageError) {
+    if isReadOnly { throw .readOnly }
+    let current = try enter()
+    defer { turnstile.leave() }
+    guard let storage, storage.hasChanges else { return }
+    try checkpoint(storage, current)
+    updateByteCounts(storage)
+  }
+
+  private func checkpoint(
+    _ storage: StoreFile, _ space: PageSpace, isClosing: Bool = false
+  ) throws(StorageError) {
+    do throws(StorageError) {
+      try storage.checkpoint(space, isClosing: isClosing)
+    } catch .noSpaceLeft(let path) {
+      // Everything is in the log still, and the next checkpoint writes all of it again.
+      throw .noSpaceLeft(path: path)
+    } catch {
+      poison(error)
+      throw error
+    }
+  }
+
+  /// Gives a handle back; the last one closes the store.
+  ///
+  /// - Throws: ``StorageError/writerBusy`` if this thread has the write transaction; an error of the
+  ///   checkpoint, after which the store is closed all the same and its log kept.
+  func release() throws(StorageError) {
+    try turnstile.enter()
+    defer { turnstile.leave() }
+    guard let identifier else {
+      state.withLock { $0.isClosed = true }
+      return
+    }
+    try OpenStores.release(identifier) { () throws(StorageError) in try shut() }
+  }
+
+  /// Gives a handle back that was dropped without being closed: no checkpoint, the log stays.
+  func abandonHandle() {
+    guard let identifier else { return }
+    // The closure throws nothing, so nothing is.
+    do throws(StorageError) {
+      try OpenStores.release(identifier) { () throws(StorageError) in }
+    } catch {}
+  }
+
+  private func shut() throws(StorageError) {
+    let (current, isPoisoned) = state.withLock { state in
+      state.isClosed = true
+      return (state.current, state.poison != nil)
+    }
+    let storage = self.storage
+    self.storage = nil
+    // The lock goes with the file, when everything is written.
+    defer { lockedFile = nil }
+    guard let storage, !isPoisoned else { return }
+    if storage.hasChanges { try checkpoint(storage, current, isClosing: true) }
+    storage.removeOwnerNote()
   }
 }

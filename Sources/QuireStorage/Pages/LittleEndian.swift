@@ -26,7 +26,8 @@ extension UnsafeRawPointer {
 extension UnsafeMutableRawPointer {
   @inline(__always)
   func setU16(_ value: Int, at offset: Int) {
-    storeBytes(of: UInt16(truncatingIfNeeded: value).littleEndian, toByteOffset: offset, as: UInt16.self)
+    let word = UInt16(truncatingIfNeeded: value)
+    storeBytes(of: word.littleEndian, toByteOffset: offset, as: UInt16.self)
   }
 
   @inline(__always)

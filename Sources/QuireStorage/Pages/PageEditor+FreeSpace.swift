@@ -11,8 +11,8 @@ extension PageEditor {
       let bitmapID = space.geometry.bitmapPage(for: candidate)
       let bitmap = try space.page(bitmapID)
       let group = bitmapID.rawValue - PageID.firstBitmap.rawValue
-      if let bit = Bitmap.firstClear(
-        in: bitmap, from: space.geometry.bitIndex(of: candidate), geometry: space.geometry) {
+      let start = space.geometry.bitIndex(of: candidate)
+      if let bit = Bitmap.firstClear(in: bitmap, from: start, geometry: space.geometry) {
         let found = PageID(group + UInt32(bit))
         guard found.rawValue < space.pageCount else { break }
         try mark(found)

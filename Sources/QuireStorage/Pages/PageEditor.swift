@@ -90,11 +90,15 @@ final class PageEditor {
   }
 
   /// The pages to log, sorted: every page this transaction made or changed that is still in use.
-  func changedPages() -> [PageID] {
+  func changedPages() -> [(id: PageID, page: MutablePage)] {
     touched.sort()
-    var pages: [PageID] = []
+    var pages: [(id: PageID, page: MutablePage)] = []
     pages.reserveCapacity(touched.count)
-    for id in touched where pages.last != id && space.table[id] != nil { pages.append(id) }
+    for id in touched where pages.last?.id != id {
+      // Touched and in use, hence private and alone in its memory.
+      guard let owner = space.table.slot(id).owner else { continue }
+      pages.append((id, MutablePage(owner.base)))
+    }
     return pages
   }
 }

@@ -57,7 +57,8 @@ final class PageSpace: @unchecked Sendable {
     if id.rawValue >= pageCount {
       return .damaged(page: id, reason: "it is referred to but lies beyond the last page")
     }
-    return .damaged(page: id, reason: "its content was found damaged, or it is free but referred to")
+    return .damaged(
+      page: id, reason: "its content was found damaged, or it is free but referred to")
   }
 
   /// Whether the transaction under way may change this page in place.

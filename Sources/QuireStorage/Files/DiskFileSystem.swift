@@ -1,0 +1,69 @@
+/// The files of the operating system.
+public final class DiskFileSystem: FileSystem {
+  public init() {}
+
+  public func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File {
+    try DiskFile(path, mode)
+  }
+
+  public func publish(_ temporaryPath: String, as path: String) throws(StorageError) {
+    try Posix.publish(temporaryPath, as: path)
+  }
+
+  public func remove(_ path: String) throws(StorageError) {
+    try Posix.remove(path)
+  }
+
+  public func identifier(of path: String) throws(StorageError) -> FileIdentifier? {
+    try Posix.identifier(of: path)
+  }
+
+  public func syncFolder(of path: String, for reason: SyncReason) throws(StorageError) {
+    try Posix.syncFolder(of: path)
+  }
+
+  public func currentOwner() -> LockOwner { Posix.currentOwner() }
+}
+
+/// A file of the operating system, with a descriptor of its own.
+private final class DiskFile: File {
+  let identifier: FileIdentifier
+  private let path: String
+  private let descriptor: Int32
+
+  init(_ path: String, _ mode: FileMode) throws(StorageError) {
+    let descriptor = try Posix.open(path, mode)
+    do throws(StorageError) {
+      let status = try Posix.status(descriptor, path)
+      guard status.isRegular else { throw .notAStore(path: path, reason: "it is not a file") }
+      identifier = status.identifier
+    } catch {
+      Posix.close(descriptor)
+      throw error
+    }
+    self.path = path
+    self.descriptor = descriptor
+  }
+
+  deinit { Posix.close(descriptor) }
+
+  func byteCount() throws(StorageError) -> Int { try Posix.status(descriptor, path).byteCount }
+
+  func read(
+    at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(StorageError) -> Int {
+    try Posix.read(descriptor, path, at: offset, into: buffer)
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
+    try Posix.write(descriptor, path, bytes, at: offset)
+  }
+
+  func sync(for reason: SyncReason) throws(StorageError) {
+    try Posix.sync(descriptor, path)
+  }
+
+  func lock(_ mode: LockMode) throws(StorageError) -> Bool {
+    try Posix.lock(descriptor, path, mode)
+  }
+}

@@ -1,0 +1,109 @@
+// Files: the only door to the world. Everything the engine does outside memory goes through these two
+// protocols, so that a test can be the disk: keep what was not synced apart, tear a write, refuse a call.
+
+/// A place where files are.
+///
+/// Implementations throw ``StorageError/io(operation:path:code:message:)``,
+/// ``StorageError/noSpaceLeft(path:)``, ``StorageError/notFound(path:)`` and
+/// ``StorageError/alreadyExists(path:)``, and nothing else.
+public protocol FileSystem: AnyObject, Sendable {
+  /// Opens a file.
+  func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File
+  /// Gives a finished file its final name, in one step, unless something has that name already.
+  func publish(_ temporaryPath: String, as path: String) throws(StorageError)
+  /// Removes a file; there being none is no error.
+  func remove(_ path: String) throws(StorageError)
+  /// The identity of the file that the path names now, or `nil` when there is none.
+  func identifier(of path: String) throws(StorageError) -> FileIdentifier?
+  /// Makes the names in the folder of `path` durable.
+  func syncFolder(of path: String, for reason: SyncReason) throws(StorageError)
+  /// What to tell other processes about this one.
+  func currentOwner() -> LockOwner
+}
+
+/// An open file. Closed when the last reference goes, which also gives its lock back.
+public protocol File: AnyObject, Sendable {
+  var identifier: FileIdentifier { get }
+  /// The length of the file in bytes.
+  func byteCount() throws(StorageError) -> Int
+  /// Reads until the buffer is full or the file ends.
+  ///
+  /// - Returns: the number of bytes read.
+  func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(StorageError) -> Int
+  /// Writes all bytes, or throws after having written some of them, or none.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError)
+  /// Returns when everything written so far is on the disk, the length of the file included.
+  func sync(for reason: SyncReason) throws(StorageError)
+  /// Takes the lock without waiting; it is held until the file is closed.
+  ///
+  /// - Returns: `false` when somebody else's lock is in the way.
+  func lock(_ mode: LockMode) throws(StorageError) -> Bool
+}
+
+extension File {
+  /// Writes the first `byteCount` bytes of the memory, or all of it.
+  func write(
+    _ memory: PageMemory, byteCount: Int? = nil, at offset: Int
+  ) throws(StorageError) {
+    try memory.withBytes { bytes throws(StorageError) in
+      let part = UnsafeRawBufferPointer(rebasing: bytes[..<(byteCount ?? bytes.count)])
+      try write(part, at: offset)
+    }
+  }
+
+  /// Reads as much as the memory holds, from the start of the file.
+  func readAll(into memory: PageMemory) throws(StorageError) -> Int {
+    try memory.withBytes { bytes throws(StorageError) in try read(at: 0, into: bytes) }
+  }
+}
+
+/// What a file is opened for.
+public enum FileMode: Hashable, Sendable {
+  /// The file must exist and is only read.
+  case read
+  /// The file must exist.
+  case write
+  /// A new, empty file; one that exists is emptied.
+  case create
+}
+
+/// Who may share a lock: any number of readers, or one writer.
+public enum LockMode: Hashable, Sendable {
+  case shared
+  case exclusive
+}
+
+/// Tells files apart whatever they are called.
+public struct FileIdentifier: Hashable, Sendable {
+  /// The device, or what takes its place.
+  public var volume: UInt64
+  /// The number of the file there (inode).
+  public var number: UInt64
+
+  public init(volume: UInt64, number: UInt64) {
+    self.volume = volume
+    self.number = number
+  }
+}
+
+/// What a sync is for. A simulated disk can leave out one kind, to show that it is needed.
+public enum SyncReason: String, Hashable, Sendable, CaseIterable {
+  /// The content of a new store, before it gets its name.
+  case creation
+  /// The name of a new store.
+  case creationFolder
+  /// The header of a new log.
+  case logCreation
+  /// The name of a new log.
+  case logFolder
+  /// The meta page that says that the log counts from now on.
+  case firstCommitMeta
+  /// A commit's record in the log.
+  case commit
+  /// The log as recovery read it, before pages are written from it.
+  case recoveredLog
+  /// The pages of a checkpoint.
+  case checkpointPages
+  /// The meta page of a checkpoint.
+  case checkpointMeta
+}

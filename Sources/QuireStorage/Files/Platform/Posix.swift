@@ -1,0 +1,184 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// The calls of the C library that the engine makes, with its errors translated: the only place that
+/// knows `errno`. Interrupted and partial calls are continued here.
+enum Posix {
+  static func open(_ path: String, _ mode: FileMode) throws(StorageError) -> Int32 {
+    let flags =
+      switch mode {
+      case .read: O_RDONLY
+      case .write: O_RDWR
+      case .create: O_RDWR | O_CREAT | O_TRUNC
+      }
+    // Readable for everybody, like any document; the process's umask takes away what it does not want.
+    return try check("open", path) { platformOpen(path, flags | O_CLOEXEC, 0o644) }
+  }
+
+  static func close(_ descriptor: Int32) {
+    #if canImport(Darwin)
+      _ = Darwin.close(descriptor)
+    #elseif canImport(Glibc)
+      _ = Glibc.close(descriptor)
+    #elseif canImport(Musl)
+      _ = Musl.close(descriptor)
+    #elseif canImport(Android)
+      _ = Android.close(descriptor)
+    #endif
+  }
+
+  static func read(
+    _ descriptor: Int32, _ path: String, at offset: Int,
+    into buffer: UnsafeMutableRawBufferPointer
+  ) throws(StorageError) -> Int {
+    var done = 0
+    while done < buffer.count, let start = buffer.baseAddress {
+      let part = try check("read", path) {
+        pread(descriptor, start + done, buffer.count - done, off_t(offset + done))
+      }
+      if part == 0 { break }
+      done += part
+    }
+    return done
+  }
+
+  static func write(
+    _ descriptor: Int32, _ path: String, _ bytes: UnsafeRawBufferPointer, at offset: Int
+  ) throws(StorageError) {
+    var done = 0
+    while done < bytes.count, let start = bytes.baseAddress {
+      done += try check("write", path) {
+        pwrite(descriptor, start + done, bytes.count - done, off_t(offset + done))
+      }
+    }
+  }
+
+  /// Through the disk's own cache, where the system has a call for that.
+  static func sync(_ descriptor: Int32, _ path: String) throws(StorageError) {
+    #if canImport(Darwin)
+      // Some file systems do not know the full sync; theirs is then the best there is.
+      if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+      _ = try check("sync", path) { fsync(descriptor) }
+    #else
+      _ = try check("sync", path) { fdatasync(descriptor) }
+    #endif
+  }
+
+  static func syncFolder(of path: String) throws(StorageError) {
+    let folder = folder(of: path)
+    let descriptor = try check("open", folder) { platformOpen(folder, O_RDONLY | O_CLOEXEC, 0) }
+    defer { close(descriptor) }
+    _ = try check("sync", folder) { fsync(descriptor) }
+  }
+
+  static func folder(of path: String) -> String {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// The identity and the length of an open file.
+  static func status(
+    _ descriptor: Int32, _ path: String
+  ) throws(StorageError) -> (identifier: FileIdentifier, byteCount: Int, isRegular: Bool) {
+    var status = stat()
+    _ = try check("stat", path) { fstat(descriptor, &status) }
+    return (identifier(status), Int(status.st_size), status.st_mode & S_IFMT == S_IFREG)
+  }
+
+  static func identifier(of path: String) throws(StorageError) -> FileIdentifier? {
+    var status = stat()
+    do throws(StorageError) {
+      _ = try check("stat", path) { stat(path, &status) }
+    } catch .notFound {
+      return nil
+    }
+    return identifier(status)
+  }
+
+  private static func identifier(_ status: stat) -> FileIdentifier {
+    FileIdentifier(
+      volume: UInt64(truncatingIfNeeded: status.st_dev),
+      number: UInt64(truncatingIfNeeded: status.st_ino))
+  }
+
+  /// `flock` belongs to the open file, so another descriptor's close does not give it back.
+  static func lock(
+    _ descriptor: Int32, _ path: String, _ mode: LockMode
+  ) throws(StorageError) -> Bool {
+    while true {
+      if flock(descriptor, (mode == .exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 { return true }
+      switch errno {
+      case EINTR: continue
+      case EWOULDBLOCK: return false
+      case let code: throw error(code, "lock", path)
+      }
+    }
+  }
+
+  /// A second name for a file; fails when the name is taken, which `rename` would not.
+  static func publish(_ temporaryPath: String, as path: String) throws(StorageError) {
+    do throws(StorageError) {
+      _ = try check("link", path) { link(temporaryPath, path) }
+    } catch .io {
+      // No hard links here (FAT, Android's shared storage): look, then rename.
+      if try identifier(of: path) != nil { throw .alreadyExists(path: path) }
+      _ = try check("rename", path) { rename(temporaryPath, path) }
+      return
+    }
+    try remove(temporaryPath)
+  }
+
+  static func remove(_ path: String) throws(StorageError) {
+    do throws(StorageError) {
+      _ = try check("remove", path) { unlink(path) }
+    } catch .notFound {}
+  }
+
+  static func currentOwner() -> LockOwner {
+    var name = [UInt8](repeating: 0, count: 256)
+    let known = name.withUnsafeMutableBytes {
+      gethostname($0.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: CChar.self), 255)
+    }
+    let host = known == 0 ? String(decoding: name.prefix { $0 != 0 }, as: UTF8.self) : ""
+    let program = CommandLine.arguments.first?.split(separator: "/").last
+    return LockOwner(
+      processID: getpid(), processName: program.map(String.init) ?? "", host: host,
+      since: Int64(time(nil)))
+  }
+
+  // MARK: Errors
+
+  /// Calls until it is not interrupted, and throws when the answer is -1.
+  private static func check<N: FixedWidthInteger & SignedInteger>(
+    _ operation: String, _ path: String, _ call: () -> N
+  ) throws(StorageError) -> N {
+    while true {
+      let result = call()
+      if result != -1 { return result }
+      let code = errno
+      if code != EINTR { throw error(code, operation, path) }
+    }
+  }
+
+  private static func error(_ code: Int32, _ operation: String, _ path: String) -> StorageError {
+    switch code {
+    case ENOSPC, EDQUOT: .noSpaceLeft(path: path)
+    case ENOENT: .notFound(path: path)
+    case EEXIST: .alreadyExists(path: path)
+    default:
+      .io(operation: operation, path: path, code: code, message: String(cString: strerror(code)))
+    }
+  }
+}
+
+/// `open` is a C function with a variable number of arguments; each library shows it as two.
+private func platformOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
+  open(path, flags, mode)
+}

@@ -1,0 +1,89 @@
+extension PageStore {
+  /// Opens a store, creating it if need be, and recovers what the last process left.
+  ///
+  /// Reads the whole file and verifies every page in use. Opening a file again that this process has
+  /// open gives another handle on the same store; durability and limits are then those of the first.
+  ///
+  /// - Throws: ``StorageError/locked(_:)`` naming the other process;
+  ///   ``StorageError/notFound(path:)``, ``StorageError/alreadyExists(path:)``,
+  ///   ``StorageError/notAStore(path:reason:)``,
+  ///   ``StorageError/unsupportedFormat(found:supported:)``; ``StorageError/damaged(page:reason:)`` when
+  ///   a page is damaged without which nothing can be read (identity, both meta pages, the catalog's
+  ///   root); ``StorageError/logMissing(path:)``, ``StorageError/logForeign(path:)``,
+  ///   ``StorageError/logDamaged(path:firstLost:lastLost:)``; an error of the disk.
+  public static func open(
+    _ path: String, options: PageStoreOptions = PageStoreOptions(),
+    in fileSystem: any FileSystem = DiskFileSystem()
+  ) throws(StorageError) -> PageStore {
+    guard PageGeometry.isLegal(pageSize: options.pageSize) else {
+      throw .invalidArgument(
+        "pages cannot have \(options.pageSize) bytes: use a power of two from 512 to 32768")
+    }
+    if options.mustNotExist {
+      guard try fileSystem.identifier(of: path) == nil else { throw .alreadyExists(path: path) }
+      if !options.isReadOnly { try StoreFile.create(path, options: options, in: fileSystem) }
+    }
+    // The file may be replaced between opening and locking it, or come and go; a few times is bad luck.
+    for _ in 0..<8 {
+      if let store = try openOnce(path, options, fileSystem) { return store }
+    }
+    throw .io(
+      operation: "open", path: path, code: 0, message: "the file keeps being replaced by another")
+  }
+
+  /// - Returns: `nil` if the path names another file by the time the lock is held.
+  private static func openOnce(
+    _ path: String, _ options: PageStoreOptions, _ fileSystem: any FileSystem
+  ) throws(StorageError) -> PageStore? {
+    let file: any File
+    do throws(StorageError) {
+      file = try fileSystem.open(path, options.isReadOnly ? .read : .write)
+    } catch .notFound(let missing) {
+      guard options.createIfMissing, !options.isReadOnly else { throw .notFound(path: missing) }
+      do throws(StorageError) {
+        try StoreFile.create(path, options: options, in: fileSystem)
+      } catch .alreadyExists {
+        // Somebody else created it just now; theirs is as good.
+      }
+      return nil
+    }
+    do throws(StorageError) {
+      let core = try OpenStores.core(for: file.identifier) { () throws(StorageError) in
+        try openCore(file, path, options, fileSystem)
+      }
+      let store = PageStore(core, path: path, isReadOnly: options.isReadOnly)
+      guard !core.isReadOnly || options.isReadOnly else {
+        throw .invalidArgument(
+          "\(path) is open read-only in this process; close it there before writing to it")
+      }
+      return store
+    } catch {
+      guard try fileSystem.identifier(of: path) == file.identifier else { return nil }
+      throw error
+    }
+  }
+
+  private static func openCore(
+    _ file: any File, _ path: String, _ options: PageStoreOptions, _ fileSystem: any FileSystem
+  ) throws(StorageError) -> StoreCore {
+    guard try file.lock(options.isReadOnly ? .shared : .exclusive) else {
+      throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
+    }
+    // Locked, but is it still the file that the path names? If not, the caller looks again.
+    guard try fileSystem.identifier(of: path) == file.identifier else {
+      throw .notFound(path: path)
+    }
+    let recovery = try Recovery(file, path: path, in: fileSystem, isReadOnly: options.isReadOnly)
+    guard !options.isReadOnly else { return try StoreCore(recovery, file, nil) }
+    let storage = StoreFile(
+      file, path: path, in: fileSystem, identity: recovery.identity,
+      pageSize: recovery.space.pageSize, meta: recovery.meta, dirty: recovery.replayed,
+      options: options)
+    if !recovery.meta.isClean {
+      if options.durability == .full { try recovery.secureLog() }
+      try storage.checkpoint(recovery.space, isClosing: true)
+    }
+    storage.writeOwnerNote()
+    return try StoreCore(recovery, file, storage)
+  }
+}

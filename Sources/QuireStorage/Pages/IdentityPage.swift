@@ -1,0 +1,68 @@
+/// Page 0: what the file is. Written once, before the store has its name (`docs/file-format.md`).
+struct IdentityPage: Equatable {
+  var version = FormatVersion.current
+  var pageSize: Int
+  var identity: StoreIdentity
+
+  /// `\x89Quire CR LF \x1A LF store \0`: damaged by every transfer that takes the file for text.
+  static let magic: [UInt8] = [0x89] + Array("Quire\r\n\u{1A}\nstore\0".utf8)
+
+  private static let majorOffset = 16
+  private static let minorOffset = 18
+  private static let pageSizeOffset = 20
+  private static let identityOffset = 24
+  private static let checksumOffset = 40
+  static let byteCount = 48
+
+  func encode(in page: UnsafeMutableRawPointer) {
+    for (index, byte) in (IdentityPage.magic).enumerated() {
+      page.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
+    }
+    page.setU16(Int(version.major), at: IdentityPage.majorOffset)
+    page.setU16(Int(version.minor), at: IdentityPage.minorOffset)
+    page.setU32(UInt32(pageSize), at: IdentityPage.pageSizeOffset)
+    for (index, byte) in identity.bytes.enumerated() {
+      page.storeBytes(of: byte, toByteOffset: IdentityPage.identityOffset + index, as: UInt8.self)
+    }
+    page.setU64(IdentityPage.checksum(of: page), at: IdentityPage.checksumOffset)
+  }
+
+  init(pageSize: Int, identity: StoreIdentity) {
+    self.pageSize = pageSize
+    self.identity = identity
+  }
+
+  /// - Throws: ``StorageError/notAStore(path:reason:)``,
+  ///   ``StorageError/unsupportedFormat(found:supported:)`` or
+  ///   ``StorageError/damaged(page:reason:)``.
+  init(from file: UnsafeRawBufferPointer, path: String, isReadOnly: Bool) throws(StorageError) {
+    guard file.count >= IdentityPage.byteCount, let page = file.baseAddress else {
+      throw .notAStore(path: path, reason: "it has only \(file.count) bytes")
+    }
+    guard file.prefix(IdentityPage.magic.count).elementsEqual(IdentityPage.magic) else {
+      throw .notAStore(path: path, reason: "it does not begin as a store does")
+    }
+    version = FormatVersion(
+      major: UInt16(page.u16(at: IdentityPage.majorOffset)),
+      minor: UInt16(page.u16(at: IdentityPage.minorOffset)))
+    let supported = FormatVersion.current
+    // A newer minor version has only added what an older reader may overlook, but not overwrite.
+    guard version.major == supported.major, isReadOnly || version.minor <= supported.minor else {
+      throw .unsupportedFormat(found: version, supported: supported)
+    }
+    guard page.u64(at: IdentityPage.checksumOffset) == IdentityPage.checksum(of: page) else {
+      throw .damaged(page: .identity, reason: "its checksum is wrong")
+    }
+    pageSize = Int(page.u32(at: IdentityPage.pageSizeOffset))
+    guard PageGeometry.isLegal(pageSize: pageSize) else {
+      throw .damaged(page: .identity, reason: "pages cannot have \(pageSize) bytes")
+    }
+    let high = UInt64(bigEndian: page.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
+    let low = UInt64(bigEndian: page.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
+    identity = StoreIdentity(high: high, low: low)
+  }
+
+  private static func checksum(of page: UnsafeRawPointer) -> UInt64 {
+    XXH3.hash(UnsafeRawBufferPointer(start: page, count: checksumOffset), seed: 0)
+  }
+}

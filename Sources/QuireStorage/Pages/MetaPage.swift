@@ -1,0 +1,69 @@
+/// Pages 1 and 2: where the last checkpoint left the store. Written in turn, so that one of them is
+/// whole whatever happens; the one with the higher sequence counts (`docs/file-format.md`).
+struct MetaPage: Equatable {
+  /// One more than in the other page.
+  var sequence: UInt64
+  /// Records of the log count if they have this epoch.
+  var epoch: UInt64
+  /// The commit that the pages in the file show, apart from the log.
+  var lastCommit: CommitNumber
+  var pageCount: UInt32
+  /// Whether the store was closed and has no log.
+  var isClean: Bool
+
+  private static let sequenceOffset = 8
+  private static let epochOffset = 16
+  private static let commitOffset = 24
+  private static let pageCountOffset = 32
+  private static let flagsOffset = 36
+  private static let cleanFlag: UInt32 = 1
+
+  /// The page that a sequence number is written to.
+  var id: PageID { sequence & 1 == 1 ? .metaA : .metaB }
+
+  /// The page's bytes.
+  func encoded(_ checksum: Checksum, pageSize: Int) -> PageMemory {
+    let memory = PageMemory(byteCount: pageSize)
+    memory.base.initializeMemory(as: UInt8.self, repeating: 0, count: pageSize)
+    memory.base.setU64(sequence, at: MetaPage.sequenceOffset)
+    memory.base.setU64(epoch, at: MetaPage.epochOffset)
+    memory.base.setU64(lastCommit.rawValue, at: MetaPage.commitOffset)
+    memory.base.setU32(pageCount, at: MetaPage.pageCountOffset)
+    memory.base.setU32(isClean ? MetaPage.cleanFlag : 0, at: MetaPage.flagsOffset)
+    let page = MutablePage(memory.base)
+    page.checksum = checksum.ofPage(id, page.page, pageSize: pageSize)
+    return memory
+  }
+
+  init(
+    sequence: UInt64, epoch: UInt64, lastCommit: CommitNumber, pageCount: UInt32, isClean: Bool
+  ) {
+    self.sequence = sequence
+    self.epoch = epoch
+    self.lastCommit = lastCommit
+    self.pageCount = pageCount
+    self.isClean = isClean
+  }
+
+  /// `nil` if the page at `id` is not whole.
+  init?(_ page: Page, at id: PageID, _ checksum: Checksum, pageSize: Int) {
+    guard page.checksum == checksum.ofPage(id, page, pageSize: pageSize) else { return nil }
+    sequence = page.base.u64(at: MetaPage.sequenceOffset)
+    epoch = page.base.u64(at: MetaPage.epochOffset)
+    lastCommit = CommitNumber(rawValue: page.base.u64(at: MetaPage.commitOffset))
+    pageCount = page.base.u32(at: MetaPage.pageCountOffset)
+    isClean = page.base.u32(at: MetaPage.flagsOffset) & MetaPage.cleanFlag != 0
+    guard self.id == id, pageCount >= PageID.firstFree.rawValue else { return nil }
+  }
+
+  /// The meta page that counts.
+  static func newest(
+    in file: UnsafeRawBufferPointer, _ checksum: Checksum, pageSize: Int
+  ) -> MetaPage? {
+    [PageID.metaA, .metaB].compactMap { id -> MetaPage? in
+      let start = Int(id.rawValue) * pageSize
+      guard start + pageSize <= file.count, let base = file.baseAddress else { return nil }
+      return MetaPage(Page(base + start), at: id, checksum, pageSize: pageSize)
+    }.max { $0.sequence < $1.sequence }
+  }
+}
