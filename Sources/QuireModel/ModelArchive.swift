@@ -1,0 +1,88 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A whole model as bytes: every fact of every declaration.
+///
+/// A store keeps the archive of its model, so that it can be opened and migrated without the source of
+/// a version that nobody has any more. Equal declarations give equal bytes, whatever the order of
+/// dictionaries. `docs/decisions/0013-model-archives.md` says why the format is our own.
+package enum ModelArchive {
+  package static func encode(_ model: ManagedObjectModel) -> [UInt8] {
+    var writer = ModelArchiveWriter()
+    writer.bytes = ModelArchiveFormat.magic
+    writer.write(ModelArchiveFormat.number)
+    writer.write(model)
+    writer.write(fixed: ModelArchiveFormat.checksum(writer.bytes))
+    return writer.bytes
+  }
+
+  /// The model of an archive that ``encode(_:)`` made, in this release or an earlier one.
+  ///
+  /// - Throws: ``ModelArchiveError`` for any other bytes. Memory is used in proportion to them.
+  package static func decode(
+    _ bytes: UnsafeRawBufferPointer
+  ) throws(ModelArchiveError) -> ManagedObjectModel {
+    var reader = ModelArchiveReader(bytes)
+    for byte in ModelArchiveFormat.magic where try reader.readByte() != byte {
+      throw .notAnArchive
+    }
+    let number = try reader.readNumber(limit: .max)
+    if number > ModelArchiveFormat.number {
+      throw .newerFormat(found: number, supported: ModelArchiveFormat.number)
+    }
+    if number == 0 { throw .notAnArchive }
+    try reader.checkChecksum()
+    let model = try reader.readModel()
+    if !reader.isAtEnd { throw reader.damaged("there are bytes after the end of the model") }
+    return model
+  }
+
+  /// Appends a value, in a form that says its type, to `bytes`.
+  ///
+  /// - Complexity: O(*n*) in the size of the value.
+  package static func append(_ value: AttributeValue?, to bytes: inout [UInt8]) {
+    var writer = ModelArchiveWriter()
+    swap(&writer.bytes, &bytes)
+    writer.write(value)
+    swap(&writer.bytes, &bytes)
+  }
+
+  /// The value that ``append(_:to:)`` wrote at `offset`, which is then after it.
+  ///
+  /// Composites nested more than 64 deep are refused.
+  package static func decodeValue(
+    _ bytes: UnsafeRawBufferPointer, at offset: inout Int
+  ) throws(ModelArchiveError) -> AttributeValue? {
+    var reader = ModelArchiveReader(bytes, offset: offset)
+    let value = try reader.readValue()
+    offset = reader.offset
+    return value
+  }
+}
+
+/// Why bytes are not the archive of a model.
+package enum ModelArchiveError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The bytes do not begin like an archive.
+  case notAnArchive
+  /// The archive was made by a later release.
+  case newerFormat(found: Int, supported: Int)
+  /// The bytes are damaged, or end too early.
+  case damaged(offset: Int, reason: String)
+  /// The bytes are sound, but what they say is not a model.
+  case invalidModel(ModelError)
+
+  package var description: String {
+    switch self {
+    case .notAnArchive: "these bytes are not the archive of a model"
+    case .newerFormat(let found, let supported):
+      "the model was archived in format \(found), and this release reads formats up to "
+        + "\(supported): use the release that wrote it, or a later one"
+    case .damaged(let offset, let reason):
+      "the archive of the model is damaged at byte \(offset): \(reason)"
+    case .invalidModel(let error): "the archived model is not one: \(error)"
+    }
+  }
+}

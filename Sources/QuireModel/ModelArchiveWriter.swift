@@ -1,0 +1,286 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Appends the parts of a model to an archive.
+struct ModelArchiveWriter {
+  var bytes: [UInt8] = []
+
+  // MARK: Primitives
+
+  mutating func write<Number: UnsignedInteger & FixedWidthInteger>(unsigned number: Number) {
+    var rest = number
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  /// Zigzag: small numbers of either sign are short.
+  mutating func write(signed number: Int64) {
+    write(unsigned: UInt64(bitPattern: number << 1 ^ number >> 63))
+  }
+
+  mutating func write(_ count: Int) { write(unsigned: UInt64(count)) }
+
+  mutating func write<Number: FixedWidthInteger>(fixed number: Number) {
+    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  mutating func write(_ string: String) {
+    var string = string
+    string.withUTF8 {
+      write($0.count)
+      bytes.append(contentsOf: $0)
+    }
+  }
+
+  mutating func write(_ data: Data) {
+    write(data.count)
+    bytes.append(contentsOf: data)
+  }
+
+  mutating func write(_ date: Date) {
+    write(fixed: date.timeIntervalSinceReferenceDate.bitPattern)
+  }
+
+  mutating func write(_ pairs: [String: String]) {
+    write(pairs.count)
+    for (key, value) in pairs.sorted(by: { $0.key < $1.key }) {
+      write(key)
+      write(value)
+    }
+  }
+
+  /// Writes what is there; the flags say whether it is.
+  private mutating func write(ifPresent string: String?) { if let string { write(string) } }
+
+  // MARK: Values
+
+  mutating func write(_ value: AttributeValue?) {
+    switch value {
+    case nil: write(.absent)
+    case .boolean(let flag)?: write(flag ? .yes : .no)
+    case .integer(let number)?:
+      write(.integer)
+      write(signed: number)
+    case .double(let number)?:
+      write(.double)
+      write(fixed: number.bitPattern)
+    case .float(let number)?:
+      write(.float)
+      write(fixed: number.bitPattern)
+    case .decimal(let number)?: write(number)
+    case .string(let string)?:
+      write(.string)
+      write(string)
+    case .date(let date)?:
+      write(.date)
+      write(date)
+    case .binary(let data)?:
+      write(.binary)
+      write(data)
+    case .uuid(let uuid)?:
+      write(.uuid)
+      withUnsafeBytes(of: uuid.uuid) { bytes.append(contentsOf: $0) }
+    case .uri(let url)?:
+      write(.uri)
+      write(url.absoluteString)
+    case .transformed(let data)?:
+      write(.transformed)
+      write(data)
+    case .objectID(let url)?:
+      write(.objectID)
+      write(url.absoluteString)
+    case .composite(let values)?:
+      write(.composite)
+      write(values.count)
+      for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+        write(name)
+        write(value)
+      }
+    }
+  }
+
+  private mutating func write(_ tag: ValueTag) { bytes.append(tag.rawValue) }
+
+  private mutating func write(_ decimal: Decimal) {
+    guard let parts = DecimalParts(decimal) else { return write(.decimalNotANumber) }
+    write(parts.isNegative ? .negativeDecimal : .positiveDecimal)
+    write(signed: Int64(parts.exponent))
+    write(unsigned: parts.mantissa)
+  }
+
+  // MARK: Models
+
+  mutating func write(_ model: ManagedObjectModel) {
+    write(model.versionIdentifiers.count)
+    for identifier in model.versionIdentifiers { write(identifier) }
+    write(model.configurations.count)
+    for (name, entities) in model.configurations.sorted(by: { $0.key < $1.key }) {
+      write(name)
+      write(entities.count)
+      for entity in entities { write(entity) }
+    }
+    write(model.fetchRequestTemplates.count)
+    for template in model.fetchRequestTemplates { write(template) }
+    write(model.entities.count)
+    for entity in model.entities { write(entity.declaration) }
+  }
+
+  private mutating func write(_ entity: Entity) {
+    var flags: EntityFlags = []
+    flags.set(.abstract, entity.isAbstract)
+    flags.set(.className, entity.managedObjectClassName != nil)
+    flags.set(.parent, entity.parent != nil)
+    flags.set(.renamingIdentifier, entity.renamingIdentifier != nil)
+    flags.set(.versionHashModifier, entity.versionHashModifier != nil)
+    flags.set(.spotlight, entity.coreSpotlightDisplayNameExpression != nil)
+    flags.set(.userInfo, !entity.userInfo.isEmpty)
+    write(entity.name)
+    write(unsigned: flags.rawValue)
+    write(ifPresent: entity.managedObjectClassName)
+    write(ifPresent: entity.parent)
+    write(ifPresent: entity.renamingIdentifier)
+    write(ifPresent: entity.versionHashModifier)
+    write(ifPresent: entity.coreSpotlightDisplayNameExpression)
+    if flags.contains(.userInfo) { write(entity.userInfo) }
+    write(entity.attributes.count)
+    for attribute in entity.attributes { write(attribute) }
+    write(entity.relationships.count)
+    for relationship in entity.relationships { write(relationship) }
+    write(entity.fetchedProperties.count)
+    for property in entity.fetchedProperties { write(property) }
+    write(entity.indexes.count)
+    for index in entity.indexes { write(index) }
+    write(entity.uniquenessConstraints.count)
+    for constraint in entity.uniquenessConstraints {
+      write(constraint.count)
+      for path in constraint { write(path) }
+    }
+  }
+
+  private mutating func write(_ attribute: AttributeDescription) {
+    let validation = attribute.validation
+    var flags: AttributeFlags = []
+    flags.set(.optional, attribute.isOptional)
+    flags.set(.transient, attribute.isTransient)
+    flags.set(.externalStorage, attribute.allowsExternalBinaryDataStorage)
+    flags.set(.keptInHistory, attribute.preservesValueInHistoryOnDeletion)
+    flags.set(.scalar, attribute.usesScalarValueType)
+    flags.set(.spotlight, attribute.isIndexedBySpotlight)
+    flags.set(.encrypted, attribute.allowsCloudEncryption)
+    flags.set(.indexed, attribute.isIndexed)
+    flags.set(.defaultValue, attribute.defaultValue != nil)
+    flags.set(.renamingIdentifier, attribute.renamingIdentifier != nil)
+    flags.set(.versionHashModifier, attribute.versionHashModifier != nil)
+    flags.set(.elements, !attribute.elements.isEmpty)
+    flags.set(.minimum, validation.minimum != nil)
+    flags.set(.maximum, validation.maximum != nil)
+    flags.set(.earliestDate, validation.earliestDate != nil)
+    flags.set(.latestDate, validation.latestDate != nil)
+    flags.set(.regularExpression, validation.regularExpression != nil)
+    flags.set(.transformer, attribute.valueTransformerName != nil)
+    flags.set(.valueClass, attribute.valueClassName != nil)
+    flags.set(.derivation, attribute.derivationExpression != nil)
+    flags.set(.userInfo, !attribute.userInfo.isEmpty)
+    write(attribute.name)
+    write(attribute.type.rawValue)
+    write(unsigned: flags.rawValue)
+    if let value = attribute.defaultValue { write(value) }
+    write(ifPresent: attribute.renamingIdentifier)
+    write(ifPresent: attribute.versionHashModifier)
+    if flags.contains(.elements) {
+      write(attribute.elements.count)
+      for element in attribute.elements { write(element) }
+    }
+    write(ifPresent: validation.minimum)
+    write(ifPresent: validation.maximum)
+    if let date = validation.earliestDate { write(date) }
+    if let date = validation.latestDate { write(date) }
+    write(ifPresent: validation.regularExpression)
+    write(ifPresent: attribute.valueTransformerName)
+    write(ifPresent: attribute.valueClassName)
+    write(ifPresent: attribute.derivationExpression)
+    if flags.contains(.userInfo) { write(attribute.userInfo) }
+  }
+
+  private mutating func write(_ relationship: RelationshipDescription) {
+    var flags: RelationshipFlags = []
+    flags.set(.optional, relationship.isOptional)
+    flags.set(.transient, relationship.isTransient)
+    flags.set(.ordered, relationship.isOrdered)
+    flags.set(.spotlight, relationship.isIndexedBySpotlight)
+    flags.set(.inverse, relationship.inverse != nil)
+    flags.set(.renamingIdentifier, relationship.renamingIdentifier != nil)
+    flags.set(.versionHashModifier, relationship.versionHashModifier != nil)
+    flags.set(.userInfo, !relationship.userInfo.isEmpty)
+    write(relationship.name)
+    write(unsigned: flags.rawValue)
+    write(relationship.destination)
+    write(ifPresent: relationship.inverse)
+    write(relationship.deleteRule.rawValue)
+    write(signed: Int64(relationship.minCount))
+    write(signed: Int64(relationship.maxCount))
+    write(ifPresent: relationship.renamingIdentifier)
+    write(ifPresent: relationship.versionHashModifier)
+    if flags.contains(.userInfo) { write(relationship.userInfo) }
+  }
+
+  private mutating func write(_ property: FetchedPropertyDescription) {
+    var flags: FetchedPropertyFlags = []
+    flags.set(.optional, property.isOptional)
+    flags.set(.renamingIdentifier, property.renamingIdentifier != nil)
+    flags.set(.versionHashModifier, property.versionHashModifier != nil)
+    flags.set(.userInfo, !property.userInfo.isEmpty)
+    write(property.name)
+    write(unsigned: flags.rawValue)
+    write(property.request)
+    write(ifPresent: property.renamingIdentifier)
+    write(ifPresent: property.versionHashModifier)
+    if flags.contains(.userInfo) { write(property.userInfo) }
+  }
+
+  private mutating func write(_ request: FetchRequestTemplate) {
+    var flags: FetchRequestFlags = []
+    flags.set(.subentities, request.includesSubentities)
+    flags.set(.propertyValues, request.includesPropertyValues)
+    flags.set(.pendingChanges, request.includesPendingChanges)
+    flags.set(.faults, request.returnsObjectsAsFaults)
+    flags.set(.distinct, request.returnsDistinctResults)
+    flags.set(.predicate, request.predicateFormat != nil)
+    write(request.name)
+    write(request.entityName)
+    write(unsigned: flags.rawValue)
+    write(ifPresent: request.predicateFormat)
+    write(signed: Int64(request.fetchLimit))
+    write(signed: Int64(request.fetchBatchSize))
+    write(signed: Int64(request.resultType))
+  }
+
+  private mutating func write(_ index: FetchIndexDescription) {
+    write(index.name)
+    bytes.append(index.partialIndexPredicate == nil ? 0 : 1)
+    write(ifPresent: index.partialIndexPredicate)
+    write(index.elements.count)
+    for element in index.elements {
+      var flags: IndexElementFlags = []
+      flags.set(.ascending, element.isAscending)
+      flags.set(.rTree, element.kind == .rTree)
+      flags.set(.property, element.property != nil)
+      flags.set(.expression, element.expression != nil)
+      flags.set(.expressionType, element.expressionType != nil)
+      write(unsigned: flags.rawValue)
+      write(ifPresent: element.property)
+      write(ifPresent: element.expression)
+      write(ifPresent: element.expressionType)
+    }
+  }
+}
+
+extension OptionSet where Element == Self {
+  fileprivate mutating func set(_ option: Self, _ isSet: Bool) { if isSet { insert(option) } }
+}
