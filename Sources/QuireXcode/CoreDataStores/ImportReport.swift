@@ -17,6 +17,18 @@ public struct ImportReport: Sendable {
     public var destination: String
     public var destinationKey: Int64
     public var reason: Reason
+
+    public init(
+      entity: String, key: Int64, relationship: String, destination: String,
+      destinationKey: Int64, reason: Reason
+    ) {
+      self.entity = entity
+      self.key = key
+      self.relationship = relationship
+      self.destination = destination
+      self.destinationKey = destinationKey
+      self.reason = reason
+    }
   }
 
   /// A value that is not of its attribute's type, and was left out.
