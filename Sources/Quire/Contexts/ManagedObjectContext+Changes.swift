@@ -127,10 +127,12 @@ extension ManagedObjectContext {
     return try object.one(slot).map { [$0] } ?? []
   }
 
-  /// Drops all unsaved changes: inserted objects leave, changed and deleted ones become faults.
+  /// Drops all unsaved changes: inserted objects leave, changed and deleted ones become faults, which are
+  /// read from the store's last saved state when they are next used.
   public final func rollback() {
     let dropped = changes
     changes = Changes()
+    view = nil
     for object in dropped.inserted { release(object) }
     for object in dropped.updated { object.turnIntoFault() }
     for object in dropped.deleted {

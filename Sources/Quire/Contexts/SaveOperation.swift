@@ -114,20 +114,30 @@ final class SaveOperation {
   ) throws {
     var row = RowWriter(storage.layout)
     let version = reference == object.reference ? object.version + 1 : 1
-    try row.write(version: version) { field in
-      let slot = storage.slotByField[field]
-      guard slot >= 0, !object.slots.isEmpty else { return nil }
-      switch object.slots[slot] {
-      case .value(let value): return value.map(RowWriter.Field.value)
-      case .one(let destination):
-        return destination.map { .reference(self.finalReference($0)) }
-      case .many: return nil
-      case .unchanged:
-        guard let reader = object.row?.reader, !reader.isNil(field) else { return nil }
-        return .copy(of: field, in: reader)
+    if let old = object.row {
+      try old.withReader { reader in
+        try row.write(version: version) { content(of: $0, object, storage, reader) }
       }
+    } else {
+      try row.write(version: version) { content(of: $0, object, storage, nil) }
     }
     _ = try writer.rows(of: storage.stored).put(row.bytes, for: reference.key)
+  }
+
+  /// What a field of an object's new row holds.
+  private func content(
+    of field: Int, _ object: ManagedObject, _ storage: EntityStorage, _ old: RowReader?
+  ) -> RowWriter.Field? {
+    let slot = storage.slotByField[field]
+    guard slot >= 0, !object.slots.isEmpty else { return nil }
+    switch object.slots[slot] {
+    case .value(let value): return value.map(RowWriter.Field.value)
+    case .one(let destination): return destination.map { .reference(finalReference($0)) }
+    case .many: return nil
+    case .unchanged:
+      guard let old, !old.isNil(field) else { return nil }
+      return .copy(of: field, in: old)
+    }
   }
 
   /// Writes the row of a changed object, unless all that changed are the foreign keys of others.

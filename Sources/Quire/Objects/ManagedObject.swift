@@ -125,7 +125,7 @@ extension ManagedObject {
   public final var isFault: Bool { row == nil && !reference.isTemporary && slots.isEmpty }
 
   /// How often the object was saved, as of the state this object shows; 0 before the first save.
-  final var version: UInt32 { row?.reader.version ?? 0 }
+  final var version: UInt32 { row?.version ?? 0 }
 
   final var isPersistent: Bool { !reference.isTemporary }
 }
@@ -204,13 +204,13 @@ extension ManagedObject {
   /// The row's value of an attribute slot.
   final func storedValue(_ slot: Int) throws -> AttributeValue? {
     guard let row, let field = storage?.fieldBySlot[slot], field >= 0 else { return nil }
-    return try row.reader.value(field)
+    return try row.value(field)
   }
 
   /// The row's destination of a to-one slot.
   final func storedReference(_ slot: Int) -> Reference? {
     guard let row, let field = storage?.fieldBySlot[slot], field >= 0 else { return nil }
-    return row.reader.reference(field)
+    return row.reference(field)
   }
 
   /// The store's destinations of a to-many slot.

@@ -167,16 +167,15 @@ struct FetchExecution {
       if hidden.isEmpty || !hidden.contains(reference) {
         let subject = RowSubject(
           reference: reference,
-          reader: try RowReader(try cursor.valueBytes, layout: target.storage.layout),
+          source: .borrowed(
+            try RowReader(try cursor.valueBytes, layout: target.storage.layout)),
           storage: target.storage, view: view)
         if try evaluator?.evaluate(PathsOfSubject(subject: subject, paths: target.predicatePaths))
           ?? true
         {
           var match = Match(reference: reference)
           if withKeys {
-            let value = try cursor.storedValue()
-            match.row = Row(
-              reader: try RowReader(value.bytes, layout: target.storage.layout), owner: value.owner)
+            match.row = try Row(try cursor.storedValue(), layout: target.storage.layout)
             match.keys = try target.sortPaths.map { try subject.value(at: $0) }
           }
           if try !body(match) { return false }

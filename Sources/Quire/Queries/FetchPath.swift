@@ -116,12 +116,16 @@ struct ObjectSubject: PathSubject {
 
 /// A row as the store has it.
 struct RowSubject: PathSubject {
+  /// The row under a cursor, which keeps its bytes for as long as it stays; or a row that keeps its own.
+  enum Source {
+    case borrowed(RowReader)
+    case kept(Row)
+  }
+
   let reference: Reference
-  let reader: RowReader
+  let source: Source
   let storage: EntityStorage
   let view: StoreView
-  /// What keeps the row's bytes in memory, where nothing else does.
-  var owner: AnyObject?
 
   var binding: EntityBinding { storage.binding }
 
@@ -133,13 +137,22 @@ struct RowSubject: PathSubject {
 
   func attribute(_ slot: Int) throws -> AttributeValue? {
     let field = storage.fieldBySlot[slot]
-    return field < 0 ? nil : try reader.value(field)
+    guard field >= 0 else { return nil }
+    return switch source {
+    case .borrowed(let reader): try reader.value(field)
+    case .kept(let row): try row.value(field)
+    }
   }
 
   func one(_ slot: Int) throws -> RowSubject? {
     let field = storage.fieldBySlot[slot]
-    guard field >= 0, let reference = reader.reference(field) else { return nil }
-    return try RowSubject(at: reference, in: view)
+    guard field >= 0 else { return nil }
+    let reference =
+      switch source {
+      case .borrowed(let reader): reader.reference(field)
+      case .kept(let row): row.reference(field)
+      }
+    return try reference.flatMap { try RowSubject(at: $0, in: view) }
   }
 
   func members(_ slot: Int) throws -> [RowSubject] {
@@ -153,8 +166,7 @@ extension RowSubject {
   init?(at reference: Reference, in view: StoreView) throws {
     guard let storage = view.entities.storage(of: reference), let row = try view.row(reference)
     else { return nil }
-    self.init(
-      reference: reference, reader: row.reader, storage: storage, view: view, owner: row.owner)
+    self.init(reference: reference, source: .kept(row), storage: storage, view: view)
   }
 }
 

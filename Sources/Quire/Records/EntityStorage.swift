@@ -62,8 +62,49 @@ final class StoreEntities: Sendable {
 }
 
 /// A row of a store that an object can keep: the bytes, and what keeps them in memory.
+///
+/// A reader alone is a pointer: it is used only where something is known to keep its bytes. A value of more
+/// than a quarter of a page is put together from several pages, and its bytes go with the owner even while
+/// the snapshot lives.
 struct Row {
-  let reader: RowReader
+  private let reader: RowReader
   /// The page, or the assembled value, that the bytes lie in.
-  let owner: AnyObject
+  private let owner: AnyObject
+
+  init(_ value: StoredValue, layout: RowLayout) throws(RowError) {
+    reader = try RowReader(value.bytes, layout: layout)
+    owner = value.owner
+  }
+
+  var version: UInt32 { withExtendedLifetime(owner) { reader.version } }
+
+  func reference(_ field: Int) -> Reference? {
+    withExtendedLifetime(owner) { reader.reference(field) }
+  }
+
+  func value(_ field: Int) throws -> AttributeValue? {
+    try withExtendedLifetime(owner) { try reader.value(field) }
+  }
+
+  /// Calls `body` with a reader that is valid within the call.
+  func withReader<Result>(_ body: (RowReader) throws -> Result) rethrows -> Result {
+    try withExtendedLifetime(owner) { try body(reader) }
+  }
+}
+
+extension StoredValue {
+  /// Calls `body` with the bytes, which are kept for as long as the call takes.
+  func withBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    defer { withExtendedLifetime(owner) {} }
+    return try body(bytes)
+  }
+
+  /// The bytes as one little-endian integer; `nil` when they are of another length.
+  func integer<T: FixedWidthInteger>(_ type: T.Type = T.self) -> T? {
+    withBytes {
+      $0.count == MemoryLayout<T>.size ? T(littleEndian: $0.loadUnaligned(as: T.self)) : nil
+    }
+  }
 }

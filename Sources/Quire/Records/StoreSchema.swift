@@ -105,22 +105,26 @@ extension StoreSchema {
   init?(from snapshot: Snapshot) throws {
     guard let tree = try snapshot.indexTree(StoreSchema.tree) else { return nil }
     try StoreSchema.checkFormat(in: tree)
-    guard let bytes = try tree.value(for: Array("entities".utf8)) else {
+    guard let value = try tree.value(for: Array("entities".utf8)) else {
       throw StoreSchema.damaged("has no entities")
     }
-    entities = []
     do throws(ByteReaderError) {
-      var reader = ByteReader(bytes.bytes)
-      lastEntityNumber = try reader.read()
-      lastLinkNumber = try reader.read()
-      for _ in 0..<(try reader.readCount(minimumWidth: 16)) {
-        entities.append(try StoredEntity(from: &reader))
+      (lastEntityNumber, lastLinkNumber, entities) = try value.withBytes {
+        bytes throws(ByteReaderError) in
+        var reader = ByteReader(bytes)
+        let lastEntity = try reader.read(UInt16.self)
+        let lastLink = try reader.read(UInt16.self)
+        var entities: [StoredEntity] = []
+        for _ in 0..<(try reader.readCount(minimumWidth: 16)) {
+          entities.append(try StoredEntity(from: &reader))
+        }
+        return (lastEntity, lastLink, entities)
       }
     } catch {
       throw StoreSchema.damaged("cannot be read at byte \(error.offset): no \(error.expected)")
     }
     versionName = try tree.value(for: Array("version".utf8)).map {
-      String(decoding: $0.bytes, as: UTF8.self)
+      $0.withBytes { String(decoding: $0, as: UTF8.self) }
     }
     metadata = [:]
     var cursor = tree.cursor()
@@ -135,10 +139,9 @@ extension StoreSchema {
   }
 
   private static func checkFormat(in tree: IndexTree) throws {
-    guard let value = try tree.value(for: Array("format".utf8)), value.bytes.count == 4 else {
+    guard let found = try tree.value(for: Array("format".utf8))?.integer(UInt32.self) else {
       throw damaged("has no format number")
     }
-    let found = UInt32(littleEndian: value.bytes.loadUnaligned(as: UInt32.self))
     if found > format {
       throw PersistenceError(
         .persistentStoreOpen,
@@ -150,20 +153,22 @@ extension StoreSchema {
   static func hashes(in snapshot: Snapshot) throws -> [String: VersionHash] {
     guard let tree = try snapshot.indexTree(tree), let value = try tree.value(for: Array("hashes".utf8))
     else { return [:] }
-    var hashes: [String: VersionHash] = [:]
     do throws(ByteReaderError) {
-      var reader = ByteReader(value.bytes)
-      for _ in 0..<(try reader.readCount(minimumWidth: 40)) {
-        let name = try reader.readString()
-        guard let hash = VersionHash(bytes: Array(try reader.readSlice())) else {
-          throw reader.failure("a version hash of 32 bytes")
+      return try value.withBytes { bytes throws(ByteReaderError) in
+        var hashes: [String: VersionHash] = [:]
+        var reader = ByteReader(bytes)
+        for _ in 0..<(try reader.readCount(minimumWidth: 40)) {
+          let name = try reader.readString()
+          guard let hash = VersionHash(bytes: Array(try reader.readSlice())) else {
+            throw reader.failure("a version hash of 32 bytes")
+          }
+          hashes[name] = hash
         }
-        hashes[name] = hash
+        return hashes
       }
     } catch {
       throw damaged("has unreadable version hashes at byte \(error.offset): no \(error.expected)")
     }
-    return hashes
   }
 
   /// The version hashes as the schema keeps them: equal bytes for equal models.
@@ -181,7 +186,7 @@ extension StoreSchema {
   static func matches(_ model: ManagedObjectModel, in snapshot: Snapshot) throws -> Bool {
     guard let tree = try snapshot.indexTree(tree), let value = try tree.value(for: Array("hashes".utf8))
     else { return false }
-    return value.bytes.elementsEqual(hashBytes(of: model))
+    return value.withBytes { $0.elementsEqual(hashBytes(of: model)) }
   }
 
   /// The model a store was written with.
@@ -189,7 +194,7 @@ extension StoreSchema {
     guard let tree = try snapshot.indexTree(tree), let value = try tree.value(for: Array("model".utf8))
     else { throw damaged("has no model") }
     do {
-      return try ModelArchive.decode(value.bytes)
+      return try value.withBytes { try ModelArchive.decode($0) }
     } catch {
       throw damaged("has a model that cannot be read: \(error)")
     }

@@ -40,7 +40,7 @@ final class StoreView {
     guard let storage = entities.storage(of: reference), let tree = try rows(of: storage),
       let value = try tree.value(for: reference.key)
     else { return nil }
-    return Row(reader: try RowReader(value.bytes, layout: storage.layout), owner: value.owner)
+    return try Row(value, layout: storage.layout)
   }
 
   func contains(_ reference: Reference) throws -> Bool {

@@ -42,7 +42,7 @@ final class StoreWriter {
       let tree = try existingRows(of: storage.stored),
       let value = try tree.value(for: reference.key)
     else { return nil }
-    return try body(try RowReader(value.bytes, layout: storage.layout))
+    return try value.withBytes { try body(try RowReader($0, layout: storage.layout)) }
   }
 
   private func existingRows(of stored: StoredEntity) throws -> MutableRecordTree? {
@@ -78,10 +78,10 @@ final class StoreWriter {
     if let key = lastKeys[space] { return key }
     var key: Int64 = 0
     if let value = try transaction.recordTree(StoreSchema.keysTree)?.value(for: Int64(space)) {
-      guard value.bytes.count == 8 else {
-        throw StoreSchema.damaged("has a key counter of \(value.bytes.count) bytes")
+      guard let last = value.integer(Int64.self) else {
+        throw StoreSchema.damaged("has a key counter that is no number")
       }
-      key = Int64(littleEndian: value.bytes.loadUnaligned(as: Int64.self))
+      key = last
     }
     lastKeys[space] = key
     return key

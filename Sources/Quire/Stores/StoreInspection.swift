@@ -123,12 +123,9 @@ public struct StoreInspection: Sendable {
     _ storage: EntityStorage, _ lastKey: Int64, _ view: StoreView
   ) throws {
     guard lastKey > 0 else { return }
-    let counter = try view.snapshot.recordTree(StoreSchema.keysTree)?
-      .value(for: Int64(storage.stored.keySpace))
     let given =
-      counter.flatMap {
-        $0.bytes.count == 8 ? Int64(littleEndian: $0.bytes.loadUnaligned(as: Int64.self)) : nil
-      } ?? 0
+      try view.snapshot.recordTree(StoreSchema.keysTree)?
+      .value(for: Int64(storage.stored.keySpace))?.integer(Int64.self) ?? 0
     if given < lastKey {
       findings.append(
         "\(storage.stored.name) has key \(lastKey), but keys were counted up to \(given) only")
@@ -153,7 +150,7 @@ public struct StoreInspection: Sendable {
         findings.append("\(place) leads to \(target.key), whose \(inverse) does not lead back")
       }
     } else if let field = other.layout.index(of: inverse) {
-      let back = try view.row(target)?.reader.reference(field)
+      let back = try view.row(target)?.reference(field)
       if back != source {
         findings.append("\(place) leads to \(target.key), whose \(inverse) does not lead back")
       }
@@ -216,7 +213,7 @@ public struct StoreInspection: Sendable {
       if let back = other.stored.link(named: inverse) {
         leadsBack = try hasLink(back, key.member.key, owner, view)
       } else if let field = other.layout.index(of: inverse) {
-        leadsBack = try view.row(key.member)?.reader.reference(field) == owner
+        leadsBack = try view.row(key.member)?.reference(field) == owner
       } else {
         continue
       }
