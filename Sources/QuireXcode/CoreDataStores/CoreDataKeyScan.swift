@@ -75,8 +75,8 @@ struct CoreDataKeyScan {
     if mislabelledCount > 0 {
       notes.append(
         """
-        \(mislabelledCount) rows of \(table.name) name another entity; as the table has only \
-        \(entityTable.root.name), that was ignored, as Core Data ignores it
+        rows of \(table.name) that name another entity: \(mislabelledCount). The table has only \
+        \(entityTable.root.name), so that was ignored, as Core Data ignores it
         """)
     }
   }

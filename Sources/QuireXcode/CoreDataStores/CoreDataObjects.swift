@@ -44,7 +44,7 @@ public struct CoreDataObjects {
       isFinished = true
       if repairedTextCount > 0 {
         report.notes.append(
-          "\(repairedTextCount) texts had bytes that are not text; they were replaced by “\u{FFFD}”"
+          "texts with bytes that are not text, which were replaced by “\u{FFFD}”: \(repairedTextCount)"
         )
       }
       try contents.store.checkUnchanged()

@@ -123,7 +123,7 @@ struct CoreDataSettlement {
     }
     if oneSidedCount > 0 {
       report.notes.append(
-        "\(oneSidedCount) links of \(plan.source.name) were in the row of one side only")
+        "links of \(plan.source.name) that were in the row of one side only: \(oneSidedCount)")
     }
     return plan.isReflexive ? Self.symmetric(result) : result
   }

@@ -71,6 +71,74 @@ import Testing
     #expect { try readAll(pages.flatMap { $0 }) } throws: { "\($0)".contains("claims") }
   }
 
+  @Test func `rows out of order, or outside their key's range, are damage`() throws {
+    var writer = SQLiteFileWriter.sample(rowCount: 60)
+    writer.tables[0].rows = (0..<60).map { (Int64($0), [.text(String(repeating: "x", count: 50))]) }
+    let pages = writer.pages()
+
+    var swapped = pages
+    let leaf = try #require(pages.firstIndex { $0[0] == 0x0D })
+    swapped[leaf].replaceSubrange(8..<12, with: pages[leaf][10..<12] + pages[leaf][8..<10])
+    expectDamage(swapped, at: leaf, "comes after row")
+
+    var narrowed = pages
+    let parent = try #require(pages.firstIndex { $0[0] == 0x05 })
+    let cell = Int(pages[parent][12]) << 8 | Int(pages[parent][13])
+    narrowed[parent][cell + 4] = 1
+    expectDamage(narrowed, at: parent, "is left of key 1")
+  }
+
+  @Test func `rows that share bytes are damage`() throws {
+    var writer = SQLiteFileWriter()
+    // The bytes of row 1 contain those of a row 2, of nearly its length.
+    let record = writer.record([.blob(Data(count: 380))])
+    let inner = writer.varint(Int64(record.count)) + writer.varint(2) + record
+    writer.tables = [
+      .init(
+        name: "ITEM", statement: "CREATE TABLE ITEM (a)", rows: [(1, [.blob(Data(inner))])])
+    ]
+    var pages = writer.pages()
+    let cell = Int(pages[1][8]) << 8 | Int(pages[1][9])
+    let end = 512
+    pages[1].replaceSubrange(3..<5, with: 2.bytes(2))
+    pages[1].replaceSubrange(10..<12, with: (end - inner.count).bytes(2))
+    #expect(cell < end - inner.count)
+    expectDamage(pages, at: 1, "overlap")
+  }
+
+  @Test func `a tree deeper than any SQLite makes is damage`() throws {
+    var writer = SQLiteFileWriter.sample(rowCount: 0)
+    writer.tables[0].rows = (0..<300).map {
+      (Int64($0), [.text(String(repeating: "x", count: 90))])
+    }
+    var pages = writer.pages()
+    let root = try #require(pages.lastIndex { $0[0] == 0x05 })
+    // From the root through the first pages, each with nothing but a rightmost child.
+    let chain = [root] + Array(1..<30)
+    for (page, next) in zip(chain, chain.dropFirst()) {
+      pages[page] =
+        [0x05] + 0.bytes(7) + (next + 1).bytes(4) + [UInt8](repeating: 0, count: 500)
+    }
+    expectDamage(pages, at: 20, "deeper than 20")
+  }
+
+  @Test func `a file that is cut off where no table is, is cut off all the same`() throws {
+    var pages = SQLiteFileWriter.sample(rowCount: 3).pages()
+    pages[0].replaceSubrange(28..<32, with: (pages.count + 1).bytes(4))
+    #expect { try readAll(pages.flatMap { $0 }) } throws: {
+      ($0 as? SQLiteError)?.reason
+        == .truncated(
+          expectedPages: UInt32(pages.count + 1), foundPages: UInt32(pages.count))
+    }
+  }
+
+  private func expectDamage(_ pages: [[UInt8]], at index: Int, _ words: String) {
+    #expect { try readAll(pages.flatMap { $0 }) } throws: {
+      guard case .damaged(let page, let found)? = ($0 as? SQLiteError)?.reason else { return false }
+      return page == UInt32(index + 1) && found.contains(words)
+    }
+  }
+
   private func readAll(_ bytes: [UInt8]) throws -> Int {
     let url = try folder.write(bytes, to: "damaged.sqlite")
     let database = try SQLiteDatabase(contentsOf: url)
