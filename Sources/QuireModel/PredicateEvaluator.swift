@@ -27,7 +27,7 @@ public protocol PredicateSubject {
 /// ``FetchPredicate`` says what a predicate means.
 public struct PredicateEvaluator {
   /// How deep the parts of a predicate may be nested.
-  public static let maximumDepth = 128
+  public static let maximumDepth = 100
 
   /// The distinct key paths of the predicate, in the order of their first appearance.
   public let paths: [[String]]
