@@ -90,8 +90,7 @@ extension AttributeValue {
     case .objectID(let url): Self.cast(url.absoluteString, .objectID)
     case .binary(let data): Self.cast(data.base64EncodedString(), .data)
     case .transformed(let data): Self.cast(data.base64EncodedString(), .transformed)
-    case .composite(let values):
-      "{\(values.sorted { $0.key < $1.key }.map { "\($0): \($1.formatDescription)" })}"
+    case .composite: Self.cast(CastType.text(ofComposite: self), .composite)
     }
   }
 

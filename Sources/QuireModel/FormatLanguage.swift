@@ -4,8 +4,8 @@ enum FormatLanguage {
   /// may be written in any case.
   static let reservedWords: Set<String> = [
     "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES",
-    "ANY", "SOME", "ALL", "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "SELF", "CAST",
-    "NIL", "NULL", "YES", "NO", "TRUE", "FALSE", "SUBQUERY", "FUNCTION", "FETCH", "TERNARY",
+    "ANY", "SOME", "ALL", "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "SELF",
+    "NIL", "NULL", "YES", "NO", "TRUE", "FALSE",
   ]
 
   static func isReserved(_ word: String) -> Bool { reservedWords.contains(word.uppercased()) }
@@ -50,18 +50,4 @@ enum FormatLanguage {
     if !isPlain { return "#" + quoted(name) }
     return isReserved(name) ? "#" + name : name
   }
-}
-
-/// The types of constants that have no literal and are written `CAST("…", "Date")`.
-enum CastType: String, CaseIterable {
-  case date = "Date"
-  case decimal = "Decimal"
-  case double = "Double"
-  case float = "Float"
-  case uuid = "UUID"
-  case url = "URL"
-  case data = "Data"
-  case transformed = "Transformed"
-  case objectID = "ObjectID"
-  case composite = "Composite"
 }

@@ -3,6 +3,9 @@ extension PredicateEvaluator {
   @usableFromInline final class Comparison {
     @usableFromInline let left: Operand
     @usableFromInline let right: Operand
+    @usableFromInline let isRightConstant: Bool
+    /// The right side, when it is constant.
+    private let constant: PredicateValue?
     private let `operator`: FetchPredicate.Operator
     private let options: FetchComparisonOptions
     private let modifier: FetchPredicate.Modifier
@@ -22,6 +25,11 @@ extension PredicateEvaluator {
     ) throws(FetchPredicateError) {
       self.left = left
       self.right = right
+      if case .constant(let value) = right {
+        (isRightConstant, constant) = (true, value)
+      } else {
+        (isRightConstant, constant) = (false, nil)
+      }
       self.operator = comparison.operator
       self.options = comparison.options
       self.modifier = comparison.modifier
@@ -49,6 +57,13 @@ extension PredicateEvaluator {
       default:
         return nil
       }
+    }
+
+    /// The constant is not handed over: copying it costs more than comparing it.
+    @usableFromInline func holdsForConstant(
+      _ left: PredicateValue?
+    ) throws(FetchPredicateError) -> Bool {
+      try holds(left, constant)
     }
 
     @usableFromInline func holds(

@@ -27,7 +27,7 @@ public protocol PredicateSubject {
 /// ``FetchPredicate`` says what a predicate means.
 public struct PredicateEvaluator {
   /// How deep the parts of a predicate may be nested.
-  public static let maximumDepth = 128
+  public static let maximumDepth = 100
 
   /// The distinct key paths of the predicate, in the order of their first appearance.
   public let paths: [[String]]
@@ -68,8 +68,9 @@ extension PredicateEvaluator {
       case .constant(let flag):
         return flag
       case .comparison(let comparison):
-        return try comparison.holds(
-          comparison.left.value(of: subject), comparison.right.value(of: subject))
+        let left = try comparison.left.value(of: subject)
+        if comparison.isRightConstant { return try comparison.holdsForConstant(left) }
+        return try comparison.holds(left, comparison.right.value(of: subject))
       case .not(let node):
         return try !node.evaluate(subject)
       case .and(let nodes):

@@ -14,23 +14,47 @@ public enum PredicateValue: Hashable, Sendable {
 }
 
 /// The identity of an object, whatever the floor above takes for one.
+///
+/// One reference, so that predicate values are small and cheap to copy. Making an identity allocates;
+/// who is asked for the same one often should keep it.
 public struct OpaqueIdentity: Sendable {
-  public let base: any Hashable & Sendable
+  private let box: IdentityBox
 
-  public init(_ base: some Hashable & Sendable) { self.base = base }
+  public init<Base: Hashable & Sendable>(_ base: Base) { box = IdentityBoxOf(base) }
+
+  /// What the identity was made of.
+  public var base: any Hashable & Sendable { box.base }
 }
 
 extension OpaqueIdentity: Hashable {
   public static func == (left: OpaqueIdentity, right: OpaqueIdentity) -> Bool {
-    func isEqual<Base: Hashable>(_ base: Base) -> Bool { right.base as? Base == base }
-    return isEqual(left.base)
+    left.box === right.box || left.box.isEqual(to: right.box)
   }
 
-  public func hash(into hasher: inout Hasher) { base.hash(into: &hasher) }
+  public func hash(into hasher: inout Hasher) { box.hash(into: &hasher) }
 }
 
 extension OpaqueIdentity: CustomStringConvertible {
   public var description: String { String(describing: base) }
+}
+
+/// Never made itself: only as an ``IdentityBoxOf``, which overrides everything.
+private class IdentityBox: @unchecked Sendable {
+  var base: any Hashable & Sendable { 0 }
+  func isEqual(to other: IdentityBox) -> Bool { false }
+  func hash(into hasher: inout Hasher) {}
+}
+
+private final class IdentityBoxOf<Base: Hashable & Sendable>: IdentityBox, @unchecked Sendable {
+  private let value: Base
+
+  init(_ value: Base) { self.value = value }
+
+  override var base: any Hashable & Sendable { value }
+  override func isEqual(to other: IdentityBox) -> Bool {
+    (other as? IdentityBoxOf<Base>)?.value == value
+  }
+  override func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
 
 /// Anything that a predicate can be given as a value.

@@ -35,7 +35,15 @@ enum TextMatching {
   }
 
   static func isPlain(_ text: String) -> Bool {
-    text.utf8.allSatisfy { $0 < 0x80 && $0 != 0x0D }
+    text.utf8.withContiguousStorageIfAvailable { bytes in
+      var high: UInt8 = 0
+      var hasReturn = false
+      for byte in bytes {
+        high |= byte
+        hasReturn = hasReturn || byte == 0x0D
+      }
+      return high < 0x80 && !hasReturn
+    } ?? false
   }
 }
 

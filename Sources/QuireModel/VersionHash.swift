@@ -59,9 +59,7 @@ extension VersionHash {
     text.append(entity.isAbstract)
     text.append(entity.versionHashModifier)
     text.append(lineage.flatMap(\.attributes))
-    let relationships = lineage.flatMap(\.relationships).sorted { $0.name < $1.name }
-    text.append(relationships.count)
-    for relationship in relationships { text.append(relationship) }
+    text.append(lineage.flatMap(\.relationships))
     bytes = SHA256.digest(of: text.bytes)
   }
 
@@ -97,10 +95,14 @@ private struct HashedText {
 
   mutating func append(_ string: String) {
     // Composed, because two names that Swift calls equal must be one name in a hash.
-    var composed: [UInt8] = []
-    CanonicalText.appendComposed(string, to: &composed)
-    append(composed.count)
-    bytes += composed
+    let start = bytes.count
+    append(0)
+    CanonicalText.appendComposed(string, to: &bytes)
+    var length = bytes.count - start - 8
+    for index in stride(from: start + 7, through: start, by: -1) where length != 0 {
+      bytes[index] = UInt8(truncatingIfNeeded: length)
+      length >>= 8
+    }
   }
 
   mutating func append(_ string: String?) {
@@ -110,7 +112,9 @@ private struct HashedText {
 
   mutating func append(_ attributes: [AttributeDescription]) {
     append(attributes.count)
-    for attribute in attributes.sorted(by: { $0.name < $1.name }) {
+    // Positions are sorted, because descriptions are large.
+    for index in attributes.indices.sorted(by: { attributes[$0].name < attributes[$1].name }) {
+      let attribute = attributes[index]
       append(attribute.name)
       append(attribute.isOptional)
       append(attribute.isTransient)
@@ -120,16 +124,21 @@ private struct HashedText {
     }
   }
 
-  mutating func append(_ relationship: RelationshipDescription) {
-    append(relationship.name)
-    append(relationship.isOptional)
-    append(relationship.isTransient)
-    append(relationship.destination)
-    append(relationship.inverse)
-    append(relationship.minCount)
-    append(relationship.maxCount)
-    append(relationship.deleteRule.rawValue)
-    append(relationship.isOrdered)
-    append(relationship.versionHashModifier)
+  mutating func append(_ relationships: [RelationshipDescription]) {
+    append(relationships.count)
+    let indexes = relationships.indices.sorted { relationships[$0].name < relationships[$1].name }
+    for index in indexes {
+      let relationship = relationships[index]
+      append(relationship.name)
+      append(relationship.isOptional)
+      append(relationship.isTransient)
+      append(relationship.destination)
+      append(relationship.inverse)
+      append(relationship.minCount)
+      append(relationship.maxCount)
+      append(relationship.deleteRule.rawValue)
+      append(relationship.isOrdered)
+      append(relationship.versionHashModifier)
+    }
   }
 }

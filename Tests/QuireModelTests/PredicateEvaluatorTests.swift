@@ -224,6 +224,25 @@ func evaluate(
     }
   }
 
+  @Test func `any pattern is an error or matches or does not`() throws {
+    let parts = [
+      "(", ")", "[", "]", "{", "}", "*", "+", "?", "|", "^", "$", ".", "\\", "-", "(?", "(?i)", "a",
+      "1", "9999", ",", "\\p{", "\\u", "\\1", "(?<n>", "(?=", "[:", ":]", "é", "\u{301}", "&&",
+      "\\X",
+    ]
+    var random = SeededGenerator(seed: 4)
+    var compiledCount = 0
+    for _ in 0..<2000 {
+      let pattern = (0..<Int.random(in: 1...6, using: &random))
+        .map { _ in parts.randomElement(using: &random) ?? "" }.joined()
+      guard let evaluator = try? PredicateEvaluator(Key("x").matches(pattern)) else { continue }
+      compiledCount += 1
+      let subject = DictionarySubject(values: ["x": .value("ab1é")], paths: evaluator.paths)
+      _ = try evaluator.evaluate(subject)
+    }
+    #expect(compiledCount > 0)
+  }
+
   @Test func `a predicate that is nested too deep is an error`() {
     var predicate = FetchPredicate.constant(true)
     for _ in 0..<PredicateEvaluator.maximumDepth { predicate = !predicate }

@@ -1,0 +1,38 @@
+extension FetchPredicate {
+  /// A predicate written as a format string, in Core Data's language.
+  ///
+  /// ```swift
+  /// try FetchPredicate(format: "%K == %@ AND ANY artists.slug IN %@", "status", "sold", slugs)
+  /// try FetchPredicate(format: "name BEGINSWITH[cd] 'a' OR artworks.@count > 0")
+  /// ```
+  ///
+  /// - Comparisons: `=` `==` `!=` `<>` `<` `<=` `>` `>=` `BETWEEN` `IN` `CONTAINS` `BEGINSWITH`
+  ///   `ENDSWITH` `LIKE` `MATCHES`, each with `[c]`, `[d]`, `[n]` or several of them after it, and
+  ///   `ANY`, `SOME`, `ALL` or `NONE` before its left side.
+  /// - Between comparisons: `AND` `&&` `OR` `||` `NOT` `!` and parentheses. `TRUEPREDICATE` and
+  ///   `FALSEPREDICATE` stand for comparisons.
+  /// - Values: `nil` `NULL` `YES` `NO` `TRUE` `FALSE`, numbers, texts in quotation marks, lists in
+  ///   braces, `SELF`, key paths, and `CAST("0.5", "Date")` for values without a literal.
+  /// - A name that is a word of the language is written behind a `#`; a name with other characters
+  ///   than letters, digits and underscores in quotation marks behind a `#`.
+  /// - Arguments: `%@` is any value, `%K` a key path, `%d` `%ld` `%u` an integer, `%f` a number.
+  ///   Inside quotation marks a percent sign is just that.
+  ///
+  /// Words may be in any case.
+  ///
+  /// - Throws: ``PredicateFormatError`` if the text is not such a format, or the arguments are not
+  ///   those it asks for. Patterns of `MATCHES` are only looked at by ``PredicateEvaluator``.
+  public init(
+    format: String, _ arguments: (any PredicateConvertible)?...
+  ) throws(PredicateFormatError) {
+    try self.init(format: format, argumentArray: arguments)
+  }
+
+  /// A predicate written as a format string; see ``init(format:_:)``.
+  public init(
+    format: String, argumentArray: [(any PredicateConvertible)?]
+  ) throws(PredicateFormatError) {
+    var parser = try PredicateFormatParser(format, argumentArray.map { $0?.predicateValue })
+    self = try parser.parse()
+  }
+}

@@ -1,0 +1,288 @@
+import QuireModel
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite struct PredicateFormatTests {
+  @Test func `comparisons are read in all their spellings`() throws {
+    let x = Key("x")
+    for (format, predicate) in [
+      ("x = 1", x == 1), ("x == 1", x == 1), ("x==1", x == 1), ("x != 1", x != 1),
+      ("x <> 1", x != 1), ("x < 1", x < 1), ("x <= 1", x <= 1), ("x =< 1", x <= 1),
+      ("x > 1", x > 1), ("x >= 1", x >= 1), ("x => 1", x >= 1), ("x == -1", x == -1),
+      ("x == 1.5", x == 1.5), ("x == 1e3", x == 1000.0), ("x == -2.5E-1", x == -0.25),
+      ("x == 'a'", x == "a"), ("x == \"a\"", x == "a"), ("x == nil", x == nil),
+      ("x == NULL", x == nil), ("x == Yes", x == true), ("x == FALSE", x == false),
+      ("x IN {1, 2}", x.in([1, 2])), ("x in {}", x.in([Int]())),
+      ("x BETWEEN {1, 9}", x.between(1, and: 9)), ("x CONTAINS 'a'", x.contains("a")),
+      ("x beginswith 'a'", x.beginsWith("a")),
+      ("x ENDSWITH[c] 'a'", x.endsWith("a", .caseInsensitive)),
+      ("x LIKE [cd] 'a*'", x.like("a*", [.caseInsensitive, .diacriticInsensitive])),
+      ("x MATCHES[n]'a+'", x.matches("a+", .normalized)), ("x == y", x == Key("y")),
+      ("SELF == x", Key.object == x), ("self.x == 1", x == 1), ("a.b.c == 1", Key("a.b.c") == 1),
+      ("xs.@count > 0", Key("xs").count > 0), ("#in.in == 1", Key("in.in") == 1),
+      ("#'a b'.c == 1", Key(names: ["a b", "c"]) == 1), ("größe == 1", Key("größe") == 1),
+      (
+        "9223372036854775808 == x",
+        FetchPredicate.comparison(
+          FetchExpression(Decimal(UInt64.max / 2) + 1), .equal, x.expression)
+      ),
+    ] {
+      #expect(try FetchPredicate(format: format) == predicate, "\(format)")
+    }
+  }
+
+  @Test func `AND binds closer than OR, and NOT closest`() throws {
+    let (a, b, c) = (Key("a") == 1, Key("b") == 1, Key("c") == 1)
+    for (format, predicate) in [
+      ("a = 1 OR b = 1 AND c = 1", a || .and([b, c])), ("a = 1 AND b = 1 OR c = 1", (a && b) || c),
+      ("(a = 1 OR b = 1) AND c = 1", (a || b) && c), ("NOT a = 1 AND b = 1", !a && b),
+      ("!(a = 1 && b = 1)", !(a && b)), ("a = 1 && b = 1 && c = 1", .and([a, b, c])),
+      ("a = 1 || (b = 1 || c = 1)", .or([a, .or([b, c])])), ("NOT NOT a = 1", !(!a)),
+      ("TRUEPREDICATE or FALSEPREDICATE", .or([.constant(true), .constant(false)])),
+    ] {
+      #expect(try FetchPredicate(format: format) == predicate, "\(format)")
+    }
+  }
+
+  @Test func `members of relationships are asked with ANY, SOME, ALL and NONE`() throws {
+    let names = Key("artists.name")
+    #expect(try FetchPredicate(format: "ANY artists.name == 'a'") == (names.any == "a"))
+    #expect(try FetchPredicate(format: "some artists.name == 'a'") == (names.any == "a"))
+    #expect(try FetchPredicate(format: "ALL artists.name == 'a'") == (names.all == "a"))
+    #expect(try FetchPredicate(format: "NONE artists.name == 'a'") == !(names.any == "a"))
+  }
+
+  @Test func `arguments take their places`() throws {
+    let date = Date(timeIntervalSinceReferenceDate: 1)
+    #expect(
+      try FetchPredicate(format: "%K == %@ AND date > %@", "a.b", "x", date)
+        == (Key("a.b") == "x" && Key("date") > date))
+    #expect(try FetchPredicate(format: "x == %@", nil) == (Key("x") == nil))
+    #expect(try FetchPredicate(format: "x IN %@", ["a", "b"]) == Key("x").in(["a", "b"]))
+    #expect(try FetchPredicate(format: "x IN {%@, %d}", "a", 1) != Key("x").in(["a", "b"]))
+    #expect(try FetchPredicate(format: "x == %d", 5) == (Key("x") == 5))
+    #expect(
+      try FetchPredicate(format: "x == %ld AND y == %f", Int64(5), 1.5)
+        == (Key("x") == 5 && Key("y") == 1.5))
+    #expect(try FetchPredicate(format: "%K.@count > 0", "xs") == (Key("xs").count > 0))
+    #expect(try FetchPredicate(format: "x.%K == 1", "y.z") == (Key("x.y.z") == 1))
+    #expect(
+      try FetchPredicate(format: "SELF IN %@", [OpaqueIdentity(1)])
+        == Key.object.in([OpaqueIdentity(1)]))
+    #expect(try FetchPredicate(format: "x == '%@'") == (Key("x") == "%@"))
+    #expect(
+      try FetchPredicate(format: "x == %@", argumentArray: [UInt64.max])
+        == (Key("x") == Decimal(UInt64.max)))
+    #expect(try FetchPredicate(format: "x == %@", Optional("a")) == (Key("x") == "a"))
+  }
+
+  @Test func `escapes in texts`() throws {
+    #expect(
+      try FetchPredicate(format: #"x == "a\"\\\n\t\r\u00e9\'""#) == (Key("x") == "a\"\\\n\t\ré'"))
+    #expect(try FetchPredicate(format: #"x == 'say "hi"'"#) == (Key("x") == #"say "hi""#))
+  }
+
+  @Test(arguments: [
+    ("", 0, "the end"), ("x", 1, "the end"), ("x ==", 4, "the end"), ("x == 1 y", 7, "\"y\""),
+    ("x == 1 AND", 10, "the end"), ("(x == 1", 7, "the end"), ("x == 1)", 6, "\")\""),
+    ("x ~ 1", 2, "\"~\""), ("x == in", 5, "\"in\""), ("x == {1, 2", 10, "the end"),
+    ("x == {1 2}", 8, "\"2\""), ("x CONTAINS[l] 'a'", 11, "\"l\""),
+    ("x CONTAINS[c 'a'", 13, "\"'a'\""),
+    ("é == 'a", 7, "the end"), ("x. == 1", 3, "\"==\""), ("x.@sum.y == 1", 2, "\"@sum\""),
+    ("x == $VAR", 5, "\"$VAR\""), ("SUBQUERY(x, $y, $y.z == 1).@count > 0", 8, "\"(\""),
+    ("x + 1 == 2", 2, "\"+\""), ("x == 12ab", 5, "\"12ab\""), ("x == 1.", 5, "\"1.\""),
+    ("x == 1e999", 5, "\"1e999\""), ("x == %@", 5, "a place for one more"),
+    ("x == %y", 5, "\"%y\""), ("x == %%", 5, "\"%%\""), ("x == CAST('a', 'Date')", 10, "\"'a'\""),
+    ("x == CAST('a', 'Foo')", 15, "\"'Foo'\""), ("x == '\\u12'", 6, "\"\\\\u\""),
+    ("# == 1", 0, "\"#\""),
+  ])
+  func `an error says where and what`(format: String, offset: Int, found: String) {
+    do {
+      let predicate = try FetchPredicate(format: format)
+      Issue.record("\(format) was read as \(predicate)")
+    } catch {
+      #expect(error.offset == offset, "\(error)")
+      #expect(error.found == found, "\(error)")
+    }
+  }
+
+  @Test func `an argument of the wrong kind, or one too many, is an error`() {
+    for (format, arguments) in [
+      ("x == %d", ["a"]), ("%K == 1", [1]), ("x == %d", [1.5]), ("x == %f", [nil]), ("x == 1", [1]),
+      ("x == %@", []), ("x == %@", [1, 2]), ("x == %d", [Decimal(1.5)]),
+    ] as [(String, [(any PredicateConvertible)?])] {
+      #expect(throws: PredicateFormatError.self, "\(format) \(arguments)") {
+        try FetchPredicate(format: format, argumentArray: arguments)
+      }
+    }
+  }
+
+  @Test func `deep nesting is an error, and length is not`() throws {
+    for part in ["(", "NOT ", "!", "{", "x == {", "(NOT "] {
+      #expect(throws: PredicateFormatError.self) {
+        try FetchPredicate(format: String(repeating: part, count: 100_000))
+      }
+    }
+    let long = Array(repeating: "x == 1", count: 5000).joined(separator: " AND ")
+    let predicate = try FetchPredicate(format: long)
+    #expect(try evaluate(predicate, ["x": 1]))
+  }
+
+  // MARK: Printing
+
+  @Test func `a predicate prints as its format`() {
+    let predicate =
+      (Key("price") > 100
+        || Key("artist.name").beginsWith("A", [.caseInsensitive, .diacriticInsensitive]))
+      && !(Key("in").any == nil) && Key("x").between(1.0, and: 2) && Key("y") != true
+    #expect(
+      predicate.description == """
+        (price > 100 OR artist.name BEGINSWITH[cd] "A") AND NOT ANY #in == nil \
+        AND x BETWEEN {1.0, 2} AND y != YES
+        """)
+    #expect((Key("x") == OpaqueIdentity(7)).description == "x == <7>")
+    #expect(FetchPredicate.and([]).description == "TRUEPREDICATE")
+    #expect(FetchPredicate.or([.and([Key("x") == 1])]).description == "x == 1")
+  }
+
+  @Test func `what prints parses back to an equal predicate`() throws {
+    var generator = PredicateGenerator(seed: 1)
+    for _ in 0..<3000 {
+      let predicate = generator.predicate(depth: 4)
+      let description = predicate.description
+      do {
+        #expect(try FetchPredicate(format: description) == predicate, "\(description)")
+      } catch {
+        Issue.record("\(error)")
+      }
+    }
+  }
+
+  @Test func `garbage is an error or a predicate`() throws {
+    var random = SeededGenerator(seed: 99)
+    let parts = [
+      "x", "==", " ", "(", ")", "{", "}", "AND", " or ", "NOT ", "ANY ", "'a", "'", "\"", "\\", "#",
+      "@count", "@", ".", "%@", "%K", "%", "%d", "1", "-", "e5", "[cd]", "[", "]", "IN ", "SELF",
+      "nil", "é", "\u{301}", "\0", "CAST(", "'Date'", ",", "$", "<", ">", "=", "!", "&&", "|",
+      "\r\n",
+    ]
+    var predicateCount = 0
+    for _ in 0..<20_000 {
+      let format = (0..<Int.random(in: 1...9, using: &random))
+        .map { _ in parts.randomElement(using: &random) ?? "" }.joined()
+      if let predicate = try? FetchPredicate(format: format) {
+        predicateCount += 1
+        #expect(try FetchPredicate(format: predicate.description) == predicate, "\(format)")
+      }
+    }
+    #expect(predicateCount > 0)
+    var generator = PredicateGenerator(seed: 3)
+    for _ in 0..<2000 {
+      var bytes = Array(generator.predicate(depth: 3).description.utf8)
+      bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
+      _ = try? FetchPredicate(format: String(decoding: bytes, as: UTF8.self))
+    }
+  }
+
+  // Every evaluation of a predicate and of its negation on the same subject must differ.
+  @Test func `NOT is the exact complement of any predicate`() throws {
+    var generator = PredicateGenerator(seed: 8)
+    for _ in 0..<2000 {
+      let predicate = generator.predicate(depth: 3)
+      guard let evaluator = try? PredicateEvaluator(predicate) else { continue }
+      let values = Dictionary(
+        evaluator.paths.compactMap { path in
+          generator.value().predicateValue.map { (path.joined(separator: "."), $0) }
+        }, uniquingKeysWith: { first, _ in first })
+      let subject = DictionarySubject(values: values, paths: evaluator.paths)
+      guard let isTrue = try? evaluator.evaluate(subject) else { continue }
+      #expect(try PredicateEvaluator(!predicate).evaluate(subject) == !isTrue)
+      let reparsed = try FetchPredicate(format: predicate.description)
+      #expect(try PredicateEvaluator(reparsed).evaluate(subject) == isTrue)
+    }
+  }
+}
+
+/// Random predicates without objects.
+struct PredicateGenerator {
+  private var random: SeededGenerator
+
+  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+  private mutating func choose<Element>(_ elements: [Element]) -> Element {
+    elements[Int.random(in: 0..<elements.count, using: &random)]
+  }
+
+  mutating func predicate(depth: Int) -> FetchPredicate {
+    switch Int.random(in: 0..<(depth == 0 ? 4 : 10), using: &random) {
+    case 0: return .constant(.random(using: &random))
+    case 1...5: return comparison()
+    case 6, 7: return .and(predicates(depth: depth - 1))
+    case 8: return .or(predicates(depth: depth - 1))
+    default: return .not(predicate(depth: depth - 1))
+    }
+  }
+
+  private mutating func predicates(depth: Int) -> [FetchPredicate] {
+    (0..<Int.random(in: 2...4, using: &random)).map { _ in predicate(depth: depth) }
+  }
+
+  private mutating func comparison() -> FetchPredicate {
+    .comparison(
+      expression(), choose(FetchPredicate.Operator.allCases), expression(),
+      options: FetchComparisonOptions(rawValue: .random(in: 0...7, using: &random)),
+      modifier: choose(FetchPredicate.Modifier.allCases))
+  }
+
+  private mutating func expression(depth: Int = 2) -> FetchExpression {
+    switch Int.random(in: 0..<(depth == 0 ? 6 : 8), using: &random) {
+    case 0...2: return .constant(value().predicateValue)
+    case 3, 4:
+      let names = (0..<Int.random(in: 1...3, using: &random)).map { _ in name() }
+      return .keyPath(Bool.random(using: &random) ? names : names + ["@count"])
+    case 5: return .evaluatedObject
+    default:
+      return .aggregate(
+        (0..<Int.random(in: 0...3, using: &random)).map { _ in expression(depth: depth - 1) })
+    }
+  }
+
+  private mutating func name() -> String {
+    choose([
+      "x", "y2", "_z", "größe", "in", "Any", "SELF", "nil", "CAST", "a b", "a.b", "", "1a", "@sum",
+      "日本", "\"q\"", "it's", "#", "true", "NOT", "e\u{301}", "\u{301}",
+    ])
+  }
+
+  private mutating func text() -> String {
+    choose([
+      "", "a", "A*", "é", "e\u{301}", "say \"hi\"", "it's", "back\\slash", "\n\r\n\t\0\u{7F}",
+      "%@ %%",
+      "👩‍👩‍👧", "\u{301}", "[a-z]+",
+    ])
+  }
+
+  mutating func value() -> AttributeValue? {
+    switch Int.random(in: 0..<15, using: &random) {
+    case 0: nil
+    case 1: .boolean(.random(using: &random))
+    case 2: .integer(choose([0, 1, -1, .max, .min]))
+    case 3: .integer(.random(in: -1000...1000, using: &random))
+    case 4: .double(choose([0.1, 1, -2.5, 1e300, 1e-300, .infinity, -.infinity]))
+    case 5: .float(choose([1.33, 1e30, -0.1, .infinity]))
+    case 6: .decimal(choose([1.5, .nan, .greatestFiniteMagnitude, .leastNonzeroMagnitude, -7]))
+    case 7, 8: .string(text())
+    case 9: .date(Date(timeIntervalSinceReferenceDate: .random(in: -1e9...1e9, using: &random)))
+    case 10: .binary(Data(choose([[], [0], [1, 2, 255]])))
+    case 11: .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)))
+    case 12: .uri(URL(string: "https://a.example/b?c=%20d#e") ?? URL(filePath: "/"))
+    case 13: .transformed(Data([9]))
+    default: .composite(["a": 1, "b": .composite(["c": "d"])])
+    }
+  }
+}
