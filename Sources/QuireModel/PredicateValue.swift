@@ -131,10 +131,12 @@ extension URL: PredicateConvertible {
 }
 
 extension PredicateConvertible where Self: FixedWidthInteger {
-  /// An integer; a decimal when it is larger than any `Int64`.
+  /// An integer; a decimal when no `Int64` holds it.
   public var predicateValue: PredicateValue? {
     if let integer = Int64(exactly: self) { return .value(.integer(integer)) }
-    return .value(.decimal(Decimal(UInt64(truncatingIfNeeded: self))))
+    let parts = DecimalParts(
+      isNegative: self < 0, mantissa: UInt128(clamping: magnitude), exponent: 0)
+    return .value(.decimal(parts.decimal ?? .nan))
   }
 }
 
