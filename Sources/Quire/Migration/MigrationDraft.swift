@@ -129,14 +129,16 @@ struct MigrationDraft {
 
   private mutating func assignFields() {
     for index in entities.indices {
-      let draft = entities[index]
-      entities[index].fields = draft.stored.layout.fields.map { source(of: $0, in: draft) }
-      guard let old = draft.old else { continue }
-      if draft.objectCount == 0 || !canKeepRows(of: entities[index], old) {
-        entities[index].isRewritten = draft.objectCount > 0
-      } else {
-        entities[index].stored.layout = renamed(old.layout, draft)
+      var draft = entities[index]
+      draft.fields = draft.stored.layout.fields.map { source(of: $0, in: draft) }
+      if let old = draft.old, draft.objectCount > 0 {
+        if canKeepRows(of: draft, old) {
+          draft.stored.layout = renamed(old.layout, draft)
+        } else {
+          draft.isRewritten = true
+        }
       }
+      entities[index] = draft
     }
   }
 
