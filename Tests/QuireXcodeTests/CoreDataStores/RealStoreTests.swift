@@ -9,7 +9,7 @@ struct RealStoreTests {
   func `every real store is read whole, and its version is found`(real: RealStore) throws {
     let store = try CoreDataStore(contentsOf: real.url())
     #expect(store.metadata.uuid == real.uuid)
-    let model = try VersionedModel(contentsOf: real.modelURL())
+    let model = try real.history()
     let contents = try store.contents(in: model)
     #expect(contents.versionName == real.version)
     let (objects, report) = try contents.readAll()
@@ -25,7 +25,7 @@ struct RealStoreTests {
   @Test(arguments: RealStore.all)
   func `no other version of the model has the structure of a real store`(real: RealStore) throws {
     let store = try CoreDataStore(contentsOf: real.url())
-    let model = try VersionedModel(contentsOf: real.modelURL())
+    let model = try real.history()
     let fitting = model.versions.filter { store.match($0.model).isZero }.map(\.name)
     // The first two versions of the bookmarks differ in indexes and hash modifiers alone.
     let twins = ["BookmarksModel", "BookmarksModel 2"]
@@ -141,7 +141,7 @@ struct RealStoreTests {
     for real in RealStore.all where real.project == "duckduckgo-bookmarks" {
       let url = try real.copy(to: folder)
       try FileManager.default.removeItem(atPath: url.path + "-wal")
-      let model = try VersionedModel(contentsOf: real.modelURL())
+      let model = try real.history()
       let report = try CoreDataStore(contentsOf: url).contents(in: model).objects.report
       #expect(report.objectCount == 0 && report.version == real.version, "\(real.name)")
     }
@@ -163,7 +163,7 @@ struct RealStoreTests {
   private func contents(of name: String) throws -> CoreDataContents {
     let real = try #require(RealStore.all.first { $0.name == name })
     return try CoreDataStore(contentsOf: real.url())
-      .contents(in: VersionedModel(contentsOf: real.modelURL()))
+      .contents(in: real.history())
   }
 
   private static func link(

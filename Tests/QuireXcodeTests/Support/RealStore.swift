@@ -1,4 +1,6 @@
 import Foundation
+import QuireModel
+import QuireXcode
 import Testing
 
 /// A store of a real application, with what is known about it (the README beside the data says how).
@@ -18,6 +20,23 @@ struct RealStore: Sendable, CustomTestStringConvertible {
   func url() throws -> URL { try RealData.url("\(project)/stores/\(name).sqlite") }
 
   func modelURL() throws -> URL { try RealData.url("\(project)/\(model).xcdatamodeld") }
+
+  func history() throws -> VersionedModel {
+    try #require(Self.histories["\(project)/\(model)"])
+  }
+
+  /// Each model is loaded once for all tests.
+  private static let histories: [String: VersionedModel] = {
+    var result: [String: VersionedModel] = [:]
+    for store in all {
+      let path = "\(store.project)/\(store.model)"
+      guard result[path] == nil, let url = try? RealData.url(path + ".xcdatamodeld") else {
+        continue
+      }
+      result[path] = try? VersionedModel(contentsOf: url)
+    }
+    return result
+  }()
 
   /// Copies the store and its log: whoever opens them with SQLite changes them.
   func copy(to folder: TemporaryFolder) throws -> URL {
