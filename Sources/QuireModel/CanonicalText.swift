@@ -2,8 +2,9 @@
 
 /// Text in the forms that are compared, hashed and written into index keys.
 ///
-/// The only file that asks the standard library for Unicode normalisation, which it has but does not
-/// make public. No function here depends on a locale: what is equal on one machine is equal on all.
+/// The only file that asks the standard library for Unicode normalisation, which it has but does
+/// not make public. No function here depends on a locale: what is equal on one machine is equal on
+/// all.
 package enum CanonicalText {
   /// Appends the UTF-8 of `text` in Unicode's composed form (NFC) to `bytes`.
   ///

@@ -7,8 +7,8 @@
 /// A decimal number taken apart: `mantissa` × 10 to the power of `exponent`, and a sign.
 ///
 /// Foundation keeps the parts of a `Decimal` to itself; they are needed to write one exactly and to
-/// compare it with binary numbers. Equal numbers have equal parts: the mantissa has no factor of ten,
-/// and zero is positive with exponent 0. What is not a number has no parts.
+/// compare it with binary numbers. Equal numbers have equal parts: the mantissa has no factor of
+/// ten, and zero is positive with exponent 0. What is not a number has no parts.
 package struct DecimalParts: Hashable, Sendable {
   package let isNegative: Bool
   package let mantissa: UInt128

@@ -1,7 +1,7 @@
 /// An entity as it is declared: its own properties and the name of its parent.
 ///
-/// A declaration is plain data that refers to other entities by name. ``ManagedObjectModel`` checks a
-/// set of declarations and resolves each to an ``EntityDescription``, which has the inherited
+/// A declaration is plain data that refers to other entities by name. ``ManagedObjectModel`` checks
+/// a set of declarations and resolves each to an ``EntityDescription``, which has the inherited
 /// properties too.
 public struct Entity: Hashable, Sendable {
   public var name: String

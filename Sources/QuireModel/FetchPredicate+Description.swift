@@ -7,9 +7,9 @@
 extension FetchPredicate: CustomStringConvertible {
   /// The predicate as a format string.
   ///
-  /// It parses back to an equal predicate, with these exceptions: an object prints as `<…>`, which has
-  /// no literal; a conjunction or disjunction of fewer than two parts prints as what it means; a
-  /// constant collection prints as the list of its members, and an empty key path as `SELF`.
+  /// It parses back to an equal predicate, with these exceptions: an object prints as `<…>`, which
+  /// has no literal; a conjunction or disjunction of fewer than two parts prints as what it means;
+  /// a constant collection prints as the list of its members, and an empty key path as `SELF`.
   public var description: String {
     switch self {
     case .constant(let flag): flag ? "TRUEPREDICATE" : "FALSEPREDICATE"

@@ -1,7 +1,7 @@
 /// A condition on objects: the part of a fetch request that says which.
 ///
-/// A predicate is a plain value that names properties but knows no model. It is written in Swift with
-/// ``Key``, or as a format string, and it prints as a format string that means the same:
+/// A predicate is a plain value that names properties but knows no model. It is written in Swift
+/// with ``Key``, or as a format string, and it prints as a format string that means the same:
 ///
 /// ```swift
 /// Key("price") > 100 && Key("artist.name").beginsWith("A")
@@ -12,10 +12,10 @@
 ///
 /// - An absent value is a value. `x == nil` asks for it, `x != 'a'` is true of it, and `NOT` is the
 ///   exact complement of what it negates.
-/// - `<`, `<=`, `>`, `>=` and `BETWEEN` need two values of one kind, such as two numbers of any type
-///   or two strings; otherwise they are false. `==` of two kinds is false and `!=` is true.
-/// - Booleans are numbers. Strings are compared by canonical equivalence and Unicode order, never by
-///   locale.
+/// - `<`, `<=`, `>`, `>=` and `BETWEEN` need two values of one kind, such as two numbers of any
+///   type or two strings; otherwise they are false. `==` of two kinds is false and `!=` is true.
+/// - Booleans are numbers. Strings are compared by canonical equivalence and Unicode order, never
+///   by locale.
 /// - A key path with an absent object on the way is an absent value.
 /// - `ANY` of nothing is false, `ALL` of nothing is true.
 public indirect enum FetchPredicate: Hashable, Sendable {
@@ -79,10 +79,11 @@ extension FetchPredicate {
     /// Every string begins with the empty one.
     case beginsWith = "BEGINSWITH"
     case endsWith = "ENDSWITH"
-    /// The right side is a pattern for the whole string: `*` is any text, `?` any one character, and
-    /// `\` takes the next character as it is.
+    /// The right side is a pattern for the whole string: `*` is any text, `?` any one character,
+    /// and `\` takes the next character as it is.
     case like = "LIKE"
-    /// The right side is a regular expression for the whole string, in the syntax of Swift's `Regex`.
+    /// The right side is a regular expression for the whole string, in the syntax of Swift's
+    /// `Regex`.
     case matches = "MATCHES"
   }
 

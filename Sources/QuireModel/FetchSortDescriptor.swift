@@ -1,8 +1,8 @@
 /// One key of the order in which a fetch returns its objects.
 ///
 /// Absent values come first when ascending. Then, where values of several kinds meet: numbers, with
-/// what is not a number before all others; strings in Unicode order; dates; UUIDs; URIs; data byte by
-/// byte. `false` is before `true`. Descending is the exact reverse.
+/// what is not a number before all others; strings in Unicode order; dates; UUIDs; URIs; data byte
+/// by byte. `false` is before `true`. Descending is the exact reverse.
 public struct FetchSortDescriptor: Hashable, Sendable {
   /// The names from the fetched entity to the value, through to-one relationships.
   public var keyPath: [String]
@@ -49,8 +49,8 @@ extension FetchSortDescriptor {
 
 /// How `left` stands to `right` when sorting: -1, 0 or 1.
 ///
-/// A total order over the values of any one attribute type. Objects, collections and composites have
-/// no order among themselves: 0.
+/// A total order over the values of any one attribute type. Objects, collections and composites
+/// have no order among themselves: 0.
 ///
 /// - Complexity: O(*n*) for strings and data, without an allocation unless `options` fold text.
 package func compareForSorting(

@@ -1,7 +1,7 @@
 /// The words of predicate format strings: what the printer writes and the parser reads.
 enum FormatLanguage {
-  /// Words that cannot be names of properties unless a `#` precedes them, in capitals; as words they
-  /// may be written in any case.
+  /// Words that cannot be names of properties unless a `#` precedes them, in capitals; as words
+  /// they may be written in any case.
   static let reservedWords: Set<String> = [
     "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES",
     "ANY", "SOME", "ALL", "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "SELF",

@@ -6,9 +6,9 @@
 
 /// A whole model as bytes: every fact of every declaration.
 ///
-/// A store keeps the archive of its model, so that it can be opened and migrated without the source of
-/// a version that nobody has any more. Equal declarations give equal bytes, whatever the order of
-/// dictionaries. `docs/decisions/0013-model-archives.md` says why the format is our own.
+/// A store keeps the archive of its model, so that it can be opened and migrated without the source
+/// of a version that nobody has any more. Equal declarations give equal bytes, whatever the order
+/// of dictionaries. `docs/decisions/0013-model-archives.md` says why the format is our own.
 package enum ModelArchive {
   package static func encode(_ model: ManagedObjectModel) -> [UInt8] {
     var writer = ModelArchiveWriter()

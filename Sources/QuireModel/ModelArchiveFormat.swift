@@ -1,9 +1,9 @@
 /// What the writer and the reader of a ``ModelArchive`` agree on. On disk: add, never renumber.
 ///
-/// An archive is the magic word, the format number, the model, and a checksum of all that. Numbers are
-/// variable-length (LEB128, signed ones zigzag), strings are UTF-8 after their length, lists come
-/// after their count. A fact that is seldom there has a bit in the flags of its owner, and comes after
-/// them, in the order of the bits, only when its bit is set.
+/// An archive is the magic word, the format number, the model, and a checksum of all that. Numbers
+/// are variable-length (LEB128, signed ones zigzag), strings are UTF-8 after their length, lists
+/// come after their count. A fact that is seldom there has a bit in the flags of its owner, and
+/// comes after them, in the order of the bits, only when its bit is set.
 enum ModelArchiveFormat {
   static let magic = Array("QMDL".utf8)
   static let number = 1

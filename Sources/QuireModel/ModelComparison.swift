@@ -159,7 +159,8 @@ extension ModelComparison {
     return facets
   }
 
-  /// Whether every object of an old entity that is still there may be held by a relationship to a new.
+  /// Whether every object of an old entity that is still there may be held by a relationship to a
+  /// new.
   ///
   /// Only entities that have objects are asked. An entity that was removed has none to keep.
   private func accepts(_ newName: String, objectsOf oldName: String) -> Bool {

@@ -67,7 +67,8 @@ extension RelationshipChange: CustomStringConvertible {
   }
 }
 
-/// The line of a property that was kept, changed or removed; an empty facet is told by the line itself.
+/// The line of a property that was kept, changed or removed; an empty facet is told by the line
+/// itself.
 private func line(
   _ kind: String, _ name: String, _ oldName: String?, _ facets: [String]
 ) -> String {

@@ -1,5 +1,5 @@
-/// What changed between two models: what was kept, added, removed, renamed, and what of it cannot be
-/// migrated without being told how.
+/// What changed between two models: what was kept, added, removed, renamed, and what of it cannot
+/// be migrated without being told how.
 ///
 /// Things are matched by renaming identifier and then by name. Properties are compared as entities
 /// have them, inherited ones included, so that one that moved up or down a hierarchy was kept.
@@ -18,7 +18,8 @@
 public struct ModelDifference: Sendable {
   public let source: ManagedObjectModel
   public let destination: ManagedObjectModel
-  /// One change for every entity of the destination, by name, then for every removed entity, by name.
+  /// One change for every entity of the destination, by name, then for every removed entity, by
+  /// name.
   public let entities: [EntityChange]
   /// What no mapping can be inferred for, however few objects there are.
   public let obstacles: [Obstacle]

@@ -3,7 +3,7 @@
 /// Parents are resolved before children, so that a child can copy what it inherits; every name that
 /// refers to something is followed once, so that later code may trust it.
 struct ModelResolution {
-  private let declarations: [Entity]
+  private var declarations: [Entity]
   private var byName: [String: Entity] = [:]
   private var children: [String: [String]] = [:]
 
@@ -15,6 +15,28 @@ struct ModelResolution {
         throw ModelError(entity: entity.name, reason: .duplicateEntity)
       }
       if let parent = entity.parent { children[parent, default: []].append(entity.name) }
+    }
+    try completeInverses()
+    for index in self.declarations.indices {
+      self.declarations[index] = byName[self.declarations[index].name] ?? self.declarations[index]
+    }
+  }
+
+  /// Lets an inverse that was named on one side only be known on both.
+  private mutating func completeInverses() throws(ModelError) {
+    for entity in declarations {
+      for relationship in entity.relationships {
+        guard let inverse = relationship.inverse, let destination = byName[relationship.destination]
+        else { continue }
+        for level in try lineage(of: destination) {
+          guard let index = level.relationships.firstIndex(where: { $0.name == inverse }) else {
+            continue
+          }
+          if level.relationships[index].inverse == nil {
+            byName[level.name]?.relationships[index].inverse = relationship.name
+          }
+        }
+      }
     }
   }
 
@@ -106,13 +128,13 @@ struct ModelResolution {
       try fail(.unknownInverse(relationship: name, inverse: inverseName))
       return
     }
-    // The inverse leads to this entity, to one of its ancestors or, where a parent's relationship is
-    // narrowed by hand, to a descendant; and it names this relationship or none.
+    // The inverse leads to this entity, to one of its ancestors or, where a parent's relationship
+    // is narrowed by hand, to a descendant; and it names this relationship or none.
     let related = try self.lineage(of: byName[inverse.destination] ?? entity)
     let leadsBack =
       lineage.contains { $0.name == inverse.destination }
       || related.contains { $0.name == entity.name }
-    if !leadsBack || (inverse.inverse ?? name) != name {
+    if !leadsBack || inverse.inverse != name {
       try fail(.inverseMismatch(relationship: name, inverse: inverseName))
     }
   }

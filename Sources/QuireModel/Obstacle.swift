@@ -1,6 +1,7 @@
 /// A change between two models that no mapping can be inferred for.
 ///
-/// Entities without objects of their own, the abstract ones, have no obstacles; their subentities do.
+/// Entities without objects of their own, the abstract ones, have no obstacles; their subentities
+/// do.
 public struct Obstacle: Hashable, Sendable {
   public enum Reason: Hashable, Sendable {
     /// An attribute has another type.
@@ -18,7 +19,8 @@ public struct Obstacle: Hashable, Sendable {
   /// The entity of the source whose objects are in the way.
   public let sourceEntity: String
   public let destinationEntity: String
-  /// The property of the destination, if the obstacle is one; an element of a composite with its path.
+  /// The property of the destination, if the obstacle is one; an element of a composite with its
+  /// path.
   public let property: String?
   public let reason: Reason
 

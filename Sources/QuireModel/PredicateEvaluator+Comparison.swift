@@ -125,7 +125,8 @@ extension PredicateEvaluator.Comparison {
 }
 
 extension PredicateValue {
-  /// Whether a predicate takes the two for equal. Collections are when each has the other's members.
+  /// Whether a predicate takes the two for equal. Collections are when each has the other's
+  /// members.
   static func areAlike(
     _ left: PredicateValue?, _ right: PredicateValue?, _ options: FetchComparisonOptions
   ) -> Bool {
@@ -173,8 +174,8 @@ extension PredicateEvaluator.Comparison {
   private func matches(
     _ left: PredicateValue?, _ right: PredicateValue?
   ) throws(FetchPredicateError) -> Bool {
-    // A pattern that does not depend on the subject was compiled when the evaluator was made; one that
-    // does is checked first, so that a bad pattern is an error whatever it is compared with.
+    // A pattern that does not depend on the subject was compiled when the evaluator was made; one
+    // that does is checked first, so that a bad pattern is an error whatever it is compared with.
     let regex = self.operator == .matches ? try compiledRegex(right) : nil
     guard case .value(.string(let text))? = left else { return false }
     if let regex { return Self.matches(text, regex, options) }

@@ -3,8 +3,8 @@ public protocol PredicateSubject {
   /// The value at the path with this number in ``PredicateEvaluator/paths``.
   ///
   /// A path through a to-many relationship is always a `collection`, empty when there is nothing;
-  /// through several, one flat collection. A path that ends in `@count` is an integer. A path with an
-  /// absent object on the way is `nil`.
+  /// through several, one flat collection. A path that ends in `@count` is an integer. A path with
+  /// an absent object on the way is `nil`.
   func value(atPath index: Int) throws -> PredicateValue?
 
   /// What `SELF` stands for.
@@ -15,8 +15,8 @@ public protocol PredicateSubject {
 ///
 /// The evaluator numbers the key paths of its predicate, so that whoever has subjects can resolve
 /// each path once, and prepares what does not depend on the subject: text is folded, patterns are
-/// compiled, long lists become sets. The same evaluator serves rows and objects, which is what makes
-/// a fetch from disk and one in memory agree.
+/// compiled, long lists become sets. The same evaluator serves rows and objects, which is what
+/// makes a fetch from disk and one in memory agree.
 ///
 /// ```swift
 /// let evaluator = try PredicateEvaluator(predicate)
@@ -34,18 +34,19 @@ public struct PredicateEvaluator {
 
   @usableFromInline let root: Node
 
-  /// - Throws: ``FetchPredicateError`` if a pattern of `MATCHES` or the bounds of `BETWEEN` are malformed,
-  ///   or the predicate is nested too deep.
+  /// - Throws: ``FetchPredicateError`` if a pattern of `MATCHES` or the bounds of `BETWEEN` are
+  ///   malformed, or the predicate is nested too deep.
   public init(_ predicate: FetchPredicate) throws(FetchPredicateError) {
     var builder = PredicateEvaluatorBuilder()
     root = try builder.node(predicate, depth: 0)
     paths = builder.paths
   }
 
-  /// Whether the predicate is true of `subject`. Parts that cannot change the answer are not looked at.
+  /// Whether the predicate is true of `subject`. Parts that cannot change the answer are not looked
+  /// at.
   ///
-  /// - Throws: what `subject` throws; ``FetchPredicateError`` if a pattern of `MATCHES` is itself read from
-  ///   the subject and malformed.
+  /// - Throws: what `subject` throws; ``FetchPredicateError`` if a pattern of `MATCHES` is itself
+  ///   read from the subject and malformed.
   /// - Complexity: O(*n*) in the size of the predicate and of the values; comparisons of numbers,
   ///   plain strings, dates and identities do not allocate.
   @inlinable public func evaluate<Subject: PredicateSubject>(_ subject: Subject) throws -> Bool {
@@ -53,8 +54,8 @@ public struct PredicateEvaluator {
   }
 }
 
-// What follows is inlinable as far as it touches the subject, so that a caller in another module gets
-// code for its own type of subject. The comparisons themselves stay here.
+// What follows is inlinable as far as it touches the subject, so that a caller in another module
+// gets code for its own type of subject. The comparisons themselves stay here.
 extension PredicateEvaluator {
   @usableFromInline enum Node {
     case constant(Bool)

@@ -15,8 +15,8 @@ public enum PredicateValue: Hashable, Sendable {
 
 /// The identity of an object, whatever the floor above takes for one.
 ///
-/// One reference, so that predicate values are small and cheap to copy. Making an identity allocates;
-/// who is asked for the same one often should keep it.
+/// One reference, so that predicate values are small and cheap to copy. Making an identity
+/// allocates; who is asked for the same one often should keep it.
 public struct OpaqueIdentity: Sendable {
   private let box: IdentityBox
 
@@ -59,8 +59,8 @@ private final class IdentityBoxOf<Base: Hashable & Sendable>: IdentityBox, @unch
 
 /// Anything that a predicate can be given as a value.
 ///
-/// Numbers, strings, dates, data, UUIDs, URLs, optionals and collections of these conform; objects and
-/// their IDs do on the floors above.
+/// Numbers, strings, dates, data, UUIDs, URLs, optionals and collections of these conform; objects
+/// and their IDs do on the floors above.
 public protocol PredicateConvertible {
   /// The value, or `nil` for the absence of one.
   var predicateValue: PredicateValue? { get }

@@ -1,21 +1,21 @@
 /// Finds out which thing of one version became which of the next.
 ///
-/// Things are matched by *renaming identifier*, which is the name unless it is given. Core Data keeps
-/// identifiers along a chain of versions: `Collection`, then `Album` with the identifier `Collection`,
-/// then `Album` with the same identifier again, so that any version can be matched with any other.
-/// Identifiers may be ambiguous, because a new thing may take a name that was given up. So certain
-/// matches go before less certain ones:
+/// Things are matched by *renaming identifier*, which is the name unless it is given. Core Data
+/// keeps identifiers along a chain of versions: `Collection`, then `Album` with the identifier
+/// `Collection`, then `Album` with the same identifier again, so that any version can be matched
+/// with any other. Identifiers may be ambiguous, because a new thing may take a name that was given
+/// up. So certain matches go before less certain ones:
 ///
 /// 1. Same identifier and same name, where one side gives the identifier: nothing was renamed now.
 /// 2. An identifier that the destination gives, where its name is new: it was renamed.
 /// 3. Same identifier and same name, given by neither side.
 /// 4. Any same identifier: two things that exchanged their names, for instance.
-/// 5. An identifier that the destination gives, and a source of that name: people write the last name
-///    where Core Data wants the first.
+/// 5. An identifier that the destination gives, and a source of that name: people write the last
+///    name where Core Data wants the first.
 /// 6. Same name.
 ///
-/// Each thing is matched once at most. Versions with the same hash store the same things under the same
-/// names, so between them only names count, whatever the identifiers say.
+/// Each thing is matched once at most. Versions with the same hash store the same things under the
+/// same names, so between them only names count, whatever the identifiers say.
 struct RenamingMatch {
   struct Thing {
     var name: String
@@ -30,8 +30,8 @@ struct RenamingMatch {
   private(set) var destinationBySource: [String: String] = [:]
 
   init(_ sources: [Thing], _ destinations: [Thing], byNameOnly: Bool) {
-    // In a fixed order, so that the answer does not depend on that of the declarations. Of two sources
-    // with one identifier the one that gives it is further down the chain and goes first.
+    // In a fixed order, so that the answer does not depend on that of the declarations. Of two
+    // sources with one identifier the one that gives it is further down the chain and goes first.
     self.sources = sources.sorted {
       ($0.givenIdentifier == nil ? 1 : 0, $0.name) < ($1.givenIdentifier == nil ? 1 : 0, $1.name)
     }

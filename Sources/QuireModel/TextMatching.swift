@@ -47,7 +47,8 @@ enum TextMatching {
   }
 }
 
-/// A pattern for whole strings: `*` is any text, `?` any one character, `\` takes the next as it is.
+/// A pattern for whole strings: `*` is any text, `?` any one character, `\` takes the next as it
+/// is.
 struct LikePattern {
   private enum Token<Element: Equatable> {
     case anyText
@@ -97,8 +98,8 @@ struct LikePattern {
   ) -> Bool {
     var index = text.startIndex
     var token = 0
-    // Where the last `*` stands, and up to where it has swallowed the text. An earlier `*` need never
-    // swallow more: the last one can do it in its stead.
+    // Where the last `*` stands, and up to where it has swallowed the text. An earlier `*` need
+    // never swallow more: the last one can do it in its stead.
     var retry: (token: Int, index: Text.Index)?
     while index != text.endIndex {
       if token < tokens.count {

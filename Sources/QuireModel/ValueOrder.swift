@@ -18,8 +18,8 @@ package enum ValueOrder: Int, Sendable {
 }
 
 extension AttributeValue {
-  /// How this value stands to `other`, or `nil` when no order holds between them: their types differ
-  /// in kind, or one is not a number.
+  /// How this value stands to `other`, or `nil` when no order holds between them: their types
+  /// differ in kind, or one is not a number.
   ///
   /// Numbers of all types and booleans are of one kind:
   /// - Integers, booleans and doubles compare exactly, without rounding one to the other.

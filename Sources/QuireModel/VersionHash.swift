@@ -5,8 +5,8 @@
 ///
 /// - Of the entity: its name, the name of its parent, whether it is abstract, its
 ///   ``Entity/versionHashModifier``, and all its attributes and relationships, inherited ones too.
-/// - Of an attribute: name, type, whether it is optional, whether it is transient, modifier, and the
-///   elements of a composite in the same way.
+/// - Of an attribute: name, type, whether it is optional, whether it is transient, modifier, and
+///   the elements of a composite in the same way.
 /// - Of a relationship: name, destination, name of the inverse, smallest and largest count, delete
 ///   rule, and whether it is optional, transient, ordered; modifier.
 /// - Not counted: classes, user info, validation, default values, renaming identifiers, indexes,
@@ -76,9 +76,9 @@ extension VersionHash {
 
 /// Facts, one after the other, in bytes that no other list of facts has.
 ///
-/// Every string is preceded by its length and every list by its count; numbers are eight bytes, most
-/// significant first. The leading word names the meaning of what follows: a hash of other facts gets
-/// another word.
+/// Every string is preceded by its length and every list by its count; numbers are eight bytes,
+/// most significant first. The leading word names the meaning of what follows: a hash of other
+/// facts gets another word.
 private struct HashedText {
   var bytes: [UInt8] = []
 

@@ -21,7 +21,8 @@ public struct VersionedModel: Sendable {
   public let hasNamedVersions: Bool
 
   /// - Parameter current: the name of the current version; the last one when `nil`.
-  /// - Returns: `nil` when there is no version, two versions share a name, or none is called `current`.
+  /// - Returns: `nil` when there is no version, two versions share a name, or none is called
+  ///   `current`.
   public init?(name: String = "Model", versions: [Version], current: String? = nil) {
     guard Set(versions.map(\.name)).count == versions.count,
       let version = current == nil ? versions.last : versions.first(where: { $0.name == current })

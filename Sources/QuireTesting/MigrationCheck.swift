@@ -8,8 +8,9 @@ import Quire
 
 /// One store of an old version, migrated on a copy, and compared with what it was.
 ///
-/// This is the test that saves a release: for every version an application ever shipped, take a store
-/// that version wrote, open it with the current model, and see that everything is still there.
+/// This is the test that saves a release: for every version an application ever shipped, take a
+/// store that version wrote, open it with the current model, and see that everything is still
+/// there.
 ///
 /// ```swift
 /// let check = try MigrationCheck(of: fixtureURL, to: model, in: temporaryFolder)
@@ -37,11 +38,12 @@ public struct MigrationCheck: Sendable {
 
   /// Copies `fixture` into `folder` and migrates the copy to the model's current version.
   ///
-  /// Compared are the objects of every entity, every attribute value that both versions have, every link that
-  /// may survive; that the store's UUID stays; that every page, row and reference is sound; and that
-  /// opening again does nothing.
+  /// Compared are the objects of every entity, every attribute value that both versions have, every
+  /// link that may survive; that the store's UUID stays; that every page, row and reference is
+  /// sound; and that opening again does nothing.
   ///
-  /// - Throws: when the fixture cannot be read or copied, or the store cannot be opened with the model.
+  /// - Throws: when the fixture cannot be read or copied, or the store cannot be opened with the
+  ///   model.
   public init(of fixture: URL, to model: VersionedModel, in folder: URL) throws {
     self.fixture = fixture
     store = folder.appending(path: fixture.lastPathComponent)

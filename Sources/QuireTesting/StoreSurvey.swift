@@ -8,8 +8,8 @@ import Quire
 
 /// Everything a store holds, as plain values: what a migration's outcome is compared with.
 ///
-/// Read through contexts and objects, as an application would, so that a survey before and one after a
-/// migration do not share the migration's own view of rows.
+/// Read through contexts and objects, as an application would, so that a survey before and one
+/// after a migration do not share the migration's own view of rows.
 struct StoreSurvey {
   /// An object by concrete entity and key.
   struct Name: Hashable, Comparable, CustomStringConvertible {

@@ -1,8 +1,10 @@
 import Quire
 
-/// Compares a store after its migration with what the difference of the models makes of the store before.
+/// Compares a store after its migration with what the difference of the models makes of the store
+/// before.
 ///
-/// This is an oracle: it works on plain sets of values and knows nothing of rows, trees or link tables.
+/// This is an oracle: it works on plain sets of values and knows nothing of rows, trees or link
+/// tables.
 struct SurveyComparison {
   private typealias Name = StoreSurvey.Name
 
@@ -50,14 +52,16 @@ struct SurveyComparison {
 
   /// The name of an object in the new model; `nil` when its entity was removed.
   private func renamed(_ old: Name) -> Name? {
-    guard let entity = difference.change(ofSource: old.entity)?.destination, !entity.isAbstract else {
+    guard let entity = difference.change(ofSource: old.entity)?.destination, !entity.isAbstract
+    else {
       return nil
     }
     return Name(entity: entity.name, key: old.key)
   }
 
   private mutating func compareAttributes(
-    of name: Name, was: StoreSurvey.Content, is content: StoreSurvey.Content, _ change: EntityChange?
+    of name: Name, was: StoreSurvey.Content, is content: StoreSurvey.Content,
+    _ change: EntityChange?
   ) {
     for attribute in change?.attributes ?? [] {
       guard let destination = attribute.destination, !destination.isTransient else { continue }
@@ -86,7 +90,8 @@ struct SurveyComparison {
         expect(
           found.count, expected.count, "\(entity.name).\(relationship.name): number of links")
         expect(
-          Set(found) == Set(expected), true, "\(entity.name).\(relationship.name): links as they were")
+          Set(found) == Set(expected), true,
+          "\(entity.name).\(relationship.name): links as they were")
       }
     }
   }
@@ -97,8 +102,8 @@ struct SurveyComparison {
     }
   }
 
-  /// The links a relationship had, or its inverse where it is new, as far as they lead to objects that it
-  /// may still lead to.
+  /// The links a relationship had, or its inverse where it is new, as far as they lead to objects
+  /// that it may still lead to.
   private func expectedLinks(
     _ entity: EntityDescription, _ relationship: RelationshipDescription
   ) -> [Link] {

@@ -43,4 +43,23 @@ import Testing
       ($0 as? ModelError)?.reason == reason
     }
   }
+
+  @Test func `an inverse named on one side is known on both`() throws {
+    let half = try ManagedObjectModel {
+      Entity("A") { Relationship("bs", toMany: "B", inverse: "a") }
+      Entity("B") { Relationship("a", toOne: "A") }
+    }
+    #expect(half.entity(named: "B")?.relationship(named: "a")?.inverse == "bs")
+    #expect {
+      try ManagedObjectModel {
+        Entity("A") {
+          Relationship("bs", toMany: "B", inverse: "a")
+          Relationship("cs", toMany: "B", inverse: "a")
+        }
+        Entity("B") { Relationship("a", toOne: "A") }
+      }
+    } throws: {
+      ($0 as? ModelError)?.reason == .inverseMismatch(relationship: "cs", inverse: "a")
+    }
+  }
 }

@@ -7,8 +7,8 @@ import XCTest
   import Foundation
 #endif
 
-// The second seed ("Unit testing with Swift and Core Data"): a base class that gives each test a fresh
-// stack in memory, and typed subclasses.
+// The second seed ("Unit testing with Swift and Core Data"): a base class that gives each test a
+// fresh stack in memory, and typed subclasses.
 
 final class Boss: ManagedObject {
   @Managed var firstName: String

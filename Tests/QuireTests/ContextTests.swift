@@ -22,7 +22,8 @@ import Testing
       "\(artist.objectID.uriRepresentation())")
   }
 
-  @Test func `a row fetched twice is one object, and its values stay until it is refreshed`() throws {
+  @Test func `a row fetched twice is one object, and its values stay until it is refreshed`() throws
+  {
     let context = try SmallGallery.context()
     let artist = Artist(context: context)
     artist.name = "Hokusai"

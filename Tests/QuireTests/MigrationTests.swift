@@ -130,7 +130,8 @@ private func insert(
     }
   }
 
-  @Test func `renamed entities, attributes and relationships keep everything, and no row is written`()
+  @Test
+  func `renamed entities, attributes and relationships keep everything, and no row is written`()
     throws
   {
     let old = try model {
@@ -160,7 +161,9 @@ private func insert(
     }
   }
 
-  @Test func `an optional attribute that became required gets its default where it had nothing`() throws {
+  @Test func `an optional attribute that became required gets its default where it had nothing`()
+    throws
+  {
     let old = try model { Entity("A") { Attribute("slug", .string) } }
     let new = try model {
       Entity("A") { Attribute("slug", .string, optional: false, default: "unknown") }
@@ -177,7 +180,9 @@ private func insert(
   @Test func `a required attribute that became optional needs no rewriting`() throws {
     let old = try model { Entity("A") { Attribute("x", .boolean, optional: false, default: true) } }
     let new = try model { Entity("A") { Attribute("x", .boolean) } }
-    try MigrationTrial.run(from: old, to: new) { _ = try insert("A", [:], $0) } then: {
+    try MigrationTrial.run(from: old, to: new) {
+      _ = try insert("A", [:], $0)
+    } then: {
       #expect($0.action("A") == .kept)
     }
   }
@@ -248,7 +253,9 @@ private func insert(
     }
   }
 
-  @Test func `an inverse that is new is filled, one that is dropped leaves the other side alone`() throws {
+  @Test func `an inverse that is new is filled, one that is dropped leaves the other side alone`()
+    throws
+  {
     let old = try model {
       Entity("A") { Relationship("bs", toMany: "B") }
       Entity("B") { Relationship("c", toOne: "C", inverse: "bs") }
@@ -363,14 +370,17 @@ private func insert(
         for _ in 0..<objects {
           _ = try insert(old.entities[0].name, [:], context)
         }
-      } then: { _ in }
+      } then: { _ in
+      }
       return nil
     } catch let error as PersistenceError {
       return error
     }
   }
 
-  @Test func `what cannot be inferred is refused with what to do, and the store stays as it was`() throws {
+  @Test func `what cannot be inferred is refused with what to do, and the store stays as it was`()
+    throws
+  {
     let text = try model { Entity("A") { Attribute("x", .string) } }
     let number = try model { Entity("A") { Attribute("x", .integer64) } }
     let error = try #require(try refusal(text, number, objects: 1))
@@ -381,7 +391,9 @@ private func insert(
     #expect(try refusal(many, one, objects: 0)?.code == .inferredMappingModel)
   }
 
-  @Test func `a required attribute without a default is an error only where there are objects`() throws {
+  @Test func `a required attribute without a default is an error only where there are objects`()
+    throws
+  {
     let old = try model { Entity("Note") { Attribute("x", .string) } }
     let new = try model {
       Entity("Note") {

@@ -43,9 +43,9 @@ import Testing
     #expect(try StoreFacts(context).isSound)
   }
 
-  // What happened: the row of a long object lies on several pages and is put together in memory of its own
-  // when it is read. A reference was read from it after that memory was freed; now and then it led to
-  // another object. Seen when a real store with long texts was checked after its import.
+  // What happened: the row of a long object lies on several pages and is put together in memory of
+  // its own when it is read. A reference was read from it after that memory was freed; now and then
+  // it led to another object. Seen when a real store with long texts was checked after its import.
   @Test func `a reference in a row of several pages is read while the row is there`() throws {
     let context = try SmallGallery.context()
     let people = (0..<50).map { number in

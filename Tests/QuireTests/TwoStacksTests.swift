@@ -7,8 +7,8 @@ import Testing
   import Foundation
 #endif
 
-// The fourth seed ("Core Data - the right way"): a subclass of the context that makes its own stack from
-// the name of a model and an optional file name; two models and two stores at once.
+// The fourth seed ("Core Data - the right way"): a subclass of the context that makes its own stack
+// from the name of a model and an optional file name; two models and two stores at once.
 
 private final class TTManagedObjectContext: ManagedObjectContext {
   struct NoSuchModel: Error { var name: String }

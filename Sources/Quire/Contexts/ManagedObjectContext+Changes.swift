@@ -66,8 +66,8 @@ extension ManagedObjectContext {
 
   /// Marks an object to be deleted by the next save.
   ///
-  /// Delete rules are applied by ``processPendingChanges()``, which fetches and saves call; until then
-  /// the relationships of the object are whole.
+  /// Delete rules are applied by ``processPendingChanges()``, which fetches and saves call; until
+  /// then the relationships of the object are whole.
   public final func delete(_ object: ManagedObject) {
     guard object.context === self else {
       report(
@@ -127,8 +127,8 @@ extension ManagedObjectContext {
     return try object.one(slot).map { [$0] } ?? []
   }
 
-  /// Drops all unsaved changes: inserted objects leave, changed and deleted ones become faults, which are
-  /// read from the store's last saved state when they are next used.
+  /// Drops all unsaved changes: inserted objects leave, changed and deleted ones become faults,
+  /// which are read from the store's last saved state when they are next used.
   public final func rollback() {
     let dropped = changes
     changes = Changes()
@@ -150,8 +150,8 @@ extension ManagedObjectContext {
 
   /// Reads an object anew from the store's last saved state when it is next used.
   ///
-  /// - Parameter mergeChanges: whether unsaved changes stay on top of what is read; otherwise they are
-  ///   dropped.
+  /// - Parameter mergeChanges: whether unsaved changes stay on top of what is read; otherwise they
+  ///   are dropped.
   public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     guard object.context === self, object.isPersistent else { return }
     do {
@@ -184,7 +184,8 @@ extension EntityDescription {
 
   /// Inserts a new object of the entity's class.
   ///
-  /// - Throws: an error that names the entity when the context's model does not have it, or it is abstract.
+  /// - Throws: an error that names the entity when the context's model does not have it, or it is
+  ///   abstract.
   @discardableResult
   public static func insertNewObject(
     forEntityName name: String, into context: ManagedObjectContext
@@ -206,8 +207,8 @@ extension EntityDescription {
 extension ManagedObject {
   /// A new object of the entity this class is registered for.
   ///
-  /// When the context's model has no such entity the object belongs to no context, and the context's next
-  /// fetch or save throws why.
+  /// When the context's model has no such entity the object belongs to no context, and the
+  /// context's next fetch or save throws why.
   public convenience init(context: ManagedObjectContext) {
     if let binding = context.modelBinding?.entity(of: Self.self) {
       self.init(Origin(binding: binding))

@@ -4,12 +4,12 @@ import QuireStorage
 extension ManagedObjectContext {
   /// Writes all changes to the store in one transaction, durable when this returns.
   ///
-  /// A save either happens whole or leaves the store, and the changes here, as they were. Without changes
-  /// nothing is written.
+  /// A save either happens whole or leaves the store, and the changes here, as they were. Without
+  /// changes nothing is written.
   ///
   /// - Throws: validation errors (codes 1550 to 1700);
-  ///   ``PersistenceError/Code/managedObjectMerge`` when an object to write was changed or deleted by
-  ///   another save since it was read here, with the conflicts;
+  ///   ``PersistenceError/Code/managedObjectMerge`` when an object to write was changed or deleted
+  ///   by another save since it was read here, with the conflicts;
   ///   ``PersistenceError/Code/persistentStoreSave`` when the engine cannot write, with its error.
   public final func save() throws {
     processPendingChanges()
@@ -75,7 +75,9 @@ extension ManagedObject {
       return
     }
     for slot in slots.indices {
-      if case .attribute(let attribute) = binding.properties[slot], attribute.isTransient { continue }
+      if case .attribute(let attribute) = binding.properties[slot], attribute.isTransient {
+        continue
+      }
       slots[slot] = .unchanged
     }
   }

@@ -6,15 +6,16 @@ import QuireStorage
 /// ## Isolation
 ///
 /// A context and its objects belong to one isolation at a time and are not `Sendable`: the compiler
-/// refuses code that would use them from two. ``PersistentContainer`` hands contexts out, a main one on the
-/// main actor and background ones as `sending` results; `init()` makes one that belongs to whoever made
-/// it. What may travel between contexts is a ``ManagedObjectID``.
+/// refuses code that would use them from two. ``PersistentContainer`` hands contexts out, a main
+/// one on the main actor and background ones as `sending` results; `init()` makes one that belongs
+/// to whoever made it. What may travel between contexts is a ``ManagedObjectID``.
 ///
 /// ## What a context sees
 ///
-/// A fetch sees the store as of its last save by anyone, with this context's unsaved changes on top.
-/// There is one object for each row: fetching a row again returns the same object with the values it
-/// had, until it is refreshed. Relationships are read from the state of the last fetch or save.
+/// A fetch sees the store as of its last save by anyone, with this context's unsaved changes on
+/// top. There is one object for each row: fetching a row again returns the same object with the
+/// values it had, until it is refreshed. Relationships are read from the state of the last fetch or
+/// save.
 ///
 /// Clean objects are held by whoever uses them; changed ones by the context until they are saved.
 open class ManagedObjectContext {
@@ -39,8 +40,8 @@ open class ManagedObjectContext {
   public let concurrencyType: ConcurrencyType
   public var name: String?
   final var changes = Changes()
-  // Sound: an object leaves the register in its deinit, in this context's isolation, so that a register
-  // entry always points to a living object.
+  // Sound: an object leaves the register in its deinit, in this context's isolation, so that a
+  // register entry always points to a living object.
   private var register: [Reference: Unmanaged<ManagedObject>] = [:]
   final var view: StoreView?
   private var unreportedError: (any Error)?
@@ -48,8 +49,8 @@ open class ManagedObjectContext {
   /// A context for the isolation that calls this.
   public convenience init() { self.init(concurrencyType: .confinementConcurrencyType) }
 
-  /// - Parameter concurrencyType: says what the context is meant for; the compiler, not this value, keeps
-  ///   it in its isolation.
+  /// - Parameter concurrencyType: says what the context is meant for; the compiler, not this value,
+  ///   keeps it in its isolation.
   public init(concurrencyType: ConcurrencyType) { self.concurrencyType = concurrencyType }
 
   deinit {
@@ -97,7 +98,8 @@ extension ManagedObjectContext {
   final func latestView() throws -> StoreView {
     let store = try requiredStore()
     let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
-    if let view, view.snapshot.commitNumber == snapshot.commitNumber, view.entities === store.entities
+    if let view, view.snapshot.commitNumber == snapshot.commitNumber,
+      view.entities === store.entities
     {
       return view
     }
@@ -156,7 +158,8 @@ extension ManagedObjectContext {
   }
 
   final func unregister(_ object: ManagedObject) {
-    guard let entry = register[object.reference], entry.toOpaque() == Unmanaged.passUnretained(object).toOpaque()
+    guard let entry = register[object.reference],
+      entry.toOpaque() == Unmanaged.passUnretained(object).toOpaque()
     else { return }
     register[object.reference] = nil
   }
@@ -197,7 +200,8 @@ extension ManagedObjectContext {
 
   /// The object with this ID, its row read.
   ///
-  /// - Throws: ``PersistenceError/Code/managedObjectReferentialIntegrity`` when there is no such object.
+  /// - Throws: ``PersistenceError/Code/managedObjectReferentialIntegrity`` when there is no such
+  ///   object.
   public final func existingObject(with objectID: ManagedObjectID) throws -> ManagedObject {
     if let object = object(with: objectID) {
       if !object.isPersistent { return object }

@@ -4,9 +4,9 @@ import QuireStorage
 /// One save, from the changed objects of a context to rows and links in a transaction.
 ///
 /// Order matters, and is the order of the code in ``write(to:)``: conflicts are looked for before
-/// anything is written; links of foreign keys that go are removed before deleted owners are looked at, so
-/// that a link which is left then was made by somebody else; destinations are looked up last, when all
-/// rows that this save adds and removes are known.
+/// anything is written; links of foreign keys that go are removed before deleted owners are looked
+/// at, so that a link which is left then was made by somebody else; destinations are looked up
+/// last, when all rows that this save adds and removes are known.
 final class SaveOperation {
   struct Insertion {
     let object: ManagedObject
@@ -152,8 +152,8 @@ final class SaveOperation {
     if isOwnChange { try writeRow(object, storage, object.reference, writer) }
   }
 
-  /// Whether a to-many relationship is the other side of a to-one, whose row says it all. An order is
-  /// the owner's own.
+  /// Whether a to-many relationship is the other side of a to-one, whose row says it all. An order
+  /// is the owner's own.
   private func isForeignKeyOfOthers(
     _ relationship: RelationshipDescription, _ object: ManagedObject
   ) -> Bool {
@@ -256,8 +256,8 @@ final class SaveOperation {
     }
   }
 
-  /// Writes ordered relationships anew where they changed: when all links exist, so that the order of
-  /// the context wins over the order in which links were made.
+  /// Writes ordered relationships anew where they changed: when all links exist, so that the order
+  /// of the context wins over the order in which links were made.
   private func writeOrders(_ writer: StoreWriter) throws {
     for item in inserted { try writeOrders(item.object, item.storage, item.reference, writer) }
     for object in updated {

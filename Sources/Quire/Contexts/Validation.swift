@@ -2,7 +2,8 @@ import QuireModel
 
 /// Checks the objects of a save against the rules of their entities.
 ///
-/// All errors are collected: a person who fills in a form wants to know everything that is wrong with it.
+/// All errors are collected: a person who fills in a form wants to know everything that is wrong
+/// with it.
 struct Validation {
   private(set) var errors: [PersistenceError] = []
 
@@ -42,7 +43,9 @@ struct Validation {
   private mutating func validateCount(
     _ object: ManagedObject, _ slot: Int, _ relationship: RelationshipDescription
   ) throws {
-    if relationship.isOptional && relationship.maxCount == 0 && relationship.minCount == 0 { return }
+    if relationship.isOptional && relationship.maxCount == 0 && relationship.minCount == 0 {
+      return
+    }
     // What was not touched was valid when it was saved, and may be long.
     if !object.isInserted {
       guard !object.slots.isEmpty, case .many = object.slots[slot] else { return }

@@ -4,14 +4,15 @@ import QuireStorage
 /// Brings a store from one version of its model to another, in one transaction.
 ///
 /// 1. The difference between the models says which entity and which property became which.
-/// 2. A draft decides for each entity whether its rows can stay as they are, and for each relationship
-///    whether its links can; it reads what has to be known from the old state of the store.
-/// 3. Rows and links that cannot stay are read from a snapshot of the old state and written to trees of the
-///    new one; the schema is replaced.
+/// 2. A draft decides for each entity whether its rows can stay as they are, and for each
+///    relationship whether its links can; it reads what has to be known from the old state of the
+///    store.
+/// 3. Rows and links that cannot stay are read from a snapshot of the old state and written to
+///    trees of the new one; the schema is replaced.
 /// 4. One commit makes it true. Before it the store has the old version, after it the new one.
 ///
-/// Trees that stay are not read, let alone written. The UUID of the store, the keys of its objects and their
-/// versions stay in any case.
+/// Trees that stay are not read, let alone written. The UUID of the store, the keys of its objects
+/// and their versions stay in any case.
 struct Migration {
   let source: VersionedModel.Version
   let destination: VersionedModel.Version
@@ -23,9 +24,9 @@ struct Migration {
 
   /// What ``run(in:)`` would do.
   ///
-  /// - Throws: ``PersistenceError/Code/inferredMappingModel`` when the mapping cannot be inferred, with
-  ///   everything that stands in the way; ``PersistenceError/Code/migration`` when objects in the store
-  ///   would lack a value that is required.
+  /// - Throws: ``PersistenceError/Code/inferredMappingModel`` when the mapping cannot be inferred,
+  ///   with everything that stands in the way; ``PersistenceError/Code/migration`` when objects in
+  ///   the store would lack a value that is required.
   func plan(for snapshot: Snapshot) throws -> MigrationPlan {
     try draft(snapshot).plan(from: source.name, to: destination.name)
   }

@@ -1,8 +1,8 @@
 import QuireModel
 import QuireStorage
 
-/// Everything a migration has decided before it writes: where each field of each new row comes from, and
-/// which links each relationship gets.
+/// Everything a migration has decided before it writes: where each field of each new row comes
+/// from, and which links each relationship gets.
 struct MigrationDraft {
   /// Where a field of a new row comes from.
   enum FieldSource: Equatable {
@@ -144,7 +144,8 @@ struct MigrationDraft {
 
   private func source(of field: RowLayout.Field, in draft: EntityDraft) -> FieldSource {
     if field.kind == .reference {
-      if let index = relinked.firstIndex(where: { $0.concerns(draft.destination.name, field.name) }) {
+      if let index = relinked.firstIndex(where: { $0.concerns(draft.destination.name, field.name) })
+      {
         return .link(relationship: index)
       }
       let old = draft.change.sourceRelationship(of: field.name).flatMap {
@@ -213,7 +214,8 @@ extension MigrationDraft {
       entities: steps.sorted { $0.name < $1.name },
       relationships: relinked.filter { !$0.links.isEmpty }.map {
         MigrationPlan.RelationshipStep(
-          entityName: $0.near.entityName, name: $0.near.relationship.name, linkCount: $0.links.count)
+          entityName: $0.near.entityName, name: $0.near.relationship.name, linkCount: $0.links.count
+        )
       })
   }
 }

@@ -1,6 +1,7 @@
 import QuireModel
 
-/// What a migration will do, or did: entity by entity, with the number of objects each step touches.
+/// What a migration will do, or did: entity by entity, with the number of objects each step
+/// touches.
 ///
 /// A plan is made from two models and the store itself, before anything is changed. It prints.
 public struct MigrationPlan: Sendable {

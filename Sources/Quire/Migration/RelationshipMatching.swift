@@ -29,11 +29,12 @@ struct RelinkedRelationship {
 
 /// Finds the relationships whose links cannot stay as they are, and the links they get.
 ///
-/// A relationship and its inverse are looked at together, since a link is one fact listed twice. Links stay
-/// when both sides had the same shape before, were each other's inverse, and led to nothing that is gone;
-/// otherwise they are collected from the side of the old model that knows them. A link survives when the
-/// object it leads to is still one that the relationship may lead to: a relationship whose destination
-/// became another entity starts empty, one that was narrowed to a subentity keeps what fits.
+/// A relationship and its inverse are looked at together, since a link is one fact listed twice.
+/// Links stay when both sides had the same shape before, were each other's inverse, and led to
+/// nothing that is gone; otherwise they are collected from the side of the old model that knows
+/// them. A link survives when the object it leads to is still one that the relationship may lead
+/// to: a relationship whose destination became another entity starts empty, one that was narrowed
+/// to a subentity keeps what fits.
 struct RelationshipMatching {
   private typealias Side = RelinkedRelationship.Side
 
@@ -146,8 +147,8 @@ struct RelationshipMatching {
     return true
   }
 
-  /// Whether all owners had the relationship in the same shape, leading to nothing that it may not lead
-  /// to now.
+  /// Whether all owners had the relationship in the same shape, leading to nothing that it may not
+  /// lead to now.
   private func isSame(_ side: Side?, _ old: [OldSide]) throws -> Bool {
     guard let side else { return true }
     let owners = side.owners.filter { drafts[$0]?.old != nil }

@@ -2,8 +2,9 @@ import QuireModel
 
 /// An entity as objects see it: its properties by slot, and the class of its objects.
 ///
-/// A slot is a small number that stands for a property in everything that happens at run time. Slots
-/// follow the entity's properties: attributes first, then relationships, inherited ones before own.
+/// A slot is a small number that stands for a property in everything that happens at run time.
+/// Slots follow the entity's properties: attributes first, then relationships, inherited ones
+/// before own.
 final class EntityBinding: Sendable {
   enum Property: Sendable {
     case attribute(AttributeDescription)
@@ -58,7 +59,8 @@ final class ModelBinding: Sendable {
   let entities: [EntityBinding]
   private let indexes: [String: Int]
 
-  /// - Parameter classes: classes by entity name. An entity without one takes its nearest ancestor's.
+  /// - Parameter classes: classes by entity name. An entity without one takes its nearest
+  ///   ancestor's.
   init(_ model: ManagedObjectModel, classes: [String: ManagedObject.Type]) {
     self.model = model
     var indexes: [String: Int] = [:]
@@ -89,8 +91,8 @@ final class ModelBinding: Sendable {
 }
 
 extension EntityBinding {
-  /// Stands for an entity that no model has, so that an object of it can exist until the error about it
-  /// is thrown.
+  /// Stands for an entity that no model has, so that an object of it can exist until the error
+  /// about it is thrown.
   static func unknown(named name: String) -> EntityBinding {
     EntityBinding(EntityDescription(unresolved: name), index: 0, objectClass: ManagedObject.self)
   }

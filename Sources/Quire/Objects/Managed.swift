@@ -12,10 +12,10 @@ import QuireModel
 /// }
 /// ```
 ///
-/// The property has the name of the model's. A value type stands for the attribute's, optional or not: a
-/// property that is not optional reads an empty value (0, "", …) where the object has none. Reading never
-/// throws: where the store cannot be read, the empty value is returned and the context throws the error
-/// from its next fetch or save.
+/// The property has the name of the model's. A value type stands for the attribute's, optional or
+/// not: a property that is not optional reads an empty value (0, "", …) where the object has none.
+/// Reading never throws: where the store cannot be read, the empty value is returned and the
+/// context throws the error from its next fetch or save.
 @propertyWrapper
 public struct Managed<Value: ManagedValue> {
   /// The property's slot, found at the first access; -1 before.
@@ -24,7 +24,9 @@ public struct Managed<Value: ManagedValue> {
   public init() {}
 
   /// The property is used through the object it belongs to.
-  @available(*, unavailable, message: "@Managed is for properties of classes: ManagedObject subclasses")
+  @available(
+    *, unavailable, message: "@Managed is for properties of classes: ManagedObject subclasses"
+  )
   public var wrappedValue: Value {
     get { preconditionFailure("unavailable: the compiler lets nobody come here") }
     set { preconditionFailure("unavailable: the compiler lets nobody come here") }
@@ -58,7 +60,8 @@ public struct Managed<Value: ManagedValue> {
     }
   }
 
-  /// Finds the slot by the name of the wrapped property, which the key path prints as `\Class._name`.
+  /// Finds the slot by the name of the wrapped property, which the key path prints as
+  /// `\Class._name`.
   private static func resolve<Object: ManagedObject>(
     _ object: Object, _ storage: ReferenceWritableKeyPath<Object, Self>
   ) -> Int {

@@ -8,8 +8,8 @@ extension ManagedObject {
     return try storedValue(slot)
   }
 
-  /// Changes an attribute slot. The value must be of the attribute's type; its range is looked at when
-  /// the object is saved.
+  /// Changes an attribute slot. The value must be of the attribute's type; its range is looked at
+  /// when the object is saved.
   final func setAttribute(_ slot: Int, _ value: AttributeValue?) throws {
     if case .attribute(let attribute) = binding.properties[slot], let value,
       !value.isOf(attribute.type)
@@ -23,8 +23,8 @@ extension ManagedObject {
 
   /// The values that differ from what was last fetched or saved, as they are now, by name.
   ///
-  /// A property that was changed back is not among them. To-many relationships appear as sets or arrays
-  /// of objects.
+  /// A property that was changed back is not among them. To-many relationships appear as sets or
+  /// arrays of objects.
   public final func changedValues() -> [String: Any?] {
     var changed: [String: Any?] = [:]
     for slot in changedSlots {

@@ -10,11 +10,11 @@ import QuireModel
 extension ManagedObject {
   /// The value of a property, under the Swift type people expect.
   ///
-  /// Integers of any width are `Int`; a to-many relationship is a `Set<ManagedObject>`, an ordered one an
-  /// array.
+  /// Integers of any width are `Int`; a to-many relationship is a `Set<ManagedObject>`, an ordered
+  /// one an array.
   ///
-  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property, and what
-  ///   reading the store throws.
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property, and
+  ///   what reading the store throws.
   public final func value(forKey key: String) throws -> Any? {
     let slot = try slot(for: key)
     switch binding.properties[slot] {
@@ -27,13 +27,13 @@ extension ManagedObject {
 
   /// Sets a property, and for a relationship the inverse too.
   ///
-  /// Any integer type is taken for an integer attribute, any number for a floating-point or decimal one;
-  /// a to-many relationship takes any set or array of objects.
+  /// Any integer type is taken for an integer attribute, any number for a floating-point or decimal
+  /// one; a to-many relationship takes any set or array of objects.
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
   ///   ``PersistenceError/Code/unacceptableValue`` when the value is of another type;
-  ///   ``PersistenceError/Code/validationNumberTooLarge`` or its counterpart when an integer is out of
-  ///   its attribute's range. The object is then unchanged.
+  ///   ``PersistenceError/Code/validationNumberTooLarge`` or its counterpart when an integer is out
+  ///   of its attribute's range. The object is then unchanged.
   public final func setValue(_ value: Any?, forKey key: String) throws {
     let slot = try slot(for: key)
     switch binding.properties[slot] {

@@ -2,8 +2,8 @@ import QuireModel
 
 /// What was changed in a to-many relationship since the object was last fetched or saved.
 ///
-/// Only differences are kept, so that an object can be added to a relationship with a million members
-/// without reading them. An ordered relationship keeps its whole new order instead.
+/// Only differences are kept, so that an object can be added to a relationship with a million
+/// members without reading them. An ordered relationship keeps its whole new order instead.
 final class PendingMembers {
   var added: [ManagedObject] = []
   var removed: Set<Reference> = []
@@ -57,8 +57,8 @@ extension ManagedObject {
     return try stored.filter { try context.registered($0) != nil || view.contains($0) }
   }
 
-  /// Whether a destination of the relationship may be gone without this side having been told: there
-  /// is no inverse, or the inverse asks for no action.
+  /// Whether a destination of the relationship may be gone without this side having been told:
+  /// there is no inverse, or the inverse asks for no action.
   private func canDangle(_ relationship: RelationshipDescription) -> Bool {
     guard let model = context?.modelBinding?.model,
       let inverse = model.inverse(of: relationship)?.relationship
@@ -162,7 +162,8 @@ extension ManagedObject {
   final func isToMany(_ slot: Int) -> Bool { binding.relationship(slot).isToMany }
 
   /// The slot on `object` of the relationship that leads back.
-  final func inverseSlot(of relationship: RelationshipDescription, on object: ManagedObject) -> Int? {
+  final func inverseSlot(of relationship: RelationshipDescription, on object: ManagedObject) -> Int?
+  {
     relationship.inverse.flatMap { object.binding.slot(named: $0) }
   }
 

@@ -5,10 +5,11 @@ import QuireModel
 /// ## What an object holds
 ///
 /// An object that was fetched and not changed holds its place in the store and a view of its row's
-/// bytes; attributes are decoded when they are read. One whose row was never needed, a *fault*, holds
-/// its place alone. The first change gives the object a slot for each property, and its context holds it
-/// strongly from then until the change is saved or dropped. Relationships between clean objects are not
-/// references between Swift objects: they are read from the store, so that no cycle keeps a graph alive.
+/// bytes; attributes are decoded when they are read. One whose row was never needed, a *fault*,
+/// holds its place alone. The first change gives the object a slot for each property, and its
+/// context holds it strongly from then until the change is saved or dropped. Relationships between
+/// clean objects are not references between Swift objects: they are read from the store, so that no
+/// cycle keeps a graph alive.
 ///
 /// ## Isolation
 ///
@@ -43,8 +44,8 @@ open class ManagedObject {
   /// The context's binding of the entity, from when the object has a context.
   final var binding: EntityBinding
 
-  // Sound: a context sets this to nil in all its registered objects before it goes, and an object that
-  // goes first leaves the context's register. Both happen in the context's isolation.
+  // Sound: a context sets this to nil in all its registered objects before it goes, and an object
+  // that goes first leaves the context's register. Both happen in the context's isolation.
   unowned(unsafe) final var context: ManagedObjectContext?
 
   final var reference: Reference
@@ -64,9 +65,9 @@ open class ManagedObject {
 
   /// A new object of `entity`, inserted into `context` unless that is `nil`.
   ///
-  /// An object without a context keeps values, and can be inserted later. An entity that is abstract,
-  /// or that the context's model does not have, makes an object that no context takes: the context
-  /// reports the error at its next fetch or save.
+  /// An object without a context keeps values, and can be inserted later. An entity that is
+  /// abstract, or that the context's model does not have, makes an object that no context takes:
+  /// the context reports the error at its next fetch or save.
   public convenience init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     let binding =
       context?.modelBinding?.entity(named: entity.name)
@@ -140,8 +141,8 @@ extension ManagedObject: Hashable {
 extension ManagedObject {
   /// Reads the row if that did not happen yet.
   ///
-  /// An object whose row is gone becomes inaccessible: its values read as nil, and a save that would
-  /// write it reports a conflict.
+  /// An object whose row is gone becomes inaccessible: its values read as nil, and a save that
+  /// would write it reports a conflict.
   final func fulfil() throws {
     guard row == nil, isPersistent, !state.contains(.inaccessible), let context else { return }
     row = try context.currentView().row(reference)

@@ -10,8 +10,8 @@ import Synchronization
 
 /// Names one object in one store, for as long as the store exists.
 ///
-/// An object that was never saved has a temporary ID, which the save that first writes it replaces by a
-/// permanent one. IDs can be sent anywhere and compared between contexts.
+/// An object that was never saved has a temporary ID, which the save that first writes it replaces
+/// by a permanent one. IDs can be sent anywhere and compared between contexts.
 public struct ManagedObjectID: Hashable, Sendable {
   /// The object's entity: the concrete one, never an ancestor.
   public let entity: EntityDescription

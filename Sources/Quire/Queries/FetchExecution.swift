@@ -3,9 +3,9 @@ import QuireStorage
 
 /// Runs one fetch request: from predicate to rows, with a context's unsaved changes on top.
 ///
-/// The result is what it would be after a save: rows whose object was changed or deleted in the context
-/// are passed over, and the objects themselves are asked instead. One evaluator and one order serve rows
-/// and objects, so that it makes no difference where an object is found.
+/// The result is what it would be after a save: rows whose object was changed or deleted in the
+/// context are passed over, and the objects themselves are asked instead. One evaluator and one
+/// order serve rows and objects, so that it makes no difference where an object is found.
 struct FetchExecution {
   /// A row or an object that the predicate is true of.
   struct Match {
@@ -47,7 +47,8 @@ struct FetchExecution {
     guard request.fetchLimit >= 0, request.fetchOffset >= 0 else {
       throw PersistenceError(
         .persistentStoreUnsupportedRequestType,
-        "a fetch of \(request.fetchLimit) objects from number \(request.fetchOffset) makes no sense")
+        "a fetch of \(request.fetchLimit) objects from number \(request.fetchOffset) makes no sense"
+      )
     }
     self.view = view
     limit = request.fetchLimit
@@ -188,14 +189,15 @@ struct FetchExecution {
 }
 
 extension ManagedObjectContext {
-  /// The objects that a request asks for, from the store's last saved state with this context's changes
-  /// on top.
+  /// The objects that a request asks for, from the store's last saved state with this context's
+  /// changes on top.
   ///
-  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the model lacks the entity or a name in a key
-  ///   path; ``PersistenceError/Code/unacceptableValue`` when an object found is not a `Result`; errors
-  ///   that properties had to keep back; what the engine throws.
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the model lacks the entity or a name in
+  ///   a key path; ``PersistenceError/Code/unacceptableValue`` when an object found is not a
+  ///   `Result`; errors that properties had to keep back; what the engine throws.
   /// - Complexity: O(*n*) in the objects of the entity, O(*n* log *n*) when sorted.
-  public final func fetch<Result: ManagedObject>(_ request: FetchRequest<Result>) throws -> [Result] {
+  public final func fetch<Result: ManagedObject>(_ request: FetchRequest<Result>) throws -> [Result]
+  {
     processPendingChanges()
     try throwUnreported()
     let execution = try FetchExecution(request, in: self, try latestView())

@@ -2,8 +2,8 @@ import QuireModel
 
 /// A key path of a predicate or a sort descriptor, checked against the entity it starts from.
 ///
-/// The first step is resolved to a slot once for each concrete entity; the further ones lead to rows or
-/// objects whose concrete entity only shows when they are met.
+/// The first step is resolved to a slot once for each concrete entity; the further ones lead to
+/// rows or objects whose concrete entity only shows when they are met.
 struct FetchPath {
   let names: [String]
   /// The slot of the first name in the entity that rows are read of; -1 for a count of `SELF`.
@@ -29,7 +29,8 @@ struct FetchPath {
 
   /// What follows the name of an attribute must be elements of a composite.
   private static func check(
-    _ rest: ArraySlice<String>, inside attribute: AttributeDescription, of entity: EntityDescription,
+    _ rest: ArraySlice<String>, inside attribute: AttributeDescription,
+    of entity: EntityDescription,
     _ names: [String]
   ) throws {
     var attribute = attribute
@@ -116,7 +117,8 @@ struct ObjectSubject: PathSubject {
 
 /// A row as the store has it.
 struct RowSubject: PathSubject {
-  /// The row under a cursor, which keeps its bytes for as long as it stays; or a row that keeps its own.
+  /// The row under a cursor, which keeps its bytes for as long as it stays; or a row that keeps its
+  /// own.
   enum Source {
     case borrowed(RowReader)
     case kept(Row)

@@ -13,8 +13,8 @@ public struct FetchRequest<Result: ManagedObject> {
   public var entityName: String
   /// All objects of the entity when `nil`.
   public var predicate: FetchPredicate?
-  /// The order of the result. Objects that are equal in all keys, and all objects when there is no key,
-  /// come in the order of their entities and keys, objects that were never saved last.
+  /// The order of the result. Objects that are equal in all keys, and all objects when there is no
+  /// key, come in the order of their entities and keys, objects that were never saved last.
   public var sortDescriptors: [FetchSortDescriptor] = []
   /// The largest number of objects to return; 0 is no limit.
   public var fetchLimit = 0

@@ -32,7 +32,8 @@ struct ByteReaderError: Error, Hashable {
   var expected: String
 }
 
-/// Reads what a ``ByteWriter`` wrote, and believes nothing: every length is compared with what is left.
+/// Reads what a ``ByteWriter`` wrote, and believes nothing: every length is compared with what is
+/// left.
 struct ByteReader {
   private let bytes: UnsafeRawBufferPointer
   private(set) var offset = 0

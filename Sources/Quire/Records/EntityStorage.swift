@@ -63,9 +63,9 @@ final class StoreEntities: Sendable {
 
 /// A row of a store that an object can keep: the bytes, and what keeps them in memory.
 ///
-/// A reader alone is a pointer: it is used only where something is known to keep its bytes. A value of more
-/// than a quarter of a page is put together from several pages, and its bytes go with the owner even while
-/// the snapshot lives.
+/// A reader alone is a pointer: it is used only where something is known to keep its bytes. A value
+/// of more than a quarter of a page is put together from several pages, and its bytes go with the
+/// owner even while the snapshot lives.
 struct Row {
   private let reader: RowReader
   /// The page, or the assembled value, that the bytes lie in.

@@ -19,8 +19,8 @@ enum FieldKind: UInt8, Sendable {
   case objectID = 21
   case composite = 22
 
-  /// The kind of an attribute's field; `nil` for the undefined type, which only transient attributes
-  /// may have.
+  /// The kind of an attribute's field; `nil` for the undefined type, which only transient
+  /// attributes may have.
   init?(_ type: AttributeType) {
     switch type {
     case .undefined: return nil

@@ -1,8 +1,8 @@
 /// An object's place in a store: which entity's tree, and which key in it.
 ///
-/// On disk wherever one object names another: 64 bits, the entity's number in the upper 16 and the key
-/// in the lower 48. Knowing the concrete entity, a relationship yields a fault without a look at the
-/// destination's row.
+/// On disk wherever one object names another: 64 bits, the entity's number in the upper 16 and the
+/// key in the lower 48. Knowing the concrete entity, a relationship yields a fault without a look
+/// at the destination's row.
 struct Reference: Hashable, Sendable {
   var rawValue: UInt64
 

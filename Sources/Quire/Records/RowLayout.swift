@@ -10,9 +10,9 @@ import QuireModel
 ///     end offset of each variable field, u16, or u32 when flag 1 is set
 ///     the variable values back to back
 ///
-/// All numbers are little-endian, end offsets count from the start of the variable values. The layout
-/// is written in the store's schema beside the entity, so that a row can be read without a model, and
-/// a renamed property needs no rewritten row.
+/// All numbers are little-endian, end offsets count from the start of the variable values. The
+/// layout is written in the store's schema beside the entity, so that a row can be read without a
+/// model, and a renamed property needs no rewritten row.
 final class RowLayout: Sendable {
   struct Field: Hashable, Sendable {
     var name: String
@@ -27,7 +27,8 @@ final class RowLayout: Sendable {
   let number: UInt16
   /// Fixed fields by falling width, then variable fields.
   let fields: [Field]
-  /// For fixed fields the byte offset in the row; for variable ones the index among the variable ones.
+  /// For fixed fields the byte offset in the row; for variable ones the index among the variable
+  /// ones.
   let places: [Int]
   let variableCount: Int
   /// Where the end offsets of the variable fields begin.

@@ -14,8 +14,8 @@ struct RowError: Error, Hashable, CustomStringConvertible {
 
 /// Reads the fields of one row in place.
 ///
-/// Making a reader checks every offset of the row once; reading fields then costs no further check of
-/// bounds. A checksum has vouched for the bytes, but not for whoever wrote them.
+/// Making a reader checks every offset of the row once; reading fields then costs no further check
+/// of bounds. A checksum has vouched for the bytes, but not for whoever wrote them.
 struct RowReader {
   let bytes: UnsafeRawBufferPointer
   let layout: RowLayout
@@ -49,7 +49,9 @@ struct RowReader {
   }
 
   /// How often the row has been written: 1 when it is new.
-  var version: UInt32 { UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)) }
+  var version: UInt32 {
+    UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+  }
 
   func isNil(_ field: Int) -> Bool {
     bytes[RowLayout.headerByteCount + field >> 3] & (1 << UInt8(field & 7)) != 0

@@ -7,11 +7,11 @@ import QuireStorage
   import Foundation
 #endif
 
-/// What a store says about itself: the model it was written with, and how that model's entities lie in
-/// trees.
+/// What a store says about itself: the model it was written with, and how that model's entities lie
+/// in trees.
 ///
-/// A store carries its whole model, so that tools need nothing else to read it. The schema is one small
-/// tree, changed only when a store is created, migrated, or given new metadata:
+/// A store carries its whole model, so that tools need nothing else to read it. The schema is one
+/// small tree, changed only when a store is created, migrated, or given new metadata:
 ///
 /// | key | value |
 /// |---|---|
@@ -151,7 +151,8 @@ extension StoreSchema {
 
   /// The version hashes of the model a store was written with.
   static func hashes(in snapshot: Snapshot) throws -> [String: VersionHash] {
-    guard let tree = try snapshot.indexTree(tree), let value = try tree.value(for: Array("hashes".utf8))
+    guard let tree = try snapshot.indexTree(tree),
+      let value = try tree.value(for: Array("hashes".utf8))
     else { return [:] }
     do throws(ByteReaderError) {
       return try value.withBytes { bytes throws(ByteReaderError) in
@@ -184,14 +185,16 @@ extension StoreSchema {
 
   /// Whether the store was written with a model whose hashes are the model's.
   static func matches(_ model: ManagedObjectModel, in snapshot: Snapshot) throws -> Bool {
-    guard let tree = try snapshot.indexTree(tree), let value = try tree.value(for: Array("hashes".utf8))
+    guard let tree = try snapshot.indexTree(tree),
+      let value = try tree.value(for: Array("hashes".utf8))
     else { return false }
     return value.withBytes { $0.elementsEqual(hashBytes(of: model)) }
   }
 
   /// The model a store was written with.
   static func model(in snapshot: Snapshot) throws -> ManagedObjectModel {
-    guard let tree = try snapshot.indexTree(tree), let value = try tree.value(for: Array("model".utf8))
+    guard let tree = try snapshot.indexTree(tree),
+      let value = try tree.value(for: Array("model".utf8))
     else { throw damaged("has no model") }
     do {
       return try value.withBytes { try ModelArchive.decode($0) }

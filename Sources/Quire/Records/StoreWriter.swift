@@ -119,7 +119,9 @@ final class StoreWriter {
 
   func addLink(_ link: StoredEntity.Link, from owner: Int64, to member: Reference) throws {
     var key = LinkKey(owner: owner, member: member)
-    if link.isOrdered { key.position = try linkKeys(link, of: owner).last.map { $0.position + 1 } ?? 0 }
+    if link.isOrdered {
+      key.position = try linkKeys(link, of: owner).last.map { $0.position + 1 } ?? 0
+    }
     try links(link).put([], for: key.bytes(isOrdered: link.isOrdered))
   }
 

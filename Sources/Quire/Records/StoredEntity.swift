@@ -2,8 +2,8 @@ import QuireModel
 
 /// What a store knows of one concrete entity: its number, how its rows lie, and its link trees.
 ///
-/// Numbers are given once and never reused in a store, so that references stay true when an entity is
-/// renamed or another is removed.
+/// Numbers are given once and never reused in a store, so that references stay true when an entity
+/// is renamed or another is removed.
 struct StoredEntity: Hashable, Sendable {
   /// A to-many relationship and the number in the name of its tree.
   struct Link: Hashable, Sendable {

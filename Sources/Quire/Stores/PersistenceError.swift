@@ -2,8 +2,8 @@ import QuireModel
 
 /// What went wrong above the engine, with Core Data's number for it.
 ///
-/// The number says which kind of error it is, the message says what, where, and what to do. Errors of
-/// the engine (your disk, your file, someone else) arrive as ``underlying``.
+/// The number says which kind of error it is, the message says what, where, and what to do. Errors
+/// of the engine (your disk, your file, someone else) arrive as ``underlying``.
 public struct PersistenceError: Error, Sendable, CustomStringConvertible {
   /// Core Data's error codes, as numbers so that code which compares numbers ports unchanged.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {

@@ -50,8 +50,8 @@ public final class PersistentContainer: Sendable {
   /// Opens or creates the container's store.
   ///
   /// - Parameter url: the file; `nil` for a store in memory.
-  /// - Throws: what ``PersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)``
-  ///   throws.
+  /// - Throws: what
+  ///   ``PersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)`` throws.
   @discardableResult
   public func loadPersistentStore(
     at url: URL?, options: PersistentStoreOptions = .migrating

@@ -21,7 +21,10 @@ public struct StoreType: RawRepresentable, Hashable, Sendable {
   public static let sqlite = quire
 }
 
+// Core Data's names, so that code ports by search and replace.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let SQLiteStoreType = StoreType.sqlite
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let InMemoryStoreType = StoreType.inMemory
 
 /// The name of an option for adding a store.
@@ -31,16 +34,20 @@ public struct PersistentStoreOption: RawRepresentable, Hashable, Sendable {
 }
 
 /// Migrate a store that another version of the model wrote.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let MigratePersistentStoresAutomaticallyOption = PersistentStoreOption(
   rawValue: "NSMigratePersistentStoresAutomaticallyOption")
 /// Infer how to migrate from the difference between the two models.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let InferMappingModelAutomaticallyOption = PersistentStoreOption(
   rawValue: "NSInferMappingModelAutomaticallyOption")
 /// Open without ever writing.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let ReadOnlyPersistentStoreOption = PersistentStoreOption(
   rawValue: "NSReadOnlyPersistentStoreOption")
 
-/// How to add a store. Written as a dictionary of Core Data's option names, or property by property.
+/// How to add a store. Written as a dictionary of Core Data's option names, or property by
+/// property.
 public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   public var migratesAutomatically = false
   public var infersMappingModel = false

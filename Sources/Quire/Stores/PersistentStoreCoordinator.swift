@@ -36,7 +36,8 @@ public final class PersistentStoreCoordinator: Sendable {
   }
 
   deinit {
-    // Nobody is left to tell; what was committed is durable, and the log is replayed at the next open.
+    // Nobody is left to tell; what was committed is durable, and the log is replayed at the next
+    // open.
     if let store = current.withLock({ $0 }) { try? store.pages.close() }
   }
 
@@ -50,17 +51,27 @@ public final class PersistentStoreCoordinator: Sendable {
   ///
   /// - Parameters:
   ///   - url: the file, or `nil` for a store in memory.
-  /// - Throws: ``PersistenceError/Code/persistentStoreIncompatibleVersionHash`` (134100) when another
-  ///   version of the model wrote the store and `options` do not ask for migration;
-  ///   ``PersistenceError/Code/migrationMissingSourceModel`` (134130) when none of the known versions did;
-  ///   ``PersistenceError/Code/migrationMissingMappingModel`` (134140) when a mapping would have to be
-  ///   inferred and `options` do not ask for that;
-  ///   ``PersistenceError/Code/inferredMappingModel`` (134190) when it cannot be inferred, saying why;
-  ///   ``PersistenceError/Code/persistentStoreOpen`` (134080) when the engine cannot open the file.
+  /// - Throws: ``PersistenceError/Code/persistentStoreIncompatibleVersionHash`` (134100) when
+  ///   another version of the model wrote the store and `options` do not ask for migration;
+  ///   ``PersistenceError/Code/migrationMissingSourceModel`` (134130) when none of the known
+  ///   versions did; ``PersistenceError/Code/migrationMissingMappingModel`` (134140) when a mapping
+  ///   would have to be inferred and `options` do not ask for that;
+  ///   ``PersistenceError/Code/inferredMappingModel`` (134190) when it cannot be inferred, saying
+  ///   why; ``PersistenceError/Code/persistentStoreOpen`` (134080) when the engine cannot open the
+  ///   file.
   @discardableResult
   public func addPersistentStore(
     type: StoreType, configuration: String? = nil, at url: URL?,
     options: PersistentStoreOptions = [:]
+  ) throws -> PersistentStore {
+    try addPersistentStore(
+      type: type, configuration: configuration, at: url, options: options, in: DiskFileSystem())
+  }
+
+  /// The same, on a file system that a test brings.
+  package func addPersistentStore(
+    type: StoreType, configuration: String? = nil, at url: URL?, options: PersistentStoreOptions,
+    in fileSystem: any FileSystem
   ) throws -> PersistentStore {
     guard store == nil else {
       throw PersistenceError(
@@ -71,8 +82,9 @@ public final class PersistentStoreCoordinator: Sendable {
       throw PersistenceError(
         .persistentStoreOperation, "the model has no configuration \(configuration)")
     }
-    let opened = try StoreOpening(model: versionedModel, binding: binding, options: options)
-      .open(type, at: url)
+    let opened = try StoreOpening(
+      model: versionedModel, binding: binding, options: options, fileSystem: fileSystem
+    ).open(type, at: url)
     let isFirst = current.withLock { store in
       guard store == nil else { return false }
       store = opened
@@ -96,7 +108,8 @@ public final class PersistentStoreCoordinator: Sendable {
       type: type, configuration: configurationName, at: url, options: options ?? [:])
   }
 
-  /// Closes a store. Contexts keep the objects whose rows they have read, and can fetch and save nothing.
+  /// Closes a store. Contexts keep the objects whose rows they have read, and can fetch and save
+  /// nothing.
   public func remove(_ store: PersistentStore) throws {
     let isOurs = current.withLock { current in
       guard current === store else { return false }

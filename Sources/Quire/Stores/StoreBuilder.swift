@@ -9,8 +9,8 @@ import QuireStorage
 
 /// Makes a store of objects whose keys are known beforehand: an import, or a fixture.
 ///
-/// Everything is written in one transaction: a store that is not finished has no objects, and its file
-/// goes when the builder does.
+/// Everything is written in one transaction: a store that is not finished has no objects, and its
+/// file goes when the builder does.
 package final class StoreBuilder {
   /// An object by entity and key.
   package struct ObjectKey: Hashable, Sendable {
@@ -70,7 +70,8 @@ package final class StoreBuilder {
     let storage = try storage(of: object.entityName)
     guard (1...Reference.maximumKey).contains(object.key) else {
       throw PersistenceError(
-        .persistentStoreSave, "\(object.key) is not a key: keys run from 1 to \(Reference.maximumKey)")
+        .persistentStoreSave,
+        "\(object.key) is not a key: keys run from 1 to \(Reference.maximumKey)")
     }
     var row = RowWriter(storage.layout)
     try row.write(version: max(version, 1)) { field in
@@ -115,7 +116,9 @@ package final class StoreBuilder {
   }
 
   private func storage(of name: String) throws -> EntityStorage {
-    guard let storage = entities.byIndex.lazy.compactMap({ $0 }).first(where: { $0.stored.name == name })
+    guard
+      let storage = entities.byIndex.lazy.compactMap({ $0 }).first(where: { $0.stored.name == name }
+      )
     else {
       throw PersistenceError(
         .undefinedKey, "the model has no entity \(name) that can have objects")

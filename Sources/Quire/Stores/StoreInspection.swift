@@ -9,8 +9,8 @@ import QuireStorage
 
 /// Looks at everything a store file holds and says what is wrong with it.
 ///
-/// Three floors are checked: the engine's pages and trees, the schema, and the objects: every row is
-/// decoded, every reference followed, every link compared with its inverse. Nothing is written.
+/// Three floors are checked: the engine's pages and trees, the schema, and the objects: every row
+/// is decoded, every reference followed, every link compared with its inverse. Nothing is written.
 ///
 /// - Complexity: O(bytes of the store), and O(log *n*) for each reference.
 public struct StoreInspection: Sendable {
@@ -114,7 +114,8 @@ public struct StoreInspection: Sendable {
       isInside = try cursor.next()
     }
     for (name, count) in missing.sorted(by: { $0.key < $1.key }) {
-      notes.append("\(storage.stored.name).\(name) is required and has no value in \(count) objects")
+      notes.append(
+        "\(storage.stored.name).\(name) is required and has no value in \(count) objects")
     }
     try inspectKeys(storage, lastKey, view)
   }
@@ -219,7 +220,8 @@ public struct StoreInspection: Sendable {
       }
       if !leadsBack {
         findings.append(
-          "\(place) leads to \(other.stored.name)/p\(key.member.key), whose \(inverse) does not lead back")
+          "\(place) leads to \(other.stored.name)/p\(key.member.key), whose \(inverse) does not lead back"
+        )
       }
     }
   }

@@ -12,6 +12,8 @@ struct StoreOpening {
   let model: VersionedModel
   let binding: ModelBinding
   let options: PersistentStoreOptions
+  /// Where files are: the disk, or what a test takes for one.
+  var fileSystem: any FileSystem = DiskFileSystem()
 
   func open(_ type: StoreType, at url: URL?) throws -> PersistentStore {
     switch type {
@@ -28,14 +30,15 @@ struct StoreOpening {
       pageOptions.isReadOnly = options.isReadOnly
       pageOptions.createIfMissing = !options.isReadOnly
       pageOptions.identity = options.storeUUID.map { StoreIdentity($0) }
-      return try finish(type, url, try StoreOpening.pages(at: url, pageOptions))
+      return try finish(type, url, try StoreOpening.pages(at: url, pageOptions, in: fileSystem))
     default:
       throw PersistenceError(
         .persistentStoreInvalidType, "there is no store type \(type.rawValue)")
     }
   }
 
-  private func finish(_ type: StoreType, _ url: URL?, _ pages: PageStore) throws -> PersistentStore {
+  private func finish(_ type: StoreType, _ url: URL?, _ pages: PageStore) throws -> PersistentStore
+  {
     do {
       let report = try prepare(pages)
       let schema = try pages.read { try StoreSchema(from: $0) }
@@ -48,7 +51,8 @@ struct StoreOpening {
       // The error that made us give up is the one to tell; what is in the store stays as it is.
       try? pages.close()
       if let error = error as? StorageError {
-        throw PersistenceError(.persistentStoreOpen, "the store cannot be opened", underlying: error)
+        throw PersistenceError(
+          .persistentStoreOpen, "the store cannot be opened", underlying: error)
       }
       throw error
     }
@@ -70,7 +74,8 @@ struct StoreOpening {
     return try migration.run(in: pages)
   }
 
-  /// The migration that the store needs before it can be opened; `nil` when it has the current version.
+  /// The migration that the store needs before it can be opened; `nil` when it has the current
+  /// version.
   func migration(for snapshot: Snapshot) throws -> Migration? {
     if try StoreSchema.matches(model.current, in: snapshot) { return nil }
     let hashes = try StoreSchema.hashes(in: snapshot)
@@ -141,9 +146,12 @@ struct StoreOpening {
 
   // MARK: Without a model
 
-  static func pages(at url: URL, _ options: PageStoreOptions) throws(PersistenceError) -> PageStore {
+  static func pages(
+    at url: URL, _ options: PageStoreOptions, in fileSystem: any FileSystem = DiskFileSystem()
+  ) throws(PersistenceError) -> PageStore {
     do {
-      return try PageStore.open(url.path(percentEncoded: false), options: options)
+      return try PageStore.open(
+        url.path(percentEncoded: false), options: options, in: fileSystem)
     } catch {
       throw PersistenceError(
         .persistentStoreOpen, "the store at \(url.path(percentEncoded: false)) cannot be opened",

@@ -28,7 +28,8 @@ public struct StoreSummary: Sendable {
 
   public var objectCount: Int { entities.reduce(0) { $0 + $1.objectCount } }
 
-  /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` when the file is no sound store of objects.
+  /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` when the file is no sound store of
+  ///   objects.
   public init(of url: URL) throws {
     self = try StoreOpening.inspecting(url) { snapshot, pages in
       guard let schema = try StoreSchema(from: snapshot) else {

@@ -1,6 +1,7 @@
 /// Repeatable random numbers: the same seed gives the same gallery on every machine, for ever.
 ///
-/// SplitMix64, after Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
+/// SplitMix64, after Steele, Lea and Flood, "Fast splittable pseudorandom number generators"
+/// (2014).
 struct SeededRandom {
   private var state: UInt64
 
@@ -14,7 +15,8 @@ struct SeededRandom {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number from 0 up to, but not including, `bound`. The bias of the remainder does not matter here.
+  /// A number from 0 up to, but not including, `bound`. The bias of the remainder does not matter
+  /// here.
   mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(bound, 1))) }
 
   /// True in `percent` of a hundred calls.

@@ -3,9 +3,9 @@ import QuireModel
 
 /// The objects of a store, seen through the version of a model.
 ///
-/// Made by one pass over the tables, which reads keys and references only and settles which references
-/// hold. ``objects`` is the second pass, which reads values, one object at a time: memory grows with the
-/// number of objects and links, some 30 bytes each, not with what is in them.
+/// Made by one pass over the tables, which reads keys and references only and settles which
+/// references hold. ``objects`` is the second pass, which reads values, one object at a time:
+/// memory grows with the number of objects and links, some 30 bytes each, not with what is in them.
 public final class CoreDataContents {
   public let model: ManagedObjectModel
   public let versionName: String

@@ -4,7 +4,8 @@ import QuireModel
 
 /// Makes a Quire store of a Core Data store.
 ///
-/// Primary keys, versions and the UUID are kept, so that object URIs stay valid. The source is only read.
+/// Primary keys, versions and the UUID are kept, so that object URIs stay valid. The source is only
+/// read.
 ///
 /// ```swift
 /// let model = try VersionedModel(contentsOf: modelURL)
@@ -18,8 +19,8 @@ public struct CoreDataImport {
   /// Opens the source and finds the version of the model that it was written with.
   ///
   /// - Parameter name: the version, where it is known; its structure is compared all the same.
-  /// - Throws: ``CoreDataStoreError`` when the source cannot be read, or no version fits it: then with the
-  ///   nearest version and what differs.
+  /// - Throws: ``CoreDataStoreError`` when the source cannot be read, or no version fits it: then
+  ///   with the nearest version and what differs.
   public init(
     of source: URL, in model: VersionedModel, version name: String? = nil
   ) throws(CoreDataStoreError) {
@@ -30,9 +31,9 @@ public struct CoreDataImport {
   /// Writes all objects to a new store, in one transaction.
   ///
   /// - Returns: what was imported, and what was left out.
-  /// - Throws: ``CoreDataStoreError`` when the source cannot be read to its end, `PersistenceError` when the
-  ///   store cannot be made, also when there is a file already. There is no file then that was not
-  ///   there before.
+  /// - Throws: ``CoreDataStoreError`` when the source cannot be read to its end, `PersistenceError`
+  ///   when the store cannot be made, also when there is a file already. There is no file then that
+  ///   was not there before.
   public func write(to url: URL) throws -> ImportReport {
     var objects = contents.objects
     guard let uuid = UUID(uuidString: objects.report.storeUUID) else {

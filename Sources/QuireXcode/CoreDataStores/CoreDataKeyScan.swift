@@ -179,8 +179,8 @@ struct CoreDataRowReader {
 
   /// The entity of a row, with its position among the model's entities.
   ///
-  /// Without subentities there is only one, and what the row says is not looked at: Core Data does not
-  /// either, and real stores have wrong numbers there.
+  /// Without subentities there is only one, and what the row says is not looked at: Core Data does
+  /// not either, and real stores have wrong numbers there.
   func entity(of row: SQLiteRow) throws(CoreDataStoreError) -> (EntityDescription, Int) {
     guard isHierarchy else { return (root, rootPosition) }
     let number = number(of: row)

@@ -11,11 +11,13 @@ struct CoreDataKeys {
     entities.append(UInt32(entity))
   }
 
-  /// The position of the entity of a key among the model's entities; `nil` when there is no such key.
+  /// The position of the entity of a key among the model's entities; `nil` when there is no such
+  /// key.
   func entity(of key: Int64) -> Int? { keys.position(of: key).map { Int(entities[$0]) } }
 }
 
-/// The links of one relationship, seen from its source: for each key the keys it leads to, in order.
+/// The links of one relationship, seen from its source: for each key the keys it leads to, in
+/// order.
 struct CoreDataLinks {
   private var sources: [Int64] = []
   /// Where the targets of each source begin; one more than there are sources.
@@ -24,8 +26,8 @@ struct CoreDataLinks {
 
   var count: Int { targets.count }
 
-  /// - Parameter links: with the place of the target among those of its source; targets in the same place,
-  ///   or without one, are ordered by key, those without one behind the others.
+  /// - Parameter links: with the place of the target among those of its source; targets in the same
+  ///   place, or without one, are ordered by key, those without one behind the others.
   init(_ links: [(source: Int64, target: Int64, place: Int64?)] = []) {
     let sorted = links.sorted {
       if $0.source != $1.source { return $0.source < $1.source }

@@ -3,12 +3,12 @@ import QuireModel
 /// Where a store would keep the objects of a model: tables, and columns for attributes and to-one
 /// relationships.
 ///
-/// A table is named `Z` and the name of its root entity in capitals; a column `Z` and the property's
-/// name. Where entities of one hierarchy have properties of the same name, later ones, in the order of
-/// entity numbers, get a number behind it.
+/// A table is named `Z` and the name of its root entity in capitals; a column `Z` and the
+/// property's name. Where entities of one hierarchy have properties of the same name, later ones,
+/// in the order of entity numbers, get a number behind it.
 struct CoreDataLayout {
-  /// A property as an entity declares it; the path of an element of a composite attribute has several
-  /// names.
+  /// A property as an entity declares it; the path of an element of a composite attribute has
+  /// several names.
   struct Property: Hashable {
     var entity: String
     var path: [String]

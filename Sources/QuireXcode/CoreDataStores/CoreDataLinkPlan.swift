@@ -6,8 +6,8 @@ import QuireModel
 ///
 /// - a column of the source's table holds the key of the one destination;
 /// - a join table holds the keys of both sides, and `Z_FOK_` columns the order of either;
-/// - a column of the destination's table, named with the number of the source's entity, holds the key of
-///   the source: for to-many relationships without an inverse.
+/// - a column of the destination's table, named with the number of the source's entity, holds the
+///   key of the source: for to-many relationships without an inverse.
 struct CoreDataLinkPlan {
   /// One side: a relationship as an entity declares it.
   struct Side: Hashable {
@@ -122,8 +122,8 @@ struct CoreDataLinkPlanner {
       .map { "Z\($0)\(side.relationship.name.sqlName)" }.first { table.column(named: $0) != nil }
   }
 
-  /// The number of an entity, then those of its ancestors and descendants: old stores may be numbered
-  /// by the root.
+  /// The number of an entity, then those of its ancestors and descendants: old stores may be
+  /// numbered by the root.
   private func numbers(of entity: EntityDescription) -> [Int64] {
     (entity.lineage + model.family(of: entity).dropFirst()).compactMap { numbers[$0.name] }
   }

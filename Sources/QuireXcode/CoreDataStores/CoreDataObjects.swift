@@ -3,8 +3,8 @@ import QuireModel
 
 /// The objects of a store, one after the other.
 ///
-/// Objects of one hierarchy come together, in the order of their keys; hierarchies in the order of the
-/// names of their roots. What an object refers to may come before or after it.
+/// Objects of one hierarchy come together, in the order of their keys; hierarchies in the order of
+/// the names of their roots. What an object refers to may come before or after it.
 public struct CoreDataObjects {
   /// What has been read so far; whole when ``next()`` has returned `nil`.
   public private(set) var report: ImportReport
@@ -25,8 +25,8 @@ public struct CoreDataObjects {
 
   /// The next object, or `nil` behind the last.
   ///
-  /// - Throws: ``CoreDataStoreError``, at the end too if somebody wrote to the store meanwhile: then what was
-  ///   read may be half of one state and half of another.
+  /// - Throws: ``CoreDataStoreError``, at the end too if somebody wrote to the store meanwhile:
+  ///   then what was read may be half of one state and half of another.
   public mutating func next() throws(CoreDataStoreError) -> CoreDataObject? {
     while !isFinished {
       if var reading = current, let row = try reading.rows.next() {

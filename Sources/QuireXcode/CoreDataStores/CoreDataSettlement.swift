@@ -15,9 +15,9 @@ struct CoreDataLinkTable {
 
 /// Decides which of the links that rows claim hold, so that both sides of each relationship agree.
 ///
-/// A link holds if both its ends exist and are of entities that the relationship, and its inverse, may
-/// lead to. A one-to-one relationship is claimed by both ends: what both claim holds first, then what
-/// one claims while the other is free. All else is left out and reported.
+/// A link holds if both its ends exist and are of entities that the relationship, and its inverse,
+/// may lead to. A one-to-one relationship is claimed by both ends: what both claim holds first,
+/// then what one claims while the other is free. All else is left out and reported.
 struct CoreDataSettlement {
   private typealias Claim = CoreDataKeyScan.Claim
 

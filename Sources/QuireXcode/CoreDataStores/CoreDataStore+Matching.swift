@@ -3,9 +3,10 @@ import QuireModel
 extension CoreDataStore {
   /// Compares the store's tables with those a model would have.
   ///
-  /// Compared are the entities listed, the tables and their columns, declared types where Core Data's choice
-  /// is certain, and a place for the links of each relationship. Not compared is what leaves no trace in
-  /// tables: whether an attribute is optional, its default value, delete rules, version hash modifiers.
+  /// Compared are the entities listed, the tables and their columns, declared types where Core
+  /// Data's choice is certain, and a place for the links of each relationship. Not compared is what
+  /// leaves no trace in tables: whether an attribute is optional, its default value, delete rules,
+  /// version hash modifiers.
   public func match(_ model: ManagedObjectModel) -> StructuralDistance {
     let layout = CoreDataLayout(of: model, numbers: entityTable.numbers)
     let plans = CoreDataLinkPlanner(
@@ -21,9 +22,9 @@ extension CoreDataStore {
 
   /// The version of a model whose structure is exactly that of the store.
   ///
-  /// Several versions may have one structure, if they differ in what leaves no trace in columns. Of these the
-  /// one is taken whose fetch indexes are the store's; then one whose identifier the store names; then
-  /// the current version, or else the latest.
+  /// Several versions may have one structure, if they differ in what leaves no trace in columns. Of
+  /// these the one is taken whose fetch indexes are the store's; then one whose identifier the
+  /// store names; then the current version, or else the latest.
   ///
   /// - Throws: ``CoreDataStoreError/Reason/noVersionFits(nearest:_:)`` with the nearest version.
   public func version(
@@ -54,7 +55,8 @@ extension CoreDataStore {
     let distances = model.versions.map { ($0, match($0.model)) }
     let fitting = distances.filter { $0.1.isZero }.map(\.0)
     guard !fitting.isEmpty else {
-      // Of equally near ones the later: the store is likelier to be of a version that came after it.
+      // Of equally near ones the later: the store is likelier to be of a version that came after
+      // it.
       let nearest = distances.reversed().min { $0.1.count < $1.1.count } ?? distances[0]
       throw CoreDataStoreError(
         file: url.path, reason: .noVersionFits(nearest: nearest.0.name, nearest.1))
@@ -73,8 +75,8 @@ extension CoreDataStore {
 
   /// How many fetch indexes only the store or only the model has.
   ///
-  /// An index is called `Z_`, entity, `_` and its own name. Under such names are also the indexes that Core Data
-  /// makes for single attributes and for uniqueness; those are left out.
+  /// An index is called `Z_`, entity, `_` and its own name. Under such names are also the indexes
+  /// that Core Data makes for single attributes and for uniqueness; those are left out.
   private func indexDifferenceCount(_ model: ManagedObjectModel) -> Int {
     var expected: Set<String> = []
     var others: Set<String> = []

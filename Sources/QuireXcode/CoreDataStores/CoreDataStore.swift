@@ -3,10 +3,11 @@ import QuireModel
 
 /// A store that Core Data wrote, read without Core Data and without SQLite.
 ///
-/// Core Data keeps objects in tables of its own making: one for each entity without a parent, which holds
-/// the objects of its subentities too; a column for each attribute and each to-one relationship; a table
-/// for each pair of to-many relationships. `docs/import.md` describes them. Which model the tables were
-/// made from is not written down in a form we can read, so it is found by comparing structures:
+/// Core Data keeps objects in tables of its own making: one for each entity without a parent, which
+/// holds the objects of its subentities too; a column for each attribute and each to-one
+/// relationship; a table for each pair of to-many relationships. `docs/import.md` describes them.
+/// Which model the tables were made from is not written down in a form we can read, so it is found
+/// by comparing structures:
 ///
 /// ```swift
 /// let store = try CoreDataStore(contentsOf: url)
@@ -17,10 +18,12 @@ import QuireModel
 /// ```
 ///
 /// It promises that
-/// - the store, its log and its folder of external data are never written to, and nobody is locked out;
-/// - a store that fits no version is refused, with the nearest one and what differs, and not guessed at;
-/// - both sides of a relationship agree in what it yields, whatever the file says: a reference to a row that
-///   is not there is left out on both sides, and reported;
+/// - the store, its log and its folder of external data are never written to, and nobody is locked
+///   out;
+/// - a store that fits no version is refused, with the nearest one and what differs, and not
+///   guessed at;
+/// - both sides of a relationship agree in what it yields, whatever the file says: a reference to a
+///   row that is not there is left out on both sides, and reported;
 /// - what cannot be read as its attribute's type is left out and reported, never changed silently.
 public final class CoreDataStore {
   public let url: URL
@@ -40,7 +43,8 @@ public final class CoreDataStore {
     entityTable = try CoreDataEntityTable(of: database)
   }
 
-  /// The names of the entities whose objects the store holds, without Core Data's own for its history.
+  /// The names of the entities whose objects the store holds, without Core Data's own for its
+  /// history.
   public var entityNames: [String] { entityTable.numbers.keys.sorted() }
 
   /// What became of the store's write-ahead log, for a report; `nil` when there is none.

@@ -3,9 +3,9 @@ import QuireModel
 
 /// Turns what a column stores into the value of an attribute.
 ///
-/// The attribute's type decides, not the column's: SQLite keeps the class of each value by itself, and Core
-/// Data's declarations are advice. A date without a fraction is stored as an integer, a decimal as an
-/// integer, a real or text, whichever keeps it.
+/// The attribute's type decides, not the column's: SQLite keeps the class of each value by itself,
+/// and Core Data's declarations are advice. A date without a fraction is stored as an integer, a
+/// decimal as an integer, a real or text, whichever keeps it.
 enum CoreDataValue {
   /// The value, or `nil` when what is stored is no value of this type.
   static func value(_ stored: SQLiteValue, as type: AttributeType) -> AttributeValue? {

@@ -2,8 +2,8 @@ import Foundation
 
 /// Values that Core Data keeps in files of their own, in a hidden folder beside the store.
 ///
-/// For an attribute that allows external storage the column holds a byte that says where the value is:
-/// 1, then the value itself; or 2, then the name of a file, which is a UUID.
+/// For an attribute that allows external storage the column holds a byte that says where the value
+/// is: 1, then the value itself; or 2, then the name of a file, which is a UUID.
 struct ExternalDataFolder {
   enum Value: Equatable {
     case data(Data)

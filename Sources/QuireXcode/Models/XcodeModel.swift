@@ -3,13 +3,14 @@ import QuireModel
 
 /// A model as Xcode saves it: one version, in a `.xcdatamodel` folder.
 ///
-/// Xcode's model editor writes XML into the file `contents` of that folder; a folder `.xcdatamodeld` has
-/// one such folder per version and a note which is current (``XcodeModelHistory``). The compiled forms
-/// `.mom` and `.momd` are not read: compiling needs a Mac, and the source is what a project keeps.
+/// Xcode's model editor writes XML into the file `contents` of that folder; a folder
+/// `.xcdatamodeld` has one such folder per version and a note which is current
+/// (``XcodeModelHistory``). The compiled forms `.mom` and `.momd` are not read: compiling needs a
+/// Mac, and the source is what a project keeps.
 ///
-/// Everything Xcode writes is read or known to be of no concern to a store (positions on the canvas, tools
-/// versions, code generation). What is new to this loader is ignored and listed in ``notes``, so that a
-/// newer Xcode does not lock anybody out.
+/// Everything Xcode writes is read or known to be of no concern to a store (positions on the
+/// canvas, tools versions, code generation). What is new to this loader is ignored and listed in
+/// ``notes``, so that a newer Xcode does not lock anybody out.
 public struct XcodeModel: Sendable {
   /// The name of the version: that of its folder, without the extension.
   public let name: String

@@ -7,14 +7,15 @@ public struct XcodeModelHistory: Sendable {
   public let name: String
   /// The versions, the oldest first as far as names tell.
   ///
-  /// Xcode calls the first version like the folder and suggests the same name with a number for each
-  /// that follows; so these come first, by number, and versions with other names behind them. Numbers
-  /// within names count as numbers: 2.5.1 is before 2.10.
+  /// Xcode calls the first version like the folder and suggests the same name with a number for
+  /// each that follows; so these come first, by number, and versions with other names behind them.
+  /// Numbers within names count as numbers: 2.5.1 is before 2.10.
   public let versions: [XcodeModel]
   /// The name of the version that Xcode compiles.
   public let currentName: String
 
-  /// Loads a `.xcdatamodeld` folder; a `.xcdatamodel` folder or a `contents` file is a single version.
+  /// Loads a `.xcdatamodeld` folder; a `.xcdatamodel` folder or a `contents` file is a single
+  /// version.
   public init(contentsOf url: URL) throws(XcodeModelError) {
     guard url.pathExtension == "xcdatamodeld" else {
       let model = try XcodeModel(contentsOf: url)

@@ -64,9 +64,9 @@ extension XcodeModelReader {
 
 /// Looks after relationships whose inverse does not lead back, of which real models have some.
 ///
-/// A ``ManagedObjectModel`` wants inverses in pairs, for an engine that keeps both sides cannot keep a
-/// triangle. Xcode warns about one and saves it. A relationship outside a pair keeps its values and loses
-/// its inverse; the note says so.
+/// A ``ManagedObjectModel`` wants inverses in pairs, for an engine that keeps both sides cannot
+/// keep a triangle. Xcode warns about one and saves it. A relationship outside a pair keeps its
+/// values and loses its inverse; the note says so.
 struct XcodeInverses {
   private var parents: [String: String] = [:]
   private var relationships: [String: [String: RelationshipDescription]] = [:]

@@ -3,8 +3,8 @@ import QuireModel
 
 /// Turns the elements of a model's XML into declarations.
 ///
-/// What it does not know it notes and leaves out; what cannot be left out, a name or a destination, is
-/// an error with its line.
+/// What it does not know it notes and leaves out; what cannot be left out, a name or a destination,
+/// is an error with its line.
 struct XcodeModelReader {
   let file: String
   var notes: [XcodeModelNote] = []

@@ -2,9 +2,9 @@ import Foundation
 
 /// A SQLite 3 file, read without SQLite.
 ///
-/// What an importer of Core Data stores needs, and no more: the tables of the schema and their rows in
-/// the order of their IDs, as of the last commit, with the write-ahead log taken into account. No
-/// queries, no indexes, no `WITHOUT ROWID`, no virtual tables, and no way to write.
+/// What an importer of Core Data stores needs, and no more: the tables of the schema and their rows
+/// in the order of their IDs, as of the last commit, with the write-ahead log taken into account.
+/// No queries, no indexes, no `WITHOUT ROWID`, no virtual tables, and no way to write.
 ///
 ///     database ── schema (the table on page 1): names, definitions, root pages
 ///        │
@@ -12,11 +12,12 @@ import Foundation
 ///                                                  └─ of the file
 ///
 /// It promises that
-/// - nothing is written and no lock is taken: whoever uses the file goes on using it. The price is that
-///   a writer may change it meanwhile; ``checkUnchanged()`` tells;
-/// - no file makes it trap, hang, or take more memory than the file is large: every offset is checked,
-///   every page of a table is visited once, and what is wrong is thrown with its page number. SQLite
-///   keeps no checksums of its pages, so damage that leaves the structure whole is not noticed.
+/// - nothing is written and no lock is taken: whoever uses the file goes on using it. The price is
+///   that a writer may change it meanwhile; ``checkUnchanged()`` tells;
+/// - no file makes it trap, hang, or take more memory than the file is large: every offset is
+///   checked, every page of a table is visited once, and what is wrong is thrown with its page
+///   number. SQLite keeps no checksums of its pages, so damage that leaves the structure whole is
+///   not noticed.
 ///
 /// The format is described at https://www.sqlite.org/fileformat.html.
 package final class SQLiteDatabase {
@@ -27,8 +28,8 @@ package final class SQLiteDatabase {
   package let indexNames: Set<String>
   private let source: SQLitePageSource
 
-  /// - Throws: ``SQLiteError``; a rollback journal beside the file is an error too, for the file may
-  ///   then hold half a transaction.
+  /// - Throws: ``SQLiteError``; a rollback journal beside the file is an error too, for the file
+  ///   may then hold half a transaction.
   package init(contentsOf url: URL) throws(SQLiteError) {
     source = try SQLitePageSource(path: url.path)
     path = source.path

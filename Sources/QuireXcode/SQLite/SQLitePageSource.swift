@@ -17,8 +17,8 @@ final class SQLitePageSource {
       throw SQLiteError(file: path, reason: .unreadable("there is no such file"))
     }
     try Self.refuseHotJournal(of: path)
-    // Page 1 of the file has the right page size whatever the log says: SQLite cannot change it while
-    // there is a log. All else is read again through the log.
+    // Page 1 of the file has the right page size whatever the log says: SQLite cannot change it
+    // while there is a log. All else is read again through the log.
     let fileHeader = try SQLiteHeader(try file.read(SQLiteHeader.byteCount, at: 0), file: path)
     var log: SQLiteLog?
     if let logFile = try SQLiteSourceFile(path: path + "-wal") {
@@ -73,8 +73,8 @@ final class SQLitePageSource {
 
   /// Throws if the file or its log has changed since it was opened.
   ///
-  /// No lock is taken, so that nobody is locked out; whoever has read all they wanted asks here whether
-  /// it was one state of the file.
+  /// No lock is taken, so that nobody is locked out; whoever has read all they wanted asks here
+  /// whether it was one state of the file.
   func checkUnchanged() throws(SQLiteError) {
     let hasLog = FileManager.default.fileExists(atPath: path + "-wal")
     guard hasLog == (log != nil), try Self.fingerprints(file, log) == fingerprints else {

@@ -47,7 +47,8 @@ package struct SQLiteRow {
     return value
   }
 
-  /// Whether the text of a column had to be repaired, because it is not in the encoding of the file.
+  /// Whether the text of a column had to be repaired, because it is not in the encoding of the
+  /// file.
   package func hasMalformedText(in column: Int) -> Bool {
     column < record.count && record.hasMalformedText(at: column)
   }

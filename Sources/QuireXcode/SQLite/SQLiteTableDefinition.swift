@@ -7,7 +7,8 @@ package struct SQLiteTableDefinition: Hashable, Sendable {
     /// What rows have that are older than the column.
     package var defaultValue = SQLiteValue.null
 
-    /// Whether whole numbers of this column are reals, which SQLite writes as integers to save room.
+    /// Whether whole numbers of this column are reals, which SQLite writes as integers to save
+    /// room.
     var isReal: Bool {
       func has(_ words: String...) -> Bool { words.contains { type.uppercased().contains($0) } }
       return has("REAL", "FLOA", "DOUB") && !has("INT", "CHAR", "CLOB", "TEXT", "BLOB")
@@ -80,7 +81,8 @@ extension SQLiteTableDefinition {
       while let token = peek, token != .symbol(","), token != .symbol(")") {
         if takeWord("PRIMARY") {
           guard takeWord("KEY") else { return false }
-          // The word DESC here makes an ordinary column of it: a mistake SQLite keeps for old files.
+          // The word DESC here makes an ordinary column of it: a mistake SQLite keeps for old
+          // files.
           if !takeWord("DESC") { noteRowID(column: index) }
         } else if takeWord("DEFAULT") {
           guard let value = parseDefault() else { return false }

@@ -1,8 +1,8 @@
 /// A walk over a table's b-tree, in the order of its row IDs.
 ///
-/// A tree of a damaged file may lead in circles, share pages or claim rows of gigabytes. Each page is
-/// visited at most once, cells of a page may not add up to more than the page, and row IDs must ascend:
-/// so a walk ends after as many steps as the file has bytes, whatever they say.
+/// A tree of a damaged file may lead in circles, share pages or claim rows of gigabytes. Each page
+/// is visited at most once, cells of a page may not add up to more than the page, and row IDs must
+/// ascend: so a walk ends after as many steps as the file has bytes, whatever they say.
 struct SQLiteTree {
   private struct Level {
     var page: SQLitePage

@@ -4,8 +4,8 @@ import QuireTesting
 import QuireXcode
 import Testing
 
-// The first seed ("Testing Core Data Migrations"), on the stores it was written for, and on those of other
-// applications: import, open with the current model, see that everything is there.
+// The first seed ("Testing Core Data Migrations"), on the stores it was written for, and on those
+// of other applications: import, open with the current model, see that everything is there.
 @Suite(.enabled(if: RealData.isPresent, Comment(rawValue: RealData.absence)))
 struct RealImportTests {
   private func load(_ store: RealStore) throws -> VersionedModel {
@@ -52,7 +52,9 @@ struct RealImportTests {
   }
 
   /// Opens a fixture with the current model, migrating it: the seed's `ARContextWithVersionString`.
-  private func folioContext(_ name: String, _ folder: TemporaryFolder) throws -> ManagedObjectContext {
+  private func folioContext(_ name: String, _ folder: TemporaryFolder) throws
+    -> ManagedObjectContext
+  {
     let real = try #require(RealStore.folio.first { $0.name == name })
     let coordinator = PersistentStoreCoordinator(versionedModel: try load(real))
     try coordinator.addPersistentStore(

@@ -1,0 +1,140 @@
+import Foundation
+import Testing
+
+/// The rules of the house that the compiler does not know, after TigerBeetle's "tidy".
+@Suite struct FloorTests {
+  private struct SourceFile {
+    /// From the package root: `Sources/QuireStorage/Pages/Page.swift`.
+    var path: String
+    var lines: [Substring]
+
+    var floor: String { String(path.split(separator: "/")[1]) }
+    /// The folder inside the floor; empty for a file directly on it.
+    var folder: String {
+      let parts = path.split(separator: "/")
+      return parts.count > 3 ? String(parts[2]) : ""
+    }
+
+    var imports: [String] {
+      lines.compactMap { line in
+        let words = line.split(separator: " ")
+        guard let index = words.firstIndex(of: "import"), index < 4, index + 1 < words.count,
+          words[..<index].allSatisfy({ $0.hasPrefix("@") || $0 == "package" || $0 == "public" })
+        else { return nil }
+        return String(words[index + 1])
+      }
+    }
+  }
+
+  private static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  private func files(below folder: String) throws -> [SourceFile] {
+    let base = Self.root.appending(path: folder)
+    let paths = try #require(FileManager.default.enumerator(atPath: base.path()))
+    return try paths.compactMap { entry in
+      guard let path = entry as? String, path.hasSuffix(".swift"), !path.contains(".build") else {
+        return nil
+      }
+      let text = try String(contentsOf: base.appending(path: path), encoding: .utf8)
+      return SourceFile(
+        path: "\(folder)/\(path)",
+        lines: text.split(separator: "\n", omittingEmptySubsequences: false))
+    }
+  }
+
+  /// What each floor may import besides the standard library's own modules.
+  private static let allowedImports: [String: Set<String>] = [
+    "QuireStorage": ["Synchronization"],
+    "QuireModel": ["Foundation", "FoundationEssentials", "Synchronization"],
+    "Quire": [
+      "Foundation", "FoundationEssentials", "Synchronization", "QuireModel", "QuireStorage",
+    ],
+    "QuireXcode": ["Foundation", "FoundationXML", "Quire", "QuireModel"],
+    "QuireTesting": ["Foundation", "FoundationEssentials", "Quire", "QuireModel"],
+    "QuireTool": [
+      "Foundation", "FoundationEssentials", "Quire", "QuireModel", "QuireStorage", "QuireTesting",
+      "QuireXcode", "Synchronization",
+    ],
+  ]
+  private static let platformImports: Set<String> = [
+    "Glibc", "Musl", "Darwin", "Android", "WinSDK",
+  ]
+
+  @Test func `each floor imports only what is below it`() throws {
+    for file in try files(below: "Sources") {
+      let allowed = try #require(
+        Self.allowedImports[file.floor], "\(file.path) is on no known floor")
+      for name in file.imports where name != "Swift" {
+        if Self.platformImports.contains(name) {
+          #expect(file.path.contains("/Platform/"), "\(file.path) imports \(name)")
+        } else {
+          #expect(allowed.contains(name), "\(file.path) imports \(name)")
+        }
+      }
+    }
+  }
+
+  @Test func `only the platform folder asks which system this is`() throws {
+    for file in try files(below: "Sources") where !file.path.contains("/Platform/") {
+      for line in file.lines where line.contains("#if os(") || line.contains("#elseif os(") {
+        Issue.record("\(file.path): \(line)")
+      }
+    }
+  }
+
+  @Test func `the package depends on nothing`() throws {
+    let manifest = try String(
+      contentsOf: Self.root.appending(path: "Package.swift"), encoding: .utf8)
+    #expect(manifest.contains("dependencies: [],"))
+    #expect(!manifest.contains(".package("))
+    #expect(!manifest.contains("unsafeFlags"))
+  }
+
+  @Test func `what is unchecked or unsafe says why it is sound`() throws {
+    let words = ["@unchecked Sendable", "nonisolated(unsafe)", "unowned(unsafe)"]
+    for file in try files(below: "Sources") {
+      for (number, line) in file.lines.enumerated() {
+        let code = line.split(separator: "//", maxSplits: 1).first ?? ""
+        guard !line.trimmingPrefix(while: \.isWhitespace).hasPrefix("//"),
+          words.contains(where: { code.contains($0) })
+        else { continue }
+        let above = file.lines[max(0, number - 12)..<number]
+        let isExplained = above.contains { $0.contains("//") } || line.contains("//")
+        #expect(isExplained, "\(file.path):\(number + 1)")
+      }
+    }
+  }
+
+  @Test func `tests use what users use, or package access`() throws {
+    let word = "@test" + "able"
+    for file in try files(below: "Tests") {
+      #expect(!file.lines.contains { $0.contains(word) }, "\(file.path)")
+    }
+  }
+
+  @Test func `a source file of more than 600 lines says why it is one`() throws {
+    for file in try files(below: "Sources") where file.lines.count > 600 {
+      #expect(file.lines.prefix(10).contains { $0.contains("one file") }, "\(file.path)")
+    }
+  }
+
+  @Test func `no line is longer than a hundred columns`() throws {
+    for file in try files(below: "Sources") + files(below: "Tests") {
+      for (number, line) in file.lines.enumerated() where line.count > 100 {
+        // A claim in backticks is a name and cannot be broken; the formatter judges strings.
+        if line.contains("func `") || line.contains("\"") || line.contains("\\(") { continue }
+        Issue.record("\(file.path):\(number + 1) has \(line.count) columns")
+      }
+    }
+  }
+
+  @Test func `nothing mentions the machine it was written on`() throws {
+    let words = ["/work" + "/", "/tmp" + "/w/", "farm" + "-bench"]
+    for file in try files(below: "Sources") + files(below: "Tests") {
+      for word in words {
+        #expect(!file.lines.contains { $0.contains(word) }, "\(file.path) mentions \(word)")
+      }
+    }
+  }
+}
