@@ -74,16 +74,22 @@ extension PageStore {
       throw .notFound(path: path)
     }
     let recovery = try Recovery(file, path: path, in: fileSystem, isReadOnly: options.isReadOnly)
-    guard !options.isReadOnly else { return try StoreCore(recovery, file, nil) }
+    guard !options.isReadOnly else { return StoreCore(recovery, file, nil) }
     let storage = StoreFile(
       file, path: path, in: fileSystem, identity: recovery.identity,
       pageSize: recovery.space.pageSize, meta: recovery.meta, dirty: recovery.replayed,
       options: options)
     if !recovery.meta.isClean {
       if options.durability == .full { try recovery.secureLog() }
-      try storage.checkpoint(recovery.space, isClosing: true)
+      do throws(StoreFile.Failure) {
+        try storage.checkpoint(recovery.space, isClosing: true)
+      } catch {
+        switch error {
+        case .aborted(let cause), .unknown(let cause): throw cause
+        }
+      }
     }
     storage.writeOwnerNote()
-    return try StoreCore(recovery, file, storage)
+    return StoreCore(recovery, file, storage)
   }
 }

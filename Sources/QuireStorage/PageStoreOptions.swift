@@ -35,7 +35,7 @@ public struct StoreStatistics: Hashable, Sendable {
   /// All pages, free ones included.
   public var pageCount: Int
   public var freePageCount: Int
-  /// The length of the store's file in bytes; 0 in memory.
+  /// The length that the store's file has after a checkpoint, in bytes; 0 in memory.
   public var fileByteCount: Int
   /// The bytes of the log that hold commits since the last checkpoint; 0 in memory.
   public var logByteCount: Int

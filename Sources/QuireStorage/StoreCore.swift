@@ -24,7 +24,6 @@ final class StoreCore: @unchecked Sendable {
     /// Set when a write failed; the answer to everybody who wants to write.
     var poison: StorageError?
     var isClosed = false
-    var fileByteCount = 0
     var logByteCount = 0
   }
 
@@ -37,15 +36,14 @@ final class StoreCore: @unchecked Sendable {
   }
 
   /// - Parameter storage: the writing side; `nil` makes the store read-only.
-  init(_ recovery: Recovery, _ file: any File, _ storage: StoreFile?) throws(StorageError) {
+  init(_ recovery: Recovery, _ file: any File, _ storage: StoreFile?) {
     identity = recovery.identity
     geometry = recovery.space.geometry
     isReadOnly = storage == nil
     identifier = file.identifier
     self.storage = storage
     lockedFile = file
-    let byteCount = try file.byteCount()
-    state = Mutex(State(current: recovery.space, fileByteCount: byteCount))
+    state = Mutex(State(current: recovery.space))
   }
 
   func current() throws(StorageError) -> PageSpace {
@@ -58,7 +56,9 @@ final class StoreCore: @unchecked Sendable {
     state.withLock { state in
       StoreStatistics(
         pageSize: geometry.pageSize, pageCount: Int(state.current.pageCount),
-        freePageCount: state.current.freePageCount, fileByteCount: state.fileByteCount,
+        freePageCount: state.current.freePageCount,
+        fileByteCount: identifier == nil
+          ? 0 : Int(state.current.pageCount) * geometry.pageSize,
         logByteCount: state.logByteCount, commitNumber: state.current.commit)
     }
   }
@@ -102,7 +102,7 @@ final class StoreCore: @unchecked Sendable {
       publish(editor.space)
       return editor.commit
     }
-    do throws(StoreFile.CommitFailure) {
+    do throws(StoreFile.Failure) {
       try storage.commit(editor.space, changed: editor.changedPages())
     } catch {
       switch error {
@@ -119,7 +119,7 @@ final class StoreCore: @unchecked Sendable {
       // next one, another failure by the next transaction.
       do throws(StorageError) { try checkpoint(storage, editor.space) } catch {}
     }
-    updateByteCounts(storage)
+    updateLogByteCount(storage)
     return editor.commit
   }
 
@@ -132,14 +132,9 @@ final class StoreCore: @unchecked Sendable {
     state.withLock { $0.poison = cause }
   }
 
-  private func updateByteCounts(_ storage: StoreFile) {
-    // Figures only: when the file cannot tell its length, the old figure stays.
-    let fileByteCount = Int(state.withLock { $0.current.pageCount }) * geometry.pageSize
+  private func updateLogByteCount(_ storage: StoreFile) {
     let logByteCount = storage.logByteCount
-    state.withLock { state in
-      state.fileByteCount = fileByteCount
-      state.logByteCount = logByteCount
-    }
+    state.withLock { $0.logByteCount = logByteCount }
   }
 
   /// Lets the next writer in; the editor's changes go with the editor.
@@ -155,20 +150,23 @@ final class StoreCore: @unchecked Sendable {
     defer { turnstile.leave() }
     guard let storage, storage.hasChanges else { return }
     try checkpoint(storage, current)
-    updateByteCounts(storage)
+    updateLogByteCount(storage)
   }
 
   private func checkpoint(
     _ storage: StoreFile, _ space: PageSpace, isClosing: Bool = false
   ) throws(StorageError) {
-    do throws(StorageError) {
+    do throws(StoreFile.Failure) {
       try storage.checkpoint(space, isClosing: isClosing)
-    } catch .noSpaceLeft(let path) {
-      // Everything is in the log still, and the next checkpoint writes all of it again.
-      throw .noSpaceLeft(path: path)
     } catch {
-      poison(error)
-      throw error
+      switch error {
+      case .aborted(let cause):
+        // Everything is in the log still, and the next checkpoint writes all of it again.
+        throw cause
+      case .unknown(let cause):
+        poison(cause)
+        throw cause
+      }
     }
   }
 

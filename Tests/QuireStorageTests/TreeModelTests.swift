@@ -8,7 +8,7 @@ import Testing
     let seed = UInt64(pageSize) &* 31 &+ UInt64(shape.rawValue)
     let store = PageStore.inMemory(pageSize: pageSize)
     var run = ModelRun(store: store, seed: seed, shape: shape)
-    for _ in 0..<(isExhaustive ? 2000 : 60) { try run.transaction() }
+    for _ in 0..<(isExhaustive ? 400 : 60) { try run.transaction() }
     try run.finish()
   }
 }
@@ -25,7 +25,7 @@ import Testing
     var run = ModelRun(
       store: try .open("store", options: options, in: fileSystem), seed: seed, shape: shape)
     var generator = SeededGenerator(seed: seed)
-    for _ in 0..<(isExhaustive ? 600 : 40) {
+    for _ in 0..<(isExhaustive ? 200 : 40) {
       try run.transaction()
       switch generator.below(12) {
       case 0: try run.store.checkpoint()

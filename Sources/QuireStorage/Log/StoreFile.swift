@@ -81,18 +81,23 @@ final class StoreFile {
 
   // MARK: Commit
 
-  /// Why a commit did not happen.
-  enum CommitFailure: Error {
-    /// Nothing of it is or will be in the files.
+  /// Why a commit or a checkpoint did not happen.
+  enum Failure: Error {
+    /// Nothing that counts has changed in the files; it may be tried again.
     case aborted(StorageError)
     /// It is unknown what is on disk.
     case unknown(StorageError)
+
+    /// A full disk aborts; anything else leaves the files unknown.
+    init(_ error: StorageError) {
+      if case .noSpaceLeft = error { self = .aborted(error) } else { self = .unknown(error) }
+    }
   }
 
   /// Makes a commit durable. Its pages are sealed with their checksums on the way.
   func commit(
     _ space: PageSpace, changed: [(id: PageID, page: MutablePage)]
-  ) throws(CommitFailure) {
+  ) throws(Failure) {
     for (id, page) in changed {
       page.checksum = checksum.ofPage(id, page.page, pageSize: pageSize)
     }
@@ -123,7 +128,7 @@ final class StoreFile {
 
   private func retract(
     from log: LogWriter, after error: StorageError
-  ) throws(CommitFailure) {
+  ) throws(Failure) {
     guard case .noSpaceLeft = error else { throw .unknown(error) }
     do throws(StorageError) {
       try log.retract()
@@ -134,25 +139,30 @@ final class StoreFile {
   }
 
   /// The log; before the first commit after opening it is created, and a meta page says so.
-  private func openLog(for space: PageSpace) throws(CommitFailure) -> LogWriter {
+  private func openLog(for space: PageSpace) throws(Failure) -> LogWriter {
     if let log { return log }
+    let created: LogWriter
     do throws(StorageError) {
-      let log = try LogWriter(
+      created = try LogWriter(
         creating: StoreFile.logPath(of: path), identity: identity, pageSize: pageSize,
         epoch: meta.epoch + 1, in: fileSystem, durability: durability)
-      // The log's name and header are durable before a meta page demands them.
-      var next = meta
-      next.sequence += 1
-      next.epoch += 1
-      next.isClean = false
-      try write(next, for: .firstCommitMeta)
-      self.log = log
-      return log
     } catch {
-      // A full disk leaves at most a log that nothing demands, and a meta page to be written again.
-      if case .noSpaceLeft = error { throw .aborted(error) }
+      // What there is of it, no meta page demands; the next commit begins it again.
+      throw Failure(error)
+    }
+    // The log's name and header are durable before a meta page demands them.
+    var next = meta
+    next.sequence += 1
+    next.epoch += 1
+    next.isClean = false
+    do throws(StorageError) {
+      try write(next, for: .firstCommitMeta)
+    } catch {
+      // Whatever the reason: if the meta page counts, the log must not be begun again.
       throw .unknown(error)
     }
+    log = created
+    return created
   }
 
   // MARK: Checkpoint
@@ -160,11 +170,24 @@ final class StoreFile {
   /// Brings the pages in the file up to `space`, which must be durable in the log, and begins the log
   /// anew; or, when `isClosing`, removes it.
   ///
-  /// - Throws: ``StorageError/noSpaceLeft(path:)`` before anything but page content has changed: the log
-  ///   still holds everything. After another error it is unknown what is on disk.
-  func checkpoint(_ space: PageSpace, isClosing: Bool) throws(StorageError) {
-    try writePages(of: space)
-    if durability == .full { try file.sync(for: .checkpointPages) }
+  /// A full disk aborts it while only page content has changed, since the log still holds everything.
+  func checkpoint(_ space: PageSpace, isClosing: Bool) throws(Failure) {
+    do throws(StorageError) {
+      try writePages(of: space)
+      if durability == .full { try file.sync(for: .checkpointPages) }
+    } catch {
+      throw Failure(error)
+    }
+    do throws(StorageError) {
+      try turnOver(to: space, isClosing: isClosing)
+    } catch {
+      // Whatever the reason: if the meta page counts, records of this epoch no longer do.
+      throw .unknown(error)
+    }
+  }
+
+  /// Writes the meta page that makes the log history.
+  private func turnOver(to space: PageSpace, isClosing: Bool) throws(StorageError) {
     let next = MetaPage(
       sequence: meta.sequence + 1, epoch: meta.epoch + 1, lastCommit: space.commit,
       pageCount: space.pageCount, isClean: isClosing)

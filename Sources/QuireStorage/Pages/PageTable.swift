@@ -13,8 +13,8 @@ struct PageTable: Sendable {
   }
 
   // A chunk is copied, with a retain per slot, by the first change to it in a transaction; the list of
-  // chunks by the first change of all. 128 keeps both small from 100 KB to some 100 MB of store.
-  static let chunkShift: UInt32 = 7
+  // chunks by the first change of all. 64 keeps both small from 100 KB to some 100 MB of store.
+  static let chunkShift: UInt32 = 6
   static let chunkCount = 1 << Int(chunkShift)
 
   private var chunks: ContiguousArray<ContiguousArray<Slot>> = []
