@@ -48,7 +48,7 @@ struct GalleryGenerator {
 
   init(_ version: VersionedModel.Version, seed: UInt64) {
     self.version = version
-    random = SeededRandom(seed: seed)
+    random = SeededRandom(seed: seed, stream: version.name)
   }
 
   /// Makes a new store file with the gallery's content in this version of the model.
