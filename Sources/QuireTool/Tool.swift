@@ -27,11 +27,14 @@ protocol Command {
 enum Tool {
   static let version = "0.1.0"
 
-  static let commands: [any Command.Type] = [
-    DemoCommand.self, ModelsCommand.self, DiffCommand.self, ImportCommand.self,
-    MigrateCommand.self, StatCommand.self, CheckCommand.self, DumpCommand.self,
-    FixturesCommand.self,
-  ]
+  /// In the order of the overview.
+  static var commands: [any Command.Type] {
+    [
+      DemoCommand.self, ModelsCommand.self, DiffCommand.self, ImportCommand.self,
+      MigrateCommand.self, StatCommand.self, CheckCommand.self, DumpCommand.self,
+      FixturesCommand.self,
+    ]
+  }
 
   /// Runs the tool once.
   ///
@@ -108,16 +111,15 @@ enum Tool {
 
   // MARK: Help
 
+  private static var syntaxes: [CommandSyntax] { commands.map { $0.syntax } }
+
   private static var usage: String {
-    "usage: quire \(commands.map(\.syntax.name).joined(separator: "|")) …\n"
-      + "       quire help COMMAND"
+    "usage: quire \(syntaxes.map(\.name).joined(separator: "|")) …\n       quire help COMMAND"
   }
 
   private static var overview: String {
-    let width = commands.map(\.syntax.name.count).max() ?? 0
-    let list = commands.map { command in
-      "  \(command.syntax.name.padded(to: width))  \(command.syntax.summary)"
-    }
+    let width = syntaxes.map(\.name.count).max() ?? 0
+    let list = syntaxes.map { "  \($0.name.padded(to: width))  \($0.summary)" }
     return """
       quire \(version): looks into Quire's stores and their models, and works on them.
 
