@@ -5,15 +5,13 @@ import QuireXcode
 /// A model that was loaded from a file the user named.
 struct ModelFile {
   let model: VersionedModel
-  /// What the loader did not understand, with the version it was found in.
+  /// What the loader did not understand, and where; what several versions share is told once.
   let notes: [String]
 
   init(contentsOf url: URL) throws {
     let history = try XcodeModelHistory(contentsOf: url)
     model = history.versionedModel
-    notes = history.versions.flatMap { version in
-      version.notes.map { "\(version.name), \($0)" }
-    }
+    notes = Self.gathered(history.versions)
   }
 
   /// Loads a model and tells what was not understood.
@@ -21,6 +19,22 @@ struct ModelFile {
     let file = try ModelFile(contentsOf: URL(filePath: path))
     for note in file.notes { console.note(note) }
     return file.model
+  }
+
+  private static func gathered(_ versions: [XcodeModel]) -> [String] {
+    var texts: [String] = []
+    var places: [String: [String]] = [:]
+    for version in versions {
+      for note in version.notes {
+        if places[note.text] == nil { texts.append(note.text) }
+        places[note.text, default: []].append("\(version.name), line \(note.line)")
+      }
+    }
+    return texts.map { text in
+      let places = places[text] ?? []
+      let rest = places.count > 1 ? " and \((places.count - 1).counting("place")) more" : ""
+      return "\(places[0])\(rest): \(text)"
+    }
   }
 }
 

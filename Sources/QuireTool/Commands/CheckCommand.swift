@@ -20,7 +20,7 @@ struct CheckCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let inspection = try StoreInspection(of: store)
+    let inspection = try Tool.working(on: store) { try StoreInspection(of: store) }
     if isJSON { console.print(json(inspection)) } else { console.print(text(inspection)) }
     return inspection.isSound ? .good : .bad
   }

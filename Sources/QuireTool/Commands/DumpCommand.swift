@@ -24,6 +24,11 @@ struct DumpCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
+    try Tool.working(on: store) { try dump(to: console.output) }
+    return .good
+  }
+
+  private func dump(to output: TextOutput) throws {
     let model = try PersistentStoreCoordinator.managedObjectModel(storedAt: store)
     let entities = try chosenEntities(of: model).filter { !$0.isAbstract }
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
@@ -35,12 +40,11 @@ struct DumpCommand: Command {
       var request = FetchRequest<ManagedObject>(entityName: entity.name)
       request.includesSubentities = false
       for object in try context.fetch(request) {
-        console.output.write(try line(object).lineText + "\n")
-        guard console.output.isOpen else { return .good }
+        output.write(try line(object).lineText + "\n")
+        guard output.isOpen else { return }
       }
     }
     try coordinator.remove(opened)
-    return .good
   }
 
   private func chosenEntities(of model: ManagedObjectModel) throws -> [EntityDescription] {

@@ -7,7 +7,7 @@ struct FixturesCommand: Command {
   static let seed: UInt64 = 2_001
 
   static let syntax = CommandSyntax(
-    name: "fixtures", summary: "makes the stores that demo migrates, of every version of the gallery",
+    name: "fixtures", summary: "makes the stores that demo migrates, one of each version",
     operands: [.init("DIR", "the folder for the stores; made if there is none")],
     options: [
       .init("seed", "N", "another number makes other content; \(seed) unless given"),

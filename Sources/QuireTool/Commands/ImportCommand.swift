@@ -72,13 +72,14 @@ struct ImportCommand: Command {
     table.add("time", duration.milliText)
     table.add("objects", report.objectCount.grouped)
     var blocks = [table.text]
-    func add(_ counts: [String: Int]) {
+    func add(_ counts: [String: Int], under title: String? = nil) {
       let counts = counts.filter { $0.value > 0 }.sorted { $0.key < $1.key }
-      if !counts.isEmpty { blocks.append(Table.counts(counts.map { ($0.key, $0.value) })) }
+      if counts.isEmpty { return }
+      if let title { blocks.append(title) }
+      blocks.append(Table.counts(counts.map { ($0.key, $0.value) }))
     }
     add(report.objectCounts)
-    blocks.append("links, from either side")
-    add(report.linkCounts)
+    add(report.linkCounts, under: "links, from either side")
     blocks += list("references to nothing, left out", report.danglingReferences)
     blocks += list("values that could not be read, left out", report.unreadableValues)
     blocks += list("values whose files are missing", report.missingFiles)

@@ -32,7 +32,10 @@ struct MigrateCommand: Command {
 
   func run(_ console: Console) throws -> ExitCode {
     let model = try destination(in: ModelFile.load(modelPath, console))
-    guard let plan = try MigrationPlan.plan(forStoreAt: store, to: model) else {
+    let plan = try Tool.working(on: store) {
+      try MigrationPlan.plan(forStoreAt: store, to: model)
+    }
+    guard let plan else {
       answer(console, model, nil, nil)
       return .good
     }
@@ -45,15 +48,20 @@ struct MigrateCommand: Command {
       console.print(plan.description)
       console.output.flush()
     }
+    let (done, duration) = try Tool.working(on: store) { try migrate(to: model) }
+    answer(console, model, done, duration)
+    return .good
+  }
+
+  /// - Returns: what was done, and the time from the open call to the durable commit.
+  private func migrate(to model: VersionedModel) throws -> (MigrationPlan?, Duration) {
     let clock = ContinuousClock()
     let start = clock.now
     let coordinator = PersistentStoreCoordinator(versionedModel: model)
     let opened = try coordinator.addPersistentStore(type: .quire, at: store, options: .migrating)
     let duration = clock.now - start
-    let done = opened.migrationReport?.plan
     try coordinator.remove(opened)
-    answer(console, model, done, duration)
-    return .good
+    return (opened.migrationReport?.plan, duration)
   }
 
   private func destination(in model: VersionedModel) throws -> VersionedModel {
@@ -70,7 +78,8 @@ struct MigrateCommand: Command {
       let destination = names.firstIndex(of: plan.destinationVersion), destination < source
     else { return }
     console.note(
-      "\(plan.destinationVersion) comes before \(plan.sourceVersion): what it has no place for is lost")
+      "\(plan.destinationVersion) comes before \(plan.sourceVersion): what it has no place for "
+        + "is dropped")
   }
 
   /// - Parameters:

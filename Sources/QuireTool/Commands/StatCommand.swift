@@ -20,7 +20,7 @@ struct StatCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let summary = try StoreSummary(of: store)
+    let summary = try Tool.working(on: store) { try StoreSummary(of: store) }
     if isJSON { console.print(json(summary)) } else { console.print(text(summary)) }
     return .good
   }

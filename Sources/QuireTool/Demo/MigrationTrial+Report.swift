@@ -33,6 +33,7 @@ extension MigrationTrial {
       step.renamedProperties.map { "\(step.name).\($0.from) → \($0.to)" }
     }
     let properties = plan.entities.filter { $0.action == .kept || $0.action == .rewritten }
+    let relinked = plan.relationships.map { "\($0.entityName).\($0.name) \($0.linkCount)" }
     let rows = [
       ("kept", counts(plan.entities(.kept))),
       ("rewritten", counts(plan.entities(.rewritten))),
@@ -41,8 +42,7 @@ extension MigrationTrial {
       ("", list(properties.map { ($0.name, $0.addedProperties) })),
       ("removed", counts(plan.entities(.removed))),
       ("", list(properties.map { ($0.name, $0.removedProperties) })),
-      ("relinked", plan.relationships.map { "\($0.entityName).\($0.name) \($0.linkCount)" }
-        .joined(separator: ", ")),
+      ("relinked", relinked.joined(separator: ", ")),
     ]
     // A second row of one word stands under the first, with its word if there is no first.
     var lines: [String] = ["  to         \(plan.destinationVersion)"]

@@ -98,9 +98,9 @@ struct GalleryGenerator {
     // Version 4, variant 1 (RFC 9562).
     return UUID(
       uuid: (
-        bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6] & 0x0F | 0x40, bytes[7],
-        bytes[8] & 0x3F | 0x80, bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14],
-        bytes[15]
+        bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6] & 0x0F | 0x40,
+        bytes[7], bytes[8] & 0x3F | 0x80, bytes[9], bytes[10], bytes[11], bytes[12], bytes[13],
+        bytes[14], bytes[15]
       ))
   }
 
@@ -119,11 +119,13 @@ struct GalleryGenerator {
     case .decimal: return Decimal(random.below(9_999_999)) / 100
     case .date:
       // 2010 to 2014, to the half second.
-      return Date(timeIntervalSinceReferenceDate: 283_996_800 + Double(random.below(315_000_000)) / 2)
+      let halfSeconds = random.below(315_000_000)
+      return Date(timeIntervalSinceReferenceDate: 283_996_800 + Double(halfSeconds) / 2)
     case .uuid: return storeUUID()
     case .uri: return URL(string: "https://gallery.example/\(entity.lowercased())/\(number)")
     case .binaryData:
-      return Data((0..<24 + random.below(600)).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+      let byteCount = 24 + random.below(600)
+      return Data((0..<byteCount).map { _ in UInt8(truncatingIfNeeded: random.next()) })
     default: return nil
     }
   }

@@ -15,7 +15,12 @@ extension Tool {
     switch error {
     case let error as PersistenceError:
       var text = error.message
-      if let underlying = error.underlying { text += ": \(diagnosis(of: underlying))" }
+      if let underlying = error.underlying {
+        let cause = diagnosis(of: underlying)
+        // The engine's errors name their file; that the store cannot be opened is then no news.
+        let isEnough = error.code == .persistentStoreOpen && cause.contains("/")
+        text = isEnough ? cause : "\(text): \(cause)"
+      }
       for detail in error.detailedErrors { text += "\n  \(detail.message)" }
       return text
     case let error as StorageError:
@@ -25,13 +30,23 @@ extension Tool {
     }
   }
 
+  /// Runs what works on a store; an error that does not name the store is told with its path.
+  static func working<Result>(on store: URL, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch {
+      let text = diagnosis(of: error)
+      throw InputError(text.contains(store.path) ? text : "\(store.path): \(text)")
+    }
+  }
+
   /// What the user can do about an error of the storage engine, where that is not plain from its text.
   private static func remedy(for error: StorageError) -> String? {
     switch error {
     case .notAStore(let path, _) where startsLikeSQLite(path):
       "It is a SQLite file. If Core Data wrote it, quire import makes a store of it."
     case .unsupportedFormat: "A newer quire reads it."
-    case .damaged: "quire check lists all damage. Go back to a sound copy of the store."
+    case .damaged: "quire check lists what is damaged; go back to a sound copy of the store."
     case .logMissing: "If the log was moved or left behind by a copy, put it back beside the store."
     case .logForeign: "Move that file away, and put the store's own log in its place."
     case .logDamaged: "Go back to a sound copy of the store and its log."
