@@ -1,1 +1,3 @@
-print("quire")
+import Foundation
+
+exit(Tool.run(arguments: Array(CommandLine.arguments.dropFirst())).rawValue)

@@ -28,7 +28,12 @@ public struct StoreInspection: Sendable {
     self = try StoreOpening.inspecting(url) { snapshot, pages in
       var inspection = StoreInspection()
       for finding in try pages.check().findings { inspection.findings.append("\(finding)") }
-      try inspection.inspectObjects(in: snapshot)
+      do {
+        try inspection.inspectObjects(in: snapshot)
+      } catch let error as StorageError {
+        // What the pages' own check has found stays found; the objects behind a damaged page cannot be.
+        inspection.findings.append("the objects could not be looked at further: \(error)")
+      }
       return inspection
     }
   }

@@ -8,11 +8,10 @@ import Quire
 
 /// Fills a store with the content of an art gallery, in the model of any of the gallery's versions.
 ///
-/// Values follow from the names and types of the attributes, links from the relationships, all from
-/// a seed: a fixture can be made again, bit for bit.
+/// Values follow from the names and types of the attributes, links from the relationships, all from a seed:
+/// a fixture can be made again, bit for bit.
 struct GalleryGenerator {
-  /// How many objects of each entity a version's fixture has; entities a version lacks are not in
-  /// it.
+  /// How many objects of each entity a version's fixture has; entities a version lacks are not in it.
   static let objectCounts: [String: [String: Int]] = [
     "Gallery 1.3": [
       "Artist": 4, "Artwork": 24, "Collection": 5, "Image": 20, "ArtistDocument": 4, "Partner": 1,
@@ -49,7 +48,7 @@ struct GalleryGenerator {
 
   init(_ version: VersionedModel.Version, seed: UInt64) {
     self.version = version
-    random = SeededRandom(seed: seed)
+    random = SeededRandom(seed: seed, stream: version.name)
   }
 
   /// Makes a new store file with the gallery's content in this version of the model.
@@ -100,9 +99,8 @@ struct GalleryGenerator {
     return UUID(
       uuid: (
         bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6] & 0x0F | 0x40,
-        bytes[7],
-        bytes[8] & 0x3F | 0x80, bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14],
-        bytes[15]
+        bytes[7], bytes[8] & 0x3F | 0x80, bytes[9], bytes[10], bytes[11], bytes[12], bytes[13],
+        bytes[14], bytes[15]
       ))
   }
 
@@ -121,13 +119,13 @@ struct GalleryGenerator {
     case .decimal: return Decimal(random.below(9_999_999)) / 100
     case .date:
       // 2010 to 2014, to the half second.
-      return Date(
-        timeIntervalSinceReferenceDate: 283_996_800 + Double(random.below(315_000_000)) / 2)
+      let halfSeconds = random.below(315_000_000)
+      return Date(timeIntervalSinceReferenceDate: 283_996_800 + Double(halfSeconds) / 2)
     case .uuid: return storeUUID()
     case .uri: return URL(string: "https://gallery.example/\(entity.lowercased())/\(number)")
     case .binaryData:
-      return Data(
-        (0..<24 + random.below(600)).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+      let byteCount = 24 + random.below(600)
+      return Data((0..<byteCount).map { _ in UInt8(truncatingIfNeeded: random.next()) })
     default: return nil
     }
   }

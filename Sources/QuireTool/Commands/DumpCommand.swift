@@ -1,0 +1,88 @@
+import Foundation
+import Quire
+import QuireModel
+
+/// `quire dump`: every object as a line of JSON.
+struct DumpCommand: Command {
+  static let syntax = CommandSyntax(
+    name: "dump", summary: "every object as a line of JSON, in a stable order",
+    operands: [.init("STORE", "the store's file")],
+    options: [.init("entity", "NAME", "only the objects of this entity and its subentities")],
+    discussion: """
+      Objects come by entity, then by key; two stores with the same objects give the same text.
+      A line has the entity, the id, all attributes and all relationships, by name. Dates are
+      seconds since 2001-01-01 00:00 UTC, bytes are base64, decimals are strings. Nothing is
+      written to the store, whose own model says what is in it.
+      """)
+
+  private let store: URL
+  private let entity: String?
+
+  init(_ arguments: Arguments) {
+    store = URL(filePath: arguments.operands[0])
+    entity = arguments.value(of: "entity")
+  }
+
+  func run(_ console: Console) throws -> ExitCode {
+    try Tool.working(on: store) { try dump(to: console.output) }
+    return .good
+  }
+
+  private func dump(to output: TextOutput) throws {
+    let model = try PersistentStoreCoordinator.managedObjectModel(storedAt: store)
+    let entities = try chosenEntities(of: model).filter { !$0.isAbstract }
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    let opened = try coordinator.addPersistentStore(
+      type: .quire, at: store, options: [ReadOnlyPersistentStoreOption: true])
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = coordinator
+    for entity in entities.sorted(by: { $0.name < $1.name }) {
+      var request = FetchRequest<ManagedObject>(entityName: entity.name)
+      request.includesSubentities = false
+      for object in try context.fetch(request) {
+        output.write(try line(object).lineText + "\n")
+        guard output.isOpen else { return }
+      }
+    }
+    try coordinator.remove(opened)
+  }
+
+  private func chosenEntities(of model: ManagedObjectModel) throws -> [EntityDescription] {
+    guard let entity else { return model.entities }
+    if let entity = model.entity(named: entity) { return model.family(of: entity) }
+    let names = model.entities.map(\.name).joined(separator: ", ")
+    throw InputError("the store has no entity \(entity); it has \(names)")
+  }
+
+  private func line(_ object: ManagedObject) throws -> JSONValue {
+    let entity = object.entity
+    let attributes = try entity.attributes.filter { !$0.isTransient }
+      .sorted { $0.name < $1.name }
+      .map { attribute in
+        let value = try object.value(forKey: attribute.name)
+          .flatMap { AttributeValue($0, for: attribute) }
+        return (attribute.name, value.map { JSONValue($0) } ?? .null)
+      }
+    let relationships = try entity.relationships.filter { !$0.isTransient }
+      .sorted { $0.name < $1.name }
+      .map { ($0.name, destinations(try object.value(forKey: $0.name))) }
+    return [
+      "entity": .string(entity.name),
+      "id": .string("p\(object.objectID.key)"),
+      "attributes": .object(attributes),
+      "relationships": .object(relationships),
+    ]
+  }
+
+  /// Members of a set come by entity and key, those of an ordered relationship as they are.
+  private func destinations(_ value: Any?) -> JSONValue {
+    switch value {
+    case let object as ManagedObject: .string(object.objectID.description)
+    case let list as [ManagedObject]: JSONValue(list.map(\.objectID.description))
+    case let set as Set<ManagedObject>:
+      JSONValue(
+        set.map { ($0.entity.name, $0.objectID.key) }.sorted { $0 < $1 }.map { "\($0)/p\($1)" })
+    default: .null
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Quire
+import QuireModel
+
+/// `quire migrate`: brings a store to a version of its model.
+struct MigrateCommand: Command {
+  static let syntax = CommandSyntax(
+    name: "migrate", summary: "brings a store to the current version of its model, or another",
+    operands: [.init("STORE", "the store's file")],
+    options: [
+      .model, .init("to", "VERSION", "the name of a version; the current one unless given"),
+      .init(flag: "dry-run", "only say what would be done"), .json,
+    ],
+    discussion: """
+      The migration is one commit: afterwards the store has the new version, or, whatever
+      happens, still the old one.
+      """)
+
+  private let store: URL
+  private let modelPath: String
+  private let version: String?
+  private let isDryRun: Bool
+  private let isJSON: Bool
+
+  init(_ arguments: Arguments) {
+    store = URL(filePath: arguments.operands[0])
+    modelPath = arguments.requiredValue(of: "model")
+    version = arguments.value(of: "to")
+    isDryRun = arguments.has(flag: "dry-run")
+    isJSON = arguments.has(flag: "json")
+  }
+
+  func run(_ console: Console) throws -> ExitCode {
+    let model = try destination(in: ModelFile.load(modelPath, console))
+    let plan = try Tool.working(on: store) {
+      try MigrationPlan.plan(forStoreAt: store, to: model)
+    }
+    guard let plan else {
+      answer(console, model, nil, nil)
+      return .good
+    }
+    warnOfTheWayBack(plan, model, console)
+    if isDryRun {
+      answer(console, model, plan, nil)
+      return .good
+    }
+    if !isJSON {
+      console.print(plan.description)
+      console.output.flush()
+    }
+    let (done, duration) = try Tool.working(on: store) { try migrate(to: model) }
+    answer(console, model, done, duration)
+    return .good
+  }
+
+  /// - Returns: what was done, and the time from the open call to the durable commit.
+  private func migrate(to model: VersionedModel) throws -> (MigrationPlan?, Duration) {
+    let clock = ContinuousClock()
+    let start = clock.now
+    let coordinator = PersistentStoreCoordinator(versionedModel: model)
+    let opened = try coordinator.addPersistentStore(type: .quire, at: store, options: .migrating)
+    let duration = clock.now - start
+    try coordinator.remove(opened)
+    return (opened.migrationReport?.plan, duration)
+  }
+
+  private func destination(in model: VersionedModel) throws -> VersionedModel {
+    guard let version else { return model }
+    let name = try model.existingVersion(named: version).name
+    return model.endingAt(name) ?? model
+  }
+
+  private func warnOfTheWayBack(
+    _ plan: MigrationPlan, _ model: VersionedModel, _ console: Console
+  ) {
+    let names = model.versions.map(\.name)
+    guard let source = names.firstIndex(of: plan.sourceVersion),
+      let destination = names.firstIndex(of: plan.destinationVersion), destination < source
+    else { return }
+    console.note(
+      "\(plan.destinationVersion) comes before \(plan.sourceVersion): what it has no place for "
+        + "is dropped")
+  }
+
+  /// - Parameters:
+  ///   - plan: `nil` when there is nothing to do.
+  ///   - duration: `nil` when nothing was done.
+  private func answer(
+    _ console: Console, _ model: VersionedModel, _ plan: MigrationPlan?, _ duration: Duration?
+  ) {
+    guard isJSON else {
+      if let duration {
+        let objects = (plan?.rewrittenObjectCount ?? 0).counting("object")
+        console.print("migrated in \(duration.milliText), \(objects) rewritten")
+      } else if let plan {
+        console.print(plan.description)
+        console.print("Nothing was written: this was a dry run.")
+      } else {
+        console.print("\(store.path) has version \(model.currentVersion.name): nothing to do.")
+      }
+      return
+    }
+    console.print([
+      "store": .string(store.path),
+      "to": .string(model.currentVersion.name),
+      "isMigrated": JSONValue(duration != nil),
+      "milliseconds": duration.map { JSONValue($0.milliseconds) } ?? .null,
+      "plan": plan.map { JSONValue($0) } ?? .null,
+    ])
+  }
+}

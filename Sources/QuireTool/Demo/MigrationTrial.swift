@@ -1,0 +1,57 @@
+import Foundation
+import Quire
+import QuireModel
+import QuireTesting
+
+/// One fixture, migrated several times, each time on a fresh copy.
+///
+/// Every run is checked in full. The first one says what was done; all of them say how long it takes.
+struct MigrationTrial {
+  static let runCount = 5
+  /// From the open call to the durable commit; a fixture has the size of a real application's store.
+  static let budget = Duration.milliseconds(200)
+
+  let fixture: URL
+  /// The first run; `nil` when the fixture could not be migrated at all.
+  let check: MigrationCheck?
+  /// In the order of the runs.
+  let durations: [Duration]
+  /// What is not as it should be, in any of the runs; empty when all is well.
+  let failures: [String]
+
+  /// - Parameter keep: where the copy of the first run stays; the others go with `folder`.
+  init(of fixture: URL, to model: VersionedModel, in folder: URL, keep: URL?) {
+    self.fixture = fixture
+    var checks: [MigrationCheck] = []
+    var failures: [String] = []
+    do {
+      for run in 1...Self.runCount {
+        let place = run == 1 ? keep : nil
+        let copies = place ?? folder.appending(path: "\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: copies, withIntermediateDirectories: true)
+        let check = try MigrationCheck(of: fixture, to: model, in: copies)
+        checks.append(check)
+        for failure in check.failures where !failures.contains(failure) { failures.append(failure) }
+        if place == nil { try FileManager.default.removeItem(at: copies) }
+      }
+    } catch {
+      failures.append(Tool.diagnosis(of: error))
+    }
+    check = checks.first
+    durations = checks.map(\.duration)
+    if let median = Self.median(durations), median > Self.budget {
+      failures.append("the median of \(median.milliText) is over the budget")
+    }
+    self.failures = failures
+  }
+
+  var name: String { fixture.deletingPathExtension().lastPathComponent }
+  var passed: Bool { failures.isEmpty }
+  var median: Duration? { Self.median(durations) }
+  var worst: Duration? { durations.max() }
+  var factCount: Int { check?.comparedCount ?? 0 }
+
+  private static func median(_ durations: [Duration]) -> Duration? {
+    durations.isEmpty ? nil : durations.sorted()[durations.count / 2]
+  }
+}

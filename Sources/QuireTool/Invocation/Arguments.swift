@@ -1,0 +1,96 @@
+/// The arguments of a command, checked against its syntax.
+///
+/// Options are written `--name value` or `--name=value`, in any place and each at most once; `--` ends
+/// them, for files whose names begin with a hyphen.
+struct Arguments {
+  private let syntax: CommandSyntax
+  /// One for each operand of the syntax.
+  private(set) var operands: [String] = []
+  private var values: [String: String] = [:]
+
+  /// - Throws: for an unknown or repeated option, a value that is missing or too many, an operand that is
+  ///   missing or too many.
+  init(_ words: ArraySlice<String>, _ syntax: CommandSyntax) throws(UsageError) {
+    self.syntax = syntax
+    var words = words
+    var optionsMayFollow = true
+    while let word = words.popFirst() {
+      if optionsMayFollow, word == "--" {
+        optionsMayFollow = false
+      } else if optionsMayFollow, word.hasPrefix("-"), word != "-" {
+        try takeOption(word, &words)
+      } else {
+        try takeOperand(word)
+      }
+    }
+    if operands.count < syntax.operands.count {
+      throw wrong("\(syntax.operands[operands.count].name) is missing.")
+    }
+    for option in syntax.options where option.isRequired && values[option.name] == nil {
+      throw wrong("\(option.spelling) is missing.")
+    }
+  }
+
+  /// Whether the words ask for help instead of a run.
+  static func askForHelp(_ words: ArraySlice<String>) -> Bool {
+    words.prefix { $0 != "--" }.contains { $0 == "--help" || $0 == "-h" }
+  }
+
+  func has(flag name: String) -> Bool { values[name] != nil }
+
+  /// The value of an option; `nil` when it was not given.
+  func value(of name: String) -> String? { values[name] }
+
+  /// The value of an option that the syntax requires.
+  func requiredValue(of name: String) -> String {
+    guard let value = values[name] else {
+      preconditionFailure("the syntax of \(syntax.name) does not require --\(name)")
+    }
+    return value
+  }
+
+  /// The value of an option as a number, when it was given.
+  func number(of name: String) throws(UsageError) -> UInt64? {
+    guard let value = values[name] else { return nil }
+    guard let number = UInt64(value) else {
+      throw wrong("--\(name) takes a number from 0 to \(UInt64.max), not “\(value)”.")
+    }
+    return number
+  }
+
+  // MARK: Parsing
+
+  private mutating func takeOption(
+    _ word: String, _ words: inout ArraySlice<String>
+  ) throws(UsageError) {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let option = syntax.options.first(where: { "--\($0.name)" == parts[0] }) else {
+      throw wrong("There is no option \(parts[0]).")
+    }
+    guard values[option.name] == nil else { throw wrong("--\(option.name) is given twice.") }
+    guard option.value != nil else {
+      guard parts.count == 1 else { throw wrong("--\(option.name) takes no value.") }
+      values[option.name] = ""
+      return
+    }
+    let value = parts.count == 2 ? String(parts[1]) : words.first
+    // A word with two hyphens is the next option, not a value; --name=--value says otherwise.
+    guard let value, !value.isEmpty, parts.count == 2 || !value.hasPrefix("--") else {
+      throw wrong("--\(option.name) needs a value.")
+    }
+    if parts.count == 1 { words.removeFirst() }
+    values[option.name] = value
+  }
+
+  private mutating func takeOperand(_ word: String) throws(UsageError) {
+    guard operands.count < syntax.operands.count else {
+      throw wrong("“\(word)” is one argument too many.")
+    }
+    guard !word.isEmpty else { throw wrong("\(syntax.operands[operands.count].name) is empty.") }
+    operands.append(word)
+  }
+
+  private func wrong(_ sentence: String) -> UsageError {
+    UsageError(sentence, usage: syntax.usage)
+  }
+}

@@ -1,0 +1,80 @@
+/// What a command is called and what it takes: enough to parse its arguments and to print its help.
+struct CommandSyntax: Sendable {
+  /// An argument that is known by its place. All are required.
+  struct Operand: Sendable {
+    var name: String
+    var meaning: String
+
+    init(_ name: String, _ meaning: String) {
+      self.name = name
+      self.meaning = meaning
+    }
+  }
+
+  /// An argument that is known by its name, `--name`.
+  struct Option: Sendable {
+    var name: String
+    /// What stands for the value in the help; `nil` for a flag, which has none.
+    var value: String?
+    var meaning: String
+    var isRequired = false
+
+    var spelling: String { "--\(name)" + (value.map { " \($0)" } ?? "") }
+
+    /// An option with a value.
+    init(_ name: String, _ value: String, _ meaning: String, isRequired: Bool = false) {
+      self.name = name
+      self.value = value
+      self.meaning = meaning
+      self.isRequired = isRequired
+    }
+
+    init(flag name: String, _ meaning: String) {
+      self.name = name
+      self.meaning = meaning
+    }
+
+    static let json = Option(flag: "json", "print one JSON value")
+    static let model = Option(
+      "model", "MODEL", "the model: a folder .xcdatamodeld, or .xcdatamodel", isRequired: true)
+  }
+
+  var name: String
+  /// One line without a full stop.
+  var summary: String
+  var operands: [Operand] = []
+  var options: [Option] = []
+  /// Lines that the help ends with.
+  var discussion = ""
+
+  var usage: String {
+    let operands = operands.map(\.name)
+    let options = options.map { $0.isRequired ? $0.spelling : "[\($0.spelling)]" }
+    return "usage: quire \(([name] + operands + options).joined(separator: " "))"
+  }
+
+  var help: String {
+    let rows =
+      operands.map { ($0.name, $0.meaning) } + options.map { ($0.spelling, $0.meaning) }
+    let width = rows.map(\.0.count).max() ?? 0
+    var blocks = ["quire \(name): \(summary).", usage]
+    if !rows.isEmpty {
+      blocks.append(rows.map { "  \($0.padded(to: width))  \($1)" }.joined(separator: "\n"))
+    }
+    if !discussion.isEmpty { blocks.append(discussion) }
+    return blocks.joined(separator: "\n\n")
+  }
+}
+
+/// A command line that makes no sense.
+struct UsageError: Error {
+  /// What is wrong, in one sentence.
+  var sentence: String
+  /// What would be right.
+  var usage: String
+
+  init(_ sentence: String, usage: String) {
+    self.sentence = sentence
+    self.usage = usage
+  }
+}

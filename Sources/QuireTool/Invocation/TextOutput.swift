@@ -1,0 +1,72 @@
+import Foundation
+
+/// A stream of text on its way out, to a file descriptor or into a test's memory.
+///
+/// Text is gathered and delivered in blocks. Writing never fails: when nobody reads any more (`quire dump |
+/// head`) text is dropped, and a command with much to say looks at ``isOpen`` and stops. Any other failure
+/// is kept in ``failure``, for the end of the run to report.
+final class TextOutput {
+  private static let blockByteCount = 1 << 16
+
+  private let deliver: ([UInt8]) -> Outcome
+  private var pending: [UInt8] = []
+  private(set) var isOpen = true
+  /// Why text could not be delivered; `nil` also when the reader just went away.
+  private(set) var failure: String?
+
+  enum Outcome {
+    case delivered
+    case nobodyReads
+    case failed(String)
+  }
+
+  init(_ deliver: @escaping ([UInt8]) -> Outcome) {
+    self.deliver = deliver
+  }
+
+  func write(_ text: String) {
+    guard isOpen else { return }
+    pending.append(contentsOf: text.utf8)
+    if pending.count >= Self.blockByteCount { flush() }
+  }
+
+  func flush() {
+    guard isOpen, !pending.isEmpty else { return }
+    let outcome = deliver(pending)
+    pending.removeAll(keepingCapacity: true)
+    switch outcome {
+    case .delivered: break
+    case .nobodyReads: isOpen = false
+    case .failed(let reason):
+      isOpen = false
+      failure = reason
+    }
+  }
+}
+
+extension TextOutput {
+  static var standardOutput: TextOutput { TextOutput(descriptor: 1) }
+  static var standardError: TextOutput { TextOutput(descriptor: 2) }
+
+  private convenience init(descriptor: Int32) {
+    // Without this the signal ends the process, and what a command wanted to clean up stays.
+    signal(SIGPIPE, SIG_IGN)
+    self.init { bytes in
+      bytes.withUnsafeBytes { buffer in
+        var rest = buffer[...]
+        while let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress {
+          let count = Foundation.write(descriptor, start, rest.count)
+          if count >= 0 {
+            rest = rest.dropFirst(count)
+          } else if errno == EPIPE {
+            return .nobodyReads
+          } else if errno != EINTR {
+            return .failed(String(cString: strerror(errno)))
+          }
+          if rest.isEmpty { break }
+        }
+        return .delivered
+      }
+    }
+  }
+}

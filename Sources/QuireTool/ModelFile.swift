@@ -1,0 +1,53 @@
+import Foundation
+import QuireModel
+import QuireXcode
+
+/// A model that was loaded from a file the user named.
+struct ModelFile {
+  let model: VersionedModel
+  /// What the loader did not understand, and where; what several versions share is told once.
+  let notes: [String]
+
+  init(contentsOf url: URL) throws {
+    let history = try XcodeModelHistory(contentsOf: url)
+    model = history.versionedModel
+    notes = Self.gathered(history.versions)
+  }
+
+  /// Loads a model and tells what was not understood.
+  static func load(_ path: String, _ console: Console) throws -> VersionedModel {
+    let file = try ModelFile(contentsOf: URL(filePath: path))
+    for note in file.notes { console.note(note) }
+    return file.model
+  }
+
+  private static func gathered(_ versions: [XcodeModel]) -> [String] {
+    var texts: [String] = []
+    var places: [String: [String]] = [:]
+    for version in versions {
+      for note in version.notes {
+        if places[note.text] == nil { texts.append(note.text) }
+        places[note.text, default: []].append("\(version.name), line \(note.line)")
+      }
+    }
+    return texts.map { text in
+      let places = places[text] ?? []
+      let rest = places.count > 1 ? " and \((places.count - 1).counting("place")) more" : ""
+      return "\(places[0])\(rest): \(text)"
+    }
+  }
+}
+
+extension VersionedModel {
+  /// The version of this name, for a user who may have mistyped it.
+  func existingVersion(named name: String) throws -> Version {
+    if let version = version(named: name) { return version }
+    let names = versions.map { "“\($0.name)”" }.joined(separator: ", ")
+    throw InputError("the model \(self.name) has no version “\(name)”; it has \(names)")
+  }
+}
+
+extension VersionHash {
+  /// The first twelve digits, to tell hashes apart by eye.
+  var short: String { String(description.prefix(12)) }
+}

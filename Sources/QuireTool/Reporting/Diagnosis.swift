@@ -1,0 +1,63 @@
+import Foundation
+import Quire
+import QuireStorage
+
+/// A file or a name that the user gave and that is no good; made by the tool itself.
+struct InputError: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+extension Tool {
+  /// What to tell the user about an error: what happened, where, and what to do.
+  static func diagnosis(of error: any Error) -> String {
+    switch error {
+    case let error as PersistenceError:
+      var text = error.message
+      if let underlying = error.underlying {
+        let cause = diagnosis(of: underlying)
+        // The engine's errors name their file; that the store cannot be opened is then no news.
+        let isEnough = error.code == .persistentStoreOpen && cause.contains("/")
+        text = isEnough ? cause : "\(text): \(cause)"
+      }
+      for detail in error.detailedErrors { text += "\n  \(detail.message)" }
+      return text
+    case let error as StorageError:
+      return remedy(for: error).map { "\(error).\n\($0)" } ?? "\(error)"
+    case let error as CocoaError: return error.localizedDescription
+    default: return "\(error)"
+    }
+  }
+
+  /// Runs what works on a store; an error that does not name the store is told with its path.
+  static func working<Result>(on store: URL, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch {
+      let text = diagnosis(of: error)
+      throw InputError(text.contains(store.path) ? text : "\(store.path): \(text)")
+    }
+  }
+
+  /// What the user can do about an error of the storage engine, where that is not plain from its text.
+  private static func remedy(for error: StorageError) -> String? {
+    switch error {
+    case .notAStore(let path, _) where startsLikeSQLite(path):
+      "It is a SQLite file. If Core Data wrote it, quire import makes a store of it."
+    case .unsupportedFormat: "A newer quire reads it."
+    case .damaged: "quire check lists what is damaged; go back to a sound copy of the store."
+    case .logMissing: "If the log was moved or left behind by a copy, put it back beside the store."
+    case .logForeign: "Move that file away, and put the store's own log in its place."
+    case .logDamaged: "Go back to a sound copy of the store and its log."
+    case .locked: "Close it there, or work on a copy."
+    default: nil
+    }
+  }
+
+  private static func startsLikeSQLite(_ path: String) -> Bool {
+    guard let file = FileHandle(forReadingAtPath: path) else { return false }
+    defer { try? file.close() }
+    return (try? file.read(upToCount: 15)) == Data("SQLite format 3".utf8)
+  }
+}

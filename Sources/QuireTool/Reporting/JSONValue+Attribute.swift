@@ -1,0 +1,26 @@
+import Foundation
+import QuireModel
+
+extension JSONValue {
+  /// An attribute's value in a form that loses nothing, given the type in the model.
+  ///
+  /// Numbers are JSON numbers, whole ones with all 64 bits; those that are not finite, and decimals, are
+  /// strings. A date is the number of seconds since 2001-01-01 00:00 UTC, which is what is stored: no
+  /// calendar text has all its bits. Bytes are base64.
+  init(_ value: AttributeValue) {
+    switch value {
+    case .boolean(let flag): self.init(flag)
+    case .integer(let number): self.init(number)
+    case .double(let number): self.init(number)
+    case .float(let number): self.init(number)
+    case .decimal(let number): self = .string(number.description)
+    case .string(let text): self = .string(text)
+    case .date(let date): self.init(date.timeIntervalSinceReferenceDate)
+    case .binary(let data), .transformed(let data): self = .string(data.base64EncodedString())
+    case .uuid(let uuid): self = .string(uuid.uuidString)
+    case .uri(let url), .objectID(let url): self = .string(url.absoluteString)
+    case .composite(let values):
+      self = .object(values.sorted { $0.key < $1.key }.map { ($0.key, JSONValue($0.value)) })
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import QuireStorage
+
+/// How a run of the tool ended; what the shell sees.
+enum ExitCode: Int32 {
+  /// Everything is as it should be.
+  case good = 0
+  /// A store, a model or another input is bad, or could not be read or written.
+  case bad = 1
+  /// The command line makes no sense; nothing was done.
+  case wrongUsage = 2
+}
+
+/// One of the tool's commands.
+///
+/// A command is made of its arguments, which can be wrong usage, and then run, which can meet bad input.
+/// It writes to the console it is given and to nothing else of the process, so that tests run it in theirs.
+protocol Command {
+  static var syntax: CommandSyntax { get }
+  init(_ arguments: Arguments) throws(UsageError)
+  func run(_ console: Console) throws -> ExitCode
+}
+
+/// The command `quire`: looks into stores and models, migrates, imports, checks.
+///
+/// What a command found out goes to the output, as text for people or with `--json` as one JSON value.
+/// Errors and notes go to the errors, and nothing else does.
+enum Tool {
+  static let version = "0.1.0"
+
+  /// In the order of the overview.
+  static var commands: [any Command.Type] {
+    [
+      DemoCommand.self, ModelsCommand.self, DiffCommand.self, ImportCommand.self,
+      MigrateCommand.self, StatCommand.self, CheckCommand.self, DumpCommand.self,
+      FixturesCommand.self,
+    ]
+  }
+
+  /// Runs the tool once.
+  ///
+  /// - Parameter arguments: what follows the program's name.
+  static func run(
+    arguments: [String], output: TextOutput = .standardOutput, errors: TextOutput = .standardError
+  ) -> ExitCode {
+    let console = Console(output: output, errors: errors)
+    var code: ExitCode
+    do {
+      code = try run(arguments, console)
+    } catch let error as UsageError {
+      console.complain("\(error.sentence)\n\(error.usage)")
+      code = .wrongUsage
+    } catch {
+      console.complain(diagnosis(of: error))
+      code = .bad
+    }
+    output.flush()
+    if let failure = output.failure {
+      console.complain("the output could not be written: \(failure)")
+      code = .bad
+    }
+    errors.flush()
+    return code
+  }
+
+  private static func run(_ arguments: [String], _ console: Console) throws -> ExitCode {
+    guard let first = arguments.first else {
+      console.print(overview)
+      return .good
+    }
+    let rest = arguments.dropFirst()
+    switch first {
+    case "--help", "-h", "help": return try help(rest, console)
+    case "--version":
+      try expectNothing(rest, after: first)
+      console.print("quire \(version), file format \(FormatVersion.current)")
+      return .good
+    default: break
+    }
+    let command = try command(named: first)
+    if Arguments.askForHelp(rest) {
+      console.print(command.syntax.help)
+      return .good
+    }
+    return try command.init(Arguments(rest, command.syntax)).run(console)
+  }
+
+  private static func help(_ rest: ArraySlice<String>, _ console: Console) throws -> ExitCode {
+    guard let name = rest.first else {
+      console.print(overview)
+      return .good
+    }
+    let command = try command(named: name)
+    try expectNothing(rest.dropFirst(), after: "help \(name)")
+    console.print(command.syntax.help)
+    return .good
+  }
+
+  private static func command(named name: String) throws(UsageError) -> any Command.Type {
+    if let command = commands.first(where: { $0.syntax.name == name }) { return command }
+    throw UsageError(
+      name.hasPrefix("-") ? "There is no option \(name)." : "There is no command “\(name)”.",
+      usage: usage)
+  }
+
+  private static func expectNothing(
+    _ rest: ArraySlice<String>, after words: String
+  ) throws(UsageError) {
+    guard let extra = rest.first else { return }
+    throw UsageError("Nothing follows \(words), but here “\(extra)” does.", usage: usage)
+  }
+
+  // MARK: Help
+
+  private static var syntaxes: [CommandSyntax] { commands.map { $0.syntax } }
+
+  private static var usage: String {
+    "usage: quire \(syntaxes.map(\.name).joined(separator: "|")) …\n       quire help COMMAND"
+  }
+
+  private static var overview: String {
+    let width = syntaxes.map(\.name.count).max() ?? 0
+    let list = syntaxes.map { "  \($0.name.padded(to: width))  \($0.summary)" }
+    return """
+      quire \(version): looks into Quire's stores and their models, and works on them.
+
+      usage: quire COMMAND …
+
+      \(list.joined(separator: "\n"))
+
+      quire help COMMAND says more about one. Exit codes: 0 good, 1 a store or another input is
+      bad, 2 wrong usage. With --json the answer is one JSON value; errors and notes go to the
+      standard error either way.
+      """
+  }
+}

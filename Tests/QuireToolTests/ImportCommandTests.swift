@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+@testable import QuireTool
+
+@Suite struct ImportCommandTests {
+  @Test func `what is no Core Data store leaves no file behind`() throws {
+    let folder = try TemporaryFolder()
+    let (source, store) = (folder.path("text.sqlite"), folder.path("new.quire"))
+    try Data("not a database".utf8).write(to: URL(filePath: source))
+    for path in [source, folder.path("missing.sqlite")] {
+      let run = ToolRun("import", path, "--model", Fixtures.model, "--to", store)
+      #expect(run.code == .bad)
+      #expect(run.output.isEmpty)
+      #expect(run.errors.contains(path))
+      #expect(!FileManager.default.fileExists(atPath: store))
+    }
+  }
+
+  @Test(.enabled(if: RealData.isPresent, "\(RealData.absence)"))
+  func `a real store is imported whole, and migrates`() throws {
+    let folder = try TemporaryFolder()
+    let store = folder.path("folio.quire")
+    let model = try RealData.path("artsy-folio/ArtsyPartner.xcdatamodeld")
+    let source = try RealData.path("artsy-folio/stores/ArtsyPartner_1.4.sqlite")
+    let run = ToolRun("import", source, "--model", model, "--to", store, "--json")
+    #expect(run.code == .good, "\(run.errors)")
+    let json = try run.json()
+    #expect(json["version"] as? String == "ArtsyFolio v1.4")
+    #expect(json["alternatives"] as? [String] == [])
+    #expect(json["isComplete"] as? Bool == true)
+    #expect(json["objects"] as? Int == 298)
+    #expect((json["entities"] as? [String: Int])?["User"] == 108)
+    #expect((json["links"] as? [String: Int])?["Album.artworks"] == 78)
+    #expect(json["danglingReferences"] as? [String] == [])
+    let stat = try ToolRun("stat", store, "--json").json()
+    #expect(stat["uuid"] as? String == json["uuid"] as? String)
+    #expect(stat["objects"] as? Int == 298)
+    #expect(ToolRun("check", store).code == .good)
+    #expect(ToolRun("dump", store).lines.count == 298)
+
+    let again = ToolRun("import", source, "--model", model, "--to", store)
+    #expect(again.code == .bad)
+    #expect(again.errors.contains("there is a file already: \(store)"))
+
+    let migration = ToolRun("migrate", store, "--model", model)
+    #expect(migration.code == .good, "\(migration.errors)")
+    #expect(ToolRun("check", store).code == .good)
+    #expect(ToolRun("dump", store).lines.count == 298)
+  }
+
+  @Test(.enabled(if: RealData.isPresent, "\(RealData.absence)"))
+  func `references to nothing are reported`() throws {
+    let folder = try TemporaryFolder()
+    let store = folder.path("folio.quire")
+    let run = ToolRun(
+      "import", try RealData.path("artsy-folio/stores/ArtsyPartner_2.0.sqlite"), "--model",
+      try RealData.path("artsy-folio/ArtsyPartner.xcdatamodeld"), "--to", store)
+    #expect(run.code == .good)
+    #expect(run.output.contains("references to nothing, left out: 4\n"))
+    #expect(run.output.contains("  Artwork 1.mainImage leads to Image 0, which is not there\n"))
+    #expect(ToolRun("check", store).code == .good)
+  }
+
+  @Test(.enabled(if: RealData.isPresent, "\(RealData.absence)"))
+  func `a version that does not fit is refused, with what differs`() throws {
+    let folder = try TemporaryFolder()
+    let store = folder.path("folio.quire")
+    let source = try RealData.path("artsy-folio/stores/ArtsyPartner_1.4.sqlite")
+    let model = try RealData.path("artsy-folio/ArtsyPartner.xcdatamodeld")
+    let wrong = ToolRun(
+      "import", source, "--model", model, "--to", store, "--version", "ArtsyFolio v2.0")
+    #expect(wrong.code == .bad)
+    #expect(wrong.errors.contains("the version “ArtsyFolio v2.0” does not fit"))
+    let foreign = ToolRun("import", source, "--model", Fixtures.model, "--to", store)
+    #expect(foreign.code == .bad)
+    #expect(foreign.errors.contains("The nearest is “"))
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
+}

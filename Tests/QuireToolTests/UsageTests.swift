@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+@testable import QuireTool
+
+@Suite struct UsageTests {
+  @Test func `without arguments the tool says what it can do`() {
+    for run in [ToolRun(), ToolRun("--help"), ToolRun("-h"), ToolRun("help")] {
+      #expect(run.code == .good)
+      #expect(run.errors.isEmpty)
+      for command in Tool.commands { #expect(run.output.contains("  \(command.syntax.name) ")) }
+    }
+  }
+
+  @Test func `every command has the same help in all three places`() {
+    for command in Tool.commands {
+      let name = command.syntax.name
+      let help = ToolRun("help", name)
+      #expect(help.code == .good)
+      #expect(help.output.contains(command.syntax.usage))
+      #expect(ToolRun(name, "--help").output == help.output)
+      #expect(ToolRun(name, "whatever", "-h").output == help.output)
+      for line in help.lines { #expect(line.count <= 100, "\(line)") }
+    }
+  }
+
+  @Test func `the version names the file format`() {
+    let run = ToolRun("--version")
+    #expect(run.code == .good)
+    #expect(run.output.hasPrefix("quire \(Tool.version), file format "))
+  }
+
+  /// A sentence, then how it would be right, both on the standard error.
+  private func expectWrongUsage(_ run: ToolRun, _ sentence: String) {
+    #expect(run.code == .wrongUsage)
+    #expect(run.output.isEmpty)
+    #expect(run.errors.hasPrefix("quire: \(sentence)\nusage: quire "), "\(run.errors)")
+  }
+
+  @Test func `what is no command is wrong usage`() {
+    expectWrongUsage(ToolRun("frobnicate"), "There is no command “frobnicate”.")
+    expectWrongUsage(ToolRun("--frobnicate"), "There is no option --frobnicate.")
+    expectWrongUsage(ToolRun("help", "frobnicate"), "There is no command “frobnicate”.")
+    expectWrongUsage(
+      ToolRun("help", "stat", "check"), "Nothing follows help stat, but here “check” does.")
+    expectWrongUsage(
+      ToolRun("--version", "x"), "Nothing follows --version, but here “x” does.")
+  }
+
+  @Test func `every command refuses unknown options and too many arguments`() {
+    for syntax in Tool.commands.map({ $0.syntax }) {
+      var words = [syntax.name] + syntax.operands.map { _ in "x" }
+      for option in syntax.options where option.isRequired { words += ["--\(option.name)", "x"] }
+      expectWrongUsage(ToolRun(words + ["--frobnicate"]), "There is no option --frobnicate.")
+      expectWrongUsage(ToolRun(words + ["-f"]), "There is no option -f.")
+      expectWrongUsage(ToolRun(words + ["extra"]), "“extra” is one argument too many.")
+    }
+  }
+
+  @Test func `every command misses what it needs`() {
+    for syntax in Tool.commands.map({ $0.syntax }) {
+      let operands = syntax.operands.map { _ in "x" }
+      for (index, operand) in syntax.operands.enumerated() {
+        expectWrongUsage(
+          ToolRun([syntax.name] + operands.prefix(index)), "\(operand.name) is missing.")
+      }
+      let required = syntax.options.filter(\.isRequired)
+      for option in required {
+        let others = required.filter { $0.name != option.name }.flatMap { ["--\($0.name)", "x"] }
+        expectWrongUsage(
+          ToolRun([syntax.name] + operands + others), "\(option.spelling) is missing.")
+      }
+      for option in syntax.options where option.value != nil {
+        expectWrongUsage(
+          ToolRun([syntax.name] + operands + ["--\(option.name)"]),
+          "--\(option.name) needs a value.")
+        expectWrongUsage(
+          ToolRun([syntax.name, "--\(option.name)", "--json"] + operands),
+          "--\(option.name) needs a value.")
+      }
+    }
+  }
+
+  @Test func `an option is given once, a flag without a value`() {
+    expectWrongUsage(
+      ToolRun("dump", "x", "--entity", "A", "--entity=B"), "--entity is given twice.")
+    expectWrongUsage(ToolRun("stat", "x", "--json", "--json"), "--json is given twice.")
+    expectWrongUsage(ToolRun("stat", "x", "--json=yes"), "--json takes no value.")
+    expectWrongUsage(ToolRun("dump", "x", "--entity="), "--entity needs a value.")
+    expectWrongUsage(ToolRun("stat", ""), "STORE is empty.")
+    expectWrongUsage(
+      ToolRun("fixtures", "x", "--seed", "-1"),
+      "--seed takes a number from 0 to 18446744073709551615, not “-1”.")
+  }
+
+  @Test func `two hyphens end the options`() {
+    let run = ToolRun("stat", "--", "--json")
+    #expect(run.code == .bad)
+    #expect(run.errors.contains("/--json"))
+  }
+}
