@@ -138,6 +138,7 @@ private final class MemoryFile: File {
       // The C error is EBADF; its number is 9 on every system we know.
       throw .io(operation: "write", path: path, code: 9, message: "opened for reading")
     }
+    // The bytes are read under the lock only; they are not kept.
     nonisolated(unsafe) let new = new
     content.bytes.withLock { bytes in
       if bytes.count < offset + new.count {

@@ -50,6 +50,9 @@ public struct RecordTree {
 /// Every move returns whether the cursor is at an entry afterwards; past either end it stays there until
 /// it moves back. In a transaction, a change to the tree makes the cursor stale: reading or moving it
 /// then throws ``StorageError/invalidArgument(_:)``, placing it anew is fine.
+///
+/// Bytes it lends live no longer than the cursor, and Swift may end the life of a cursor right after its
+/// last use: hold it with `withExtendedLifetime`, or take ``storedValue()``.
 public struct RecordCursor {
   private var cursor: TreeCursor<RecordLayout>
 
