@@ -23,10 +23,15 @@ let package = Package(
     .executableTarget(
       name: "QuireTool",
       dependencies: ["Quire", "QuireModel", "QuireStorage", "QuireTesting", "QuireXcode"]),
-    .testTarget(name: "QuireStorageTests", dependencies: ["QuireStorage"]),
+    // A disk that can die at any moment, for the tests of every floor that writes.
+    .target(
+      name: "QuireSimulation", dependencies: ["QuireStorage"], path: "Tests/QuireSimulation"),
+    .testTarget(
+      name: "QuireStorageTests", dependencies: ["QuireSimulation", "QuireStorage"]),
     .testTarget(name: "QuireModelTests", dependencies: ["QuireModel"]),
     .testTarget(
-      name: "QuireTests", dependencies: ["Quire", "QuireModel", "QuireStorage", "QuireTesting"]),
+      name: "QuireTests",
+      dependencies: ["Quire", "QuireModel", "QuireSimulation", "QuireStorage", "QuireTesting"]),
     .testTarget(
       name: "QuireXcodeTests",
       dependencies: ["Quire", "QuireModel", "QuireStorage", "QuireTesting", "QuireXcode"]),

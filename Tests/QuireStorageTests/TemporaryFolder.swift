@@ -1,3 +1,5 @@
+import QuireSimulation
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)

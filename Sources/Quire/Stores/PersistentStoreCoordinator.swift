@@ -69,6 +69,7 @@ public final class PersistentStoreCoordinator: Sendable {
   }
 
   /// The same, on a file system that a test brings.
+  @discardableResult
   package func addPersistentStore(
     type: StoreType, configuration: String? = nil, at url: URL?, options: PersistentStoreOptions,
     in fileSystem: any FileSystem

@@ -5,10 +5,10 @@ import Synchronization
 ///
 /// Writes and changes of names wait in order until a sync of their file or folder makes them durable.
 /// After a crash any of the waiting ones may have reached the disk, the others not.
-final class SimulatedDisk: FileSystem {
+package final class SimulatedDisk: FileSystem {
   private static let nextVolume = Atomic<UInt64>(1 << 62)
 
-  enum Operation {
+  package enum Operation {
     case write(node: Int, offset: Int, bytes: [UInt8])
     case truncate(node: Int)
     case name(path: String, node: Int?)
@@ -16,7 +16,7 @@ final class SimulatedDisk: FileSystem {
   }
 
   /// What happens instead of one operation.
-  enum Fault: String, CaseIterable, Sendable {
+  package enum Fault: String, CaseIterable, Sendable {
     case ioError, noSpace, shortWrite, shortWriteNoSpace
   }
 
@@ -38,7 +38,7 @@ final class SimulatedDisk: FileSystem {
   fileprivate let state: Mutex<State>
 
   /// - Parameter files: what is on the disk, durably, to begin with.
-  init(_ files: [String: [UInt8]] = [:], ignoring ignoredSync: SyncReason? = nil) {
+  package init(_ files: [String: [UInt8]] = [:], ignoring ignoredSync: SyncReason? = nil) {
     volume = SimulatedDisk.nextVolume.add(1, ordering: .relaxed).oldValue
     var state = State()
     for (path, bytes) in files {
@@ -51,17 +51,17 @@ final class SimulatedDisk: FileSystem {
     self.state = Mutex(state)
   }
 
-  var operationCount: Int { state.withLock { $0.operationCount } }
+  package var operationCount: Int { state.withLock { $0.operationCount } }
 
   /// Lets the process die after so many more operations.
-  func crash(after count: Int) {
+  package func crash(after count: Int) {
     state.withLock { $0.crashAfter = $0.operationCount + count }
   }
 
   /// A new process, on what the system still knows.
-  func revive() { state.withLock { $0.crashAfter = .max } }
+  package func revive() { state.withLock { $0.crashAfter = .max } }
 
-  func fail(at operation: Int, with fault: Fault) {
+  package func fail(at operation: Int, with fault: Fault) {
     state.withLock {
       $0.faultAt = operation
       $0.fault = fault
@@ -69,13 +69,13 @@ final class SimulatedDisk: FileSystem {
   }
 
   /// The files as the system shows them.
-  var files: [String: [UInt8]] {
+  package var files: [String: [UInt8]] {
     state.withLock { state in state.names.mapValues { state.contents[$0] } }
   }
 
   // MARK: FileSystem
 
-  func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File {
+  package func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File {
     guard mode == .create else {
       guard let node = state.withLock({ $0.names[path] }) else { throw .notFound(path: path) }
       return SimulatedFile(self, node, path, volume)
@@ -94,7 +94,7 @@ final class SimulatedDisk: FileSystem {
     return SimulatedFile(self, node, path, volume)
   }
 
-  func publish(_ temporaryPath: String, as path: String) throws(StorageError) {
+  package func publish(_ temporaryPath: String, as path: String) throws(StorageError) {
     try step(path)
     let refusal: StorageError? = state.withLock { state in
       guard state.names[path] == nil else { return .alreadyExists(path: path) }
@@ -105,17 +105,17 @@ final class SimulatedDisk: FileSystem {
     if let refusal { throw refusal }
   }
 
-  func remove(_ path: String) throws(StorageError) {
+  package func remove(_ path: String) throws(StorageError) {
     guard state.withLock({ $0.names[path] != nil }) else { return }
     try step(path)
     state.withLock { $0.apply(.name(path: path, node: nil)) }
   }
 
-  func identifier(of path: String) throws(StorageError) -> FileIdentifier? {
+  package func identifier(of path: String) throws(StorageError) -> FileIdentifier? {
     state.withLock { $0.names[path] }.map { FileIdentifier(volume: volume, number: UInt64($0)) }
   }
 
-  func syncFolder(of path: String, for reason: SyncReason) throws(StorageError) {
+  package func syncFolder(of path: String, for reason: SyncReason) throws(StorageError) {
     try step(path)
     state.withLock { state in
       if reason == state.ignoredSync { return }
@@ -129,7 +129,7 @@ final class SimulatedDisk: FileSystem {
     }
   }
 
-  func currentOwner() -> LockOwner {
+  package func currentOwner() -> LockOwner {
     LockOwner(processID: 1, processName: "simulated", host: "", since: 0)
   }
 
@@ -244,7 +244,7 @@ extension SimulatedDisk {
   /// What the disk may hold after a crash now: nothing of what waits, all of it, each prefix, all but
   /// one, prefixes without what waits for one of the files, and prefixes whose last write reached the
   /// disk in part, by sectors of 512 bytes.
-  func crashImages() -> [[String: [UInt8]]] {
+  package func crashImages() -> [[String: [UInt8]]] {
     let state = state.withLock { $0 }
     let count = state.pending.count
     var images: [[String: [UInt8]]] = []

@@ -1,10 +1,10 @@
 /// A small deterministic generator (SplitMix64): the seed is printed, so that a failure can be repeated.
-struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
-  init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { state = seed }
 
-  mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var value = state
     value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -14,9 +14,9 @@ struct SeededGenerator: RandomNumberGenerator {
 }
 
 extension SeededGenerator {
-  mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
+  package mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
 
-  mutating func bytes(_ count: Int) -> [UInt8] {
+  package mutating func bytes(_ count: Int) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(count)
     for _ in 0..<count { result.append(UInt8(truncatingIfNeeded: next())) }
@@ -25,4 +25,4 @@ extension SeededGenerator {
 }
 
 /// Whether the long versions of tests were asked for (`QUIRE_EXHAUSTIVE=1`).
-let isExhaustive = environmentValue("QUIRE_EXHAUSTIVE") == "1"
+package let isExhaustive = environmentValue("QUIRE_EXHAUSTIVE") == "1"

@@ -8,6 +8,6 @@
   import Android
 #endif
 
-func environmentValue(_ name: String) -> String? {
+package func environmentValue(_ name: String) -> String? {
   getenv(name).map { String(cString: $0) }
 }
