@@ -49,7 +49,7 @@ public struct AttributeDescription: Hashable, Sendable {
     self.name = name
     self.type = type
     self.isOptional = optional
-    self.defaultValue = defaultValue
+    self.defaultValue = defaultValue?.asNumber(of: type)
     self.isTransient = transient
     self.renamingIdentifier = renamingIdentifier
   }
@@ -69,6 +69,20 @@ public struct AttributeValidation: Hashable, Sendable {
   public var regularExpression: String?
 
   public init() {}
+}
+
+extension AttributeValue {
+  /// A number as the type keeps it, so that `default: 0` is a default for any kind of number.
+  fileprivate func asNumber(of type: AttributeType) -> AttributeValue {
+    switch (self, type) {
+    case (.integer(let number), .double): .double(Double(number))
+    case (.integer(let number), .float): .float(Float(number))
+    case (.integer(let number), .decimal): .decimal(Decimal(number))
+    case (.double(let number), .float): .float(Float(number))
+    case (.double(let number), .decimal): .decimal(Decimal(number))
+    default: self
+    }
+  }
 }
 
 extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,

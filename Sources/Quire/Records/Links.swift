@@ -1,12 +1,10 @@
 import QuireModel
 import QuireStorage
 
-/// The keys of a link tree: one entry for each destination of a to-many relationship.
-///
-///     owner's key 8 | position 8, only in ordered relationships | destination's reference 8
+/// A key of a link tree: one entry for each destination of a to-many relationship.
 ///
 /// Big-endian, so that the order of bytes is the order of owners, then of positions, then of
-/// destinations. An entry has no value.
+/// destinations; `docs/file-format.md` has the picture. An entry has no value.
 struct LinkKey {
   var owner: Int64
   /// 0 in relationships without an order.

@@ -2,17 +2,9 @@ import QuireModel
 
 /// Where the fields of an entity's rows lie.
 ///
-/// A row is
-///
-///     layout number u16 | flags u8 | 0 | version u32
-///     one bit a field: set when the value is nil
-///     fixed fields, widest first, each at its natural width
-///     end offset of each variable field, u16, or u32 when flag 1 is set
-///     the variable values back to back
-///
-/// All numbers are little-endian, end offsets count from the start of the variable values. The
-/// layout is written in the store's schema beside the entity, so that a row can be read without a
-/// model, and a renamed property needs no rewritten row.
+/// `docs/file-format.md` has the picture of a row. The layout is written in the store's schema beside
+/// the entity, so that a row can be read without a model, and a renamed property needs no rewritten
+/// row.
 final class RowLayout: Sendable {
   struct Field: Hashable, Sendable {
     var name: String

@@ -11,16 +11,7 @@ import QuireStorage
 /// in trees.
 ///
 /// A store carries its whole model, so that tools need nothing else to read it. The schema is one
-/// small tree, changed only when a store is created, migrated, or given new metadata:
-///
-/// | key | value |
-/// |---|---|
-/// | `format` | number of this format, u32 |
-/// | `model` | the model, as ``ModelArchive`` writes it |
-/// | `version` | the name of the model's version, when it has one |
-/// | `hashes` | name and version hash of every entity, by name |
-/// | `entities` | highest numbers given, then each ``StoredEntity`` |
-/// | `metadata/…` | one value of the user's metadata each |
+/// small tree, changed only when a store is created or migrated; `docs/file-format.md` lists its keys.
 struct StoreSchema: Sendable {
   static let tree = "schema"
   /// The tree of key counters: key space number to the last key given, u64.
