@@ -190,14 +190,16 @@ extension EntityDescription {
   public static func insertNewObject(
     forEntityName name: String, into context: ManagedObjectContext
   ) throws -> ManagedObject {
-    guard let binding = context.modelBinding?.entity(named: name) else {
+    guard let coordinator = context.persistentStoreCoordinator,
+      let binding = coordinator.binding.entity(named: name)
+    else {
       throw PersistenceError(
         .undefinedKey,
         context.persistentStoreCoordinator == nil
           ? "the context has no coordinator, so it knows no entity \(name)"
           : "the context's model has no entity \(name)")
     }
-    let object = binding.objectClass.init(.init(binding: binding))
+    let object = coordinator.classes.makeObject(binding)
     object.applyDefaults()
     try context.adopt(object)
     return object
@@ -210,7 +212,7 @@ extension ManagedObject {
   /// When the context's model has no such entity the object belongs to no context, and the
   /// context's next fetch or save throws why.
   public convenience init(context: ManagedObjectContext) {
-    if let binding = context.modelBinding?.entity(of: Self.self) {
+    if let binding = context.persistentStoreCoordinator?.classes.entity(of: Self.self) {
       self.init(Origin(binding: binding))
       applyDefaults()
       do {

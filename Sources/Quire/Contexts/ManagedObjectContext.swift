@@ -140,12 +140,14 @@ extension ManagedObjectContext {
   /// The one object for a row: a fault, unless it is registered already.
   final func object(at reference: Reference) throws -> ManagedObject {
     if let object = registered(reference) { return object }
-    guard let storage = store?.entities.storage(of: reference) else {
+    guard let coordinator = persistentStoreCoordinator,
+      let storage = coordinator.store?.entities.storage(of: reference)
+    else {
       throw PersistenceError(
         .managedObjectReferentialIntegrity,
         "a reference leads to entity number \(reference.entity), which the store does not have")
     }
-    let object = storage.binding.objectClass.init(.init(binding: storage.binding))
+    let object = coordinator.classes.makeObject(storage.binding)
     object.reference = reference
     object.storage = storage
     object.context = self

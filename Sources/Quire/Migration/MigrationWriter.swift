@@ -21,7 +21,7 @@ struct MigrationWriter {
     self.schema = schema
     // The identity is not needed where no object ID is made.
     let entities = try StoreEntities(
-      ModelBinding(draft.model, classes: [:]), schema: schema,
+      ModelBinding(draft.model), schema: schema,
       identity: StoreIdentity(high: 0, low: 0))
     writer = StoreWriter(transaction, entities)
   }

@@ -71,7 +71,7 @@ open class ManagedObject {
   public convenience init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     let binding =
       context?.modelBinding?.entity(named: entity.name)
-      ?? EntityBinding(entity, index: 0, objectClass: Self.self)
+      ?? EntityBinding(entity, index: 0)
     self.init(Origin(binding: binding))
     applyDefaults()
     guard let context else { return }

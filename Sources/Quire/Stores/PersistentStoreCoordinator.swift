@@ -15,6 +15,7 @@ public final class PersistentStoreCoordinator: Sendable {
   /// The versions a store may come from, and the one it is brought to.
   public let versionedModel: VersionedModel
   let binding: ModelBinding
+  let classes: ObjectClasses
   private let current = Mutex<PersistentStore?>(nil)
 
   /// A coordinator for a model that has one version.
@@ -30,9 +31,8 @@ public final class PersistentStoreCoordinator: Sendable {
   /// A coordinator that knows all versions of its model, to migrate stores of earlier ones.
   public init(versionedModel: VersionedModel, classes: [ManagedObject.Type] = []) {
     self.versionedModel = versionedModel
-    var byName: [String: ManagedObject.Type] = [:]
-    for type in classes { byName[type.entityName] = type }
-    binding = ModelBinding(versionedModel.current, classes: byName)
+    binding = ModelBinding(versionedModel.current)
+    self.classes = ObjectClasses(classes, for: binding)
   }
 
   deinit {

@@ -41,7 +41,7 @@ package final class StoreBuilder {
     do {
       let schema = StoreSchema(for: model, versionName: versionName)
       entities = try StoreEntities(
-        ModelBinding(model, classes: [:]), schema: schema, identity: pages.identity)
+        ModelBinding(model), schema: schema, identity: pages.identity)
       let transaction = try pages.beginWrite()
       try schema.write(to: transaction, model: model)
       writer = StoreWriter(transaction, entities)

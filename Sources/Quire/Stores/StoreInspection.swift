@@ -45,7 +45,7 @@ public struct StoreInspection: Sendable {
       findings.append("the store has no schema: it holds no objects")
       return
     }
-    let model = ModelBinding(try StoreSchema.model(in: snapshot), classes: [:])
+    let model = ModelBinding(try StoreSchema.model(in: snapshot))
     guard try StoreSchema.matches(model.model, in: snapshot) else {
       findings.append("the version hashes in the schema are not those of its model")
       return

@@ -69,7 +69,7 @@ extension MigrationPlan {
   public static func plan(forStoreAt url: URL, to model: VersionedModel) throws -> MigrationPlan? {
     try StoreOpening.inspecting(url) { snapshot, _ in
       let opening = StoreOpening(
-        model: model, binding: ModelBinding(model.current, classes: [:]), options: .migrating)
+        model: model, binding: ModelBinding(model.current), options: .migrating)
       return try opening.migration(for: snapshot)?.plan(for: snapshot)
     }
   }

@@ -1,0 +1,64 @@
+import QuireModel
+
+/// An entity as rows and objects see it: its properties by slot.
+///
+/// A slot is a small number that stands for a property in everything that happens at run time.
+/// Slots follow the entity's properties: attributes first, then relationships, inherited ones
+/// before own.
+final class EntityBinding: Sendable {
+  enum Property: Sendable {
+    case attribute(AttributeDescription)
+    case relationship(RelationshipDescription)
+  }
+
+  let entity: EntityDescription
+  /// The entity's place among the entities of its model.
+  let index: Int
+  let properties: [Property]
+  private let slots: [String: Int]
+
+  init(_ entity: EntityDescription, index: Int) {
+    self.entity = entity
+    self.index = index
+    properties =
+      entity.attributes.map(Property.attribute) + entity.relationships.map(Property.relationship)
+    var slots: [String: Int] = [:]
+    for (slot, property) in properties.enumerated() { slots[property.name] = slot }
+    self.slots = slots
+  }
+
+  func slot(named name: String) -> Int? { slots[name] }
+
+  var attributeSlots: Range<Int> { 0..<entity.attributes.count }
+  var relationshipSlots: Range<Int> { entity.attributes.count..<properties.count }
+
+  /// The slot must be one of ``relationshipSlots``.
+  func relationship(_ slot: Int) -> RelationshipDescription {
+    entity.relationships[slot - entity.attributes.count]
+  }
+}
+
+extension EntityBinding.Property {
+  var name: String {
+    switch self {
+    case .attribute(let attribute): attribute.name
+    case .relationship(let relationship): relationship.name
+    }
+  }
+}
+
+/// A model with its entities by slot.
+final class ModelBinding: Sendable {
+  let model: ManagedObjectModel
+  /// In the order of the model's entities.
+  let entities: [EntityBinding]
+  private let indexes: [String: Int]
+
+  init(_ model: ManagedObjectModel) {
+    self.model = model
+    entities = model.entities.enumerated().map { EntityBinding($1, index: $0) }
+    indexes = .init(uniqueKeysWithValues: entities.map { ($0.entity.name, $0.index) })
+  }
+
+  func entity(named name: String) -> EntityBinding? { indexes[name].map { entities[$0] } }
+}
