@@ -12,6 +12,7 @@ struct MigrationTrial {
   static let budget = Duration.milliseconds(200)
 
   let fixture: URL
+  let budget: Duration
   /// The first run; `nil` when the fixture could not be migrated at all.
   let check: MigrationCheck?
   /// In the order of the runs.
@@ -20,14 +21,18 @@ struct MigrationTrial {
   let failures: [String]
 
   /// - Parameter keep: where the copy of the first run stays; the others go with `folder`.
-  init(of fixture: URL, to model: VersionedModel, in folder: URL, keep: URL?) {
+  init(
+    of fixture: URL, to model: VersionedModel, in folder: URL, keep: URL? = nil,
+    budget: Duration = Self.budget
+  ) {
     self.fixture = fixture
+    self.budget = budget
     var checks: [MigrationCheck] = []
     var failures: [String] = []
     do {
       for run in 1...Self.runCount {
         let place = run == 1 ? keep : nil
-        let copies = place ?? folder.appending(path: "\(UUID().uuidString)")
+        let copies = place ?? folder.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: copies, withIntermediateDirectories: true)
         let check = try MigrationCheck(of: fixture, to: model, in: copies)
         checks.append(check)
@@ -39,7 +44,7 @@ struct MigrationTrial {
     }
     check = checks.first
     durations = checks.map(\.duration)
-    if let median = Self.median(durations), median > Self.budget {
+    if let median = Self.median(durations), median > budget {
       failures.append("the median of \(median.milliText) is over the budget")
     }
     self.failures = failures
