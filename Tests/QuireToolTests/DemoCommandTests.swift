@@ -1,8 +1,7 @@
 import Foundation
+import QuireTool
 import QuireXcode
 import Testing
-
-@testable import QuireTool
 
 @Suite(.serialized) struct DemoCommandTests {
   /// A copy of the fixtures, to be damaged.

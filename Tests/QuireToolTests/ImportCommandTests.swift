@@ -1,7 +1,6 @@
 import Foundation
+import QuireTool
 import Testing
-
-@testable import QuireTool
 
 @Suite struct ImportCommandTests {
   @Test func `what is no Core Data store leaves no file behind`() throws {

@@ -1,8 +1,7 @@
 import Foundation
 import QuireModel
+import QuireTool
 import Testing
-
-@testable import QuireTool
 
 @Suite struct JSONValueTests {
   @Test func `every character survives, on one line`() throws {

@@ -40,7 +40,7 @@ extension Tool {
     }
   }
 
-  /// What the user can do about an error of the storage engine, where that is not plain from its text.
+  /// What to do about an error of the storage engine, where that is not plain from its text.
   private static func remedy(for error: StorageError) -> String? {
     switch error {
     case .notAStore(let path, _) where startsLikeSQLite(path):
