@@ -46,7 +46,7 @@ extension Tool {
     case .notAStore(let path, _) where startsLikeSQLite(path):
       "It is a SQLite file. If Core Data wrote it, quire import makes a store of it."
     case .unsupportedFormat: "A newer quire reads it."
-    case .damaged: "quire check lists what is damaged; go back to a sound copy of the store."
+    case .damaged: "Go back to a sound copy of the store."
     case .logMissing: "If the log was moved or left behind by a copy, put it back beside the store."
     case .logForeign: "Move that file away, and put the store's own log in its place."
     case .logDamaged: "Go back to a sound copy of the store and its log."
