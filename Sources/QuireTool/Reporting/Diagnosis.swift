@@ -25,7 +25,9 @@ extension Tool {
       return text
     case let error as StorageError:
       return remedy(for: error).map { "\(error).\n\($0)" } ?? "\(error)"
-    case let error as CocoaError: return error.localizedDescription
+    case let error as CocoaError:
+      let path = error.filePath ?? error.url?.path
+      return (path.map { "\($0): " } ?? "") + error.localizedDescription
     default: return "\(error)"
     }
   }
