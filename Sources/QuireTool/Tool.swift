@@ -1,7 +1,7 @@
 import QuireStorage
 
 /// How a run of the tool ended; what the shell sees.
-enum ExitCode: Int32 {
+package enum ExitCode: Int32 {
   /// Everything is as it should be.
   case good = 0
   /// A store, a model or another input is bad, or could not be read or written.
@@ -12,8 +12,9 @@ enum ExitCode: Int32 {
 
 /// One of the tool's commands.
 ///
-/// A command is made of its arguments, which can be wrong usage, and then run, which can meet bad input.
-/// It writes to the console it is given and to nothing else of the process, so that tests run it in theirs.
+/// A command is made of its arguments, which can be wrong usage, and then run, which can meet bad
+/// input. It writes to the console it is given and to nothing else of the process, so that tests
+/// run it in theirs.
 protocol Command {
   static var syntax: CommandSyntax { get }
   init(_ arguments: Arguments) throws(UsageError)
@@ -22,10 +23,10 @@ protocol Command {
 
 /// The command `quire`: looks into stores and models, migrates, imports, checks.
 ///
-/// What a command found out goes to the output, as text for people or with `--json` as one JSON value.
-/// Errors and notes go to the errors, and nothing else does.
-enum Tool {
-  static let version = "0.1.0"
+/// What a command found out goes to the output, as text for people or with `--json` as one JSON
+/// value. Errors and notes go to the errors, and nothing else does.
+package enum Tool {
+  package static let version = "0.1.0"
 
   /// In the order of the overview.
   static var commands: [any Command.Type] {
@@ -39,7 +40,7 @@ enum Tool {
   /// Runs the tool once.
   ///
   /// - Parameter arguments: what follows the program's name.
-  static func run(
+  package static func run(
     arguments: [String], output: TextOutput = .standardOutput, errors: TextOutput = .standardError
   ) -> ExitCode {
     let console = Console(output: output, errors: errors)
@@ -111,7 +112,7 @@ enum Tool {
 
   // MARK: Help
 
-  private static var syntaxes: [CommandSyntax] { commands.map { $0.syntax } }
+  package static var syntaxes: [CommandSyntax] { commands.map { $0.syntax } }
 
   private static var usage: String {
     "usage: quire \(syntaxes.map(\.name).joined(separator: "|")) …\n       quire help COMMAND"

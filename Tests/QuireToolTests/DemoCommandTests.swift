@@ -1,7 +1,7 @@
 import Foundation
+import QuireTool
+import QuireXcode
 import Testing
-
-@testable import QuireTool
 
 @Suite(.serialized) struct DemoCommandTests {
   /// A copy of the fixtures, to be damaged.
@@ -47,6 +47,17 @@ import Testing
     #expect(run.output.contains("FAILED: 1 of 6 fixtures: Gallery 1.4\n"))
     #expect(run.output.contains("page 14"))
     #expect(run.lines.count { $0.hasPrefix("  checks ") } == 5)
+  }
+
+  @Test func `a migration over the budget fails, however right it is`() throws {
+    let folder = try TemporaryFolder()
+    let model = try XcodeModelHistory(contentsOf: URL(filePath: Fixtures.model)).versionedModel
+    let trial = MigrationTrial(
+      of: URL(filePath: Fixtures.store("Gallery 1.3")), to: model, in: folder.url, budget: .zero)
+    #expect(!trial.passed)
+    #expect(trial.failures.count == 1)
+    #expect(trial.failures.first?.hasSuffix("is over the budget") == true)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
   }
 
   @Test func `a version without a fixture is an error`() throws {

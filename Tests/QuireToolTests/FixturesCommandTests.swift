@@ -1,7 +1,6 @@
 import Foundation
+import QuireTool
 import Testing
-
-@testable import QuireTool
 
 @Suite struct FixturesCommandTests {
   @Test func `the fixtures in the repository can be made again, byte for byte`() throws {

@@ -1,7 +1,6 @@
 import Foundation
+import QuireTool
 import Testing
-
-@testable import QuireTool
 
 @Suite struct ImportCommandTests {
   @Test func `what is no Core Data store leaves no file behind`() throws {
@@ -75,6 +74,10 @@ import Testing
     let foreign = ToolRun("import", source, "--model", Fixtures.model, "--to", store)
     #expect(foreign.code == .bad)
     #expect(foreign.errors.contains("The nearest is “"))
+    let nowhere = ToolRun(
+      "import", source, "--model", model, "--to", folder.path("nowhere/folio.quire"))
+    #expect(nowhere.code == .bad)
+    #expect(nowhere.errors.contains("there is no folder \(folder.path("nowhere"))"))
     #expect(!FileManager.default.fileExists(atPath: store))
   }
 }

@@ -1,8 +1,7 @@
 import Foundation
 import QuireModel
+import QuireTool
 import Testing
-
-@testable import QuireTool
 
 @Suite struct JSONValueTests {
   @Test func `every character survives, on one line`() throws {
@@ -15,7 +14,9 @@ import Testing
   }
 
   @Test func `numbers read back as the same bits`() throws {
-    let doubles: [Double] = [0.1, -0.0, 1e300, Double.leastNonzeroMagnitude, 1.7976931348623157e308, 283_996_800.5, 1 / 3]
+    let doubles: [Double] = [
+      0.1, -0.0, 1e300, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 283_996_800.5, 1 / 3,
+    ]
     for number in doubles {
       let text = JSONValue(number).lineText
       #expect(Double(text)?.bitPattern == number.bitPattern, "\(text)")

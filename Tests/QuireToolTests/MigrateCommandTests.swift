@@ -1,8 +1,7 @@
 import Foundation
 import Quire
+import QuireTool
 import Testing
-
-@testable import QuireTool
 
 @Suite struct MigrateCommandTests {
   @Test func `a dry run says what a run does, and writes nothing`() throws {

@@ -1,8 +1,7 @@
 import Foundation
+import QuireTool
 import QuireXcode
 import Testing
-
-@testable import QuireTool
 
 @Suite struct ModelCommandTests {
   @Test func `models lists every version and marks the current one`() throws {

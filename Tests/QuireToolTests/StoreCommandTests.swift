@@ -1,10 +1,9 @@
 import Foundation
 import Quire
 import QuireModel
+import QuireTool
 import QuireXcode
 import Testing
-
-@testable import QuireTool
 
 @Suite struct StoreCommandTests {
   private func total(_ version: String) -> Int {
@@ -123,7 +122,8 @@ import Testing
   @Test func `a store in use elsewhere names its owner`() throws {
     let folder = try TemporaryFolder()
     let store = try folder.fixture("Gallery 1.3")
-    // A lock belongs to the open file: a second opening in this process is as good as another process.
+    // A lock belongs to the open file: a second opening in this process is as good as another
+    // process.
     let descriptor = open(store, O_RDWR)
     defer { close(descriptor) }
     #expect(flock(descriptor, LOCK_EX) == 0)

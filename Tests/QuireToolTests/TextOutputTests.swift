@@ -1,7 +1,6 @@
 import Foundation
+import QuireTool
 import Testing
-
-@testable import QuireTool
 
 @Suite struct TextOutputTests {
   @Test func `when nobody reads any more, a dump stops and all is well`() throws {

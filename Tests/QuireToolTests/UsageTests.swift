@@ -1,23 +1,22 @@
 import Foundation
+import QuireTool
 import Testing
-
-@testable import QuireTool
 
 @Suite struct UsageTests {
   @Test func `without arguments the tool says what it can do`() {
     for run in [ToolRun(), ToolRun("--help"), ToolRun("-h"), ToolRun("help")] {
       #expect(run.code == .good)
       #expect(run.errors.isEmpty)
-      for command in Tool.commands { #expect(run.output.contains("  \(command.syntax.name) ")) }
+      for syntax in Tool.syntaxes { #expect(run.output.contains("  \(syntax.name) ")) }
     }
   }
 
   @Test func `every command has the same help in all three places`() {
-    for command in Tool.commands {
-      let name = command.syntax.name
+    for syntax in Tool.syntaxes {
+      let name = syntax.name
       let help = ToolRun("help", name)
       #expect(help.code == .good)
-      #expect(help.output.contains(command.syntax.usage))
+      #expect(help.output.contains(syntax.usage))
       #expect(ToolRun(name, "--help").output == help.output)
       #expect(ToolRun(name, "whatever", "-h").output == help.output)
       for line in help.lines { #expect(line.count <= 100, "\(line)") }
@@ -48,7 +47,7 @@ import Testing
   }
 
   @Test func `every command refuses unknown options and too many arguments`() {
-    for syntax in Tool.commands.map({ $0.syntax }) {
+    for syntax in Tool.syntaxes {
       var words = [syntax.name] + syntax.operands.map { _ in "x" }
       for option in syntax.options where option.isRequired { words += ["--\(option.name)", "x"] }
       expectWrongUsage(ToolRun(words + ["--frobnicate"]), "There is no option --frobnicate.")
@@ -58,7 +57,7 @@ import Testing
   }
 
   @Test func `every command misses what it needs`() {
-    for syntax in Tool.commands.map({ $0.syntax }) {
+    for syntax in Tool.syntaxes {
       let operands = syntax.operands.map { _ in "x" }
       for (index, operand) in syntax.operands.enumerated() {
         expectWrongUsage(

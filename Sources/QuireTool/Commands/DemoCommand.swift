@@ -32,7 +32,7 @@ struct DemoCommand: Command {
     let fixtures = try FixtureFolder.find(fixtures)
     let model = try ModelFile.load(fixtures.modelURL.path, console)
     let stores = try fixtures.stores(of: model)
-    try refuseToOverwrite(stores)
+    try prepareToKeep(stores)
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "quire-demo-\(UUID().uuidString)", directoryHint: .isDirectory)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -52,8 +52,9 @@ struct DemoCommand: Command {
     return trials.allSatisfy(\.passed) ? .good : .bad
   }
 
-  private func refuseToOverwrite(_ stores: [URL]) throws {
+  private func prepareToKeep(_ stores: [URL]) throws {
     guard let keep else { return }
+    try FileManager.default.createDirectory(at: keep, withIntermediateDirectories: true)
     for store in stores {
       let copy = keep.appending(path: store.lastPathComponent)
       if FileManager.default.fileExists(atPath: copy.path) {

@@ -41,6 +41,10 @@ struct ImportCommand: Command {
     guard !FileManager.default.fileExists(atPath: store.path) else {
       throw InputError("there is a file already: \(store.path). Nothing is overwritten")
     }
+    let folder = store.deletingLastPathComponent().path
+    guard FileManager.default.fileExists(atPath: folder) else {
+      throw InputError("there is no folder \(folder) to make the store in")
+    }
     let clock = ContinuousClock()
     let start = clock.now
     let report = try CoreDataImport(of: source, in: model, version: version).write(to: store)

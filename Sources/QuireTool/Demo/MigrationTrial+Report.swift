@@ -13,7 +13,7 @@ extension MigrationTrial {
       let runs = durations.count.counting("run")
       lines.append(
         "  time       \(median.milliText) (median of \(runs)), \(worst.milliText) at worst; "
-          + "budget \(Self.budget.milliText)")
+          + "budget \(budget.milliText)")
     }
     if failures.isEmpty {
       lines.append("  checks     \(factCount.counting("fact")) compared, all as they should be")

@@ -5,29 +5,34 @@ import QuireTesting
 
 /// One fixture, migrated several times, each time on a fresh copy.
 ///
-/// Every run is checked in full. The first one says what was done; all of them say how long it takes.
-struct MigrationTrial {
-  static let runCount = 5
-  /// From the open call to the durable commit; a fixture has the size of a real application's store.
-  static let budget = Duration.milliseconds(200)
+/// Every run is checked in full. The first says what was done; all of them say how long it takes.
+package struct MigrationTrial {
+  package static let runCount = 5
+  /// From the open call to the durable commit, for a store of a real application's size.
+  package static let budget = Duration.milliseconds(200)
 
   let fixture: URL
+  let budget: Duration
   /// The first run; `nil` when the fixture could not be migrated at all.
   let check: MigrationCheck?
   /// In the order of the runs.
   let durations: [Duration]
   /// What is not as it should be, in any of the runs; empty when all is well.
-  let failures: [String]
+  package let failures: [String]
 
   /// - Parameter keep: where the copy of the first run stays; the others go with `folder`.
-  init(of fixture: URL, to model: VersionedModel, in folder: URL, keep: URL?) {
+  package init(
+    of fixture: URL, to model: VersionedModel, in folder: URL, keep: URL? = nil,
+    budget: Duration = Self.budget
+  ) {
     self.fixture = fixture
+    self.budget = budget
     var checks: [MigrationCheck] = []
     var failures: [String] = []
     do {
       for run in 1...Self.runCount {
         let place = run == 1 ? keep : nil
-        let copies = place ?? folder.appending(path: "\(UUID().uuidString)")
+        let copies = place ?? folder.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: copies, withIntermediateDirectories: true)
         let check = try MigrationCheck(of: fixture, to: model, in: copies)
         checks.append(check)
@@ -39,14 +44,14 @@ struct MigrationTrial {
     }
     check = checks.first
     durations = checks.map(\.duration)
-    if let median = Self.median(durations), median > Self.budget {
+    if let median = Self.median(durations), median > budget {
       failures.append("the median of \(median.milliText) is over the budget")
     }
     self.failures = failures
   }
 
   var name: String { fixture.deletingPathExtension().lastPathComponent }
-  var passed: Bool { failures.isEmpty }
+  package var passed: Bool { failures.isEmpty }
   var median: Duration? { Self.median(durations) }
   var worst: Duration? { durations.max() }
   var factCount: Int { check?.comparedCount ?? 0 }

@@ -19,8 +19,8 @@ struct FixtureFolder {
   var modelURL: URL { url.appending(path: "\(Self.modelName).xcdatamodeld") }
   var storesURL: URL { url.appending(path: Self.modelName) }
 
-  /// The folder the user names; otherwise `Fixtures` in the working directory or in the nearest folder
-  /// around it that has one, otherwise the one of the package this program was built from.
+  /// The folder the user names; otherwise `Fixtures` in the working directory or in the nearest
+  /// folder around it that has one, otherwise the one of the package this program was built from.
   static func find(_ path: String?) throws -> FixtureFolder {
     if let path {
       let folder = FixtureFolder(url: URL(filePath: path))

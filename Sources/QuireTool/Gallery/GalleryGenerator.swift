@@ -8,11 +8,11 @@ import Quire
 
 /// Fills a store with the content of an art gallery, in the model of any of the gallery's versions.
 ///
-/// Values follow from the names and types of the attributes, links from the relationships, all from a seed:
-/// a fixture can be made again, bit for bit.
-struct GalleryGenerator {
-  /// How many objects of each entity a version's fixture has; entities a version lacks are not in it.
-  static let objectCounts: [String: [String: Int]] = [
+/// Values follow from the names and types of the attributes, links from the relationships, all from
+/// a seed: a fixture can be made again, bit for bit.
+package struct GalleryGenerator {
+  /// How many objects a version's fixture has of each entity that the version has.
+  package static let objectCounts: [String: [String: Int]] = [
     "Gallery 1.3": [
       "Artist": 4, "Artwork": 24, "Collection": 5, "Image": 20, "ArtistDocument": 4, "Partner": 1,
       "User": 2,

@@ -5,8 +5,8 @@
 struct SeededRandom {
   private var state: UInt64
 
-  /// Numbers of their own for each name, so that two stores made with one seed share nothing, least of
-  /// all their UUID. The name is mixed in by FNV-1a.
+  /// Numbers of their own for each name, so that two stores made with one seed share nothing, least
+  /// of all their UUID. The name is mixed in by FNV-1a.
   init(seed: UInt64, stream name: String) {
     state = name.utf8.reduce(seed ^ 0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0100_0000_01B3 }
   }

@@ -1,15 +1,15 @@
 /// The arguments of a command, checked against its syntax.
 ///
-/// Options are written `--name value` or `--name=value`, in any place and each at most once; `--` ends
-/// them, for files whose names begin with a hyphen.
+/// Options are written `--name value` or `--name=value`, in any place and each at most once; `--`
+/// ends them, for files whose names begin with a hyphen.
 struct Arguments {
   private let syntax: CommandSyntax
   /// One for each operand of the syntax.
   private(set) var operands: [String] = []
   private var values: [String: String] = [:]
 
-  /// - Throws: for an unknown or repeated option, a value that is missing or too many, an operand that is
-  ///   missing or too many.
+  /// - Throws: for an unknown or repeated option, and for a value or an operand that is missing or
+  ///   too many.
   init(_ words: ArraySlice<String>, _ syntax: CommandSyntax) throws(UsageError) {
     self.syntax = syntax
     var words = words

@@ -1,8 +1,8 @@
 /// What a command is called and what it takes: enough to parse its arguments and to print its help.
-struct CommandSyntax: Sendable {
+package struct CommandSyntax: Sendable {
   /// An argument that is known by its place. All are required.
-  struct Operand: Sendable {
-    var name: String
+  package struct Operand: Sendable {
+    package var name: String
     var meaning: String
 
     init(_ name: String, _ meaning: String) {
@@ -12,14 +12,14 @@ struct CommandSyntax: Sendable {
   }
 
   /// An argument that is known by its name, `--name`.
-  struct Option: Sendable {
-    var name: String
+  package struct Option: Sendable {
+    package var name: String
     /// What stands for the value in the help; `nil` for a flag, which has none.
-    var value: String?
+    package var value: String?
     var meaning: String
-    var isRequired = false
+    package var isRequired = false
 
-    var spelling: String { "--\(name)" + (value.map { " \($0)" } ?? "") }
+    package var spelling: String { "--\(name)" + (value.map { " \($0)" } ?? "") }
 
     /// An option with a value.
     init(_ name: String, _ value: String, _ meaning: String, isRequired: Bool = false) {
@@ -39,15 +39,15 @@ struct CommandSyntax: Sendable {
       "model", "MODEL", "the model: a folder .xcdatamodeld, or .xcdatamodel", isRequired: true)
   }
 
-  var name: String
+  package var name: String
   /// One line without a full stop.
   var summary: String
-  var operands: [Operand] = []
-  var options: [Option] = []
+  package var operands: [Operand] = []
+  package var options: [Option] = []
   /// Lines that the help ends with.
   var discussion = ""
 
-  var usage: String {
+  package var usage: String {
     let operands = operands.map(\.name)
     let options = options.map { $0.isRequired ? $0.spelling : "[\($0.spelling)]" }
     return "usage: quire \(([name] + operands + options).joined(separator: " "))"
@@ -71,7 +71,7 @@ struct UsageError: Error {
   /// What is wrong, in one sentence.
   var sentence: String
   /// What would be right.
-  var usage: String
+  package var usage: String
 
   init(_ sentence: String, usage: String) {
     self.sentence = sentence

@@ -2,10 +2,10 @@ import Foundation
 
 /// A stream of text on its way out, to a file descriptor or into a test's memory.
 ///
-/// Text is gathered and delivered in blocks. Writing never fails: when nobody reads any more (`quire dump |
-/// head`) text is dropped, and a command with much to say looks at ``isOpen`` and stops. Any other failure
-/// is kept in ``failure``, for the end of the run to report.
-final class TextOutput {
+/// Text is gathered and delivered in blocks. Writing never fails: when nobody reads any more
+/// (`quire dump | head`) text is dropped, and a command with much to say looks at ``isOpen`` and
+/// stops. Any other failure is kept in ``failure``, for the end of the run to report.
+package final class TextOutput {
   private static let blockByteCount = 1 << 16
 
   private let deliver: ([UInt8]) -> Outcome
@@ -14,23 +14,23 @@ final class TextOutput {
   /// Why text could not be delivered; `nil` also when the reader just went away.
   private(set) var failure: String?
 
-  enum Outcome {
+  package enum Outcome {
     case delivered
     case nobodyReads
     case failed(String)
   }
 
-  init(_ deliver: @escaping ([UInt8]) -> Outcome) {
+  package init(_ deliver: @escaping ([UInt8]) -> Outcome) {
     self.deliver = deliver
   }
 
-  func write(_ text: String) {
+  package func write(_ text: String) {
     guard isOpen else { return }
     pending.append(contentsOf: text.utf8)
     if pending.count >= Self.blockByteCount { flush() }
   }
 
-  func flush() {
+  package func flush() {
     guard isOpen, !pending.isEmpty else { return }
     let outcome = deliver(pending)
     pending.removeAll(keepingCapacity: true)
@@ -45,8 +45,8 @@ final class TextOutput {
 }
 
 extension TextOutput {
-  static var standardOutput: TextOutput { TextOutput(descriptor: 1) }
-  static var standardError: TextOutput { TextOutput(descriptor: 2) }
+  package static var standardOutput: TextOutput { TextOutput(descriptor: 1) }
+  package static var standardError: TextOutput { TextOutput(descriptor: 2) }
 
   private convenience init(descriptor: Int32) {
     // Without this the signal ends the process, and what a command wanted to clean up stays.

@@ -25,7 +25,9 @@ extension Tool {
       return text
     case let error as StorageError:
       return remedy(for: error).map { "\(error).\n\($0)" } ?? "\(error)"
-    case let error as CocoaError: return error.localizedDescription
+    case let error as CocoaError:
+      let path = error.filePath ?? error.url?.path
+      return (path.map { "\($0): " } ?? "") + error.localizedDescription
     default: return "\(error)"
     }
   }
@@ -40,13 +42,13 @@ extension Tool {
     }
   }
 
-  /// What the user can do about an error of the storage engine, where that is not plain from its text.
+  /// What to do about an error of the storage engine, where that is not plain from its text.
   private static func remedy(for error: StorageError) -> String? {
     switch error {
     case .notAStore(let path, _) where startsLikeSQLite(path):
       "It is a SQLite file. If Core Data wrote it, quire import makes a store of it."
     case .unsupportedFormat: "A newer quire reads it."
-    case .damaged: "quire check lists what is damaged; go back to a sound copy of the store."
+    case .damaged: "Go back to a sound copy of the store."
     case .logMissing: "If the log was moved or left behind by a copy, put it back beside the store."
     case .logForeign: "Move that file away, and put the store's own log in its place."
     case .logDamaged: "Go back to a sound copy of the store and its log."

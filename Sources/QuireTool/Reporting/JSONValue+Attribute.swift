@@ -4,10 +4,10 @@ import QuireModel
 extension JSONValue {
   /// An attribute's value in a form that loses nothing, given the type in the model.
   ///
-  /// Numbers are JSON numbers, whole ones with all 64 bits; those that are not finite, and decimals, are
-  /// strings. A date is the number of seconds since 2001-01-01 00:00 UTC, which is what is stored: no
-  /// calendar text has all its bits. Bytes are base64.
-  init(_ value: AttributeValue) {
+  /// Numbers are JSON numbers, whole ones with all 64 bits; those that are not finite, and
+  /// decimals, are strings. A date is the number of seconds since 2001-01-01 00:00 UTC, which is
+  /// what is stored: no calendar text has all its bits. Bytes are base64.
+  package init(_ value: AttributeValue) {
     switch value {
     case .boolean(let flag): self.init(flag)
     case .integer(let number): self.init(number)

@@ -1,5 +1,5 @@
-/// A JSON value whose objects keep the order of their keys, so that the same facts are the same text.
-enum JSONValue: Sendable {
+/// A JSON value whose objects keep the order of their keys: the same facts are the same text.
+package enum JSONValue: Sendable {
   case null
   case boolean(Bool)
   /// A number by its digits: no number loses any on the way.
@@ -8,17 +8,17 @@ enum JSONValue: Sendable {
   case array([JSONValue])
   case object([(key: String, value: JSONValue)])
 
-  init(_ number: some BinaryInteger) { self = .number(digits: "\(number)") }
+  package init(_ number: some BinaryInteger) { self = .number(digits: "\(number)") }
 
-  init(_ flag: Bool) { self = .boolean(flag) }
+  package init(_ flag: Bool) { self = .boolean(flag) }
 
-  init(_ text: String?) { self = text.map { .string($0) } ?? .null }
+  package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
 
-  init(_ texts: [String]) { self = .array(texts.map { .string($0) }) }
+  package init(_ texts: [String]) { self = .array(texts.map { .string($0) }) }
 
-  /// A floating-point number in the fewest digits that read back as the same; one that is not finite is a
-  /// string, because JSON has no such numbers.
-  init<Number: BinaryFloatingPoint & CustomStringConvertible>(_ number: Number) {
+  /// A floating-point number in the fewest digits that read back as the same; one that is not
+  /// finite is a string, because JSON has no such numbers.
+  package init<Number: BinaryFloatingPoint & CustomStringConvertible>(_ number: Number) {
     if number.isFinite {
       self = .number(digits: number.description)
     } else {
@@ -27,7 +27,7 @@ enum JSONValue: Sendable {
   }
 
   /// Counts by name, in the order of the names.
-  init(_ counts: [String: Int]) {
+  package init(_ counts: [String: Int]) {
     self = .object(counts.sorted { $0.key < $1.key }.map { ($0.key, JSONValue($0.value)) })
   }
 }
@@ -35,25 +35,25 @@ enum JSONValue: Sendable {
 extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral,
   ExpressibleByNilLiteral
 {
-  init(dictionaryLiteral elements: (String, JSONValue)...) {
+  package init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(elements.map { ($0.0, $0.1) })
   }
-  init(stringLiteral text: String) { self = .string(text) }
-  init(nilLiteral: ()) { self = .null }
+  package init(stringLiteral text: String) { self = .string(text) }
+  package init(nilLiteral: ()) { self = .null }
 }
 
 // MARK: - Text
 
 extension JSONValue {
   /// One line, without any space outside of strings.
-  var lineText: String {
+  package var lineText: String {
     var text = ""
     append(to: &text, indent: nil)
     return text
   }
 
   /// A line for each member, two spaces to a level.
-  var indentedText: String {
+  package var indentedText: String {
     var text = ""
     append(to: &text, indent: 0)
     return text

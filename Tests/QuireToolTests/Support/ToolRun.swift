@@ -1,6 +1,5 @@
 import Foundation
-
-@testable import QuireTool
+import QuireTool
 
 /// One run of the tool within this process, and what came of it.
 struct ToolRun {
