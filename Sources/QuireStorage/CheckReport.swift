@@ -8,6 +8,12 @@ public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
     public var tree: String?
     public var message: String
 
+    init(page: PageID? = nil, tree: String? = nil, message: String) {
+      self.page = page
+      self.tree = tree
+      self.message = message
+    }
+
     public var description: String {
       [page.map { "page \($0)" }, tree.map { "tree \($0)" }, message]
         .compactMap { $0 }.joined(separator: ": ")

@@ -1,15 +1,16 @@
 extension PageStore {
   /// Opens a store, creating it if need be, and recovers what the last process left.
   ///
-  /// Reads the whole file and verifies every page in use. Opening a file again that this process has
-  /// open gives another handle on the same store; durability and limits are then those of the first.
+  /// Reads the whole file and verifies every page in use. Opening a file again that this process
+  /// has open gives another handle on the same store; durability and limits are then those of the
+  /// first.
   ///
   /// - Throws: ``StorageError/locked(_:)`` naming the other process;
   ///   ``StorageError/notFound(path:)``, ``StorageError/alreadyExists(path:)``,
   ///   ``StorageError/notAStore(path:reason:)``,
-  ///   ``StorageError/unsupportedFormat(found:supported:)``; ``StorageError/damaged(page:reason:)`` when
-  ///   a page is damaged without which nothing can be read (identity, both meta pages, the catalog's
-  ///   root); ``StorageError/logMissing(path:)``, ``StorageError/logForeign(path:)``,
+  ///   ``StorageError/unsupportedFormat(found:supported:)``; ``StorageError/damaged(page:reason:)``
+  ///   when a page is damaged without which nothing can be read (identity, both meta pages, the
+  ///   catalog's root); ``StorageError/logMissing(path:)``, ``StorageError/logForeign(path:)``,
   ///   ``StorageError/logDamaged(path:firstLost:lastLost:)``; an error of the disk.
   public static func open(
     _ path: String, options: PageStoreOptions = PageStoreOptions(),
@@ -23,7 +24,8 @@ extension PageStore {
       guard try fileSystem.identifier(of: path) == nil else { throw .alreadyExists(path: path) }
       if !options.isReadOnly { try StoreFile.create(path, options: options, in: fileSystem) }
     }
-    // The file may be replaced between opening and locking it, or come and go; a few times is bad luck.
+    // The file may be replaced between opening and locking it, or come and go; a few times is bad
+    // luck.
     for _ in 0..<8 {
       if let store = try openOnce(path, options, fileSystem) { return store }
     }

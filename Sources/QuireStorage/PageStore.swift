@@ -3,8 +3,8 @@ import Synchronization
 /// An ordered key-value store: named trees in one file, or in memory.
 ///
 /// One writer at a time changes it in transactions; any number of readers hold snapshots, which are
-/// never disturbed and never wait. The store is resident: opening reads the whole file, so that from
-/// then on only commits and checkpoints meet the disk.
+/// never disturbed and never wait. The store is resident: opening reads the whole file, so that
+/// from then on only commits and checkpoints meet the disk.
 public final class PageStore: Sendable {
   private let core: StoreCore
   /// Where the store was opened; `nil` in memory.
@@ -19,8 +19,8 @@ public final class PageStore: Sendable {
     self.isReadOnly = isReadOnly
   }
 
-  /// A handle that is dropped without ``close()`` gives the lock back and leaves the log, as a crash
-  /// would; the next opening recovers.
+  /// A handle that is dropped without ``close()`` gives the lock back and leaves the log, as a
+  /// crash would; the next opening recovers.
   deinit {
     if isOpen.exchange(false, ordering: .acquiringAndReleasing) { core.abandonHandle() }
   }
@@ -60,8 +60,8 @@ public final class PageStore: Sendable {
   /// Figures as of the newest commit. O(1).
   public var statistics: StoreStatistics { core.statistics }
 
-  /// Inspects every page of the newest commit: that trees are in order, that every page is used once or
-  /// free, that counts and overflow runs are right. Visits the whole store; blocks nobody.
+  /// Inspects every page of the newest commit: that trees are in order, that every page is used
+  /// once or free, that counts and overflow runs are right. Visits the whole store; blocks nobody.
   ///
   /// Damage is a finding, not an error.
   public func check() throws(StorageError) -> CheckReport {
@@ -99,25 +99,25 @@ public final class PageStore: Sendable {
 
   /// Writes what the log holds to its place in the file, and begins the log anew.
   ///
-  /// Happens by itself when the log passes its limit. Waits for the write transaction under way. Does
-  /// nothing in memory.
+  /// Happens by itself when the log passes its limit. Waits for the write transaction under way.
+  /// Does nothing in memory.
   ///
-  /// - Throws: ``StorageError/noSpaceLeft(path:)``, with everything still in the log; another error of
-  ///   the disk, after which the store refuses to write until it is reopened.
+  /// - Throws: ``StorageError/noSpaceLeft(path:)``, with everything still in the log; another error
+  ///   of the disk, after which the store refuses to write until it is reopened.
   public func checkpoint() throws(StorageError) {
     try checkOpen()
     if isReadOnly { throw .readOnly }
     try core.checkpoint()
   }
 
-  /// Closes this handle; the last one of the process checkpoints, removes the log, and gives the lock
-  /// back. Snapshots stay readable. Closing twice does nothing.
+  /// Closes this handle; the last one of the process checkpoints, removes the log, and gives the
+  /// lock back. Snapshots stay readable. Closing twice does nothing.
   ///
   /// Waits for the write transaction under way.
   ///
-  /// - Throws: ``StorageError/writerBusy`` if this thread has a write transaction open; the store then
-  ///   stays open. An error of the checkpoint: the store is closed all the same, and what the log holds
-  ///   is recovered by the next opening.
+  /// - Throws: ``StorageError/writerBusy`` if this thread has a write transaction open; the store
+  ///   then stays open. An error of the checkpoint: the store is closed all the same, and what the
+  ///   log holds is recovered by the next opening.
   public func close() throws(StorageError) {
     guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return }
     do throws(StorageError) {

@@ -4,11 +4,11 @@ public struct PageStoreOptions: Hashable, Sendable {
   public var createIfMissing = true
   /// Whether a file that is already there is an error (``StorageError/alreadyExists(path:)``).
   public var mustNotExist = false
-  /// Whether the file is only read. A read-only store writes nothing at all, not even after a crash:
-  /// it then shows what the log holds without touching the files.
+  /// Whether the file is only read. A read-only store writes nothing at all, not even after a
+  /// crash: it then shows what the log holds without touching the files.
   public var isReadOnly = false
-  /// The page size of a store that is created: a power of two from 512 to 32,768 bytes. 512 and 1024
-  /// are for tests.
+  /// The page size of a store that is created: a power of two from 512 to 32,768 bytes. 512 and
+  /// 1024 are for tests.
   public var pageSize = 4096
   /// The identity of a store that is created; `nil` makes a random one.
   public var identity: StoreIdentity?
@@ -24,8 +24,9 @@ public struct PageStoreOptions: Hashable, Sendable {
 public enum Durability: Hashable, Sendable {
   /// A commit that returned is on disk.
   case full
-  /// Nothing is ever synced. A crash of the process loses nothing; a crash of the system, or a power
-  /// failure, may lose commits and even the store. For tests, and for files that can be made again.
+  /// Nothing is ever synced. A crash of the process loses nothing; a crash of the system, or a
+  /// power failure, may lose commits and even the store. For tests, and for files that can be made
+  /// again.
   case none
 }
 

@@ -1,9 +1,9 @@
 /// Everything the storage engine can refuse, grouped by the reaction it calls for.
 ///
-/// *Your call*: `invalidArgument`, `keyTooLong`, `readOnly`, `closed`, `writerBusy`. Nothing happened;
-/// fix the call. *Your disk*: `io`, `noSpaceLeft`, `notFound`, `alreadyExists`, `storeFull`, `poisoned`.
-/// *Your file*: `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`, `logForeign`, `logDamaged`.
-/// *Someone else*: `locked`.
+/// *Your call*: `invalidArgument`, `keyTooLong`, `readOnly`, `closed`, `writerBusy`. Nothing
+/// happened; fix the call. *Your disk*: `io`, `noSpaceLeft`, `notFound`, `alreadyExists`,
+/// `storeFull`, `poisoned`. *Your file*: `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`,
+/// `logForeign`, `logDamaged`. *Someone else*: `locked`.
 public enum StorageError: Error, Hashable, Sendable {
   /// The call makes no sense; the text says what, where, and what to do.
   case invalidArgument(String)
@@ -23,6 +23,8 @@ public enum StorageError: Error, Hashable, Sendable {
   case noSpaceLeft(path: String)
   /// There is no such file (`ENOENT`).
   case notFound(path: String)
+  /// The folder that a new file should be in does not exist.
+  case noFolder(path: String)
   /// There is such a file already (`EEXIST`).
   case alreadyExists(path: String)
   /// The store has as many pages as page numbers can count.
@@ -67,6 +69,8 @@ extension StorageError: CustomStringConvertible {
       "no space left on the disk for \(path); the transaction was aborted"
     case .notFound(let path):
       "there is no file \(path)"
+    case .noFolder(let path):
+      "\(path) cannot be made, since its folder does not exist"
     case .alreadyExists(let path):
       "there already is a file \(path)"
     case .storeFull(let pageLimit):

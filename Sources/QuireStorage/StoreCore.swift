@@ -5,14 +5,16 @@ import Synchronization
 /// The newest version is behind a mutex that is held for a pointer's exchange only. Everything that
 /// writes, log and file included, belongs to whoever is through the turnstile.
 ///
-/// `@unchecked Sendable`: `storage` is touched only by whoever is through the turnstile; everything else
-/// is constant or behind the mutex.
+/// `@unchecked Sendable`: `storage` is touched only by whoever is through the turnstile; everything
+/// else is constant or behind the mutex.
 final class StoreCore: @unchecked Sendable {
   let identity: StoreIdentity
   let geometry: PageGeometry
   let isReadOnly: Bool
   /// The store's file, for the registry; `nil` in memory.
   let identifier: FileIdentifier?
+  /// What was wrong with the file as a whole when it was opened.
+  private let openingFindings: [CheckReport.Finding]
   private let turnstile = Turnstile()
   private let state: Mutex<State>
   private var storage: StoreFile?
@@ -32,6 +34,7 @@ final class StoreCore: @unchecked Sendable {
     geometry = current.geometry
     isReadOnly = false
     identifier = nil
+    openingFindings = []
     state = Mutex(State(current: current))
   }
 
@@ -41,6 +44,7 @@ final class StoreCore: @unchecked Sendable {
     geometry = recovery.space.geometry
     isReadOnly = storage == nil
     identifier = file.identifier
+    openingFindings = recovery.findings
     self.storage = storage
     lockedFile = file
     state = Mutex(State(current: recovery.space))
@@ -68,9 +72,11 @@ final class StoreCore: @unchecked Sendable {
     let current = try current()
     guard identifier != nil else { return Inspection.inspect(current, checksum: nil) }
     let checksum = Checksum(identity)
-    return Inspection.inspect(current) { [geometry] id, page in
+    var report = Inspection.inspect(current) { [geometry] id, page in
       checksum.ofPage(id, page, pageSize: geometry.pageSize)
     }
+    report.findings = openingFindings + report.findings
+    return report
   }
 
   // MARK: Writing
@@ -172,8 +178,8 @@ final class StoreCore: @unchecked Sendable {
 
   /// Gives a handle back; the last one closes the store.
   ///
-  /// - Throws: ``StorageError/writerBusy`` if this thread has the write transaction; an error of the
-  ///   checkpoint, after which the store is closed all the same and its log kept.
+  /// - Throws: ``StorageError/writerBusy`` if this thread has the write transaction; an error of
+  ///   the checkpoint, after which the store is closed all the same and its log kept.
   func release() throws(StorageError) {
     try turnstile.enter()
     defer { turnstile.leave() }

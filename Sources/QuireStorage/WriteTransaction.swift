@@ -1,8 +1,8 @@
-/// The one transaction that may change the store; it sees its own changes, nobody else does before the
-/// commit.
+/// The one transaction that may change the store; it sees its own changes, nobody else does before
+/// the commit.
 ///
-/// Holds the store's writer lock from ``PageStore/beginWrite()`` to ``commit()`` or ``abort()``; one
-/// that is dropped aborts. Not Sendable: it stays with the thread that began it.
+/// Holds the store's writer lock from ``PageStore/beginWrite()`` to ``commit()`` or ``abort()``;
+/// one that is dropped aborts. Not Sendable: it stays with the thread that began it.
 public final class WriteTransaction: TreeReader {
   private let core: StoreCore
   private let editor: PageEditor
@@ -113,17 +113,18 @@ public final class WriteTransaction: TreeReader {
 
   // MARK: Ending
 
-  /// Makes the changes the store's newest version; with `.full` durability they are on disk when this
-  /// returns.
+  /// Makes the changes the store's newest version; with `.full` durability they are on disk when
+  /// this returns.
   ///
   /// A transaction that changed nothing writes nothing and uses up no number.
   ///
   /// - Returns: the number of the commit, or of the one before it when nothing was changed.
-  /// - Throws: ``StorageError/noSpaceLeft(path:)``, with the transaction aborted and the store usable;
-  ///   ``StorageError/poisoned(cause:)`` or ``StorageError/io(operation:path:code:message:)`` when it is
-  ///   unknown whether the commit reached the disk: the store then refuses to write until it is
-  ///   reopened, and shows after that either all of the commit or nothing of it. An error of an earlier
-  ///   change, when that change failed half-way; the transaction is then aborted.
+  /// - Throws: ``StorageError/noSpaceLeft(path:)``, with the transaction aborted and the store
+  ///   usable; ``StorageError/poisoned(cause:)`` or
+  ///   ``StorageError/io(operation:path:code:message:)`` when it is unknown whether the commit
+  ///   reached the disk: the store then refuses to write until it is reopened, and shows after that
+  ///   either all of the commit or nothing of it. An error of an earlier change, when that change
+  ///   failed half-way; the transaction is then aborted.
   @discardableResult
   public func commit() throws(StorageError) -> CommitNumber {
     try checkOpen()
@@ -138,8 +139,8 @@ public final class WriteTransaction: TreeReader {
     return try core.finish(editor)
   }
 
-  /// Enters the counts that changed, in the order of the names: the file must not depend on the order
-  /// of a dictionary.
+  /// Enters the counts that changed, in the order of the names: the file must not depend on the
+  /// order of a dictionary.
   private func catalogueCounts() throws(StorageError) {
     let byName = states.sorted { $0.key.lexicographicallyPrecedes($1.key) }
     for (name, state) in byName where state.count != state.cataloguedCount {

@@ -63,7 +63,8 @@ import Testing
     }
   }
 
-  @Test func `a literal is a default for any kind of number, and no number is one for text`() throws {
+  @Test func `a literal is a default for any kind of number, and no number is one for text`() throws
+  {
     #expect(Attribute("x", .double, default: 1).defaultValue == .double(1))
     #expect(Attribute("x", .decimal, default: 0.5).defaultValue == .decimal(0.5))
     #expect(Attribute("x", .float, default: 2).defaultValue == .float(2))

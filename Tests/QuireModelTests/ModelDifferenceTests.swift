@@ -8,7 +8,8 @@ import Testing
       to: try ManagedObjectModel(entities: destination))
   }
 
-  /// Which source each destination was made of: `Album<Collection`, and `-Name` for what was removed.
+  /// Which source each destination was made of: `Album<Collection`, and `-Name` for what was
+  /// removed.
   private func matches(_ difference: ModelDifference) -> [String] {
     difference.entities.map {
       $0.destination == nil ? "-\($0.name)" : "\($0.name)<\($0.source?.name ?? "")"

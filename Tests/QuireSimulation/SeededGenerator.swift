@@ -1,4 +1,5 @@
-/// A small deterministic generator (SplitMix64): the seed is printed, so that a failure can be repeated.
+/// A small deterministic generator (SplitMix64): the seed is printed, so that a failure can be
+/// repeated.
 package struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

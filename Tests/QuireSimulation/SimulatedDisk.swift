@@ -3,8 +3,8 @@ import Synchronization
 
 /// A disk that knows what was synced: it can die after any operation, and shows what could be left.
 ///
-/// Writes and changes of names wait in order until a sync of their file or folder makes them durable.
-/// After a crash any of the waiting ones may have reached the disk, the others not.
+/// Writes and changes of names wait in order until a sync of their file or folder makes them
+/// durable. After a crash any of the waiting ones may have reached the disk, the others not.
 package final class SimulatedDisk: FileSystem {
   private static let nextVolume = Atomic<UInt64>(1 << 62)
 
@@ -241,9 +241,9 @@ private final class SimulatedFile: File {
 // MARK: What can be left
 
 extension SimulatedDisk {
-  /// What the disk may hold after a crash now: nothing of what waits, all of it, each prefix, all but
-  /// one, prefixes without what waits for one of the files, and prefixes whose last write reached the
-  /// disk in part, by sectors of 512 bytes.
+  /// What the disk may hold after a crash now: nothing of what waits, all of it, each prefix, all
+  /// but one, prefixes without what waits for one of the files, and prefixes whose last write
+  /// reached the disk in part, by sectors of 512 bytes.
   package func crashImages() -> [[String: [UInt8]]] {
     let state = state.withLock { $0 }
     let count = state.pending.count

@@ -24,8 +24,8 @@ import Testing
     return (disk.files, workload.states)
   }
 
-  /// What is read is one of the states, or an error is thrown; in a tree, entries before a damaged page
-  /// may be read, and must be right.
+  /// What is read is one of the states, or an error is thrown; in a tree, entries before a damaged
+  /// page may be read, and must be right.
   private func expectErrorOrTruth(
     _ files: [String: [UInt8]], _ states: [Workload.Contents], _ what: String
   ) {
@@ -82,6 +82,20 @@ import Testing
         }
       }
     }
+  }
+
+  @Test func `an inspection tells a file that was cut, and writing in its first page`() throws {
+    let whole = try #require(try files(closed: true).files["store"])
+    func findings(_ bytes: [UInt8]) throws -> [String] {
+      let disk = SimulatedDisk(["store": bytes])
+      return try PageStore.open("store", options: options(readOnly: true), in: disk)
+        .check().findings.map(\.message)
+    }
+    #expect(try findings(whole).isEmpty)
+    #expect(try findings(Array(whole.dropLast())).first?.contains("ends after") == true)
+    var written = whole
+    written[100] = 1
+    #expect(try findings(written).count == 1)
   }
 
   @Test func `a page in another's place is damaged`() throws {

@@ -28,9 +28,9 @@ import Testing
     }
   }
 
-  /// The sync of a checkpoint's meta page once failed for want of space; the page was on the disk all the
-  /// same, the log went on in the old epoch, and after a crash its commits no longer counted. Now such a
-  /// failure poisons the store.
+  /// The sync of a checkpoint's meta page once failed for want of space; the page was on the disk
+  /// all the same, the log went on in the old epoch, and after a crash its commits no longer
+  /// counted. Now such a failure poisons the store.
   @Test(arguments: SimulatedDisk.Fault.allCases)
   func `a failed operation and then a crash lose no acknowledged commit`(
     fault: SimulatedDisk.Fault

@@ -1,7 +1,7 @@
 import QuireStorage
 
-/// A fixed series of commits, checkpoints, closings and openings, with what the store must hold after
-/// each commit.
+/// A fixed series of commits, checkpoints, closings and openings, with what the store must hold
+/// after each commit.
 struct Workload {
   enum Step: Sendable {
     case commit(Int)

@@ -1,8 +1,9 @@
 import QuireStorage
 import Testing
 
-/// Vectors from the reference implementation, by the Python package `xxhash` 4.1.0 (`xxh3_64_intdigest`).
-/// The input of length *n* is byte *i* = (7 *i* + 13 (*i* div 256) + 3) mod 256.
+/// Vectors from the reference implementation, by the Python package `xxhash` 4.1.0
+/// (`xxh3_64_intdigest`). The input of length *n* is byte *i* = (7 *i* + 13 (*i* div 256) + 3) mod
+/// 256.
 @Suite struct `XXH3 checksums` {
   @Test func `agrees with the reference at every length class, with and without a seed`() {
     for (count, seed, expected) in vectors {

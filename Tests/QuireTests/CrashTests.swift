@@ -10,8 +10,8 @@ import Testing
   import Foundation
 #endif
 
-/// The process or the machine dies after every single operation on the disk, and the disk keeps whatever
-/// it might keep. What is found afterwards is whole.
+/// The process or the machine dies after every single operation on the disk, and the disk keeps
+/// whatever it might keep. What is found afterwards is whole.
 @Suite struct CrashTests {
   private static let url = URL(filePath: "/store.quire")
 

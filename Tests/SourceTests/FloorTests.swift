@@ -119,12 +119,13 @@ import Testing
     }
   }
 
-  @Test func `no line is longer than a hundred columns`() throws {
+  /// The formatter judges code; it leaves comments alone.
+  @Test func `no comment is wider than a hundred columns`() throws {
     for file in try files(below: "Sources") + files(below: "Tests") {
       for (number, line) in file.lines.enumerated() where line.count > 100 {
-        // A claim in backticks is a name and cannot be broken; the formatter judges strings.
-        if line.contains("func `") || line.contains("\"") || line.contains("\\(") { continue }
-        Issue.record("\(file.path):\(number + 1) has \(line.count) columns")
+        if line.trimmingPrefix(while: \.isWhitespace).hasPrefix("//") {
+          Issue.record("\(file.path):\(number + 1) has \(line.count) columns")
+        }
       }
     }
   }

@@ -54,7 +54,9 @@ extension MigrationPlan: CustomStringConvertible {
     for step in entities {
       var line = "  \(step.action.rawValue.padded(to: 9)) \(step.name)"
       if let source = step.sourceName, step.isRenamed { line += " (was \(source))" }
-      if step.action != .added { line += ", \(step.objectCount) objects" }
+      if step.action != .added {
+        line += ", \(step.objectCount) \(step.objectCount == 1 ? "object" : "objects")"
+      }
       if step.action == .kept || step.action == .rewritten {
         if !step.addedProperties.isEmpty {
           line += "; adds \(step.addedProperties.joined(separator: ", "))"
@@ -67,7 +69,9 @@ extension MigrationPlan: CustomStringConvertible {
       lines.append(line)
     }
     for step in relationships {
-      lines.append("  relinked  \(step.entityName).\(step.name), \(step.linkCount) links")
+      lines.append(
+        "  relinked  \(step.entityName).\(step.name), \(step.linkCount) \(step.linkCount == 1 ? "link" : "links")"
+      )
     }
     return lines.joined(separator: "\n")
   }

@@ -2,15 +2,15 @@ import QuireModel
 
 /// The classes of a model's objects.
 ///
-/// Classes belong to a coordinator, never to the process: two coordinators may use the same class for
-/// different entities, and a test may load a model as often as it likes.
+/// Classes belong to a coordinator, never to the process: two coordinators may use the same class
+/// for different entities, and a test may load a model as often as it likes.
 final class ObjectClasses: Sendable {
   private let model: ModelBinding
   /// In the order of the model's entities.
   private let byIndex: [ManagedObject.Type]
 
-  /// - Parameter classes: each names its entity. An entity without one takes its nearest ancestor's,
-  ///   or has plain managed objects.
+  /// - Parameter classes: each names its entity. An entity without one takes its nearest
+  ///   ancestor's, or has plain managed objects.
   init(_ classes: [ManagedObject.Type], for model: ModelBinding) {
     var byName: [String: ManagedObject.Type] = [:]
     for type in classes { byName[type.entityName] = type }
@@ -38,8 +38,8 @@ final class ObjectClasses: Sendable {
 }
 
 extension EntityBinding {
-  /// Stands for an entity that no model has, so that an object of it can exist until the error about
-  /// it is thrown.
+  /// Stands for an entity that no model has, so that an object of it can exist until the error
+  /// about it is thrown.
   static func unknown(named name: String) -> EntityBinding {
     EntityBinding(EntityDescription(unresolved: name), index: 0)
   }

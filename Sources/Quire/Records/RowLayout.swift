@@ -2,9 +2,9 @@ import QuireModel
 
 /// Where the fields of an entity's rows lie.
 ///
-/// `docs/file-format.md` has the picture of a row. The layout is written in the store's schema beside
-/// the entity, so that a row can be read without a model, and a renamed property needs no rewritten
-/// row.
+/// `docs/file-format.md` has the picture of a row. The layout is written in the store's schema
+/// beside the entity, so that a row can be read without a model, and a renamed property needs no
+/// rewritten row.
 final class RowLayout: Sendable {
   struct Field: Hashable, Sendable {
     var name: String

@@ -31,7 +31,8 @@ public struct StoreInspection: Sendable {
       do {
         try inspection.inspectObjects(in: snapshot)
       } catch let error as StorageError {
-        // What the pages' own check has found stays found; the objects behind a damaged page cannot be.
+        // What the pages' own check has found stays found; the objects behind a damaged page cannot
+        // be.
         inspection.findings.append("the objects could not be looked at further: \(error)")
       }
       return inspection

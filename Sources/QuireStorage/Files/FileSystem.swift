@@ -1,5 +1,6 @@
-// Files: the only door to the world. Everything the engine does outside memory goes through these two
-// protocols, so that a test can be the disk: keep what was not synced apart, tear a write, refuse a call.
+// Files: the only door to the world. Everything the engine does outside memory goes through these
+// two protocols, so that a test can be the disk: keep what was not synced apart, tear a write,
+// refuse a call.
 
 /// A place where files are.
 ///

@@ -1,7 +1,7 @@
 /// The process that has a store open, as far as it told us.
 ///
-/// Kept beside the store in a small text file that means something only while the lock is held, so a
-/// stale one after a crash misleads nobody.
+/// Kept beside the store in a small text file that means something only while the lock is held, so
+/// a stale one after a crash misleads nobody.
 public struct LockOwner: Hashable, Sendable {
   public var processID: Int32
   /// The name of the program; empty when unknown.

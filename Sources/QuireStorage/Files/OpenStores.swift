@@ -1,9 +1,11 @@
 import Synchronization
 
-/// The stores that this process has open, by the identity of their files: opening one again shares it.
+/// The stores that this process has open, by the identity of their files: opening one again shares
+/// it.
 ///
-/// The registry's mutex is held while a store is opened or closed, so that nobody finds a file locked by
-/// its own process half-way. Whoever takes it may hold a store's turnstile, never the other way round.
+/// The registry's mutex is held while a store is opened or closed, so that nobody finds a file
+/// locked by its own process half-way. Whoever takes it may hold a store's turnstile, never the
+/// other way round.
 enum OpenStores {
   struct Entry {
     var core: StoreCore

@@ -10,7 +10,7 @@ extension StoreFile {
     let temporary = path + "-new-" + identity.description
     let content = initialContent(identity, pageSize: options.pageSize)
     do throws(StorageError) {
-      let file = try fileSystem.open(temporary, .create)
+      let file = try openNew(temporary, for: path, in: fileSystem)
       try file.write(content, at: 0)
       if options.durability == .full { try file.sync(for: .creation) }
       try fileSystem.publish(temporary, as: path)
@@ -20,6 +20,18 @@ extension StoreFile {
       throw error
     }
     if options.durability == .full { try fileSystem.syncFolder(of: path, for: .creationFolder) }
+  }
+
+  /// - Throws: ``StorageError/noFolder(path:)`` where a file cannot be because its folder is not
+  ///   there.
+  private static func openNew(
+    _ temporary: String, for path: String, in fileSystem: any FileSystem
+  ) throws(StorageError) -> any File {
+    do throws(StorageError) {
+      return try fileSystem.open(temporary, .create)
+    } catch .notFound {
+      throw .noFolder(path: path)
+    }
   }
 
   private static func initialContent(_ identity: StoreIdentity, pageSize: Int) -> PageMemory {

@@ -1,5 +1,5 @@
-/// What the log's writer and its reader agree on (`docs/file-format.md`). On disk: never changed within
-/// a format version.
+/// What the log's writer and its reader agree on (`docs/file-format.md`). On disk: never changed
+/// within a format version.
 enum LogFormat {
   /// `\x89 Q L o g CR LF \x1A`: damaged by every transfer that takes the file for text.
   static let fileMagic: UInt64 = 0x1A0A_0D67_6F4C_5189

@@ -1,9 +1,9 @@
 /// Reads what a log holds beyond the last checkpoint, and tells a torn end from damage.
 ///
-/// A record counts while its epoch, number, place in the chain and checksum all hold. What follows the
-/// first that does not is the remains of a commit that was never acknowledged, with one exception: if a
-/// later whole record of the same epoch says that the missing commit was durable, the log is damaged.
-/// Damage to the very last commit cannot be told from a torn end.
+/// A record counts while its epoch, number, place in the chain and checksum all hold. What follows
+/// the first that does not is the remains of a commit that was never acknowledged, with one
+/// exception: if a later whole record of the same epoch says that the missing commit was durable,
+/// the log is damaged. Damage to the very last commit cannot be told from a torn end.
 struct LogReader {
   /// The pages of the commits, newest version of each; they point into `memory`.
   private(set) var images: [PageID: Page] = [:]

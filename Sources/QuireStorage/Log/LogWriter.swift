@@ -1,9 +1,9 @@
 /// Appends commits to the log.
 ///
-/// The log's file is filled with zeros ahead, in doubling steps, and used again from the start after
-/// each checkpoint: a commit overwrites bytes that exist, so that its sync need not write a file's
-/// length or place, which makes it as fast as the disk can be. Records of earlier epochs may follow the
-/// newest one; their epoch tells.
+/// The log's file is filled with zeros ahead, in doubling steps, and used again from the start
+/// after each checkpoint: a commit overwrites bytes that exist, so that its sync need not write a
+/// file's length or place, which makes it as fast as the disk can be. Records of earlier epochs may
+/// follow the newest one; their epoch tells.
 final class LogWriter {
   private let file: any File
   private let checksum: Checksum
@@ -59,7 +59,8 @@ final class LogWriter {
 
   /// Writes a commit's record; it is not durable before ``sync()``.
   ///
-  /// - Throws: any error of the file. The log then ends where it ended before, if ``retract()`` succeeds.
+  /// - Throws: any error of the file. The log then ends where it ended before, if ``retract()``
+  ///   succeeds.
   func append(
     _ images: [(id: PageID, page: Page)], commit: CommitNumber, pageCount: UInt32,
     durableThrough: CommitNumber
@@ -99,8 +100,8 @@ final class LogWriter {
     try file.sync(for: .commit)
   }
 
-  /// After a failed ``append(_:commit:pageCount:durableThrough:)``: spoils what it may have written, so
-  /// that it can never be taken for a commit.
+  /// After a failed ``append(_:commit:pageCount:durableThrough:)``: spoils what it may have
+  /// written, so that it can never be taken for a commit.
   func retract() throws(StorageError) {
     guard tail < allocated else { return }
     let zeros = [UInt8](repeating: 0, count: LogFormat.Record.headerByteCount)

@@ -1,18 +1,21 @@
-/// What the files of a store say, put together: the last durable commit, with every page that can be
-/// trusted.
+/// What the files of a store say, put together: the last durable commit, with every page that can
+/// be trusted.
 ///
-/// Writes nothing. Pages come from the log where it has them, else from the file; a page that fails its
-/// checksum, or whose content contradicts itself, leaves an empty slot, so that the rest stays readable.
+/// Writes nothing. Pages come from the log where it has them, else from the file; a page that fails
+/// its checksum, or whose content contradicts itself, leaves an empty slot, so that the rest stays
+/// readable.
 struct Recovery {
   let identity: StoreIdentity
   let meta: MetaPage
   let space: PageSpace
-  /// The pages that came from the log; if there are any, or the store was not closed, a store opened for
-  /// writing checkpoints before anything else.
+  /// The pages that came from the log; if there are any, or the store was not closed, a store
+  /// opened for writing checkpoints before anything else.
   let replayed: Set<PageID>
   /// The log's bytes up to the end of its last whole record, and its file; `nil` without a log that
   /// counts.
   let log: (file: any File, bytes: PageMemory, byteCount: Int)?
+  /// What is wrong with the file as a whole, for an inspection to tell.
+  let findings: [CheckReport.Finding]
 
   init(
     _ file: any File, path: String, in fileSystem: any FileSystem, isReadOnly: Bool
@@ -27,6 +30,7 @@ struct Recovery {
       throw .damaged(page: .metaA, reason: "the checksums of both meta pages are wrong")
     }
     self.meta = meta
+    findings = Recovery.findings(in: bytes, meta, pageSize: page.pageSize)
     let opened = try Recovery.openLog(path, fileSystem, isReadOnly: isReadOnly, meta)
     var reader: LogReader?
     if let opened {
@@ -54,6 +58,22 @@ struct Recovery {
     }
   }
 
+  private static func findings(
+    in file: UnsafeRawBufferPointer, _ meta: MetaPage, pageSize: Int
+  ) -> [CheckReport.Finding] {
+    var findings: [CheckReport.Finding] = []
+    let expected = Int(meta.pageCount) * pageSize
+    // While there is a log, pages beyond the end may be in it alone.
+    if meta.isClean, file.count < expected {
+      findings.append(.init(message: "the file ends after \(file.count) of \(expected) bytes"))
+    }
+    if file.prefix(pageSize).dropFirst(IdentityPage.byteCount).contains(where: { $0 != 0 }) {
+      findings.append(
+        .init(page: .identity, message: "there is something where nothing is ever written"))
+    }
+    return findings
+  }
+
   private static func openLog(
     _ path: String, _ fileSystem: any FileSystem, isReadOnly: Bool, _ meta: MetaPage
   ) throws(StorageError) -> (any File)? {
@@ -66,8 +86,8 @@ struct Recovery {
     }
   }
 
-  /// Makes durable what was read from the log, by writing it once more: after a failed sync, the system
-  /// may show bytes that are not on the disk and believe them clean.
+  /// Makes durable what was read from the log, by writing it once more: after a failed sync, the
+  /// system may show bytes that are not on the disk and believe them clean.
   func secureLog() throws(StorageError) {
     guard let log else { return }
     try log.file.write(log.bytes, byteCount: log.byteCount, at: 0)

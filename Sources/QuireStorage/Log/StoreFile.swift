@@ -5,7 +5,8 @@
 //
 // The pages in the store's file change at checkpoints only, and only to what the log already holds
 // durably; so a crash finds either the old pages and the log to repeat, or the new meta page. Each
-// commit logs whole pages, so repeating it never depends on what a torn page in the file looks like.
+// commit logs whole pages, so repeating it never depends on what a torn page in the file looks
+// like.
 //
 // The log exists only while it is needed: from the first commit after opening to the clean close.
 
@@ -51,7 +52,8 @@ final class StoreFile {
 
   // MARK: Owner
 
-  /// Tells other processes who has the lock. For their error's text only, so failing does not matter.
+  /// Tells other processes who has the lock. For their error's text only, so failing does not
+  /// matter.
   func writeOwnerNote() {
     do throws(StorageError) {
       let note = try fileSystem.open(StoreFile.ownerPath(of: path), .create)
@@ -167,10 +169,11 @@ final class StoreFile {
 
   // MARK: Checkpoint
 
-  /// Brings the pages in the file up to `space`, which must be durable in the log, and begins the log
-  /// anew; or, when `isClosing`, removes it.
+  /// Brings the pages in the file up to `space`, which must be durable in the log, and begins the
+  /// log anew; or, when `isClosing`, removes it.
   ///
-  /// A full disk aborts it while only page content has changed, since the log still holds everything.
+  /// A full disk aborts it while only page content has changed, since the log still holds
+  /// everything.
   func checkpoint(_ space: PageSpace, isClosing: Bool) throws(Failure) {
     do throws(StorageError) {
       try writePages(of: space)

@@ -1,5 +1,5 @@
-/// The checksums of one store: XXH3-64, seeded so that bytes in the wrong place, or of another store,
-/// are as wrong as damaged ones.
+/// The checksums of one store: XXH3-64, seeded so that bytes in the wrong place, or of another
+/// store, are as wrong as damaged ones.
 ///
 /// The first word of what is checked holds its checksum and is not part of it.
 struct Checksum: Sendable {

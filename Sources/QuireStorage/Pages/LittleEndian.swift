@@ -1,5 +1,6 @@
-// Numbers on disk are little-endian and may lie at any address. These are the only loads and stores the
-// engine uses; bounds are the caller's business, checked once per page (`PageValidation.swift`).
+// Numbers on disk are little-endian and may lie at any address. These are the only loads and stores
+// the engine uses; bounds are the caller's business, checked once per page
+// (`PageValidation.swift`).
 
 extension UnsafeRawPointer {
   @inline(__always)

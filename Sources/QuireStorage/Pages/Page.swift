@@ -22,8 +22,8 @@ enum PageHeader {
 
 /// The bytes of one page, read only.
 ///
-/// A bare pointer: whoever holds one also holds, directly or through a page table, the ``PageMemory``
-/// that owns the bytes.
+/// A bare pointer: whoever holds one also holds, directly or through a page table, the
+/// ``PageMemory`` that owns the bytes.
 ///
 /// `@unchecked Sendable`: the bytes of a committed page never change, and an uncommitted page is
 /// reachable from its one transaction only, which is not Sendable.
@@ -40,8 +40,8 @@ struct Page: @unchecked Sendable {
   @inline(__always) var typeByte: UInt8 {
     base.load(fromByteOffset: PageHeader.type, as: UInt8.self)
   }
-  /// Tree nodes: how far above the leaves this node is. Strictly falling on the way down, so that no
-  /// damage can send a descent in circles.
+  /// Tree nodes: how far above the leaves this node is. Strictly falling on the way down, so that
+  /// no damage can send a descent in circles.
   @inline(__always) var level: Int {
     Int(base.load(fromByteOffset: PageHeader.level, as: UInt8.self))
   }
@@ -98,8 +98,9 @@ struct MutablePage {
 
 /// The memory of one page, or of many read in one go, freed when the last table that shows it goes.
 ///
-/// Swift may let go of an object right after its last use, even while a pointer taken from it is still
-/// needed. So a local `PageMemory` is either handed on as a whole or used through ``withBytes(_:)``.
+/// Swift may let go of an object right after its last use, even while a pointer taken from it is
+/// still needed. So a local `PageMemory` is either handed on as a whole or used through
+/// ``withBytes(_:)``.
 ///
 /// `@unchecked Sendable`: written by one thread before it is published, constant afterwards.
 final class PageMemory: @unchecked Sendable {

@@ -1,6 +1,6 @@
 // Free space is a bitmap: one bit a page, set while the page is in use. Bitmap pages lie at fixed
-// places, are ordinary logged pages, and need no memory of their own. Taking always finds the lowest
-// free page, so files stay compact and the same operations always give the same file.
+// places, are ordinary logged pages, and need no memory of their own. Taking always finds the
+// lowest free page, so files stay compact and the same operations always give the same file.
 
 extension PageEditor {
   /// Marks the lowest free page as used.

@@ -1,4 +1,5 @@
-/// A transaction's hand on the pages: copies a page before its first change, takes and gives back pages.
+/// A transaction's hand on the pages: copies a page before its first change, takes and gives back
+/// pages.
 ///
 /// Pages keep their numbers for life, so a change never has to rewrite the path to the root. A page
 /// that carries the transaction's own commit number is already a private copy.
@@ -6,8 +7,8 @@ final class PageEditor {
   let space: PageSpace
   /// Pages made or copied, in order, some perhaps twice, some perhaps free again since.
   private(set) var touched: [PageID] = []
-  /// Room to put a node aside while it is rebuilt, and to assemble an entry, as the bytes handed in may
-  /// lie in the very page that is about to change. Made when first needed.
+  /// Room to put a node aside while it is rebuilt, and to assemble an entry, as the bytes handed in
+  /// may lie in the very page that is about to change. Made when first needed.
   private var scratch: PageMemory?
   private var usesSecondChildRoom = false
   /// The way from the root to the node at hand; kept here so that its memory is reused.
@@ -36,8 +37,8 @@ final class PageEditor {
   /// One page of room for an entry's key.
   func keyScratch() -> UnsafeMutableRawPointer { scratchMemory().base + 2 * pageSize }
 
-  /// An inner node's payload: the number of a child. Valid until the next call but one, as pushing the
-  /// root down makes one entry while another is still waiting for its place.
+  /// An inner node's payload: the number of a child. Valid until the next call but one, as pushing
+  /// the root down makes one entry while another is still waiting for its place.
   func childPayload(_ id: PageID) -> UnsafeRawBufferPointer {
     usesSecondChildRoom.toggle()
     let room = scratchMemory().base + 3 * pageSize + (usesSecondChildRoom ? 4 : 0)

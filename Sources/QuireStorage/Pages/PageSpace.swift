@@ -3,8 +3,8 @@
 /// A transaction changes a copy through its ``PageEditor``; publishing makes that copy the store's
 /// newest version, and from then on it never changes again. Snapshots hold published ones.
 ///
-/// `@unchecked Sendable`: until it is published, only the one editor that made it (not Sendable) reaches
-/// it; publishing goes through a mutex; afterwards nothing changes it.
+/// `@unchecked Sendable`: until it is published, only the one editor that made it (not Sendable)
+/// reaches it; publishing goes through a mutex; afterwards nothing changes it.
 final class PageSpace: @unchecked Sendable {
   let geometry: PageGeometry
   /// The commit this version is, or will be when it is published.
@@ -45,8 +45,8 @@ final class PageSpace: @unchecked Sendable {
 
   /// A page in use. The one way to reach a page: reading from disk on demand would go here.
   ///
-  /// - Throws: ``StorageError/damaged(page:reason:)`` if the page was found damaged when the store was
-  ///   opened, is free, or lies beyond the end.
+  /// - Throws: ``StorageError/damaged(page:reason:)`` if the page was found damaged when the store
+  ///   was opened, is free, or lies beyond the end.
   @inline(__always)
   func page(_ id: PageID) throws(StorageError) -> Page {
     guard let page = table[id] else { throw missing(id) }

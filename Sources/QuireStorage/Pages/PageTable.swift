@@ -1,9 +1,9 @@
 /// Where each page of one version of the store is in memory.
 ///
 /// Two levels of copy-on-write arrays: copying a table shares everything, and the first change to a
-/// page after a copy copies that page's chunk and the list of chunks, nothing else. So a commit costs
-/// what it touches, a snapshot costs one reference, and a replaced page lives exactly as long as some
-/// table still shows it.
+/// page after a copy copies that page's chunk and the list of chunks, nothing else. So a commit
+/// costs what it touches, a snapshot costs one reference, and a replaced page lives exactly as long
+/// as some table still shows it.
 ///
 /// A slot is empty when its page is free, or when it was found damaged at opening.
 struct PageTable: Sendable {
@@ -12,8 +12,8 @@ struct PageTable: Sendable {
     var owner: PageMemory?
   }
 
-  // A chunk is copied, with a retain per slot, by the first change to it in a transaction; the list of
-  // chunks by the first change of all. 64 keeps both small from 100 KB to some 100 MB of store.
+  // A chunk is copied, with a retain per slot, by the first change to it in a transaction; the list
+  // of chunks by the first change of all. 64 keeps both small from 100 KB to some 100 MB of store.
   static let chunkShift: UInt32 = 6
   static let chunkCount = 1 << Int(chunkShift)
 

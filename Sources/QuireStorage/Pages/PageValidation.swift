@@ -3,8 +3,8 @@
 /// Done once, when a page comes from disk: a page can have a right checksum and wrong content, if a
 /// faulty program wrote it. Afterwards the trees use its numbers without looking.
 enum PageValidation {
-  /// What is wrong with the page's own content, or `nil`. References to other pages are checked where
-  /// they are followed.
+  /// What is wrong with the page's own content, or `nil`. References to other pages are checked
+  /// where they are followed.
   static func defect(of page: Page, at id: PageID, geometry: PageGeometry) -> String? {
     guard let type = PageType(rawValue: page.typeByte) else {
       return "there is no page type \(page.typeByte)"

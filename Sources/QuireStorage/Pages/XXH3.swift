@@ -1,7 +1,9 @@
-/// XXH3, 64 bits, with a seed: a published non-cryptographic hash, as fast as memory in its long form.
+/// XXH3, 64 bits, with a seed: a published non-cryptographic hash, as fast as memory in its long
+/// form.
 ///
-/// Follows the specification of xxHash 0.8 (Yann Collet) for every length; the vectors in the tests come
-/// from the reference implementation. On disk: the algorithm never changes within a format version.
+/// Follows the specification of xxHash 0.8 (Yann Collet) for every length; the vectors in the tests
+/// come from the reference implementation. On disk: the algorithm never changes within a format
+/// version.
 package enum XXH3 {
   package static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
     guard let start = bytes.baseAddress else { return hashUpTo16(secret, 0, seed) }

@@ -1,4 +1,5 @@
-/// Nodes of index trees: an array of offsets, free bytes, then cells of key length, key and payload.
+/// Nodes of index trees: an array of offsets, free bytes, then cells of key length, key and
+/// payload.
 enum IndexLayout: NodeLayout {
   typealias Key = UnsafeRawBufferPointer
 
@@ -38,7 +39,8 @@ enum IndexLayout: NodeLayout {
     guard common > 0, let one = left.baseAddress, let other = right.baseAddress else {
       return left.count - right.count
     }
-    // Eight bytes at a time: read big-endian, they compare as numbers the way bytes compare in order.
+    // Eight bytes at a time: read big-endian, they compare as numbers the way bytes compare in
+    // order.
     var offset = 0
     while offset &+ 8 <= common {
       let a = UInt64(bigEndian: one.loadUnaligned(fromByteOffset: offset, as: UInt64.self))

@@ -1,4 +1,5 @@
-/// A tree with byte-string keys, ordered as `memcmp` orders them, as one snapshot or transaction shows it.
+/// A tree with byte-string keys, ordered as `memcmp` orders them, as one snapshot or transaction
+/// shows it.
 ///
 /// A small value that keeps what it needs alive. In a transaction it shows the transaction's own
 /// changes, and refuses to answer once the transaction has ended.
@@ -25,18 +26,19 @@ public struct IndexTree {
     try tree.contains(key)
   }
 
-  /// A cursor that is not placed yet: `next()` takes it to the first entry, `previous()` to the last.
+  /// A cursor that is not placed yet: `next()` takes it to the first entry, `previous()` to the
+  /// last.
   public func cursor() -> IndexCursor { IndexCursor(TreeCursor(tree)) }
 }
 
 /// A place in an index tree.
 ///
-/// Every move returns whether the cursor is at an entry afterwards; past either end it stays there until
-/// it moves back. In a transaction, a change to the tree makes the cursor stale: reading or moving it
-/// then throws ``StorageError/invalidArgument(_:)``, placing it anew is fine.
+/// Every move returns whether the cursor is at an entry afterwards; past either end it stays there
+/// until it moves back. In a transaction, a change to the tree makes the cursor stale: reading or
+/// moving it then throws ``StorageError/invalidArgument(_:)``, placing it anew is fine.
 ///
-/// Bytes it lends live no longer than the cursor, and Swift may end the life of a cursor right after its
-/// last use: hold it with `withExtendedLifetime`, or take ``storedValue()``.
+/// Bytes it lends live no longer than the cursor, and Swift may end the life of a cursor right
+/// after its last use: hold it with `withExtendedLifetime`, or take ``storedValue()``.
 public struct IndexCursor {
   private var cursor: TreeCursor<IndexLayout>
 
@@ -78,8 +80,8 @@ public struct IndexCursor {
   @discardableResult
   public mutating func previous() throws(StorageError) -> Bool { try cursor.previous() }
 
-  /// The key of the entry the cursor is at, borrowed: valid until the cursor moves or goes away, or its
-  /// transaction changes the tree.
+  /// The key of the entry the cursor is at, borrowed: valid until the cursor moves or goes away, or
+  /// its transaction changes the tree.
   public var key: UnsafeRawBufferPointer {
     get throws(StorageError) {
       let (leaf, slot, _) = try cursor.entry()
@@ -87,8 +89,8 @@ public struct IndexCursor {
     }
   }
 
-  /// The entry's value, borrowed: valid until the cursor moves or goes away, or its transaction changes
-  /// the tree. A value in overflow pages is put together first.
+  /// The entry's value, borrowed: valid until the cursor moves or goes away, or its transaction
+  /// changes the tree. A value in overflow pages is put together first.
   public var valueBytes: UnsafeRawBufferPointer {
     mutating get throws(StorageError) { try cursor.valueBytes() }
   }

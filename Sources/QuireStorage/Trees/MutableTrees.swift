@@ -16,8 +16,8 @@ public struct MutableRecordTree {
   /// The bytes are copied; they may lie in the store's own pages.
   ///
   /// - Returns: whether there was an earlier value.
-  /// - Throws: ``StorageError/damaged(page:reason:)`` or ``StorageError/storeFull(pageLimit:)``; the
-  ///   transaction can then only be aborted.
+  /// - Throws: ``StorageError/damaged(page:reason:)`` or ``StorageError/storeFull(pageLimit:)``;
+  ///   the transaction can then only be aborted.
   /// - Complexity: O(log *n*), amortised over splits, plus the length of the value.
   @discardableResult
   public func put(

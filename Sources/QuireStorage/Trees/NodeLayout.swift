@@ -6,15 +6,16 @@ public enum TreeKind: UInt8, Sendable {
   case index = 2
 }
 
-/// How a kind of tree lays out its nodes; the algorithms above it know keys, slots and payloads only.
+/// How a kind of tree lays out its nodes; the algorithms above it know keys, slots and payloads
+/// only.
 ///
-/// Every node is a sorted list of entries, each a key and a payload. In a leaf the payload is a value
-/// (``ValuePayload``), in an inner node the four-byte number of a child page, and the key is then a
-/// lower bound of what lies under that child. The first entry of an inner node has no lower bound: its
-/// key is never compared, and is stored as ``lowestKey``.
+/// Every node is a sorted list of entries, each a key and a payload. In a leaf the payload is a
+/// value (``ValuePayload``), in an inner node the four-byte number of a child page, and the key is
+/// then a lower bound of what lies under that child. The first entry of an inner node has no lower
+/// bound: its key is never compared, and is stored as ``lowestKey``.
 ///
-/// The functions trust the page: its offsets were validated when it came from disk. Generic code over a
-/// layout is specialised within the module.
+/// The functions trust the page: its offsets were validated when it came from disk. Generic code
+/// over a layout is specialised within the module.
 protocol NodeLayout {
   /// `Int64`, or borrowed bytes.
   associatedtype Key

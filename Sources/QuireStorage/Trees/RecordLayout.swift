@@ -1,7 +1,8 @@
-/// Nodes of record trees: keys are a dense array of `Int64`, so that a search touches little memory.
+/// Nodes of record trees: keys are a dense array of `Int64`, so that a search touches little
+/// memory.
 ///
-/// A leaf has its keys, then the offsets of its payloads, then free bytes, then the payloads. An inner
-/// node has its keys, then its children, and no cells.
+/// A leaf has its keys, then the offsets of its payloads, then free bytes, then the payloads. An
+/// inner node has its keys, then its children, and no cells.
 enum RecordLayout: NodeLayout {
   typealias Key = Int64
 

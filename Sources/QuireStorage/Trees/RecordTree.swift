@@ -41,18 +41,19 @@ public struct RecordTree {
     }
   }
 
-  /// A cursor that is not placed yet: `next()` takes it to the first entry, `previous()` to the last.
+  /// A cursor that is not placed yet: `next()` takes it to the first entry, `previous()` to the
+  /// last.
   public func cursor() -> RecordCursor { RecordCursor(TreeCursor(tree)) }
 }
 
 /// A place in a record tree.
 ///
-/// Every move returns whether the cursor is at an entry afterwards; past either end it stays there until
-/// it moves back. In a transaction, a change to the tree makes the cursor stale: reading or moving it
-/// then throws ``StorageError/invalidArgument(_:)``, placing it anew is fine.
+/// Every move returns whether the cursor is at an entry afterwards; past either end it stays there
+/// until it moves back. In a transaction, a change to the tree makes the cursor stale: reading or
+/// moving it then throws ``StorageError/invalidArgument(_:)``, placing it anew is fine.
 ///
-/// Bytes it lends live no longer than the cursor, and Swift may end the life of a cursor right after its
-/// last use: hold it with `withExtendedLifetime`, or take ``storedValue()``.
+/// Bytes it lends live no longer than the cursor, and Swift may end the life of a cursor right
+/// after its last use: hold it with `withExtendedLifetime`, or take ``storedValue()``.
 public struct RecordCursor {
   private var cursor: TreeCursor<RecordLayout>
 
@@ -102,8 +103,8 @@ public struct RecordCursor {
     }
   }
 
-  /// The entry's value, borrowed: valid until the cursor moves or goes away, or its transaction changes
-  /// the tree. A value in overflow pages is put together first.
+  /// The entry's value, borrowed: valid until the cursor moves or goes away, or its transaction
+  /// changes the tree. A value in overflow pages is put together first.
   public var valueBytes: UnsafeRawBufferPointer {
     mutating get throws(StorageError) { try cursor.valueBytes() }
   }

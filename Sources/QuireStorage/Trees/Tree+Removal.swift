@@ -46,7 +46,8 @@ extension Tree {
     }
   }
 
-  /// Puts a node that has lost an entry in order: an empty one goes, a sparse one joins a neighbour.
+  /// Puts a node that has lost an entry in order: an empty one goes, a sparse one joins a
+  /// neighbour.
   private func rebalance(
     _ id: PageID, depth: Int, with editor: PageEditor
   ) throws(StorageError) {

@@ -4,16 +4,18 @@
 //          │           └── leaf
 //          └── inner ───── leaf
 //
-// All values are in the leaves. The root stays on its page for the tree's whole life: when it is full,
-// its content moves to a new page and the root becomes that page's parent. Nodes are not linked
-// sideways, as a link would make every split touch a neighbour; cursors keep the way down instead.
+// All values are in the leaves. The root stays on its page for the tree's whole life: when it is
+// full, its content moves to a new page and the root becomes that page's parent. Nodes are not
+// linked sideways, as a link would make every split touch a neighbour; cursors keep the way down
+// instead.
 //
-// What holds: keys ascend strictly within a node; the entry *i* of an inner node bounds what is under
-// it from below, the entry *i* + 1 from above; levels fall by one at each step down; every leaf has the
-// same distance from the root; no node but a root leaf is empty. `PageStore.check()` verifies all of it.
+// What holds: keys ascend strictly within a node; the entry *i* of an inner node bounds what is
+// under it from below, the entry *i* + 1 from above; levels fall by one at each step down; every
+// leaf has the same distance from the root; no node but a root leaf is empty. `PageStore.check()`
+// verifies all of it.
 //
-// Deliberately absent: underfull nodes are merged when they fit into a neighbour, but entries are never
-// shifted between neighbours, since the next insertion would often shift them back.
+// Deliberately absent: underfull nodes are merged when they fit into a neighbour, but entries are
+// never shifted between neighbours, since the next insertion would often shift them back.
 
 /// What a tree is, apart from its pages: shared by all views of it in one snapshot or transaction.
 final class TreeState {
@@ -23,7 +25,8 @@ final class TreeState {
   var count: Int
   /// The count that the catalog has.
   var cataloguedCount: Int
-  /// Counts the changes to this tree in its transaction, so that a cursor can tell that it is stale.
+  /// Counts the changes to this tree in its transaction, so that a cursor can tell that it is
+  /// stale.
   var changeCount = 0
   /// Set when the tree is dropped or its transaction ends; whoever still asks gets this error.
   var ending: StorageError?

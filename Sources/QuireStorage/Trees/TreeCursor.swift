@@ -1,7 +1,7 @@
 /// A place in a tree, with the way down to it.
 ///
-/// Moving is amortised O(1); seeking is O(log *n*). In a transaction a cursor goes stale with the first
-/// change to its tree: it then refuses everything but being placed anew.
+/// Moving is amortised O(1); seeking is O(log *n*). In a transaction a cursor goes stale with the
+/// first change to its tree: it then refuses everything but being placed anew.
 struct TreeCursor<Layout: NodeLayout> {
   let tree: Tree<Layout>
   private var path: [Step] = []

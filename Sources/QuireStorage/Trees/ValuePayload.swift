@@ -1,4 +1,5 @@
-/// A value as a leaf stores it: two bytes, then the value itself or a reference to its overflow run.
+/// A value as a leaf stores it: two bytes, then the value itself or a reference to its overflow
+/// run.
 ///
 /// The two bytes hold the length of an inline value; their top bit says that a reference follows
 /// instead. Values are at most a quarter of a page inline, so 15 bits always suffice.

@@ -2,7 +2,8 @@ import Foundation
 import QuireXcode
 import Testing
 
-/// What a reader of somebody else's format owes: an error for every bad file, never a trap or a hang.
+/// What a reader of somebody else's format owes: an error for every bad file, never a trap or a
+/// hang.
 @Suite struct SQLiteDamageTests {
   private let folder: TemporaryFolder
 

@@ -3,7 +3,8 @@ import QuireModel
 import QuireXcode
 import Testing
 
-/// A store of a real application, with what is known about it (the README beside the data says how).
+/// A store of a real application, with what is known about it (the README beside the data says
+/// how).
 struct RealStore: Sendable, CustomTestStringConvertible {
   var project: String
   var name: String

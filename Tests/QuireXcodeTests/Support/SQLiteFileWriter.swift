@@ -3,8 +3,8 @@ import QuireXcode
 
 /// Writes small SQLite files byte by byte, so that tests need no SQLite.
 ///
-/// Tables only, in the shapes the reader has to follow: trees of several levels (small pages make them
-/// with a hundred rows), overflow chains, either text encoding, reserved bytes, short records.
+/// Tables only, in the shapes the reader has to follow: trees of several levels (small pages make
+/// them with a hundred rows), overflow chains, either text encoding, reserved bytes, short records.
 struct SQLiteFileWriter {
   struct Table {
     var name: String

@@ -8,8 +8,8 @@
   import Android
 #endif
 
-/// The calls of the C library that the engine makes, with its errors translated: the only place that
-/// knows `errno`. Interrupted and partial calls are continued here.
+/// The calls of the C library that the engine makes, with its errors translated: the only place
+/// that knows `errno`. Interrupted and partial calls are continued here.
 enum Posix {
   static func open(_ path: String, _ mode: FileMode) throws(StorageError) -> Int32 {
     let flags =
@@ -18,7 +18,8 @@ enum Posix {
       case .write: O_RDWR
       case .create: O_RDWR | O_CREAT | O_TRUNC
       }
-    // Readable for everybody, like any document; the process's umask takes away what it does not want.
+    // Readable for everybody, like any document; the process's umask takes away what it does not
+    // want.
     return try check("open", path) { platformOpen(path, flags | O_CLOEXEC, 0o644) }
   }
 

@@ -11,7 +11,8 @@
 /// Lets one writer through at a time; the others sleep until it is their turn.
 ///
 /// Not a mutex: whoever leaves need not be the thread that entered, as a transaction may be dropped
-/// anywhere. It remembers the thread that entered, so that a thread that would wait for itself is told.
+/// anywhere. It remembers the thread that entered, so that a thread that would wait for itself is
+/// told.
 ///
 /// `@unchecked Sendable`: `isTaken` and `holder` are touched only while `mutex` is held.
 final class Turnstile: @unchecked Sendable {
