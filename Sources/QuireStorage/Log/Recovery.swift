@@ -30,7 +30,6 @@ struct Recovery {
       throw .damaged(page: .metaA, reason: "the checksums of both meta pages are wrong")
     }
     self.meta = meta
-    findings = Recovery.findings(in: bytes, meta, pageSize: page.pageSize)
     let opened = try Recovery.openLog(path, fileSystem, isReadOnly: isReadOnly, meta)
     var reader: LogReader?
     if let opened {
@@ -53,21 +52,27 @@ struct Recovery {
       log: reader, pageCount: reader?.pageCount ?? meta.pageCount,
       lastCommit: reader?.lastCommit ?? meta.lastCommit)
     space = loader.load()
+    findings = Recovery.findings(in: bytes, space)
     guard space.table[.catalogRoot] != nil else {
       throw .damaged(page: .catalogRoot, reason: "the catalog of trees cannot be read")
     }
   }
 
   private static func findings(
-    in file: UnsafeRawBufferPointer, _ meta: MetaPage, pageSize: Int
+    in file: UnsafeRawBufferPointer, _ space: PageSpace
   ) -> [CheckReport.Finding] {
     var findings: [CheckReport.Finding] = []
-    let expected = Int(meta.pageCount) * pageSize
-    // While there is a log, pages beyond the end may be in it alone.
-    if meta.isClean, file.count < expected {
-      findings.append(.init(message: "the file ends after \(file.count) of \(expected) bytes"))
+    // Free pages at the end need never have been written, and others may be in the log.
+    let beyond =
+      UInt32(
+        clamping: file.count / space.pageSize)..<max(
+        space.pageCount, UInt32(clamping: file.count / space.pageSize))
+    let missing = beyond.count { space.isMissing(PageID($0)) }
+    if missing > 0 {
+      findings.append(
+        .init(message: "the file ends after \(file.count) bytes, before \(missing) pages in use"))
     }
-    if file.prefix(pageSize).dropFirst(IdentityPage.byteCount).contains(where: { $0 != 0 }) {
+    if file.prefix(space.pageSize).dropFirst(IdentityPage.byteCount).contains(where: { $0 != 0 }) {
       findings.append(
         .init(page: .identity, message: "there is something where nothing is ever written"))
     }

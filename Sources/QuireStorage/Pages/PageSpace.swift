@@ -53,6 +53,12 @@ final class PageSpace: @unchecked Sendable {
     return page
   }
 
+  /// Whether the page is in use and could not be read; unknown, so `false`, without its bitmap.
+  func isMissing(_ id: PageID) -> Bool {
+    guard table[id] == nil, let bitmap = table[geometry.bitmapPage(for: id)] else { return false }
+    return Bitmap.isSet(geometry.bitIndex(of: id), in: bitmap)
+  }
+
   private func missing(_ id: PageID) -> StorageError {
     if id.rawValue >= pageCount {
       return .damaged(page: id, reason: "it is referred to but lies beyond the last page")
