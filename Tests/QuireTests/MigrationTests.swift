@@ -428,4 +428,42 @@ private func insert(
       #expect(try Data(contentsOf: url) == bytes)
     }
   }
+
+  // Two coordinators of one process share an open file. One that still has the old model must not
+  // write rows of it into the migrated store.
+  @Test func `a coordinator whose store was migrated by another can neither read nor save`() throws
+  {
+    let old = try model { Entity("A") { Attribute("x", .string) } }
+    let new = try model {
+      Entity("A") {
+        Attribute("x", .string)
+        Attribute("y", .integer64, default: 1)
+      }
+    }
+    try withTemporaryFolder { folder in
+      let url = folder.appending(path: "store.quire")
+      let versions = try MigrationTrial.versioned(old, new)
+      func open(_ versions: VersionedModel) throws -> ManagedObjectContext {
+        let coordinator = PersistentStoreCoordinator(versionedModel: versions)
+        try coordinator.addPersistentStore(type: .quire, at: url, options: .migrating)
+        let context = ManagedObjectContext()
+        context.persistentStoreCoordinator = coordinator
+        return context
+      }
+      let context = try open(try #require(versions.endingAt("old")))
+      let object = try insert("A", ["x": "before"], context)
+      try context.save()
+      let migrated = try open(versions)
+      try object.setValue("after", forKey: "x")
+      #expect { try context.save() } throws: {
+        code(of: $0) == .persistentStoreIncompatibleVersionHash
+      }
+      #expect { try context.fetch(FetchRequest<ManagedObject>(entityName: "A")) } throws: {
+        code(of: $0) == .persistentStoreIncompatibleVersionHash
+      }
+      let found = try migrated.fetch(FetchRequest<ManagedObject>(entityName: "A"))
+      #expect(try found.first?.value(forKey: "x") as? String == "before")
+      #expect(try StoreFacts(migrated).findings == [])
+    }
+  }
 }

@@ -30,6 +30,7 @@ extension ManagedObjectContext {
         .persistentStoreSave, "the store cannot be written", underlying: error)
     }
     do {
+      try checkVersion(of: transaction)
       try save.write(to: StoreWriter(transaction, store.entities))
       try transaction.commit()
     } catch {

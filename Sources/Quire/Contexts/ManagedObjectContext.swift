@@ -103,9 +103,20 @@ extension ManagedObjectContext {
     {
       return view
     }
+    try checkVersion(of: snapshot)
     let view = StoreView(store.entities, snapshot)
     self.view = view
     return view
+  }
+
+  /// Another coordinator of this process may have migrated the store since it was opened here.
+  final func checkVersion(of reader: some TreeReader) throws {
+    guard let modelBinding, try !StoreSchema.matches(modelBinding.hashBytes, in: reader) else {
+      return
+    }
+    throw PersistenceError(
+      .persistentStoreIncompatibleVersionHash,
+      "the store was migrated to another version of the model since this coordinator opened it")
   }
 
   final func requiredStore() throws -> PersistentStore {

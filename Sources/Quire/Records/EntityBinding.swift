@@ -52,11 +52,14 @@ final class ModelBinding: Sendable {
   let model: ManagedObjectModel
   /// In the order of the model's entities.
   let entities: [EntityBinding]
+  /// What the schema of a store of this model says about hashes.
+  let hashBytes: [UInt8]
   private let indexes: [String: Int]
 
   init(_ model: ManagedObjectModel) {
     self.model = model
     entities = model.entities.enumerated().map { EntityBinding($1, index: $0) }
+    hashBytes = StoreSchema.hashBytes(of: model)
     indexes = .init(uniqueKeysWithValues: entities.map { ($0.entity.name, $0.index) })
   }
 

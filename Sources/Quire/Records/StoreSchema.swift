@@ -175,12 +175,12 @@ extension StoreSchema {
     return writer.bytes
   }
 
-  /// Whether the store was written with a model whose hashes are the model's.
-  static func matches(_ model: ManagedObjectModel, in snapshot: Snapshot) throws -> Bool {
-    guard let tree = try snapshot.indexTree(tree),
-      let value = try tree.value(for: Array("hashes".utf8))
-    else { return false }
-    return value.withBytes { $0.elementsEqual(hashBytes(of: model)) }
+  /// Whether the store was written with a model whose hashes are these.
+  static func matches(_ hashes: [UInt8], in reader: some TreeReader) throws -> Bool {
+    guard let value = try reader.indexTree(tree)?.value(for: Array("hashes".utf8)) else {
+      return false
+    }
+    return value.withBytes { $0.elementsEqual(hashes) }
   }
 
   /// The model a store was written with.

@@ -77,7 +77,7 @@ struct StoreOpening {
   /// The migration that the store needs before it can be opened; `nil` when it has the current
   /// version.
   func migration(for snapshot: Snapshot) throws -> Migration? {
-    if try StoreSchema.matches(model.current, in: snapshot) { return nil }
+    if try StoreSchema.matches(binding.hashBytes, in: snapshot) { return nil }
     let hashes = try StoreSchema.hashes(in: snapshot)
     guard options.migratesAutomatically else {
       throw PersistenceError(

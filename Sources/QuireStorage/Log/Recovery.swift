@@ -63,11 +63,10 @@ struct Recovery {
   ) -> [CheckReport.Finding] {
     var findings: [CheckReport.Finding] = []
     // Free pages at the end need never have been written, and others may be in the log.
-    let beyond =
-      UInt32(
-        clamping: file.count / space.pageSize)..<max(
-        space.pageCount, UInt32(clamping: file.count / space.pageSize))
-    let missing = beyond.count { space.isMissing(PageID($0)) }
+    let pageCount = UInt32(clamping: file.count / space.pageSize)
+    let missing = (pageCount..<max(space.pageCount, pageCount)).count {
+      space.isMissing(PageID($0))
+    }
     if missing > 0 {
       findings.append(
         .init(message: "the file ends after \(file.count) bytes, before \(missing) pages in use"))
