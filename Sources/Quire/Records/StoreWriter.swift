@@ -119,10 +119,19 @@ final class StoreWriter {
 
   func addLink(_ link: StoredEntity.Link, from owner: Int64, to member: Reference) throws {
     var key = LinkKey(owner: owner, member: member)
-    if link.isOrdered {
-      key.position = try linkKeys(link, of: owner).last.map { $0.position + 1 } ?? 0
-    }
+    if link.isOrdered { key.position = try nextPosition(link, of: owner) }
     try links(link).put([], for: key.bytes(isOrdered: link.isOrdered))
+  }
+
+  /// The position behind all links of an owner.
+  private func nextPosition(_ link: StoredEntity.Link, of owner: Int64) throws -> UInt64 {
+    guard let tree = try existingLinks(link) else { return 0 }
+    var cursor = tree.cursor()
+    let bound = LinkKey(owner: owner, position: .max, member: Reference(rawValue: .max))
+    guard try cursor.seek(atOrBefore: bound.bytes(isOrdered: true)),
+      let last = LinkKey(try cursor.key, isOrdered: true), last.owner == owner
+    else { return 0 }
+    return last.position + 1
   }
 
   func removeLink(_ link: StoredEntity.Link, from owner: Int64, to member: Reference) throws {
