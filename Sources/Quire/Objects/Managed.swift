@@ -65,11 +65,16 @@ public struct Managed<Value: ManagedValue> {
   private static func resolve<Object: ManagedObject>(
     _ object: Object, _ storage: ReferenceWritableKeyPath<Object, Self>
   ) -> Int {
+    if let slot = object.binding.accessors.slot(of: storage) {
+      object[keyPath: storage].slot = Int32(slot)
+      return slot
+    }
     let text = "\(storage)"
     let name = String(text[(text.lastIndex(of: ".").map(text.index(after:)) ?? text.startIndex)...])
     do {
       let slot = try object.slot(for: name.hasPrefix("_") ? String(name.dropFirst()) : name)
       object[keyPath: storage].slot = Int32(slot)
+      object.binding.accessors.remember(storage, slot: slot)
       return slot
     } catch {
       object.context?.report(error)

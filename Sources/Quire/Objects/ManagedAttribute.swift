@@ -34,8 +34,10 @@ extension ManagedAttribute {
       throw object.unacceptable("an attribute", for: object.binding.properties[slot].name)
     }
     guard let value else { return try object.setAttribute(slot, nil) }
+    let exact = value.attributeValue
+    if exact.isOf(attribute.type) { return try object.setAttribute(slot, exact) }
     // A number out of its attribute's range is kept as it is, and refused when the object is saved.
-    guard let converted = AttributeValue(value.attributeValue.plainValue, for: attribute) else {
+    guard let converted = AttributeValue(exact.plainValue, for: attribute) else {
       throw object.unacceptable(value, for: attribute.name)
     }
     try object.setAttribute(slot, converted)

@@ -15,6 +15,8 @@ final class EntityBinding: Sendable {
   /// The entity's place among the entities of its model.
   let index: Int
   let properties: [Property]
+  /// The slots of typed properties.
+  let accessors = SlotCache()
   private let slots: [String: Int]
 
   init(_ entity: EntityDescription, index: Int) {
