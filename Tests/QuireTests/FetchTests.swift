@@ -170,6 +170,10 @@ import Testing
         #expect(try context.count(for: request) == expected.count)
       }
     }
+    request.fetchLimit = .max
+    request.fetchOffset = .max
+    request.sortDescriptors = []
+    #expect(try context.fetch(request).isEmpty)
   }
 
   @Test func `a fetch of a parent finds its subentities, unless told not to`() throws {
@@ -214,6 +218,8 @@ import Testing
     }
     request.predicate = nil
     request.sortDescriptors = [FetchSortDescriptor(key: "nothing")]
+    #expect(throws: PersistenceError.self) { try context.fetch(request) }
+    request.sortDescriptors = [FetchSortDescriptor(keyPath: [])]
     #expect(throws: PersistenceError.self) { try context.fetch(request) }
     request.sortDescriptors = []
     request.predicate = Key("title").matches("(")

@@ -113,7 +113,9 @@ final class SaveOperation {
     _ object: ManagedObject, _ storage: EntityStorage, _ reference: Reference, _ writer: StoreWriter
   ) throws {
     var row = RowWriter(storage.layout)
-    let version = reference == object.reference ? object.version + 1 : 1
+    // After four thousand million saves, or an import of as high a number, counting starts again.
+    let isNew = reference != object.reference || object.version == .max
+    let version = isNew ? 1 : object.version + 1
     if let old = object.row {
       try old.withReader { reader in
         try row.write(version: version) { content(of: $0, object, storage, reader) }

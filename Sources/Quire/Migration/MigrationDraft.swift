@@ -50,7 +50,7 @@ struct MigrationDraft {
       guard let change = difference.change(toDestination: entity.name) else { continue }
       let old = change.source.flatMap { $0.isAbstract ? nil : schema.entity(named: $0.name) }
       let number: UInt16
-      if let old { number = old.number } else { number = newSchema.takeEntityNumber() }
+      if let old { number = old.number } else { number = try newSchema.takeEntityNumber() }
       keptNumbers.insert(number)
       var draft = EntityDraft(
         destination: entity, change: change, old: old,
@@ -68,7 +68,7 @@ struct MigrationDraft {
     relinked = try RelationshipMatching(
       from: difference.source, to: model, entities, schema, snapshot
     ).relinked()
-    assignLinks()
+    try assignLinks()
     assignFields()
     newSchema.entities = entities.map(\.stored)
   }
@@ -102,7 +102,7 @@ struct MigrationDraft {
 
   // MARK: Links
 
-  private mutating func assignLinks() {
+  private mutating func assignLinks() throws {
     var kept: Set<UInt16> = []
     for index in entities.indices {
       let draft = entities[index]
@@ -118,7 +118,7 @@ struct MigrationDraft {
           link.relationship = relationship.name
           entities[index].stored.links.append(link)
         } else {
-          entities[index].stored.links.append(newSchema.takeLink(for: relationship))
+          entities[index].stored.links.append(try newSchema.takeLink(for: relationship))
         }
       }
     }

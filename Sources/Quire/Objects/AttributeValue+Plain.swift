@@ -11,7 +11,7 @@ extension AttributeValue {
   var plainValue: Any {
     switch self {
     case .boolean(let value): value
-    case .integer(let value): Int(value)
+    case .integer(let value): Int(exactly: value) ?? value
     case .double(let value): value
     case .float(let value): value
     case .decimal(let value): value

@@ -118,7 +118,7 @@ struct FetchExecution {
     let isOrdered = sortDescriptors.isEmpty && pending.isEmpty
     try forEachMatch(withKeys: true) { match in
       matches.append(match)
-      return !(isOrdered && limit > 0 && matches.count >= limit + offset)
+      return !(isOrdered && limit > 0 && matches.count - offset >= limit)
     }
     if !isOrdered { matches.sort(by: precedes) }
     if offset > 0 { matches.removeFirst(min(offset, matches.count)) }

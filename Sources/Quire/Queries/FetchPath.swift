@@ -11,8 +11,12 @@ struct FetchPath {
 
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when a step does not exist in the model.
   init(_ names: [String], from binding: EntityBinding, in model: ModelBinding) throws {
+    guard let first = names.first else {
+      throw PersistenceError(
+        .undefinedKey, "a key path of \(binding.entity.name) is empty: it names no property")
+    }
     self.names = names
-    slot = binding.slot(named: names[0]) ?? -1
+    slot = binding.slot(named: first) ?? -1
     var entity = binding.entity
     for (index, name) in names.enumerated() {
       if name == FetchExpression.countOperator, index == names.count - 1, index > 0 { return }

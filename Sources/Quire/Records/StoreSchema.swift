@@ -28,7 +28,9 @@ struct StoreSchema: Sendable {
   var metadata: [String: AttributeValue]
 
   /// The schema of a new store.
-  init(for model: ManagedObjectModel, versionName: String?) {
+  ///
+  /// - Throws: when the model has more entities or relationships than a store can number.
+  init(for model: ManagedObjectModel, versionName: String?) throws(PersistenceError) {
     entities = []
     lastEntityNumber = 0
     lastLinkNumber = 0
@@ -36,28 +38,39 @@ struct StoreSchema: Sendable {
     metadata = [:]
     var keySpaces: [String: UInt16] = [:]
     for entity in model.entities where !entity.isAbstract {
-      let number = takeEntityNumber()
+      let number = try takeEntityNumber()
       let keySpace = keySpaces[entity.root.name] ?? number
       keySpaces[entity.root.name] = keySpace
       var stored = StoredEntity(
         number: number, name: entity.name, keySpace: keySpace,
         layout: RowLayout(for: entity, number: 1), links: [])
       for relationship in StoredEntity.storedLinks(of: entity) {
-        stored.links.append(takeLink(for: relationship))
+        stored.links.append(try takeLink(for: relationship))
       }
       entities.append(stored)
     }
   }
 
-  mutating func takeEntityNumber() -> UInt16 {
-    lastEntityNumber += 1
+  mutating func takeEntityNumber() throws(PersistenceError) -> UInt16 {
+    try StoreSchema.count(&lastEntityNumber, "entities")
     return lastEntityNumber
   }
 
-  mutating func takeLink(for relationship: RelationshipDescription) -> StoredEntity.Link {
-    lastLinkNumber += 1
+  mutating func takeLink(
+    for relationship: RelationshipDescription
+  ) throws(PersistenceError) -> StoredEntity.Link {
+    try StoreSchema.count(&lastLinkNumber, "to-many relationships")
     return StoredEntity.Link(
       relationship: relationship.name, number: lastLinkNumber, isOrdered: relationship.isOrdered)
+  }
+
+  /// The highest number stands for objects that no store has seen.
+  private static func count(_ number: inout UInt16, _ what: String) throws(PersistenceError) {
+    guard number < Reference.temporaryEntity - 1 else {
+      throw PersistenceError(
+        .persistentStoreOperation, "the store has numbered \(number) \(what), and can no more")
+    }
+    number += 1
   }
 
   func entity(named name: String) -> StoredEntity? { entities.first { $0.name == name } }

@@ -39,7 +39,7 @@ package final class StoreBuilder {
     options.identity = StoreIdentity(uuid)
     pages = try StoreOpening.pages(at: url, options)
     do {
-      let schema = StoreSchema(for: model, versionName: versionName)
+      let schema = try StoreSchema(for: model, versionName: versionName)
       entities = try StoreEntities(
         ModelBinding(model), schema: schema, identity: pages.identity)
       let transaction = try pages.beginWrite()
