@@ -1,0 +1,82 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+// Measures Quire beside its peers.
+//
+//   one run       fixture in a child process → timed body → figures → check of what is on disk
+//   comparison    for each workload and mode: ours, theirs, ours, theirs, … each a run in a child process
+//
+// A workload is a value (`Workloads/Workload.swift`) with a step for each engine. What it reads it must
+// compare with what was written, for the peer as for us: a wrong answer ends the run.
+
+@main
+enum QuireBench {
+  static let usage = """
+    quire-bench WORKLOAD N DIRECTORY [MODE] [--peer sqlite] [--leaks]
+      one run; prints: workload n seconds ops_per_s bytes_on_disk peak_rss_kb
+    quire-bench run [--short] [--filter NAME] [--size FACTOR] [--runs R] [--json] [--directory D]
+      ours and the peers' in turn; prints a table
+    quire-bench list
+    modes: full (each commit synced), none (never synced), memory
+    """
+
+  static func main() {
+    do {
+      try run(try Arguments(Array(CommandLine.arguments.dropFirst())))
+    } catch {
+      StandardError.write("quire-bench: \(error)\n")
+      exit(1)
+    }
+  }
+
+  private static func run(_ arguments: Arguments) throws {
+    guard let first = arguments.words.first, !arguments["--help"] else { return print(usage) }
+    switch first {
+    case "list":
+      for workload in Workload.all {
+        let modes = workload.modes.map(\.rawValue).joined(separator: " ")
+        print("\(workload.name): \(workload.summary) (\(modes); N = \(workload.count))")
+      }
+    case "run":
+      try compare(arguments)
+    case "fixture":
+      let words = Array(arguments.words.dropFirst())
+      try SingleRun(words, peer: arguments.text("--peer")).makeFixture()
+    default:
+      let run = try SingleRun(arguments.words, peer: arguments.text("--peer"))
+      try arguments["--leaks"] ? run.checkForLeaks() : run.measure()
+    }
+  }
+
+  private static func compare(_ arguments: Arguments) throws {
+    let comparison = try Comparison(arguments)
+    if arguments["--json"] { return try comparison.run { show(Report.json($0)) } }
+    print("quire beside SQLite \(SQLiteDatabase.version)\n")
+    print(Report.header)
+    print(Report.rule)
+    try comparison.run { show(Report.line($0)) }
+  }
+
+  /// Rows are to be seen when they are there, also through a pipe.
+  private static func show(_ line: String) {
+    print(line)
+    fflush(nil)
+  }
+}
+
+/// What people are told beside the figures.
+enum StandardError {
+  static func write(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = bytes.withUnsafeBytes { platformWrite(2, $0.baseAddress, $0.count) }
+  }
+}
+
+private func platformWrite(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(descriptor, start, count)
+}

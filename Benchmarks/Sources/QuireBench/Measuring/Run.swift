@@ -1,0 +1,86 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One run of one contender: what it is asked for, and what was measured.
+final class Run {
+  /// N of the workload's definition.
+  let count: Int
+  let folder: URL
+  let mode: Mode
+  /// How many operations were timed; N unless the workload says otherwise.
+  var operationCount: Int
+  private(set) var duration = Duration.zero
+  /// The peak of the resident memory in KiB at the end of the timed part.
+  private(set) var peakMemory = 0
+
+  init(count: Int, folder: URL, mode: Mode) {
+    self.count = count
+    self.folder = folder
+    self.mode = mode
+    operationCount = count
+  }
+
+  /// Times `body`. Several timed parts add up.
+  func time<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let clock = ContinuousClock()
+    let start = clock.now
+    let result = try body()
+    duration += clock.now - start
+    peakMemory = ProcessMemory.peak
+    return result
+  }
+
+  /// Stops the run when a result is not what was written: a fast wrong answer is no figure.
+  func expect<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
+    guard found != expected else { return }
+    throw BenchmarkError("\(what): found \(found), expected \(expected)")
+  }
+
+  func path(_ name: String) -> String { url(name).path(percentEncoded: false) }
+  func url(_ name: String) -> URL { folder.appending(path: name) }
+}
+
+/// The line that a run prints, which any peer's program can print too.
+struct Measurement: Equatable {
+  var workload: String
+  var count: Int
+  var seconds: Double
+  var operationsPerSecond: Double
+  var diskBytes: Int
+  var peakKilobytes: Int
+
+  var line: String {
+    "\(workload) \(count) \(seconds) \(operationsPerSecond) \(diskBytes) \(peakKilobytes)"
+  }
+
+  init(_ workload: Workload, _ run: Run, diskBytes: Int) {
+    self.workload = workload.name
+    count = run.count
+    seconds = run.duration / .seconds(1)
+    operationsPerSecond = Double(run.operationCount) / seconds
+    self.diskBytes = diskBytes
+    peakKilobytes = run.peakMemory
+  }
+
+  /// - Returns: `nil` when the line has another form.
+  init?(line: Substring) {
+    let fields = line.split(whereSeparator: { $0 == " " }).map(String.init)
+    guard fields.count == 6, let count = Int(fields[1]), let seconds = Double(fields[2]),
+      let rate = Double(fields[3]), let disk = Int(fields[4]), let peak = Int(fields[5])
+    else { return nil }
+    workload = fields[0]
+    self.count = count
+    self.seconds = seconds
+    operationsPerSecond = rate
+    diskBytes = disk
+    peakKilobytes = peak
+  }
+}
+
+struct BenchmarkError: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}

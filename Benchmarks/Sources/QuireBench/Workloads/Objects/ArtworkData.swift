@@ -1,0 +1,82 @@
+/// The content of the gallery, made before anything is timed: 1,000 artists, and artworks with ids from 1.
+struct ArtworkData {
+  static let artistCount = 1_000
+
+  /// By id - 1.
+  let titles: [String]
+  let slugs: [String]
+
+  init(count: Int) {
+    titles = (1...count).map { "Untitled study no. \($0.padded(5))" }
+    slugs = (1...count).map { id in
+      "slug-" + Int(mix(UInt64(id)) % 100_000 * 1_000_000 + UInt64(id)).padded(11)
+    }
+  }
+
+  static func artistName(_ id: Int) -> String { "Artist \(id.padded(4))" }
+  static func price(_ id: Int) -> Double { Double(mix(UInt64(id)) % 1_000_000) / 100 }
+  /// Seconds since 2001.
+  static func createdAt(_ id: Int) -> Double { 7e8 + Double(mix(UInt64(id + 7)) % 100_000_000) }
+  static func isPublished(_ id: Int) -> Bool { id & 1 == 1 }
+  static func artist(_ id: Int) -> Int { id % artistCount + 1 }
+  /// The artwork that the update number `index` changes.
+  static func updated(_ index: Int, of count: Int) -> Int { index * 7919 % count + 1 }
+  static func newPrice(_ price: Double) -> Double { price + 1 }
+}
+
+/// What was read of artworks, added up.
+struct ArtworkSum: Equatable, CustomStringConvertible {
+  private var count = 0
+  private var textByteCount = 0
+  private var firstBytes = 0
+  private var cents = 0
+  private var seconds = 0.0
+  private var publishedCount = 0
+  private var artistCount = 0
+
+  /// - Parameters:
+  ///   - first: the first byte of the title and that of the slug, added up.
+  ///   - hasArtist: which artist it is, is compared outside the timed part.
+  @inline(__always)
+  mutating func add(
+    textByteCount: Int, first: Int, price: Double, createdAt: Double, isPublished: Bool,
+    hasArtist: Bool
+  ) {
+    count += 1
+    self.textByteCount += textByteCount
+    firstBytes += first
+    cents += Int((price * 100).rounded())
+    seconds += createdAt
+    publishedCount += isPublished ? 1 : 0
+    artistCount += hasArtist ? 1 : 0
+  }
+
+  /// - Parameter updatedCount: how many updates were made.
+  static func expected(_ data: ArtworkData, updatedCount: Int = 0) -> ArtworkSum {
+    var prices = (1...data.titles.count).map(ArtworkData.price)
+    for index in 0..<updatedCount {
+      let id = ArtworkData.updated(index, of: prices.count)
+      prices[id - 1] = ArtworkData.newPrice(prices[id - 1])
+    }
+    var sum = ArtworkSum()
+    for id in 1...data.titles.count {
+      let (title, slug) = (data.titles[id - 1].utf8, data.slugs[id - 1].utf8)
+      sum.add(
+        textByteCount: title.count + slug.count, first: title.firstNumber + slug.firstNumber,
+        price: prices[id - 1], createdAt: ArtworkData.createdAt(id),
+        isPublished: ArtworkData.isPublished(id), hasArtist: true)
+    }
+    return sum
+  }
+
+  var description: String {
+    "\(count) artworks, \(textByteCount) bytes of text, \(firstBytes), \(cents) cents, \(seconds) s, "
+      + "\(publishedCount) published, \(artistCount) with artist"
+  }
+}
+
+extension Collection<UInt8> {
+  /// The first byte as a number; 0 when there is none.
+  @inline(__always)
+  var firstNumber: Int { first.map(Int.init) ?? 0 }
+}

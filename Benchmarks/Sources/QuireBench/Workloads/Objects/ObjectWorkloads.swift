@@ -1,0 +1,36 @@
+// The gallery through managed objects and a context, as an application would, beside two tables with the
+// indexes that the model declares.
+
+extension Workload {
+  static let objInsert = Workload(
+    name: "obj_insert", summary: "N artworks set up property by property, one save",
+    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: QuireObjects.makeArtists, body: QuireObjects.insert,
+        verify: { try QuireObjects.verify($0, updatedCount: 0) }),
+      Contender(
+        engine: .sqlite, fixture: SQLiteObjects.makeArtists, body: SQLiteObjects.insert,
+        verify: { try SQLiteObjects.verify($0, updatedCount: 0) }),
+    ])
+
+  static let objFetchAll = Workload(
+    name: "obj_fetch_all", summary: "all N, every attribute and the artist's id read",
+    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    contenders: [
+      Contender(engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.fetchAll),
+      Contender(engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.fetchAll),
+    ])
+
+  static let objUpdate = Workload(
+    name: "obj_update", summary: "N / 10 by id: fetch, change the price; one save",
+    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.update,
+        verify: { try QuireObjects.verify($0, updatedCount: $0.count / 10) }),
+      Contender(
+        engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.update,
+        verify: { try SQLiteObjects.verify($0, updatedCount: $0.count / 10) }),
+    ])
+}

@@ -1,0 +1,156 @@
+/// The object workloads as a program that knows its schema writes them against the C API.
+///
+/// It makes no objects and no strings: it looks at columns in place. That is the floor that an object
+/// layer is measured against, not what an application on SQLite would see.
+enum SQLiteObjects {
+  private static let insertSQL = "INSERT INTO artwork VALUES (?, ?, ?, ?, ?, ?, ?)"
+  private static let selectSQL =
+    "SELECT id, title, slug, price, createdAt, isPublished, artist FROM artwork"
+
+  // MARK: Fixtures
+
+  static func makeArtists(_ run: Run) throws { _ = try openWithArtists(run) }
+
+  static func makeAll(_ run: Run) throws { _ = try openWithAll(run) }
+
+  // MARK: Timed
+
+  static func insert(_ run: Run) throws {
+    let database = try run.mode == .memory ? openWithArtists(run) : open(run)
+    let data = ArtworkData(count: run.count)
+    try run.time { try insert(data, into: database) }
+    if run.mode == .memory { try check(database, run, updatedCount: 0) }
+  }
+
+  static func fetchAll(_ run: Run) throws {
+    let database = try run.mode == .memory ? openWithAll(run) : open(run)
+    let sum = try run.time { try read(database) }
+    try run.expect(sum, .expected(ArtworkData(count: run.count)), "what was fetched")
+  }
+
+  static func update(_ run: Run) throws {
+    let database = try run.mode == .memory ? openWithAll(run) : open(run)
+    run.operationCount = run.count / 10
+    try run.time {
+      let select = try database.prepare(selectSQL + " WHERE id = ?")
+      let update = try database.prepare("UPDATE artwork SET price = ? WHERE id = ?")
+      try database.transaction {
+        for index in 0..<run.operationCount {
+          let id = ArtworkData.updated(index, of: run.count)
+          select.bind(1, id)
+          guard try select.step() else { throw BenchmarkError("no artwork \(id)") }
+          let price = select.double(3)
+          select.reset()
+          update.bind(1, ArtworkData.newPrice(price))
+          update.bind(2, id)
+          try update.run()
+        }
+      }
+    }
+    if run.mode == .memory { try check(database, run, updatedCount: run.operationCount) }
+  }
+
+  // MARK: Checks
+
+  static func verify(_ run: Run, updatedCount: Int) throws {
+    guard run.mode != .memory else { return }
+    try check(try open(run), run, updatedCount: updatedCount)
+  }
+
+  private static func check(_ database: SQLiteDatabase, _ run: Run, updatedCount: Int) throws {
+    let data = ArtworkData(count: run.count)
+    try run.expect(
+      try read(database), .expected(data, updatedCount: updatedCount), "what is in the database")
+    let select = try database.prepare(
+      "SELECT slug, name FROM artwork JOIN artist ON artist.id = artist WHERE artwork.id = ?")
+    for id in stride(from: 1, through: run.count, by: 97) {
+      select.bind(1, id)
+      _ = try select.step()
+      try run.expect(
+        String(decoding: select.text(0), as: UTF8.self), data.slugs[id - 1],
+        "slug of artwork \(id)")
+      try run.expect(
+        String(decoding: select.text(1), as: UTF8.self),
+        ArtworkData.artistName(ArtworkData.artist(id)), "artist of artwork \(id)")
+      select.reset()
+    }
+  }
+
+  // MARK: Steps
+
+  private static func open(_ run: Run) throws -> SQLiteDatabase {
+    try SQLiteDatabase(run.path("store.sqlite"), run.mode)
+  }
+
+  private static func openWithArtists(_ run: Run) throws -> SQLiteDatabase {
+    let database = try open(run)
+    try database.execute(
+      """
+      CREATE TABLE artist (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+      CREATE TABLE artwork (
+        id INTEGER PRIMARY KEY, title TEXT NOT NULL, slug TEXT NOT NULL, price REAL NOT NULL,
+        createdAt REAL, isPublished INTEGER NOT NULL, artist INTEGER REFERENCES artist (id));
+      CREATE INDEX bySlug ON artwork (slug);
+      CREATE INDEX byArtist ON artwork (artist);
+      """)
+    let insert = try database.prepare("INSERT INTO artist VALUES (?, ?)")
+    try database.transaction {
+      for id in 1...ArtworkData.artistCount {
+        insert.bind(1, id)
+        try Array(ArtworkData.artistName(id).utf8).withUnsafeBufferPointer {
+          insert.bind(2, text: $0)
+          try insert.run()
+        }
+      }
+    }
+    return database
+  }
+
+  private static func openWithAll(_ run: Run) throws -> SQLiteDatabase {
+    let database = try openWithArtists(run)
+    try insert(ArtworkData(count: run.count), into: database)
+    return database
+  }
+
+  private static func insert(_ data: ArtworkData, into database: SQLiteDatabase) throws {
+    let insert = try database.prepare(insertSQL)
+    try database.transaction {
+      for id in 1...data.titles.count {
+        insert.bind(1, id)
+        insert.bind(4, ArtworkData.price(id))
+        insert.bind(5, ArtworkData.createdAt(id))
+        insert.bind(6, ArtworkData.isPublished(id) ? 1 : 0)
+        insert.bind(7, ArtworkData.artist(id))
+        try withUTF8(data.titles[id - 1]) { title in
+          try withUTF8(data.slugs[id - 1]) { slug in
+            insert.bind(2, text: title)
+            insert.bind(3, text: slug)
+            try insert.run()
+          }
+        }
+      }
+    }
+  }
+
+  private static func withUTF8(
+    _ text: String, _ body: (UnsafeBufferPointer<UInt8>) throws -> Void
+  ) rethrows {
+    var text = text
+    try text.withUTF8(body)
+  }
+
+  private static func read(_ database: SQLiteDatabase) throws -> ArtworkSum {
+    let select = try database.prepare(selectSQL)
+    var sum = ArtworkSum()
+    while try select.step() {
+      _ = select.integer(0)
+      let title = select.text(1)
+      let slug = select.text(2)
+      sum.add(
+        textByteCount: title.count + slug.count, first: title.firstNumber + slug.firstNumber,
+        price: select.double(3), createdAt: select.double(4), isPublished: select.integer(5) != 0,
+        hasArtist: select.integer(6) != 0)
+    }
+    return sum
+  }
+}
