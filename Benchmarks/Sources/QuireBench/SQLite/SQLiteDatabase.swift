@@ -1,5 +1,11 @@
 import CSQLite
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// A connection of the peer, used as a C program would use it: prepared statements, values in place.
 final class SQLiteDatabase {
   let handle: OpaquePointer
@@ -9,6 +15,7 @@ final class SQLiteDatabase {
   /// Everything else is SQLite's default: 4 KiB pages, 2 MB of cache, a checkpoint each 1,000 pages.
   init(_ path: String, _ mode: Mode) throws {
     var handle: OpaquePointer?
+    let isNew = !FileManager.default.fileExists(atPath: path)
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     let code = sqlite3_open_v2(mode == .memory ? ":memory:" : path, &handle, flags, nil)
     guard code == SQLITE_OK, let handle else {
@@ -17,7 +24,8 @@ final class SQLiteDatabase {
     }
     self.handle = handle
     if mode != .memory {
-      try execute("PRAGMA journal_mode = WAL")
+      // The file remembers its journal, so that asking again would only cost the peer time.
+      if isNew { try execute("PRAGMA journal_mode = WAL") }
       try execute("PRAGMA synchronous = \(SQLiteDatabase.synchronous(mode))")
     }
   }

@@ -16,7 +16,7 @@ enum SQLiteStacks {
     try run.time {
       for number in 0..<run.count {
         let database = try SQLiteDatabase("", .memory)
-        try database.execute(tables)
+        try database.transaction { try database.execute(tables) }
         let insert = try database.prepare(
           "INSERT INTO entity01 (id, title, count, isOpen) VALUES (1, 'A title', ?, 0)")
         insert.bind(1, number)
