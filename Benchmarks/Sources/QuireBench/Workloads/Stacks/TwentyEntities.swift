@@ -76,10 +76,10 @@ enum TwentyEntities {
   static func createdAt(_ number: Int, _ key: Int) -> Double { 7e8 + Double(count(number, key)) }
   static func isOpen(_ number: Int, _ key: Int) -> Bool { (number + key) & 1 == 0 }
 
-  /// 200 letters make a store of about 260 KB, as large as the seed's stores.
+  /// 240 letters make a store of about 260 KB, as large as the seed's stores.
   static func body(_ number: Int, _ key: Int) -> String {
     let letters = Array("abcdefghijklmnopqrstuvwxyz      ".utf8)
-    let bytes = (0..<200).map { letters[Int(mix(UInt64(count(number, key) * 1_000 + $0)) % 32)] }
+    let bytes = (0..<240).map { letters[Int(mix(UInt64(count(number, key) * 1_000 + $0)) % 32)] }
     return String(decoding: bytes, as: UTF8.self)
   }
 
