@@ -2,6 +2,12 @@ import Quire
 import QuireTesting
 import Testing
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 @Suite struct ContextTests {
   typealias Artist = SmallGallery.Artist
   typealias Artwork = SmallGallery.Artwork
@@ -20,6 +26,35 @@ import Testing
     #expect(
       artist.objectID.uriRepresentation().absoluteString.hasSuffix("/Artist/p1"),
       "\(artist.objectID.uriRepresentation())")
+  }
+
+  @Test func `an object is found again by the URI of its id`() throws {
+    let context = try SmallGallery.context()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let artist = Artist(context: context)
+    let temporary = artist.objectID.uriRepresentation()
+    #expect(coordinator.managedObjectID(forURIRepresentation: temporary) == nil)
+    try context.save()
+    let uri = artist.objectID.uriRepresentation()
+    let id = try #require(coordinator.managedObjectID(forURIRepresentation: uri))
+    #expect(id == artist.objectID && context.object(with: id) === artist)
+    let other = try #require(try SmallGallery.context().persistentStoreCoordinator)
+    #expect(other.managedObjectID(forURIRepresentation: uri) == nil)
+    for text in ["x-coredata://x/Artist/p1", "http://a/Artist/p1", uri.absoluteString + "x"] {
+      let url = try #require(URL(string: text))
+      #expect(coordinator.managedObjectID(forURIRepresentation: url) == nil)
+    }
+  }
+
+  @Test func `deleting many objects takes time in proportion`() throws {
+    let context = try SmallGallery.context()
+    let owner = Artist(context: context)
+    for _ in 0..<3_000 { Artwork(context: context).artist = owner }
+    try context.save()
+    context.delete(owner)
+    try context.save()
+    #expect(try context.count(for: FetchRequest<Artwork>()) == 0)
+    #expect(try StoreFacts(context).findings == [])
   }
 
   @Test func `a row fetched twice is one object, and its values stay until it is refreshed`() throws

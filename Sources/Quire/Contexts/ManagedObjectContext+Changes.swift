@@ -88,8 +88,11 @@ extension ManagedObjectContext {
 
   /// Applies the delete rules of objects deleted since the last call.
   public final func processPendingChanges() {
-    while !changes.undecided.isEmpty {
-      let object = changes.undecided.removeFirst()
+    // Rules may delete more objects, which line up behind.
+    var next = 0
+    while next < changes.undecided.count {
+      let object = changes.undecided[next]
+      next += 1
       object.prepareForDeletion()
       do {
         try propagateDeletion(of: object)
@@ -103,6 +106,7 @@ extension ManagedObjectContext {
         release(object)
       }
     }
+    changes.undecided = []
   }
 
   private func propagateDeletion(of object: ManagedObject) throws {

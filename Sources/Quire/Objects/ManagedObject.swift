@@ -11,6 +11,8 @@ import QuireModel
 /// clean objects are not references between Swift objects: they are read from the store, so that no
 /// cycle keeps a graph alive.
 ///
+/// An object that outlives its context shows the attributes it has read, and no relationships.
+///
 /// ## Isolation
 ///
 /// An object belongs to the isolation of its context. Neither is `Sendable`; what may travel is the

@@ -124,6 +124,20 @@ public final class PersistentStoreCoordinator: Sendable {
     try storage { () throws(StorageError) in try store.pages.close() }
   }
 
+  /// The ID that ``ManagedObjectID/uriRepresentation()`` was made of.
+  ///
+  /// - Returns: `nil` when the URI is not of the coordinator's store, names no entity of its model, or
+  ///   belongs to an object that was never saved.
+  public func managedObjectID(forURIRepresentation url: URL) -> ManagedObjectID? {
+    let parts = url.pathComponents
+    guard url.scheme == "x-coredata", let store, parts.count == 3, parts[2].hasPrefix("p"),
+      url.host().flatMap({ UUID(uuidString: $0) }) == store.identifier,
+      let key = Int64(parts[2].dropFirst()), (1...Reference.maximumKey).contains(key),
+      let entity = managedObjectModel.entity(named: parts[1]), !entity.isAbstract
+    else { return nil }
+    return ManagedObjectID(entity: entity, store: store.identity, key: key)
+  }
+
   /// The model a store file was written with, read from the file itself.
   ///
   /// Nothing is written, and no version of the model needs to be known.
