@@ -7,7 +7,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite struct StoreBuilderTests {
+@Suite struct BuiltStoreTests {
   private static let model = try! ManagedObjectModel {
     Entity("A") {
       Attribute("x", .string)
