@@ -20,6 +20,8 @@ extension PageStore {
       throw .invalidArgument(
         "pages cannot have \(options.pageSize) bytes: use a power of two from 512 to 32768")
     }
+    // The log belongs beside the file, whatever name the store is opened by.
+    let path = fileSystem.destination(of: path)
     if options.mustNotExist {
       guard try fileSystem.identifier(of: path) == nil else { throw .alreadyExists(path: path) }
       if !options.isReadOnly { try StoreFile.create(path, options: options, in: fileSystem) }
@@ -69,6 +71,8 @@ extension PageStore {
     _ file: any File, _ path: String, _ options: PageStoreOptions, _ fileSystem: any FileSystem
   ) throws(StorageError) -> StoreCore {
     guard try file.lock(options.isReadOnly ? .shared : .exclusive) else {
+      // Readers leave no note: one that is there is of a writer that died.
+      if !options.isReadOnly, try file.lock(.shared) { throw .locked(.readers) }
       throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
     }
     // Locked, but is it still the file that the path names? If not, the caller looks again.

@@ -47,7 +47,9 @@ final class StoreCore: @unchecked Sendable {
     openingFindings = recovery.findings
     self.storage = storage
     lockedFile = file
-    state = Mutex(State(current: recovery.space))
+    // A writer has brought the log's commits into the pages; a reader leaves them where they are.
+    let logByteCount = storage == nil ? (recovery.log?.byteCount ?? 0) - LogFormat.recordsStart : 0
+    state = Mutex(State(current: recovery.space, logByteCount: max(0, logByteCount)))
   }
 
   func current() throws(StorageError) -> PageSpace {

@@ -105,6 +105,12 @@ final class SaveOperation {
 
   // MARK: Rows
 
+  /// Whether a destination is there after this save. Where it is not, a relationship that nobody told
+  /// (it has no inverse, or the deletion takes no action) is written as if it had been.
+  private func remains(_ destination: ManagedObject) -> Bool {
+    !destination.isDeleted && destination.context != nil
+  }
+
   private func finalReference(_ object: ManagedObject) -> Reference {
     newReferences[ObjectIdentifier(object)] ?? object.reference
   }
@@ -134,7 +140,8 @@ final class SaveOperation {
     guard slot >= 0, !object.slots.isEmpty else { return nil }
     switch object.slots[slot] {
     case .value(let value): return value.map(RowWriter.Field.value)
-    case .one(let destination): return destination.map { .reference(finalReference($0)) }
+    case .one(let destination):
+      return destination.flatMap { remains($0) ? .reference(finalReference($0)) : nil }
     case .many: return nil
     case .unchanged:
       guard let old, !old.isNil(field) else { return nil }
@@ -231,7 +238,8 @@ final class SaveOperation {
       switch object.slots[slot] {
       case .unchanged, .value: continue
       case .one(let destination):
-        guard let owner = destination.map(finalReference) else { continue }
+        guard let destination, remains(destination) else { continue }
+        let owner = finalReference(destination)
         guard try writer.contains(owner) else {
           conflictOfGone(owner)
           continue
@@ -247,7 +255,7 @@ final class SaveOperation {
         for member in pending.removed {
           try writer.removeLink(link, from: reference.key, to: member)
         }
-        for member in pending.added.map(finalReference) {
+        for member in pending.added.filter(remains).map(finalReference) {
           guard try writer.contains(member) else {
             conflictOfGone(member)
             continue
@@ -275,7 +283,7 @@ final class SaveOperation {
         case .many(let pending) = object.slots[slot], let order = pending.order
       else { continue }
       var members: [Reference] = []
-      for member in order.map(finalReference) {
+      for member in order.filter(remains).map(finalReference) {
         if try writer.contains(member) {
           members.append(member)
         } else {

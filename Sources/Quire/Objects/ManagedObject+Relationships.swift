@@ -16,7 +16,7 @@ extension ManagedObject {
 
   /// The destination of a to-one slot.
   final func one(_ slot: Int) throws -> ManagedObject? {
-    if !slots.isEmpty, case .one(let object) = slots[slot] { return object }
+    if !slots.isEmpty, case .one(let object) = slots[slot] { return present(object) }
     try fulfil()
     guard let reference = storedReference(slot), let context else { return nil }
     if let registered = context.registered(reference) { return registered }
@@ -24,6 +24,16 @@ extension ManagedObject {
       return nil
     }
     return try context.object(at: reference)
+  }
+
+  /// The object, unless it left the context: deleted before it was ever saved.
+  final func present(_ object: ManagedObject?) -> ManagedObject? {
+    object?.context === context ? object : nil
+  }
+
+  /// Whether a to-many relationship shows the object.
+  private func isShown(_ object: ManagedObject) -> Bool {
+    object.context === context && !object.state.contains(.propagated)
   }
 
   /// The destinations of a to-many slot, in order if the relationship has one.
@@ -37,16 +47,16 @@ extension ManagedObject {
       return []
     }
     if !slots.isEmpty, case .many(let pending) = slots[slot] {
-      if let order = pending.order { return order.filter { !$0.state.contains(.propagated) } }
+      if let order = pending.order { return order.filter(isShown) }
       var members: [ManagedObject] = []
       for reference in try existingMembers(slot) where !pending.removed.contains(reference) {
         members.append(try context.object(at: reference))
       }
       members += pending.added
-      return members.filter { !$0.state.contains(.propagated) }
+      return members.filter(isShown)
     }
     return try existingMembers(slot).map { try context.object(at: $0) }
-      .filter { !$0.state.contains(.propagated) }
+      .filter(isShown)
   }
 
   /// The store's destinations of a to-many slot, without those that are gone.

@@ -180,7 +180,8 @@ extension ManagedObject {
       switch slots[slot] {
       case .unchanged: false
       case .value(let value): !isTransient(slot) && !isEqualToRow(value, slot)
-      case .one(let object): !isTransient(slot) && object?.reference != storedReference(slot)
+      case .one(let object):
+        !isTransient(slot) && present(object)?.reference != storedReference(slot)
       case .many(let members):
         !isTransient(slot)
           && (!members.added.isEmpty || !members.removed.isEmpty || members.order != nil)

@@ -9,8 +9,9 @@ import QuireStorage
 
 /// Makes a store of objects whose keys are known beforehand: an import, or a fixture.
 ///
-/// Everything is written in one transaction: a store that is not finished has no objects, and its
-/// file goes when the builder does.
+/// The store is made under another name and gets its own when it is whole and on disk, so that a
+/// crash leaves nothing there that could be taken for an empty store. What it does leave, the next
+/// builder of the same store removes.
 package final class StoreBuilder {
   /// An object by entity and key.
   package struct ObjectKey: Hashable, Sendable {
@@ -23,21 +24,30 @@ package final class StoreBuilder {
     }
   }
 
-  private let url: URL
+  private let path: String
+  private let files = DiskFileSystem()
   private let pages: PageStore
   private let entities: StoreEntities
   private let writer: StoreWriter
   private var isFinished = false
 
-  /// - Throws: when there is a file already, or none can be made.
+  /// - Throws: when there is a file already, when none can be made, or when another builder is at
+  ///   work on it.
   package init(
     creating url: URL, model: ManagedObjectModel, versionName: String?, uuid: UUID
   ) throws {
-    self.url = url
+    path = files.destination(of: url.path(percentEncoded: false))
+    let part = StoreBuilder.partPath(of: path)
     var options = PageStoreOptions()
     options.mustNotExist = true
     options.identity = StoreIdentity(uuid)
-    pages = try StoreOpening.pages(at: url, options)
+    do throws(StorageError) {
+      guard try files.identifier(of: path) == nil else { throw .alreadyExists(path: path) }
+      try PageStore.remove(part)
+      pages = try PageStore.open(part, options: options)
+    } catch {
+      throw StoreBuilder.failure(path, error)
+    }
     do {
       let schema = try StoreSchema(for: model, versionName: versionName)
       entities = try StoreEntities(
@@ -47,17 +57,24 @@ package final class StoreBuilder {
       writer = StoreWriter(transaction, entities)
     } catch {
       try? pages.close()
-      try? FileManager.default.removeItem(at: url)
+      try? PageStore.remove(part)
       throw error
     }
   }
 
+  private static func partPath(of path: String) -> String { path + "-part" }
+
+  private static func failure(_ path: String, _ error: StorageError) -> PersistenceError {
+    PersistenceError(
+      .persistentStoreOpen, "the store at \(path) cannot be made", underlying: error)
+  }
+
   deinit {
     guard !isFinished else { return }
-    // An unfinished store is nobody's: what cannot be removed here is a store without objects.
+    // What cannot be removed here, the next builder of the store will try to remove.
     writer.transaction.abort()
     try? pages.close()
-    try? FileManager.default.removeItem(at: url)
+    try? PageStore.remove(StoreBuilder.partPath(of: path))
   }
 
   /// Adds an object. References may lead to objects that are added later.
@@ -107,12 +124,20 @@ package final class StoreBuilder {
     }
   }
 
-  /// Makes the store durable and closes it.
+  /// Makes the store durable, closes it, and gives it its name.
+  ///
+  /// - Throws: also when somebody else has made a file of that name meanwhile.
   package func finish() throws {
     try writer.writeKeys()
     try writer.transaction.commit()
-    isFinished = true
-    try pages.close()
+    do throws(StorageError) {
+      try pages.close()
+      try files.publish(StoreBuilder.partPath(of: path), as: path)
+      isFinished = true
+      try files.syncFolder(of: path, for: .creationFolder)
+    } catch {
+      throw StoreBuilder.failure(path, error)
+    }
   }
 
   private func storage(of name: String) throws -> EntityStorage {

@@ -18,6 +18,8 @@ public final class DiskFileSystem: FileSystem {
     try Posix.identifier(of: path)
   }
 
+  public func destination(of path: String) -> String { Posix.destination(of: path) }
+
   public func syncFolder(of path: String, for reason: SyncReason) throws(StorageError) {
     try Posix.syncFolder(of: path)
   }

@@ -16,10 +16,16 @@ public protocol FileSystem: AnyObject, Sendable {
   func remove(_ path: String) throws(StorageError)
   /// The identity of the file that the path names now, or `nil` when there is none.
   func identifier(of path: String) throws(StorageError) -> FileIdentifier?
+  /// The path that a symbolic link leads to; `path` itself where there is none.
+  func destination(of path: String) -> String
   /// Makes the names in the folder of `path` durable.
   func syncFolder(of path: String, for reason: SyncReason) throws(StorageError)
   /// What to tell other processes about this one.
   func currentOwner() -> LockOwner
+}
+
+extension FileSystem {
+  public func destination(of path: String) -> String { path }
 }
 
 /// An open file. Closed when the last reference goes, which also gives its lock back.

@@ -21,6 +21,10 @@ public struct LockOwner: Hashable, Sendable {
   /// A lock is held, but its owner left no readable note.
   public static let unknown = LockOwner(processID: 0, processName: "", host: "", since: 0)
 
+  /// The lock is shared by processes that only read; they leave no note.
+  public static let readers = LockOwner(
+    processID: 0, processName: "readers", host: "", since: 0)
+
   /// The note's text: one line per field.
   var note: String { "\(processID)\n\(processName)\n\(host)\n\(since)\n" }
 
@@ -36,6 +40,7 @@ public struct LockOwner: Hashable, Sendable {
 
 extension LockOwner: CustomStringConvertible {
   public var description: String {
+    if self == .readers { return "a process that reads it" }
     guard processID != 0 else { return "an unknown process" }
     var text = "process \(processID)"
     if !processName.isEmpty { text += " (\(processName))" }

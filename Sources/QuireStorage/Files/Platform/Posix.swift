@@ -12,10 +12,11 @@
 /// that knows `errno`. Interrupted and partial calls are continued here.
 enum Posix {
   static func open(_ path: String, _ mode: FileMode) throws(StorageError) -> Int32 {
+    // Not waiting makes no difference to files; a named pipe would let us wait for ever.
     let flags =
       switch mode {
-      case .read: O_RDONLY
-      case .write: O_RDWR
+      case .read: O_RDONLY | O_NONBLOCK
+      case .write: O_RDWR | O_NONBLOCK
       case .create: O_RDWR | O_CREAT | O_TRUNC
       }
     // Readable for everybody, like any document; the process's umask takes away what it does not
@@ -101,6 +102,32 @@ enum Posix {
       return nil
     }
     return identifier(status)
+  }
+
+  /// What a symbolic link at `path` leads to in the end, whether that exists or not.
+  static func destination(of path: String) -> String {
+    var path = path
+    // As many links as systems follow themselves; then the call that uses the path tells the loop.
+    for _ in 0..<40 {
+      guard let next = target(ofLink: path) else { break }
+      if next.utf8.first == UInt8(ascii: "/") {
+        path = next
+      } else {
+        let folder = folder(of: path)
+        path = folder == "/" ? "/" + next : folder + "/" + next
+      }
+    }
+    return path
+  }
+
+  /// - Returns: `nil` when there is no link, or none that can be read.
+  private static func target(ofLink path: String) -> String? {
+    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = bytes.withUnsafeMutableBytes {
+      readlink(
+        path, $0.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: CChar.self), $0.count)
+    }
+    return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
   }
 
   private static func identifier(_ status: stat) -> FileIdentifier {

@@ -1,0 +1,24 @@
+extension PageStore {
+  /// Removes a store's files, whole or not, sound or not; there being none is no error.
+  ///
+  /// - Throws: ``StorageError/locked(_:)`` when somebody has the store open, in this process or
+  ///   another; an error of the disk.
+  package static func remove(
+    _ path: String, in fileSystem: any FileSystem = DiskFileSystem()
+  ) throws(StorageError) {
+    let path = fileSystem.destination(of: path)
+    let file: any File
+    do throws(StorageError) {
+      file = try fileSystem.open(path, .write)
+    } catch .notFound {
+      return
+    }
+    guard try file.lock(.exclusive) else {
+      throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
+    }
+    // The store goes last: a log without its store would be nobody's.
+    try fileSystem.remove(StoreFile.logPath(of: path))
+    try fileSystem.remove(StoreFile.ownerPath(of: path))
+    try fileSystem.remove(path)
+  }
+}

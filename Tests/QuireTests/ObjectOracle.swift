@@ -1,0 +1,151 @@
+import Quire
+
+/// Objects and relationships as plain dictionaries: what a context should show, by rules short
+/// enough to be believed.
+struct ObjectOracle {
+  struct Node: Equatable {
+    var entity: String
+    var values: [String: Int] = [:]
+    /// To-one relationships have none or one.
+    var links: [String: [Int]] = [:]
+    var isNew = true
+    var isDeleted = false
+  }
+
+  let model: ManagedObjectModel
+  private(set) var nodes: [Int: Node] = [:]
+  private var saved: [Int: Node] = [:]
+
+  init(_ model: ManagedObjectModel) { self.model = model }
+
+  func relationships(of entity: String) -> [RelationshipDescription] {
+    model.entities.first { $0.name == entity }?.relationships ?? []
+  }
+
+  private func relationship(_ id: Int, _ name: String) -> RelationshipDescription {
+    relationships(of: nodes[id]!.entity).first { $0.name == name }!
+  }
+
+  /// The numbers of the objects that are not deleted.
+  var living: [Int] { nodes.filter { !$0.value.isDeleted }.keys.sorted() }
+
+  func living(_ entity: String) -> [Int] {
+    living.filter { isKind(nodes[$0]!.entity, of: entity) }
+  }
+
+  func isKind(_ entity: String, of ancestor: String) -> Bool {
+    var level = model.entities.first { $0.name == entity }
+    while let current = level {
+      if current.name == ancestor { return true }
+      level = current.parent
+    }
+    return false
+  }
+
+  /// What a relationship shows: a deleted object is in no to-many relationship, and what was saved
+  /// as a reference to nothing reads as nothing.
+  func members(_ id: Int, _ name: String) -> [Int] {
+    let isToMany = relationship(id, name).isToMany
+    return (nodes[id]!.links[name] ?? []).filter {
+      guard let node = nodes[$0] else { return false }
+      return !isToMany || !node.isDeleted
+    }
+  }
+
+  // MARK: Changes
+
+  mutating func insert(_ id: Int, _ entity: String) { nodes[id] = Node(entity: entity) }
+
+  mutating func set(_ id: Int, _ attribute: String, _ value: Int?) {
+    nodes[id]!.values[attribute] = value
+  }
+
+  mutating func link(_ id: Int, _ name: String, to target: Int) {
+    let relationship = relationship(id, name)
+    if nodes[id]!.links[name, default: []].contains(target) { return }
+    if !relationship.isToMany {
+      for old in nodes[id]!.links[name] ?? [] { unlink(id, name, from: old) }
+    }
+    guard let inverse = relationship.inverse else {
+      nodes[id]!.links[name, default: []].append(target)
+      return
+    }
+    if !self.relationship(target, inverse).isToMany {
+      for rival in nodes[target]!.links[inverse] ?? [] { unlink(target, inverse, from: rival) }
+    }
+    nodes[id]!.links[name, default: []].append(target)
+    if !nodes[target]!.links[inverse, default: []].contains(id) {
+      nodes[target]!.links[inverse, default: []].append(id)
+    }
+  }
+
+  mutating func unlink(_ id: Int, _ name: String, from target: Int) {
+    nodes[id]!.links[name]?.removeAll { $0 == target }
+    if let inverse = relationship(id, name).inverse {
+      nodes[target]?.links[inverse]?.removeAll { $0 == id }
+    }
+  }
+
+  mutating func setMembers(_ id: Int, _ name: String, _ wanted: [Int]) {
+    for old in nodes[id]!.links[name] ?? [] where !wanted.contains(old) {
+      unlink(id, name, from: old)
+    }
+    for target in wanted { link(id, name, to: target) }
+    if relationship(id, name).isOrdered { nodes[id]!.links[name] = wanted }
+  }
+
+  mutating func delete(_ id: Int) {
+    guard let node = nodes[id], !node.isDeleted else { return }
+    nodes[id]!.isDeleted = true
+    for relationship in relationships(of: node.entity) {
+      let members = nodes[id]?.links[relationship.name] ?? []
+      switch relationship.deleteRule {
+      case .noAction, .deny: continue
+      case .nullify:
+        guard let inverse = relationship.inverse else { continue }
+        for member in members { nodes[member]?.links[inverse]?.removeAll { $0 == id } }
+      case .cascade:
+        for member in members { delete(member) }
+      }
+    }
+    if node.isNew { nodes[id] = nil }
+  }
+
+  // MARK: Save and rollback
+
+  /// Why a save should fail; empty when it should not.
+  var complaints: [String] {
+    var complaints: [String] = []
+    for (id, node) in nodes.sorted(by: { $0.key < $1.key }) where node != saved[id] {
+      for relationship in relationships(of: node.entity) {
+        let members = (node.links[relationship.name] ?? []).filter {
+          nodes[$0].map { !$0.isDeleted } ?? false
+        }
+        if node.isDeleted {
+          if relationship.deleteRule == .deny, !members.isEmpty { complaints.append("deny \(id)") }
+        } else if !relationship.isOptional, members.isEmpty {
+          complaints.append("\(id).\(relationship.name) leads nowhere")
+        } else if relationship.isToMany, relationship.maxCount > 0,
+          members.count > relationship.maxCount
+        {
+          complaints.append("\(id).\(relationship.name) has too many")
+        }
+      }
+    }
+    return complaints
+  }
+
+  mutating func save() {
+    nodes = nodes.filter { !$0.value.isDeleted }
+    for id in nodes.keys {
+      nodes[id]!.isNew = false
+      // What leads to nothing will never lead to anything again.
+      for (name, members) in nodes[id]!.links {
+        nodes[id]!.links[name] = members.filter { nodes[$0] != nil }
+      }
+    }
+    saved = nodes
+  }
+
+  mutating func rollback() { nodes = saved }
+}
