@@ -54,7 +54,10 @@ open class ManagedObjectContext {
   public init(concurrencyType: ConcurrencyType) { self.concurrencyType = concurrencyType }
 
   deinit {
-    for object in register.values { object.takeUnretainedValue().context = nil }
+    // Held until all of them know, since they may go when the first lets go of the others.
+    let objects = register.values.map { $0.takeUnretainedValue() }
+    for object in objects { object.context = nil }
+    for object in objects { object.letGoOfDestinations() }
   }
 
   /// Where objects come from and go to. Setting another one forgets all objects.

@@ -223,6 +223,16 @@ extension ManagedObject {
     return try context.currentView().members(of: reference, link)
   }
 
+  /// Forgets unsaved changes of relationships, by which objects hold each other; attributes stay.
+  final func letGoOfDestinations() {
+    for slot in slots.indices {
+      switch slots[slot] {
+      case .unchanged, .value: continue
+      case .one, .many: slots[slot] = .unchanged
+      }
+    }
+  }
+
   /// Forgets all that was read and changed: the object is a fault again.
   final func turnIntoFault() {
     slots = []
