@@ -10,8 +10,8 @@
   #endif
 
   // A test suite makes a stack for every test, a server one for every request. Unsaved objects that
-  // led to each other kept each other, their rows and with them pages of the store when their context
-  // went: 18 KiB for each stack.
+  // led to each other kept each other, their rows and with them pages of the store when their
+  // context went: 18 KiB for each stack.
   @Suite(.serialized) struct MemoryTests {
     private static let stackCount = 2000
     /// A stack that stays costs 20 KiB for its five pages alone: 40 MiB for all of them.

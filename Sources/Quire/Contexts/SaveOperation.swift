@@ -105,8 +105,8 @@ final class SaveOperation {
 
   // MARK: Rows
 
-  /// Whether a destination is there after this save. Where it is not, a relationship that nobody told
-  /// (it has no inverse, or the deletion takes no action) is written as if it had been.
+  /// Whether a destination is there after this save. Where it is not, a relationship that nobody
+  /// told (it has no inverse, or the deletion takes no action) is written as if it had been.
   private func remains(_ destination: ManagedObject) -> Bool {
     !destination.isDeleted && destination.context != nil
   }

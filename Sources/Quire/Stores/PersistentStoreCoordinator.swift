@@ -126,8 +126,8 @@ public final class PersistentStoreCoordinator: Sendable {
 
   /// The ID that ``ManagedObjectID/uriRepresentation()`` was made of.
   ///
-  /// - Returns: `nil` when the URI is not of the coordinator's store, names no entity of its model, or
-  ///   belongs to an object that was never saved.
+  /// - Returns: `nil` when the URI is not of the coordinator's store, names no entity of its model,
+  ///   or belongs to an object that was never saved.
   public func managedObjectID(forURIRepresentation url: URL) -> ManagedObjectID? {
     let parts = url.pathComponents
     guard url.scheme == "x-coredata", let store, parts.count == 3, parts[2].hasPrefix("p"),
