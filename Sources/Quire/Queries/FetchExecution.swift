@@ -31,8 +31,10 @@ struct FetchExecution {
   private let offset: Int
   private var targets: [Target?]
   private let pending: [ManagedObject]
-  /// References of rows that unsaved changes stand for.
-  private let hidden: Set<Reference>
+  /// The objects that stand for rows, with their unsaved changes.
+  private let changed: [Reference: ManagedObject]
+  /// Whether a path leads from a row to another, for which a changed object may stand.
+  private let followsChanges: Bool
 
   init<Result>(
     _ request: FetchRequest<Result>, in context: ManagedObjectContext, _ view: StoreView
@@ -87,11 +89,14 @@ struct FetchExecution {
       pending = changes.inserted.union(changes.updated).filter {
         targets[$0.binding.index] != nil
       }
-      hidden = Set(changes.updated.map(\.reference)).union(changes.deleted.map(\.reference))
+      changed = Dictionary(
+        uniqueKeysWithValues: changes.updated.union(changes.deleted).map { ($0.reference, $0) })
     } else {
       pending = []
-      hidden = []
+      changed = [:]
     }
+    let paths = (evaluator?.paths ?? []) + sortDescriptors.map(\.keyPath)
+    followsChanges = !changed.isEmpty && paths.contains { $0.count > 1 }
   }
 
   /// How many objects ``matches()`` would return.
@@ -99,7 +104,7 @@ struct FetchExecution {
   /// - Complexity: O(1) for each entity when there is no predicate and nothing unsaved.
   func count() throws -> Int {
     var count = 0
-    if evaluator == nil && pending.isEmpty && hidden.isEmpty {
+    if evaluator == nil && pending.isEmpty && changed.isEmpty {
       for target in targets.compactMap({ $0 }) { count += try view.count(of: target.storage) }
     } else {
       try forEachMatch(withKeys: false) { _ in
@@ -138,12 +143,8 @@ struct FetchExecution {
   private func forEachMatch(withKeys: Bool, _ body: (Match) throws -> Bool) throws {
     for object in pending {
       guard let target = targets[object.binding.index] else { continue }
-      let subject = ObjectSubject(object: object)
-      if let evaluator,
-        try !evaluator.evaluate(PathsOfSubject(subject: subject, paths: target.predicatePaths))
-      {
-        continue
-      }
+      let subject = PendingSubject(source: .object(object), view: view, changed: changed)
+      guard try isMatch(subject, target) else { continue }
       var match = Match(reference: object.reference, object: object)
       if withKeys { match.keys = try target.sortPaths.map { try subject.value(at: $0) } }
       if try !body(match) { return }
@@ -156,6 +157,11 @@ struct FetchExecution {
     }
   }
 
+  private func isMatch(_ subject: some PathSubject, _ target: Target) throws -> Bool {
+    guard let evaluator else { return true }
+    return try evaluator.evaluate(PathsOfSubject(subject: subject, paths: target.predicatePaths))
+  }
+
   private func forEachRow(
     of target: Target, withKeys: Bool, _ body: (Match) throws -> Bool
   ) throws -> Bool {
@@ -165,26 +171,37 @@ struct FetchExecution {
     var isInside = try cursor.first()
     while isInside {
       let reference = Reference(entity: number, key: try cursor.key)
-      if hidden.isEmpty || !hidden.contains(reference) {
-        let subject = RowSubject(
+      if changed.isEmpty || changed[reference] == nil {
+        let row = RowSubject(
           reference: reference,
           source: .borrowed(
             try RowReader(try cursor.valueBytes, layout: target.storage.layout)),
           storage: target.storage, view: view)
-        if try evaluator?.evaluate(PathsOfSubject(subject: subject, paths: target.predicatePaths))
-          ?? true
-        {
-          var match = Match(reference: reference)
-          if withKeys {
-            match.row = try Row(try cursor.storedValue(), layout: target.storage.layout)
-            match.keys = try target.sortPaths.map { try subject.value(at: $0) }
-          }
-          if try !body(match) { return false }
-        }
+        let match =
+          followsChanges
+          ? try match(
+            PendingSubject(source: .row(row), view: view, changed: changed), at: reference, cursor,
+            target, withKeys: withKeys)
+          : try match(row, at: reference, cursor, target, withKeys: withKeys)
+        if let match, try !body(match) { return false }
       }
       isInside = try cursor.next()
     }
     return true
+  }
+
+  /// - Returns: `nil` when the predicate is not true of the row.
+  private func match(
+    _ subject: some PathSubject, at reference: Reference, _ cursor: RecordCursor, _ target: Target,
+    withKeys: Bool
+  ) throws -> Match? {
+    guard try isMatch(subject, target) else { return nil }
+    var match = Match(reference: reference)
+    if withKeys {
+      match.row = try Row(try cursor.storedValue(), layout: target.storage.layout)
+      match.keys = try target.sortPaths.map { try subject.value(at: $0) }
+    }
+    return match
   }
 }
 

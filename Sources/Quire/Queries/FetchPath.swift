@@ -104,18 +104,68 @@ extension PathSubject {
   }
 }
 
-/// An object as its context shows it.
-struct ObjectSubject: PathSubject {
-  let object: ManagedObject
-
-  var binding: EntityBinding { object.binding }
-  var objectIdentity: OpaqueIdentity { OpaqueIdentity(object.objectID) }
-  func attribute(_ slot: Int) throws -> AttributeValue? { try object.attribute(slot) }
-  func one(_ slot: Int) throws -> ObjectSubject? {
-    try object.one(slot).map { ObjectSubject(object: $0) }
+/// What a save would leave: the object where the context has unsaved changes, else the row.
+///
+/// A path may lead from a row to a changed object, and from a changed object to a row.
+struct PendingSubject: PathSubject {
+  enum Source {
+    case object(ManagedObject)
+    case row(RowSubject)
   }
-  func members(_ slot: Int) throws -> [ObjectSubject] {
-    try object.members(slot).map { ObjectSubject(object: $0) }
+
+  let source: Source
+  let view: StoreView
+  /// The changed and deleted objects of the context that have rows.
+  let changed: [Reference: ManagedObject]
+
+  var binding: EntityBinding {
+    switch source {
+    case .object(let object): object.binding
+    case .row(let row): row.binding
+    }
+  }
+
+  var objectIdentity: OpaqueIdentity {
+    switch source {
+    case .object(let object): OpaqueIdentity(object.objectID)
+    case .row(let row): row.objectIdentity
+    }
+  }
+
+  func attribute(_ slot: Int) throws -> AttributeValue? {
+    switch source {
+    case .object(let object): try object.attribute(slot)
+    case .row(let row): try row.attribute(slot)
+    }
+  }
+
+  func one(_ slot: Int) throws -> PendingSubject? {
+    switch source {
+    case .object(let object): try object.one(slot).flatMap(subject(of:))
+    case .row(let row): try row.destination(slot).flatMap(subject(at:))
+    }
+  }
+
+  func members(_ slot: Int) throws -> [PendingSubject] {
+    switch source {
+    case .object(let object): try object.members(slot).compactMap(subject(of:))
+    case .row(let row): try row.destinations(slot).compactMap(subject(at:))
+    }
+  }
+
+  private func subject(of object: ManagedObject) throws -> PendingSubject? {
+    if object.isPersistent { return try subject(at: object.reference) }
+    return PendingSubject(source: .object(object), view: view, changed: changed)
+  }
+
+  private func subject(at reference: Reference) throws -> PendingSubject? {
+    if let object = changed[reference] {
+      return object.isDeleted
+        ? nil : PendingSubject(source: .object(object), view: view, changed: changed)
+    }
+    return try RowSubject(at: reference, in: view).map {
+      PendingSubject(source: .row($0), view: view, changed: changed)
+    }
   }
 }
 
@@ -151,19 +201,25 @@ struct RowSubject: PathSubject {
   }
 
   func one(_ slot: Int) throws -> RowSubject? {
-    let field = storage.fieldBySlot[slot]
-    guard field >= 0 else { return nil }
-    let reference =
-      switch source {
-      case .borrowed(let reader): reader.reference(field)
-      case .kept(let row): row.reference(field)
-      }
-    return try reference.flatMap { try RowSubject(at: $0, in: view) }
+    try destination(slot).flatMap { try RowSubject(at: $0, in: view) }
   }
 
   func members(_ slot: Int) throws -> [RowSubject] {
+    try destinations(slot).compactMap { try RowSubject(at: $0, in: view) }
+  }
+
+  func destination(_ slot: Int) -> Reference? {
+    let field = storage.fieldBySlot[slot]
+    guard field >= 0 else { return nil }
+    return switch source {
+    case .borrowed(let reader): reader.reference(field)
+    case .kept(let row): row.reference(field)
+    }
+  }
+
+  func destinations(_ slot: Int) throws -> [Reference] {
     guard let link = storage.link(slot) else { return [] }
-    return try view.members(of: reference, link).compactMap { try RowSubject(at: $0, in: view) }
+    return try view.members(of: reference, link)
   }
 }
 
