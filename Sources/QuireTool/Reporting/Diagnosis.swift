@@ -58,7 +58,11 @@ extension Tool {
   }
 
   private static func startsLikeSQLite(_ path: String) -> Bool {
-    guard let file = FileHandle(forReadingAtPath: path) else { return false }
+    // Opening a named pipe would wait for somebody to write into it.
+    let type =
+      try? FileManager.default.attributesOfItem(
+        atPath: URL(filePath: path).resolvingSymlinksInPath().path)[.type] as? FileAttributeType
+    guard type == .typeRegular, let file = FileHandle(forReadingAtPath: path) else { return false }
     defer { try? file.close() }
     return (try? file.read(upToCount: 15)) == Data("SQLite format 3".utf8)
   }
