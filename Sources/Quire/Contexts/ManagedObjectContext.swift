@@ -180,8 +180,6 @@ extension ManagedObjectContext {
     register[object.reference] = nil
   }
 
-  final var registeredReferences: [Reference] { Array(register.keys) }
-
   /// Lets go of an object: it keeps no row and belongs to nobody.
   final func release(_ object: ManagedObject) {
     unregister(object)

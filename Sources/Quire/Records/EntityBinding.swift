@@ -31,7 +31,6 @@ final class EntityBinding: Sendable {
 
   func slot(named name: String) -> Int? { slots[name] }
 
-  var attributeSlots: Range<Int> { 0..<entity.attributes.count }
   var relationshipSlots: Range<Int> { entity.attributes.count..<properties.count }
 
   /// The slot must be one of ``relationshipSlots``.
