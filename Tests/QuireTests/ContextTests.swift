@@ -211,6 +211,14 @@ import Testing
     }
   }
 
+  @Test func `a store for one configuration is refused rather than given all entities`() {
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: SmallGallery.model)
+    #expect {
+      try coordinator.addPersistentStore(type: .inMemory, configuration: "Some", at: nil)
+    } throws: { code(of: $0) == .persistentStoreOperation }
+    #expect(coordinator.persistentStores.isEmpty)
+  }
+
   @Test func `an error that a property could not throw is thrown by the next save`() throws {
     let context = try SmallGallery.context()
     let stranger = Artist(context: try SmallGallery.context())

@@ -424,7 +424,7 @@ private func insert(
           .addPersistentStore(type: .quire, at: url, options: options)
       } throws: { code(of: $0) == .migration }
       let plan = try #require(try MigrationPlan.plan(forStoreAt: url, to: versions))
-      #expect(plan.entities.map(\.action) == [.kept] || plan.entities.map(\.action) == [.rewritten])
+      #expect(plan.entities.map(\.action) == [.kept])
       #expect(try Data(contentsOf: url) == bytes)
     }
   }

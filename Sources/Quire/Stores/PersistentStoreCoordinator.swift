@@ -79,9 +79,11 @@ public final class PersistentStoreCoordinator: Sendable {
         .persistentStoreOperation,
         "the coordinator has a store already; make another coordinator for another store")
     }
-    if let configuration, versionedModel.current.configurations[configuration] == nil {
+    if let configuration {
       throw PersistenceError(
-        .persistentStoreOperation, "the model has no configuration \(configuration)")
+        .persistentStoreOperation,
+        "a store cannot hold the configuration \(configuration) alone: it holds all entities of the "
+          + "model, so pass nil")
     }
     let opened = try StoreOpening(
       model: versionedModel, binding: binding, options: options, fileSystem: fileSystem

@@ -119,9 +119,7 @@ package final class StoreBuilder {
 
   /// Makes sure that new objects of the entity's family get keys above this one.
   package func reserveKeys(upTo key: Int64, forEntityNamed name: String) throws {
-    if let storage = try? storage(of: name) {
-      try writer.noteKey(key, in: storage.stored.keySpace)
-    }
+    try writer.noteKey(key, in: try storage(of: name).stored.keySpace)
   }
 
   /// Makes the store durable, closes it, and gives it its name.
