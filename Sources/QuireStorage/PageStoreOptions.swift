@@ -14,6 +14,9 @@ public struct PageStoreOptions: Hashable, Sendable {
   public var identity: StoreIdentity?
   /// When changes reach the disk.
   public var durability = Durability.full
+  /// The memory for pages that could be read from disk again, in bytes: a store up to this size is
+  /// resident once it was read, of a larger one the pages used last are.
+  public var cacheByteLimit = 64 << 20
   /// The log's length in bytes after which a commit also checkpoints.
   public var checkpointByteLimit = 4 << 20
 
@@ -24,6 +27,10 @@ public struct PageStoreOptions: Hashable, Sendable {
 public enum Durability: Hashable, Sendable {
   /// A commit that returned is on disk.
   case full
+  /// A commit that returned survives a crash of the process. After a crash of the system, or a
+  /// power failure, the store opens whole, at this or an earlier commit; none is lost that was made
+  /// before the last checkpoint or ``PageStore/checkpoint()``.
+  case ordered
   /// Nothing is ever synced. A crash of the process loses nothing; a crash of the system, or a
   /// power failure, may lose commits and even the store. For tests, and for files that can be made
   /// again.

@@ -10,7 +10,7 @@ package final class SimulatedDisk: FileSystem {
 
   package enum Operation {
     case write(node: Int, offset: Int, bytes: [UInt8])
-    case truncate(node: Int)
+    case truncate(node: Int, byteCount: Int)
     case name(path: String, node: Int?)
     case rename(from: String, to: String, node: Int)
   }
@@ -83,7 +83,7 @@ package final class SimulatedDisk: FileSystem {
     try step(path)
     let node = state.withLock { state in
       if let node = state.names[path] {
-        state.apply(.truncate(node: node))
+        state.apply(.truncate(node: node, byteCount: 0))
         return node
       }
       state.contents.append([])
@@ -103,6 +103,16 @@ package final class SimulatedDisk: FileSystem {
       return nil
     }
     if let refusal { throw refusal }
+  }
+
+  package func replace(_ path: String, by temporaryPath: String) throws(StorageError) {
+    try step(path)
+    let isThere = state.withLock { state in
+      guard let node = state.names[temporaryPath] else { return false }
+      state.apply(.rename(from: temporaryPath, to: path, node: node))
+      return true
+    }
+    if !isThere { throw .notFound(path: temporaryPath) }
   }
 
   package func remove(_ path: String) throws(StorageError) {
@@ -167,7 +177,13 @@ extension SimulatedDisk.State {
       let missing = offset + bytes.count - contents[node].count
       if missing > 0 { contents[node].append(contentsOf: repeatElement(0, count: missing)) }
       contents[node].replaceSubrange(offset..<(offset + bytes.count), with: bytes)
-    case .truncate(let node): contents[node] = []
+    case .truncate(let node, let byteCount):
+      if byteCount < contents[node].count {
+        contents[node].removeLast(contents[node].count - byteCount)
+      } else {
+        contents[node].append(
+          contentsOf: repeatElement(0, count: byteCount - contents[node].count))
+      }
     case .name(let path, let node): names[path] = node
     case .rename(let from, let to, let node):
       names[from] = nil
@@ -221,6 +237,11 @@ private final class SimulatedFile: File {
     disk.state.withLock { $0.apply(.write(node: node, offset: offset, bytes: bytes)) }
   }
 
+  func truncate(to byteCount: Int) throws(StorageError) {
+    try disk.step(path)
+    disk.state.withLock { $0.apply(.truncate(node: node, byteCount: byteCount)) }
+  }
+
   func sync(for reason: SyncReason) throws(StorageError) {
     try disk.step(path)
     disk.state.withLock { state in
@@ -228,7 +249,7 @@ private final class SimulatedFile: File {
       state.durableContents[node] = state.contents[node]
       state.pending.removeAll { operation in
         switch operation {
-        case .write(let other, _, _), .truncate(let other): other == node
+        case .write(let other, _, _), .truncate(let other, _): other == node
         default: false
         }
       }
@@ -261,7 +282,7 @@ extension SimulatedDisk {
       for length in 0...count {
         let kept = state.pending[..<length].filter { operation in
           switch operation {
-          case .write(lost, _, _), .truncate(lost): false
+          case .write(lost, _, _), .truncate(lost, _): false
           default: true
           }
         }

@@ -10,6 +10,10 @@ public final class DiskFileSystem: FileSystem {
     try Posix.publish(temporaryPath, as: path)
   }
 
+  public func replace(_ path: String, by temporaryPath: String) throws(StorageError) {
+    try Posix.replace(path, by: temporaryPath)
+  }
+
   public func remove(_ path: String) throws(StorageError) {
     try Posix.remove(path)
   }
@@ -59,6 +63,10 @@ private final class DiskFile: File {
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
     try Posix.write(descriptor, path, bytes, at: offset)
+  }
+
+  func truncate(to byteCount: Int) throws(StorageError) {
+    try Posix.truncate(descriptor, path, to: byteCount)
   }
 
   func sync(for reason: SyncReason) throws(StorageError) {

@@ -12,6 +12,8 @@ public protocol FileSystem: AnyObject, Sendable {
   func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File
   /// Gives a finished file its final name, in one step, unless something has that name already.
   func publish(_ temporaryPath: String, as path: String) throws(StorageError)
+  /// Gives a finished file its final name, in one step, in place of the file that has it.
+  func replace(_ path: String, by temporaryPath: String) throws(StorageError)
   /// Removes a file; there being none is no error.
   func remove(_ path: String) throws(StorageError)
   /// The identity of the file that the path names now, or `nil` when there is none.
@@ -39,6 +41,8 @@ public protocol File: AnyObject, Sendable {
   func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(StorageError) -> Int
   /// Writes all bytes, or throws after having written some of them, or none.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError)
+  /// Cuts the file off after so many bytes, or fills it up with zeros.
+  func truncate(to byteCount: Int) throws(StorageError)
   /// Returns when everything written so far is on the disk, the length of the file included.
   func sync(for reason: SyncReason) throws(StorageError)
   /// Takes the lock without waiting; it is held until the file is closed.
@@ -113,4 +117,16 @@ public enum SyncReason: String, Hashable, Sendable, CaseIterable {
   case checkpointPages
   /// The meta page of a checkpoint.
   case checkpointMeta
+  /// The log before a checkpoint that follows commits which were not synced one by one.
+  case checkpointLog
+  /// Pages written to their place around the log, before the commit that refers to them.
+  case directPages
+  /// The content of a file that will take the place of the store (compaction).
+  case replacement
+  /// The name of such a file.
+  case replacementFolder
+  /// The content of a backup.
+  case backup
+  /// The name of a backup.
+  case backupFolder
 }

@@ -48,6 +48,15 @@ public final class MemoryFileSystem: FileSystem {
     if let refusal { throw refusal }
   }
 
+  public func replace(_ path: String, by temporaryPath: String) throws(StorageError) {
+    let isThere = state.withLock { state in
+      guard let content = state.files.removeValue(forKey: temporaryPath) else { return false }
+      state.files[path] = content
+      return true
+    }
+    if !isThere { throw .notFound(path: temporaryPath) }
+  }
+
   public func remove(_ path: String) throws(StorageError) {
     state.withLock { $0.files[path] = nil }
   }
@@ -147,6 +156,16 @@ private final class MemoryFile: File {
       bytes.withUnsafeMutableBytes {
         UnsafeMutableRawBufferPointer(rebasing: $0[offset..<(offset + new.count)])
           .copyMemory(from: new)
+      }
+    }
+  }
+
+  func truncate(to byteCount: Int) throws(StorageError) {
+    content.bytes.withLock { bytes in
+      if byteCount < bytes.count {
+        bytes.removeLast(bytes.count - byteCount)
+      } else {
+        bytes.append(contentsOf: repeatElement(0, count: byteCount - bytes.count))
       }
     }
   }

@@ -163,6 +163,16 @@ enum Posix {
     try remove(temporaryPath)
   }
 
+  static func replace(_ path: String, by temporaryPath: String) throws(StorageError) {
+    _ = try check("rename", path) { rename(temporaryPath, path) }
+  }
+
+  static func truncate(
+    _ descriptor: Int32, _ path: String, to byteCount: Int
+  ) throws(StorageError) {
+    _ = try check("truncate", path) { ftruncate(descriptor, off_t(byteCount)) }
+  }
+
   static func remove(_ path: String) throws(StorageError) {
     do throws(StorageError) {
       _ = try check("remove", path) { unlink(path) }
