@@ -62,29 +62,40 @@ struct Inspection {
     return true
   }
 
-  /// - Parameter checksum: what the header of a page should say; `nil` where pages are not sealed.
-  static func inspect(_ space: PageSpace, checksum: ((PageID, Page) -> UInt64)?) -> CheckReport {
+  static func inspect(_ space: PageSpace) throws(StorageError) -> CheckReport {
     var inspection = Inspection(space)
-    inspection.inspectPages(checksum)
+    try inspection.inspectPages()
     inspection.inspectTrees()
     inspection.inspectFreeSpace()
     return inspection.report
   }
 
-  private mutating func inspectPages(_ checksum: ((PageID, Page) -> UInt64)?) {
+  /// Looks at every page in use: in memory what the file does not have yet, else what is in the
+  /// file, whatever the memory says.
+  private mutating func inspectPages() throws(StorageError) {
+    let room = PageMemory(byteCount: space.pageSize)
     for number in PageID.firstBitmap.rawValue..<space.pageCount {
       let id = PageID(number)
-      guard let page = space.table[id] else { continue }
-      report.pageCount += 1
-      if let defect = PageValidation.defect(of: page, at: id, geometry: space.geometry) {
-        add(defect, page: id)
+      guard isMarked(id) ?? true else { continue }
+      let ticket = try space.enter()
+      defer { space.leave(ticket) }
+      if let defect = try space.defect(of: id, room: room) {
+        add("\(defect), and it is in use", page: id)
+      } else {
+        report.pageCount += 1
       }
-      if page.commit > space.commit {
-        add("it carries commit \(page.commit), the store is at \(space.commit)", page: id)
-      }
-      if let checksum, checksum(id, page) != page.checksum {
-        add("its checksum is wrong in memory", page: id)
-      }
+    }
+  }
+
+  /// What the bitmap says of a page; `nil` when the bitmap cannot be read.
+  private func isMarked(_ id: PageID) -> Bool? {
+    do throws(StorageError) {
+      let ticket = try space.enter()
+      defer { space.leave(ticket) }
+      let bitmap = try space.page(space.geometry.bitmapPage(for: id))
+      return Bitmap.isSet(space.geometry.bitIndex(of: id), in: bitmap)
+    } catch {
+      return nil
     }
   }
 
@@ -119,22 +130,20 @@ struct Inspection {
 
   private mutating func inspectFreeSpace() {
     var free = 0
+    var isCounted = true
     for number in 0..<space.pageCount {
       let id = PageID(number)
-      guard let bitmap = space.table[space.geometry.bitmapPage(for: id)] else {
+      guard let isMarked = isMarked(id) else {
         if space.geometry.isBitmap(id) { add("this bitmap page cannot be read", page: id) }
+        isCounted = false
         continue
       }
-      let isMarked = Bitmap.isSet(space.geometry.bitIndex(of: id), in: bitmap)
       let isUsed = id < .firstBitmap || space.geometry.isBitmap(id) || reached.contains(id)
       if !isMarked { free += 1 }
       if isMarked, !isUsed { add("it is marked as used, but nothing refers to it", page: id) }
       if !isMarked, isUsed { add("it is marked as free, but something refers to it", page: id) }
-      if isMarked, id >= .firstBitmap, space.table[id] == nil {
-        add("it is in use, but was found damaged", page: id)
-      }
     }
-    if free != space.freePageCount {
+    if isCounted, free != space.freePageCount {
       add("\(free) pages are free, \(space.freePageCount) were counted")
     }
   }

@@ -1,9 +1,8 @@
 extension PageStore {
   /// Opens a store, creating it if need be, and recovers what the last process left.
   ///
-  /// Reads the whole file and verifies every page in use. Opening a file again that this process
-  /// has open gives another handle on the same store; durability and limits are then those of the
-  /// first.
+  /// Pages are read, and verified, when they are needed. Opening a file again that this process has
+  /// open gives another handle on the same store; durability and limits are then those of the first.
   ///
   /// - Throws: ``StorageError/locked(_:)`` naming the other process;
   ///   ``StorageError/notFound(path:)``, ``StorageError/alreadyExists(path:)``,
@@ -79,23 +78,15 @@ extension PageStore {
     guard try fileSystem.identifier(of: path) == file.identifier else {
       throw .notFound(path: path)
     }
-    let recovery = try Recovery(file, path: path, in: fileSystem, isReadOnly: options.isReadOnly)
-    guard !options.isReadOnly else { return StoreCore(recovery, file, nil) }
+    let recovery = try Recovery(file, path: path, in: fileSystem, options: options)
+    guard !options.isReadOnly else { return StoreCore(recovery, file, nil, options: options) }
+    if options.durability != .none { try recovery.secureLog() }
     let storage = StoreFile(
       file, path: path, in: fileSystem, identity: recovery.identity,
-      pageSize: recovery.space.pageSize, meta: recovery.meta, dirty: recovery.replayed,
-      options: options)
-    if !recovery.meta.isClean {
-      if options.durability == .full { try recovery.secureLog() }
-      do throws(StoreFile.Failure) {
-        try storage.checkpoint(recovery.space, isClosing: true)
-      } catch {
-        switch error {
-        case .aborted(let cause), .unknown(let cause): throw cause
-        }
-      }
-    }
+      pageSize: recovery.space.pageSize, meta: recovery.meta, options: options)
+    let core = StoreCore(recovery, file, storage, options: options)
+    if !recovery.meta.isClean { try core.finishRecovery() }
     storage.writeOwnerNote()
-    return StoreCore(recovery, file, storage)
+    return core
   }
 }

@@ -33,9 +33,15 @@ public final class PageStore: Sendable {
   public static func inMemory(
     pageSize: Int = 4096, identity: StoreIdentity? = nil
   ) -> PageStore {
-    let pageSize = PageGeometry.isLegal(pageSize: pageSize) ? pageSize : 4096
-    let space = PageSpace.empty(PageGeometry(pageSize: pageSize))
-    return PageStore(StoreCore(identity: identity ?? .random(), current: space))
+    var options = PageStoreOptions()
+    options.pageSize = PageGeometry.isLegal(pageSize: pageSize) ? pageSize : 4096
+    options.identity = identity
+    // Nothing can be given up here: what a transaction makes is in memory afterwards, too.
+    options.transactionByteLimit = .max
+    let space = PageSpace.empty(
+      PageGeometry(pageSize: options.pageSize), retainedByteLimit: options.retainedByteLimit)
+    return PageStore(
+      StoreCore(identity: identity ?? .random(), current: space, options: options))
   }
 
   public var identity: StoreIdentity { core.identity }
@@ -46,15 +52,23 @@ public final class PageStore: Sendable {
 
   // MARK: Reading
 
-  /// The newest commit, for as long as the snapshot is held.
-  public func snapshot() throws(StorageError) -> Snapshot {
+  /// The newest commit, for as long as the snapshot is held and the store is open.
+  ///
+  /// - Parameters:
+  ///   - file: with `line`, names the holder should the snapshot expire
+  ///     (``PageStoreOptions/retainedByteLimit``).
+  public func snapshot(
+    file: StaticString = #fileID, line: UInt = #line
+  ) throws(StorageError) -> Snapshot {
     try checkOpen()
-    return Snapshot(try core.current())
+    return Snapshot(try core.snapshot(for: SnapshotHolder(file: file, line: line)))
   }
 
   /// Calls `body` with a snapshot of the newest commit.
-  public func read<R>(_ body: (Snapshot) throws -> R) throws -> R {
-    try body(try snapshot())
+  public func read<R>(
+    file: StaticString = #fileID, line: UInt = #line, _ body: (Snapshot) throws -> R
+  ) throws -> R {
+    try body(try snapshot(file: file, line: line))
   }
 
   /// Figures as of the newest commit. O(1).
@@ -107,11 +121,11 @@ public final class PageStore: Sendable {
   public func checkpoint() throws(StorageError) {
     try checkOpen()
     if isReadOnly { throw .readOnly }
-    try core.checkpoint()
+    try core.makeCheckpoint()
   }
 
   /// Closes this handle; the last one of the process checkpoints, removes the log, and gives the
-  /// lock back. Snapshots stay readable. Closing twice does nothing.
+  /// lock back. Snapshots end; values taken from them stay. Closing twice does nothing.
   ///
   /// Waits for the write transaction under way.
   ///
@@ -135,20 +149,25 @@ public final class PageStore: Sendable {
 
 extension PageSpace {
   /// The first version of every store: no trees, five pages, all of them in use.
-  static func empty(_ geometry: PageGeometry) -> PageSpace {
-    var table = PageTable()
+  static func empty(_ geometry: PageGeometry, retainedByteLimit: Int = .max) -> PageSpace {
+    let pageCount = PageID.firstFree.rawValue
+    let space = PageSpace(
+      geometry: geometry, commit: .creation, cache: nil,
+      registry: VersionRegistry(
+        pageSize: geometry.pageSize, retainedByteLimit: retainedByteLimit),
+      overlay: PageOverlay(pageCount: pageCount), pageCount: pageCount, freePageCount: 0,
+      lowestFree: .firstFree)
     func add(_ id: PageID, _ type: PageType) -> MutablePage {
-      let memory = PageMemory(byteCount: geometry.pageSize)
-      let page = MutablePage(memory.base)
+      let frame = PageFrame.make(pageSize: geometry.pageSize)
+      let page = MutablePage(frame.base)
       page.initialize(type, level: 0, commit: .creation, pageSize: geometry.pageSize)
-      table.set(id, to: page.page, owner: memory)
+      space.set(id, to: frame.intoTable())
       return page
     }
     let bitmap = add(.firstBitmap, .bitmap)
-    for bit in 0..<Int(PageID.firstFree.rawValue) { Bitmap.set(bit, to: true, in: bitmap) }
+    for bit in 0..<Int(pageCount) { Bitmap.set(bit, to: true, in: bitmap) }
     _ = add(.catalogRoot, .indexLeaf)
-    return PageSpace(
-      geometry: geometry, commit: .creation, table: table, pageCount: PageID.firstFree.rawValue,
-      freePageCount: 0, lowestFree: .firstFree, isPublished: true)
+    space.publish()
+    return space
   }
 }

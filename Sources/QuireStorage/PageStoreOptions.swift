@@ -17,8 +17,17 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// The memory for pages that could be read from disk again, in bytes: a store up to this size is
   /// resident once it was read, of a larger one the pages used last are.
   public var cacheByteLimit = 64 << 20
-  /// The log's length in bytes after which a commit also checkpoints.
-  public var checkpointByteLimit = 4 << 20
+  /// The most that the log holds before a checkpoint, in bytes. The limit begins with 4 MiB, or
+  /// this if it is less, and doubles with each checkpoint that a full log causes.
+  public var checkpointByteLimit = 64 << 20
+  /// Whether checkpoints that a commit causes run on a thread of their own; otherwise the commit
+  /// returns after its checkpoint.
+  public var checkpointsInBackground = true
+  /// The memory for replaced pages that snapshots still show, in bytes; beyond it the oldest
+  /// snapshots expire.
+  public var retainedByteLimit = 256 << 20
+  /// The memory for the pages that one transaction changes, in bytes.
+  public var transactionByteLimit = 1 << 30
 
   public init() {}
 }
@@ -48,4 +57,10 @@ public struct StoreStatistics: Hashable, Sendable {
   /// The bytes of the log that hold commits since the last checkpoint; 0 in memory.
   public var logByteCount: Int
   public var commitNumber: CommitNumber
+  /// Pages in memory that are newer than the file, in bytes.
+  public var changedByteCount: Int
+  /// Pages in memory as the file has them, in bytes.
+  public var cachedByteCount: Int
+  /// Replaced pages that snapshots keep in memory, in bytes.
+  public var retainedByteCount: Int
 }

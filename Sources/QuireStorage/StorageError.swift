@@ -1,7 +1,7 @@
 /// Everything the storage engine can refuse, grouped by the reaction it calls for.
 ///
-/// *Your call*: `invalidArgument`, `keyTooLong`, `readOnly`, `closed`, `writerBusy`. Nothing
-/// happened; fix the call. *Your disk*: `io`, `noSpaceLeft`, `notFound`, `alreadyExists`,
+/// *Your call*: `invalidArgument`, `keyTooLong`, `readOnly`, `closed`, `writerBusy`, `forked`,
+/// `snapshotExpired`, `transactionTooLarge`. Nothing happened; fix the call. *Your disk*: `io`, `noSpaceLeft`, `notFound`, `alreadyExists`,
 /// `storeFull`, `poisoned`. *Your file*: `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`,
 /// `logForeign`, `logDamaged`. *Someone else*: `locked`.
 public enum StorageError: Error, Hashable, Sendable {
@@ -13,6 +13,18 @@ public enum StorageError: Error, Hashable, Sendable {
   case readOnly
   /// The store was closed.
   case closed
+  /// The store was opened by the process that this one was forked from; open it here.
+  case forked
+  /// The snapshot was held while so many pages were replaced that keeping them would take more
+  /// memory than allowed. It cannot be read any more; take a new one.
+  ///
+  /// - Parameters:
+  ///   - holder: the file and line that took it.
+  ///   - commit: the commit it shows.
+  case snapshotExpired(holder: String, commit: CommitNumber, retainedByteCount: Int, limit: Int)
+  /// A transaction changed more pages than may be in memory at once; it can only be aborted. Commit
+  /// more often, raise the limit, or build the tree from sorted input.
+  case transactionTooLarge(byteCount: Int, limit: Int)
   /// This thread already holds the write transaction; a second one would wait for itself for ever.
   case writerBusy
 
@@ -61,6 +73,14 @@ extension StorageError: CustomStringConvertible {
       "the store was opened read-only"
     case .closed:
       "the store was closed"
+    case .forked:
+      "the store was opened by the process this one was forked from; open it here"
+    case .snapshotExpired(let holder, let commit, let byteCount, let limit):
+      "the snapshot of commit \(commit) taken at \(holder) was held too long: replaced pages of "
+        + "\(byteCount) bytes were kept in memory, \(limit) are allowed"
+    case .transactionTooLarge(let byteCount, let limit):
+      "the transaction changed pages of \(byteCount) bytes, \(limit) may be in memory at once; "
+        + "commit more often, or build trees from sorted input"
     case .writerBusy:
       "this thread already has a write transaction open on the store; commit or abort it first"
     case .io(let operation, let path, let code, let message):

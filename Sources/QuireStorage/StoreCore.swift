@@ -3,81 +3,120 @@ import Synchronization
 /// One open store, however many ``PageStore`` handles of this process share it.
 ///
 /// The newest version is behind a mutex that is held for a pointer's exchange only. Everything that
-/// writes, log and file included, belongs to whoever is through the turnstile.
+/// writes, log and file included, belongs to whoever is through the turnstile; a checkpoint under
+/// way has the store's file for itself.
 ///
-/// `@unchecked Sendable`: `storage` is touched only by whoever is through the turnstile; everything
-/// else is constant or behind the mutex.
+/// `@unchecked Sendable`: `storage` and `checkpoint` are touched only by whoever is through the
+/// turnstile; everything else is constant or behind the mutex.
 final class StoreCore: @unchecked Sendable {
   let identity: StoreIdentity
   let geometry: PageGeometry
+  let options: PageStoreOptions
   let isReadOnly: Bool
-  /// The store's file, for the registry; `nil` in memory.
-  let identifier: FileIdentifier?
-  /// What was wrong with the file as a whole when it was opened.
-  private let openingFindings: [CheckReport.Finding]
-  private let turnstile = Turnstile()
-  private let state: Mutex<State>
-  private var storage: StoreFile?
-  /// The file of a read-only store, which holds its lock.
+  let registry: VersionRegistry
+  let turnstile = Turnstile()
+  let state: Mutex<State>
+  let commits: CommitQueue
+  private let forkCount = ForkCount.current
+  var storage: StoreFile?
+  /// The file of the store, which holds its lock; `nil` in memory.
   private var lockedFile: (any File)?
+  /// The checkpoint under way.
+  var checkpoint: RunningCheckpoint?
 
-  private struct State {
+  struct State {
+    /// What snapshots get: with full durability, on disk.
     var current: PageSpace
+    /// What the next transaction starts from; newer than `current` while commits wait for the
+    /// disk.
+    var latest: PageSpace
+    /// The versions in between, oldest first, `latest` included.
+    var waiting: [PageSpace] = []
     /// Set when a write failed; the answer to everybody who wants to write.
     var poison: StorageError?
     var isClosed = false
     var logByteCount = 0
+    /// The store's file, for the registry; `nil` in memory. Compaction gives it another.
+    var identifier: FileIdentifier?
   }
 
-  init(identity: StoreIdentity, current: PageSpace) {
+  init(identity: StoreIdentity, current: PageSpace, options: PageStoreOptions) {
     self.identity = identity
+    self.options = options
     geometry = current.geometry
+    registry = current.registry
     isReadOnly = false
-    identifier = nil
-    openingFindings = []
-    state = Mutex(State(current: current))
+    commits = CommitQueue(current.commit)
+    state = Mutex(State(current: current, latest: current))
   }
 
   /// - Parameter storage: the writing side; `nil` makes the store read-only.
-  init(_ recovery: Recovery, _ file: any File, _ storage: StoreFile?) {
+  init(
+    _ recovery: Recovery, _ file: any File, _ storage: StoreFile?, options: PageStoreOptions
+  ) {
     identity = recovery.identity
+    self.options = options
     geometry = recovery.space.geometry
+    registry = recovery.space.registry
     isReadOnly = storage == nil
-    identifier = file.identifier
-    openingFindings = recovery.findings
     self.storage = storage
     lockedFile = file
+    commits = CommitQueue(recovery.space.commit)
     // A writer has brought the log's commits into the pages; a reader leaves them where they are.
-    let logByteCount = storage == nil ? (recovery.log?.byteCount ?? 0) - LogFormat.recordsStart : 0
-    state = Mutex(State(current: recovery.space, logByteCount: max(0, logByteCount)))
+    let logByteCount = recovery.log?.records.reduce(0) { $0 + $1.byteCount } ?? 0
+    state = Mutex(
+      State(
+        current: recovery.space, latest: recovery.space,
+        logByteCount: storage == nil ? logByteCount : 0, identifier: file.identifier))
   }
 
-  func current() throws(StorageError) -> PageSpace {
+  deinit { endVersions() }
+
+  // MARK: Reading
+
+  func snapshot(for holder: SnapshotHolder) throws(StorageError) -> PageSpace {
+    try checkProcess()
     let (current, isClosed) = state.withLock { ($0.current, $0.isClosed) }
     if isClosed { throw .closed }
+    if let record = current.record { registry.note(holder, of: record) }
     return current
   }
 
-  var statistics: StoreStatistics {
-    state.withLock { state in
-      StoreStatistics(
-        pageSize: geometry.pageSize, pageCount: Int(state.current.pageCount),
-        freePageCount: state.current.freePageCount,
-        fileByteCount: identifier == nil
-          ? 0 : Int(state.current.pageCount) * geometry.pageSize,
-        logByteCount: state.logByteCount, commitNumber: state.current.commit)
-    }
+  /// A child made by `fork` has its parent's memory, but neither its threads nor its lock.
+  func checkProcess() throws(StorageError) {
+    if ForkCount.current != forkCount { throw .forked }
   }
 
-  /// Compares every page with its checksum; pages in memory alone have none.
-  func check() throws(StorageError) -> CheckReport {
-    let current = try current()
-    guard identifier != nil else { return Inspection.inspect(current, checksum: nil) }
-    let checksum = Checksum(identity)
-    var report = Inspection.inspect(current) { [geometry] id, page in
-      checksum.ofPage(id, page, pageSize: geometry.pageSize)
+  var statistics: StoreStatistics {
+    let (space, logByteCount, isFile) = state.withLock {
+      ($0.current, $0.logByteCount, $0.identifier != nil)
     }
-    report.findings = openingFindings + report.findings
+    return StoreStatistics(
+      pageSize: geometry.pageSize, pageCount: Int(space.pageCount),
+      freePageCount: space.freePageCount,
+      fileByteCount: isFile ? Int(space.pageCount) * geometry.pageSize : 0,
+      logByteCount: logByteCount, commitNumber: space.commit,
+      changedByteCount: space.changedPageCount * geometry.pageSize,
+      cachedByteCount: space.cache?.byteCount ?? 0,
+      retainedByteCount: registry.retainedByteCount)
+  }
+
+  /// Compares every page in use with its checksum; pages in memory alone have none.
+  func check() throws(StorageError) -> CheckReport {
+    try checkProcess()
+    let (space, isClosed) = state.withLock { ($0.current, $0.isClosed) }
+    if isClosed { throw .closed }
+    var report = try Inspection.inspect(space)
+    guard let file = lockedFile else { return report }
+    // Page 0 has a checksum over its first bytes only; nothing is ever written behind them.
+    let page = PageMemory(byteCount: geometry.pageSize)
+    let count = try page.withBytes { bytes throws(StorageError) in
+      try file.read(at: 0, into: bytes)
+    }
+    if page.bytes.prefix(count).dropFirst(IdentityPage.byteCount).contains(where: { $0 != 0 }) {
+      report.findings.append(
+        .init(page: .identity, message: "there is something where nothing is ever written"))
+    }
     return report
   }
 
@@ -85,108 +124,160 @@ final class StoreCore: @unchecked Sendable {
 
   func beginWrite() throws(StorageError) -> PageEditor {
     if isReadOnly { throw .readOnly }
-    return PageEditor(try enter().successor())
+    return PageEditor(try enter().successor(), byteLimit: options.transactionByteLimit)
   }
 
   /// Goes through the turnstile, unless there is nothing to write on the other side.
-  private func enter() throws(StorageError) -> PageSpace {
+  func enter() throws(StorageError) -> PageSpace {
+    try checkProcess()
     try turnstile.enter()
-    let (current, isClosed, poison) = state.withLock { ($0.current, $0.isClosed, $0.poison) }
+    completeCheckpointIfWritten()
+    let (latest, isClosed, poison) = state.withLock { ($0.latest, $0.isClosed, $0.poison) }
     let refusal: StorageError? = isClosed ? .closed : poison.map { .poisoned(cause: $0) }
     if let refusal {
       turnstile.leave()
       throw refusal
     }
-    return current
+    return latest
   }
 
-  /// Commits a transaction's changes and lets the next writer in.
+  /// Commits a transaction's changes and lets the next writer in; with full durability returns when
+  /// they are on disk.
   func finish(_ editor: PageEditor) throws(StorageError) -> CommitNumber {
-    defer { turnstile.leave() }
     guard !editor.touched.isEmpty else {
+      leave()
       return CommitNumber(rawValue: editor.commit.rawValue - 1)
     }
-    guard let storage else {
-      publish(editor.space)
-      return editor.commit
+    let space = editor.space
+    var syncing: LogWriter?
+    do {
+      defer { leave() }
+      if state.withLock({ $0.isClosed }) { throw .closed }
+      try editor.cutTrailingFreePages()
+      let touched = editor.touchedPages()
+      try log(editor, touched)
+      if storage?.durability == .full { syncing = storage?.log }
+      publish(space, touched, isDurable: syncing == nil)
+      checkpointIfWorthwhile()
+      updateLogByteCount()
     }
+    if let syncing { try waitUntilDurable(space.commit, in: syncing) }
+    return space.commit
+  }
+
+  private func log(_ editor: PageEditor, _ touched: [PageID]) throws(StorageError) {
+    guard let storage else { return }
     do throws(StoreFile.Failure) {
-      try storage.commit(editor.space, changed: editor.changedPages())
+      let log = try storage.openLog()
+      var record = log.encode(
+        editor.space, touched: touched, durableThrough: commits.durableCommit)
+      while log.needsCheckpoint(for: record, limit: 2 * storage.logByteLimit) {
+        try makeRoomInLog(for: editor)
+        record = log.encode(
+          editor.space, touched: touched, durableThrough: commits.durableCommit)
+      }
+      try storage.append(record, to: log)
     } catch {
-      switch error {
-      case .aborted(let cause):
-        throw cause
-      case .unknown(let cause):
-        poison(cause)
-        throw cause
+      if case .unknown(let cause) = error { poison(cause) }
+      throw error.cause
+    }
+  }
+
+  /// Makes the transaction's version the newest.
+  private func publish(_ space: PageSpace, _ touched: [PageID], isDurable: Bool) {
+    let replaced = space.replaced(touched: touched)
+    let parent = space.parent
+    space.publish()
+    if let record = parent?.record { registry.retire(replaced, shownBy: record) }
+    let old = state.withLock { state in
+      let old = state.current
+      state.latest = space
+      if isDurable {
+        state.current = space
+      } else {
+        state.waiting.append(space)
+      }
+      return old
+    }
+    if !isDurable { commits.noteWritten(space.commit) }
+    if let cache = space.cache {
+      cache.setFile(pageCount: space.pageCount, byteLimit: options.cacheByteLimit)
+      if cache.isLargerThanBudget {
+        cache.setLimit(
+          byteCount: options.cacheByteLimit - space.changedPageCount * geometry.pageSize)
       }
     }
-    publish(editor.space)
-    if storage.wantsCheckpoint {
-      // The commit is durable, whatever becomes of the checkpoint: a full disk is met again by the
-      // next one, another failure by the next transaction.
-      do throws(StorageError) { try checkpoint(storage, editor.space) } catch {}
+    withExtendedLifetime((old, parent)) {}
+    if registry.retainedByteCount > options.retainedByteLimit, let record = space.record {
+      registry.enforceLimit(except: record)
     }
-    updateLogByteCount(storage)
-    return editor.commit
   }
 
-  private func publish(_ space: PageSpace) {
-    space.publish()
-    state.withLock { $0.current = space }
+  private func waitUntilDurable(
+    _ commit: CommitNumber, in log: LogWriter
+  ) throws(StorageError) {
+    do throws(StorageError) {
+      try commits.waitUntilDurable(commit) { () throws(StorageError) in
+        try log.sync(for: .commit)
+      } publish: { [self] in
+        show(through: $0)
+      }
+    } catch {
+      poison(error)
+      throw error
+    }
   }
 
-  private func poison(_ cause: StorageError) {
-    state.withLock { $0.poison = cause }
+  /// Lets everybody see the commits up to `commit`, which are on disk.
+  func show(through commit: CommitNumber) {
+    let old: [PageSpace] = state.withLock { state in
+      let count = state.waiting.prefix { $0.commit <= commit }.count
+      guard count > 0 else { return [] }
+      let old = [state.current] + state.waiting.prefix(count)
+      state.current = state.waiting[count - 1]
+      state.waiting.removeFirst(count)
+      return old
+    }
+    // Versions end outside the mutex: ending one frees its pages.
+    withExtendedLifetime(old) {}
   }
 
-  private func updateLogByteCount(_ storage: StoreFile) {
-    let logByteCount = storage.logByteCount
+  func poison(_ cause: StorageError) {
+    state.withLock { state in
+      if state.poison == nil { state.poison = cause }
+    }
+  }
+
+  func updateLogByteCount() {
+    let logByteCount = storage?.logByteCount ?? 0
     state.withLock { $0.logByteCount = logByteCount }
   }
 
   /// Lets the next writer in; the editor's changes go with the editor.
   func abandon() {
+    leave()
+  }
+
+  private func leave() {
+    // The last handle may have been dropped while a transaction was open.
+    if lockedFile != nil, state.withLock({ $0.isClosed }) { letGoOfFile() }
     turnstile.leave()
   }
 
-  // MARK: Checkpoint and close
-
-  func checkpoint() throws(StorageError) {
-    if isReadOnly { throw .readOnly }
-    let current = try enter()
-    defer { turnstile.leave() }
-    guard let storage, storage.hasChanges else { return }
-    try checkpoint(storage, current)
-    updateLogByteCount(storage)
-  }
-
-  private func checkpoint(
-    _ storage: StoreFile, _ space: PageSpace, isClosing: Bool = false
-  ) throws(StorageError) {
-    do throws(StoreFile.Failure) {
-      try storage.checkpoint(space, isClosing: isClosing)
-    } catch {
-      switch error {
-      case .aborted(let cause):
-        // Everything is in the log still, and the next checkpoint writes all of it again.
-        throw cause
-      case .unknown(let cause):
-        poison(cause)
-        throw cause
-      }
-    }
-  }
+  // MARK: Closing
 
   /// Gives a handle back; the last one closes the store.
   ///
   /// - Throws: ``StorageError/writerBusy`` if this thread has the write transaction; an error of
   ///   the checkpoint, after which the store is closed all the same and its log kept.
   func release() throws(StorageError) {
+    try checkProcess()
     try turnstile.enter()
     defer { turnstile.leave() }
-    guard let identifier else {
+    waitForCheckpoint()
+    guard let identifier = state.withLock({ $0.identifier }) else {
       state.withLock { $0.isClosed = true }
+      registry.close()
       return
     }
     try OpenStores.release(identifier) { () throws(StorageError) in try shut() }
@@ -194,24 +285,54 @@ final class StoreCore: @unchecked Sendable {
 
   /// Gives a handle back that was dropped without being closed: no checkpoint, the log stays.
   func abandonHandle() {
-    guard let identifier else { return }
+    guard ForkCount.current == forkCount,
+      let identifier = state.withLock({ $0.identifier })
+    else { return }
     // The closure throws nothing, so nothing is.
     do throws(StorageError) {
-      try OpenStores.release(identifier) { () throws(StorageError) in }
+      try OpenStores.release(identifier) { () throws(StorageError) in
+        state.withLock { $0.isClosed = true }
+        // A transaction may still be open somewhere; it lets go when it ends.
+        guard turnstile.enterIfFree() else { return }
+        waitForCheckpoint()
+        letGoOfFile()
+        turnstile.leave()
+      }
     } catch {}
   }
 
   private func shut() throws(StorageError) {
-    let (current, isPoisoned) = state.withLock { state in
-      state.isClosed = true
-      return (state.current, state.poison != nil)
-    }
-    let storage = self.storage
-    self.storage = nil
-    // The lock goes with the file, when everything is written.
-    defer { lockedFile = nil }
-    guard let storage, !isPoisoned else { return }
-    if storage.hasChanges { try checkpoint(storage, current, isClosing: true) }
+    defer { letGoOfFile() }
+    guard let storage, state.withLock({ $0.poison }) == nil else { return }
+    if storage.log != nil { try checkpointForClosing(storage) }
     storage.removeOwnerNote()
+  }
+
+  private func letGoOfFile() {
+    let space = state.withLock { state in
+      state.isClosed = true
+      return state.latest
+    }
+    registry.close()
+    space.cache?.close()
+    storage = nil
+    // A reader or a checkpoint may have the file for a moment yet, but not what it is locked for.
+    lockedFile?.unlock()
+    lockedFile = nil
+  }
+
+  /// The newest version has no successor that would give its pages back.
+  private func endVersions() {
+    let latest = state.withLock { $0.latest }
+    guard let record = latest.record else { return }
+    var retired: [RetiredMemory] = []
+    for index in 0..<latest.overlay.capacity {
+      guard let chunk = latest.overlay.chunk(index) else { continue }
+      for slot in 0..<PageOverlay.chunkCount where chunk[slot].isPage {
+        retired.append(RetiredMemory(chunk[slot]))
+      }
+      retired.append(RetiredMemory(chunk))
+    }
+    registry.retire(retired, shownBy: record)
   }
 }

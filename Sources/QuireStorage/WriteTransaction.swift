@@ -144,7 +144,9 @@ public final class WriteTransaction: TreeReader {
   private func catalogueCounts() throws(StorageError) {
     let byName = states.sorted { $0.key.lexicographicallyPrecedes($1.key) }
     for (name, state) in byName where state.count != state.cataloguedCount {
-      try catalog.set(state, of: name, with: editor)
+      try editor.operate { () throws(StorageError) in
+        try catalog.set(state, of: name, with: editor)
+      }
     }
   }
 
@@ -200,17 +202,14 @@ public final class WriteTransaction: TreeReader {
 
   private func create(_ kind: TreeKind, _ name: String) throws(StorageError) -> TreeState {
     try checkFree(name)
-    if let failure = editor.failure { throw failure }
-    do throws(StorageError) {
+    let state = try editor.operate { () throws(StorageError) in
       let type = kind == .record ? RecordLayout.leafType : IndexLayout.leafType
       let (root, _) = try editor.allocate(type, level: 0)
       let state = TreeState(kind: kind, root: root, count: 0)
       try catalog.set(state, of: Array(name.utf8), with: editor)
-      states[Array(name.utf8)] = state
       return state
-    } catch {
-      editor.failure = error
-      throw error
     }
+    states[Array(name.utf8)] = state
+    return state
   }
 }

@@ -213,7 +213,8 @@ private final class SimulatedFile: File {
     at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> Int {
     let bytes = disk.state.withLock { $0.contents[node] }
-    let count = max(0, min(buffer.count, bytes.count - offset))
+    let count = min(buffer.count, bytes.count - offset)
+    guard count > 0 else { return 0 }
     buffer.copyBytes(from: bytes[offset..<(offset + count)])
     return count
   }

@@ -92,7 +92,7 @@ import Testing
         .check().findings.map(\.message)
     }
     #expect(try findings(whole).isEmpty)
-    #expect(try findings(Array(whole.dropLast())).first?.contains("ends after") == true)
+    #expect(try findings(Array(whole.dropLast())).first?.contains("the file ends before it") == true)
     var written = whole
     written[100] = 1
     #expect(try findings(written).count == 1)

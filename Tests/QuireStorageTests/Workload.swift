@@ -39,6 +39,7 @@ struct Workload {
     var options = PageStoreOptions()
     options.pageSize = 512
     options.checkpointByteLimit = 10 << 10
+    options.checkpointsInBackground = false
     options.identity = StoreIdentity(high: 17, low: 4)
     return options
   }

@@ -76,4 +76,6 @@ private final class DiskFile: File {
   func lock(_ mode: LockMode) throws(StorageError) -> Bool {
     try Posix.lock(descriptor, path, mode)
   }
+
+  func unlock() { Posix.unlock(descriptor) }
 }

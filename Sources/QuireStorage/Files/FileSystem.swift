@@ -49,9 +49,13 @@ public protocol File: AnyObject, Sendable {
   ///
   /// - Returns: `false` when somebody else's lock is in the way.
   func lock(_ mode: LockMode) throws(StorageError) -> Bool
+  /// Gives the lock back although the file stays open for a while.
+  func unlock()
 }
 
 extension File {
+  public func unlock() {}
+
   /// Writes the first `byteCount` bytes of the memory, or all of it.
   func write(
     _ memory: PageMemory, byteCount: Int? = nil, at offset: Int

@@ -113,8 +113,13 @@ private final class MemoryFile: File {
     self.path = path
   }
 
-  deinit {
-    let held = held.withLock { $0 }
+  deinit { unlock() }
+
+  func unlock() {
+    let held = held.withLock { held in
+      defer { held = nil }
+      return held
+    }
     content.locks.withLock { locks in
       switch held {
       case .shared: locks -= 1
@@ -134,7 +139,8 @@ private final class MemoryFile: File {
     // The buffer is written under the lock only; it is not kept.
     nonisolated(unsafe) let buffer = buffer
     return content.bytes.withLock { bytes in
-      let count = max(0, min(buffer.count, bytes.count - offset))
+      let count = min(buffer.count, bytes.count - offset)
+      guard count > 0 else { return 0 }
       bytes.withUnsafeBytes {
         buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<(offset + count)]))
       }

@@ -12,14 +12,14 @@ extension StoreFile {
     do throws(StorageError) {
       let file = try openNew(temporary, for: path, in: fileSystem)
       try file.write(content, at: 0)
-      if options.durability == .full { try file.sync(for: .creation) }
+      if options.durability != .none { try file.sync(for: .creation) }
       try fileSystem.publish(temporary, as: path)
     } catch {
       // The first error is the one to tell; what is left is an unfinished file with a telling name.
       do throws(StorageError) { try fileSystem.remove(temporary) } catch {}
       throw error
     }
-    if options.durability == .full { try fileSystem.syncFolder(of: path, for: .creationFolder) }
+    if options.durability != .none { try fileSystem.syncFolder(of: path, for: .creationFolder) }
   }
 
   /// - Throws: ``StorageError/noFolder(path:)`` where a file cannot be because its folder is not
@@ -43,14 +43,14 @@ extension StoreFile {
     for sequence in [0, 1] as [UInt64] {
       let meta = MetaPage(
         sequence: sequence, epoch: 0, lastCommit: .creation, pageCount: space.pageCount,
-        isClean: true)
+        freePageCount: 0, logOffset: UInt64(LogFormat.recordsStart), logChain: 0, isClean: true)
       let page = meta.encoded(checksum, pageSize: pageSize)
       (memory.base + Int(meta.id.rawValue) * pageSize)
         .copyMemory(from: page.base, byteCount: pageSize)
       withExtendedLifetime(page) {}
     }
     for id in [PageID.firstBitmap, .catalogRoot] {
-      guard let page = space.table[id] else { continue }
+      let page = space.overlay[id].page
       let copy = MutablePage(memory.base + Int(id.rawValue) * pageSize)
       copy.base.copyMemory(from: page.base, byteCount: pageSize)
       copy.checksum = checksum.ofPage(id, copy.page, pageSize: pageSize)

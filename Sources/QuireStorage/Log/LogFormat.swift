@@ -8,9 +8,8 @@ enum LogFormat {
 
   /// The first record begins here: the header shares no disk block with what is overwritten.
   static let recordsStart = 4096
-  /// The length of a new log; it doubles from here to `largestStep`, then grows by that.
+  /// The length of a new log; it doubles as it fills.
   static let initialByteCount = 8192
-  static let largestStep = 4 << 20
 
   enum Header {
     static let magic = 0
@@ -31,15 +30,27 @@ enum LogFormat {
     static let byteCount = 32
     /// The last commit known to be on disk when this record was written.
     static let durableThrough = 40
-    static let imageCount = 48
+    static let pageEntryCount = 48
     static let pageCount = 52
-    static let headerByteCount = 56
-    /// Before each page: its number and four zero bytes.
-    static let imagePrefixByteCount = 8
+    static let freePageCount = 56
+    static let headerByteCount = 64
     static let trailerByteCount = 8
+    /// Records begin at multiples of this, so that they can be looked for.
+    static let alignment = 8
+  }
 
-    static func byteCount(imageCount: Int, pageSize: Int) -> Int {
-      headerByteCount + imageCount * (imagePrefixByteCount + pageSize) + trailerByteCount
-    }
+  /// One page in a record: its number, flags, ranges; then the ranges; then their bytes.
+  enum PageEntry {
+    static let id = 0
+    static let flags = 4
+    static let rangeCount = 6
+    static let headerByteCount = 8
+    /// Flag: the ranges apply to a page of zeros, not to the page as it was.
+    static let isWhole = 1
+    static let rangeByteCount = 4
+  }
+
+  static func roundedUp(_ byteCount: Int) -> Int {
+    (byteCount + Record.alignment - 1) & ~(Record.alignment - 1)
   }
 }

@@ -1,19 +1,25 @@
 /// Reads what a log holds beyond the last checkpoint, and tells a torn end from damage.
 ///
-/// A record counts while its epoch, number, place in the chain and checksum all hold. What follows
-/// the first that does not is the remains of a commit that was never acknowledged, with one
-/// exception: if a later whole record of the same epoch says that the missing commit was durable,
-/// the log is damaged. Damage to the very last commit cannot be told from a torn end.
+/// A record counts while its epoch, number, place in the chain and checksum all hold; it follows
+/// the one before, or lies at the start of the ring. What follows the first that does not count is
+/// the remains of commits that were never acknowledged as durable, with one exception: if any whole
+/// record of the same epoch says that the missing commit was durable, the log is damaged. Damage to
+/// the very last commit cannot be told from a torn end.
+///
+/// Memory: the pages of the commits, and the longest record.
 struct LogReader {
-  /// The pages of the commits, newest version of each; they point into `memory`.
-  private(set) var images: [PageID: Page] = [:]
-  /// The last commit, and the store's page count after it; as at the checkpoint when there is none.
+  /// The pages of the commits, newest version of each.
+  private(set) var pages: [PageID: PageFrame] = [:]
+  /// The last commit, and the store's page counts after it; as at the checkpoint when there is
+  /// none.
   private(set) var lastCommit: CommitNumber
   private(set) var pageCount: UInt32
-  /// Where the last whole record ends.
-  private(set) var end = LogFormat.recordsStart
-  let memory: PageMemory
+  private(set) var freePageCount: UInt32
+  /// Where the whole records lie.
+  private(set) var records: [(offset: Int, byteCount: Int)] = []
 
+  private let file: any File
+  private let fileByteCount: Int
   private let checksum: Checksum
   private let pageSize: Int
   private let epoch: UInt64
@@ -24,22 +30,27 @@ struct LogReader {
   init(
     _ file: any File, path: String, identity: StoreIdentity, meta: MetaPage, pageSize: Int
   ) throws(StorageError) {
+    self.file = file
     checksum = Checksum(identity)
     self.pageSize = pageSize
     self.path = path
     epoch = meta.epoch
     lastCommit = meta.lastCommit
     pageCount = meta.pageCount
-    memory = PageMemory(byteCount: try file.byteCount())
-    let read = try file.readAll(into: memory)
-    guard read == memory.byteCount, isHeaderOurs(identity) else { throw .logForeign(path: path) }
-    try readRecords()
+    freePageCount = meta.freePageCount
+    fileByteCount = try file.byteCount()
+    let window = LogWindow(file, byteCount: fileByteCount)
+    guard try isHeaderOurs(window) else { throw .logForeign(path: path) }
+    guard !meta.isClean else { return }
+    try readRecords(from: meta.logOffset, chain: meta.logChain, window)
+    try lookBeyondEnd(window)
   }
 
-  private func isHeaderOurs(_ identity: StoreIdentity) -> Bool {
+  private func isHeaderOurs(_ window: LogWindow) throws(StorageError) -> Bool {
     typealias Header = LogFormat.Header
-    guard memory.byteCount >= LogFormat.recordsStart else { return false }
-    let header = UnsafeRawPointer(memory.base)
+    guard fileByteCount >= LogFormat.recordsStart,
+      let header = try window.bytes(at: 0, count: Header.byteCount)
+    else { return false }
     let checked = UnsafeRawBufferPointer(start: header, count: Header.checksum)
     // The checksum is seeded with the identity, so the identity itself need not be compared.
     return header.u64(at: Header.magic) == LogFormat.fileMagic
@@ -47,47 +58,83 @@ struct LogReader {
       && Int(header.u32(at: Header.pageSize)) == pageSize
   }
 
-  private mutating func readRecords() throws(StorageError) {
-    var previous = checksum.logChainStart(epoch: epoch)
-    while let record = record(at: end), record.epoch == epoch, record.previous == previous,
-      record.commit == lastCommit.next
-    {
-      replay(record)
-      previous = record.checksum
+  private mutating func readRecords(
+    from start: UInt64, chain: UInt64, _ window: LogWindow
+  ) throws(StorageError) {
+    guard var offset = Int(exactly: start), offset % LogFormat.Record.alignment == 0 else {
+      throw .damaged(page: .metaA, reason: "the log is said to begin at \(start)")
     }
-    try lookBeyondEnd()
+    var previous = chain
+    while true {
+      var found: Record?
+      for place in [offset, LogFormat.recordsStart] {
+        if let record = try record(at: place, window), record.epoch == epoch,
+          record.previous == previous, record.commit == lastCommit.next
+        {
+          found = record
+          break
+        }
+      }
+      guard let found else { return }
+      try replay(found, window)
+      previous = found.checksum
+      offset = found.offset + found.byteCount
+    }
   }
 
-  private mutating func replay(_ record: Record) {
+  private mutating func replay(_ record: Record, _ window: LogWindow) throws(StorageError) {
     typealias Format = LogFormat.Record
-    var offset = end + Format.headerByteCount
-    for _ in 0..<record.imageCount {
-      let id = PageID(UnsafeRawPointer(memory.base).u32(at: offset))
-      offset += Format.imagePrefixByteCount
-      images[id] = Page(UnsafeRawPointer(memory.base + offset))
-      offset += pageSize
+    guard let start = try window.bytes(at: record.offset, count: record.byteCount) else { return }
+    var offset = Format.headerByteCount
+    let end = record.byteCount - Format.trailerByteCount
+    for _ in 0..<record.pageEntryCount {
+      guard
+        let entry = PageDifference.Entry(
+          at: start + offset, room: end - offset, pageSize: pageSize)
+      else {
+        throw .logDamaged(path: path, firstLost: record.commit, lastLost: record.commit)
+      }
+      offset += entry.byteCount
+      let frame: PageFrame
+      if let known = pages[entry.id] {
+        frame = known
+      } else {
+        // The first entry of a page since the checkpoint is whole, or there is nothing to apply it
+        // to.
+        guard entry.isWhole else {
+          throw .logDamaged(path: path, firstLost: record.commit, lastLost: record.commit)
+        }
+        frame = PageFrame.make(pageSize: pageSize)
+        pages[entry.id] = frame
+      }
+      entry.apply(to: frame.base, pageSize: pageSize)
     }
+    records.append((record.offset, record.byteCount))
     lastCommit = record.commit
     pageCount = record.pageCount
-    end += record.byteCount
+    freePageCount = record.freePageCount
   }
 
-  /// Looks for whole records after the first bad one. Records begin at multiples of eight.
-  private func lookBeyondEnd() throws(StorageError) {
+  /// Looks for whole records anywhere that vouch for commits that were not found.
+  private func lookBeyondEnd(_ window: LogWindow) throws(StorageError) {
     var durable = lastCommit
-    var offset = end
-    while offset + LogFormat.Record.headerByteCount <= memory.byteCount {
-      guard let record = record(at: offset) else {
-        offset += 8
+    let scan = LogWindow(file, byteCount: fileByteCount)
+    var offset = LogFormat.recordsStart
+    while offset + LogFormat.Record.headerByteCount <= fileByteCount {
+      guard let start = try scan.bytes(at: offset, count: 8) else { break }
+      guard start.u64(at: 0) == LogFormat.recordMagic,
+        let record = try record(at: offset, window)
+      else {
+        offset += LogFormat.Record.alignment
         continue
       }
       if record.epoch == epoch { durable = max(durable, record.durableThrough) }
-      // Written after a checkpoint that the meta pages know nothing of.
+      // Written after a closing that the meta pages know nothing of.
       if record.epoch > epoch {
         throw .damaged(
           page: .metaA,
-          reason: "the log continues checkpoint epoch \(record.epoch); the newest readable meta "
-            + "page has epoch \(epoch)")
+          reason: "the log has epoch \(record.epoch); the newest readable meta page has epoch "
+            + "\(epoch)")
       }
       offset += record.byteCount
     }
@@ -97,37 +144,72 @@ struct LogReader {
   }
 
   private struct Record {
+    var offset: Int
     var epoch: UInt64
     var commit: CommitNumber
     var previous: UInt64
     var durableThrough: CommitNumber
     var byteCount: Int
-    var imageCount: Int
+    var pageEntryCount: Int
     var pageCount: UInt32
+    var freePageCount: UInt32
     var checksum: UInt64
   }
 
   /// A record that is whole in itself, or `nil`.
-  private func record(at offset: Int) -> Record? {
+  private func record(at offset: Int, _ window: LogWindow) throws(StorageError) -> Record? {
     typealias Format = LogFormat.Record
-    let room = memory.byteCount - offset
-    guard room >= Format.headerByteCount + Format.trailerByteCount else { return nil }
-    let start = UnsafeRawPointer(memory.base + offset)
-    guard start.u64(at: Format.magic) == LogFormat.recordMagic else { return nil }
-    let imageCount = Int(start.u32(at: Format.imageCount))
-    let byteCount = Format.byteCount(imageCount: imageCount, pageSize: pageSize)
-    guard byteCount <= room, start.u64(at: Format.byteCount) == UInt64(byteCount) else {
-      return nil
-    }
+    let room = fileByteCount - offset
+    guard room >= Format.headerByteCount + Format.trailerByteCount,
+      let header = try window.bytes(at: offset, count: Format.headerByteCount),
+      header.u64(at: Format.magic) == LogFormat.recordMagic,
+      let byteCount = Int(exactly: header.u64(at: Format.byteCount)),
+      byteCount >= Format.headerByteCount + Format.trailerByteCount, byteCount <= room,
+      byteCount % Format.alignment == 0
+    else { return nil }
+    guard let start = try window.bytes(at: offset, count: byteCount) else { return nil }
     let epoch = start.u64(at: Format.epoch)
     let checked = byteCount - Format.trailerByteCount
     let sum = checksum.ofLog(UnsafeRawBufferPointer(start: start, count: checked), epoch: epoch)
     guard start.u64(at: checked) == sum else { return nil }
     return Record(
-      epoch: epoch, commit: CommitNumber(rawValue: start.u64(at: Format.commit)),
+      offset: offset, epoch: epoch, commit: CommitNumber(rawValue: start.u64(at: Format.commit)),
       previous: start.u64(at: Format.previous),
       durableThrough: CommitNumber(rawValue: start.u64(at: Format.durableThrough)),
-      byteCount: byteCount, imageCount: imageCount, pageCount: start.u32(at: Format.pageCount),
-      checksum: sum)
+      byteCount: byteCount, pageEntryCount: Int(start.u32(at: Format.pageEntryCount)),
+      pageCount: start.u32(at: Format.pageCount),
+      freePageCount: start.u32(at: Format.freePageCount), checksum: sum)
+  }
+}
+
+/// A stretch of a log in memory, moved along as it is read.
+private final class LogWindow {
+  private let file: any File
+  private let fileByteCount: Int
+  private var memory = PageMemory(byteCount: 0)
+  private var start = 0
+  private var count = 0
+
+  private static let usualByteCount = 1 << 20
+
+  init(_ file: any File, byteCount: Int) {
+    self.file = file
+    fileByteCount = byteCount
+  }
+
+  /// The bytes, valid until the next call; `nil` beyond the end of the file.
+  func bytes(at offset: Int, count wanted: Int) throws(StorageError) -> UnsafeRawPointer? {
+    guard offset >= 0, offset + wanted <= fileByteCount else { return nil }
+    if offset < start || offset + wanted > start + count {
+      let room = min(max(wanted, LogWindow.usualByteCount), fileByteCount - offset)
+      if memory.byteCount < room { memory = PageMemory(byteCount: room) }
+      start = offset
+      count = 0
+      count = try memory.withBytes { bytes throws(StorageError) in
+        try file.read(at: offset, into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<room]))
+      }
+      guard wanted <= count else { return nil }
+    }
+    return UnsafeRawPointer(memory.base + (offset - start))
   }
 }

@@ -1,23 +1,46 @@
 /// Appends commits to the log.
 ///
-/// The log's file is filled with zeros ahead, in doubling steps, and used again from the start
-/// after each checkpoint: a commit overwrites bytes that exist, so that its sync need not write a
-/// file's length or place, which makes it as fast as the disk can be. Records of earlier epochs may
-/// follow the newest one; their epoch tells.
+/// The log is a ring: records follow each other, and when the end of the file is near and the
+/// start is history, the next one goes to the start. What lies between the last completed
+/// checkpoint and the newest record is live and never overwritten. When nothing is live, the log
+/// begins again at its start.
+///
+/// The file is filled with zeros ahead, in doubling steps, and used again and again: a commit
+/// overwrites bytes that exist, so that its sync need not write a file's length or place, which
+/// makes it as fast as the disk can be.
+///
+/// A page is logged whole when it is touched for the first time in a *span*, the time from the
+/// beginning of one checkpoint to the beginning of the next, and as its difference afterwards. So
+/// whatever a checkpoint leaves half-written in the store's file can be put together from the log
+/// alone.
 final class LogWriter {
-  private let file: any File
+  /// Where a record begins, and what the next one names as its predecessor.
+  struct Position: Equatable {
+    var offset: Int
+    var chain: UInt64
+
+    /// Where there is no log, or none any more.
+    static let none = Position(offset: LogFormat.recordsStart, chain: 0)
+  }
+
+  let file: any File
+  let epoch: UInt64
   private let checksum: Checksum
   private let pageSize: Int
-  private(set) var epoch: UInt64
-  /// Where the next record goes.
-  private var tail = LogFormat.recordsStart
+  private let fillsAhead: Bool
+  /// Where what is live begins.
+  private var head = LogFormat.recordsStart
+  /// Where the next record goes, and the checksum of the last one.
+  private(set) var tail: Position
+  /// The bytes of live records.
+  private(set) var liveByteCount = 0
   /// The bytes the file has.
-  private var allocated: Int
-  /// The checksum of the last record.
-  private var previous: UInt64
+  private(set) var allocated: Int
+  /// See ``LogWriter``. Never 0: no frame has been logged in span 0.
+  private(set) var span: UInt64 = 1
   private var buffer = PageMemory(byteCount: 0)
 
-  /// Creates the log and makes it durable, header and name.
+  /// Creates the log and, with full or ordered durability, makes it durable, header and name.
   init(
     creating path: String, identity: StoreIdentity, pageSize: Int, epoch: UInt64,
     in fileSystem: any FileSystem, durability: Durability
@@ -25,14 +48,17 @@ final class LogWriter {
     checksum = Checksum(identity)
     self.pageSize = pageSize
     self.epoch = epoch
-    previous = checksum.logChainStart(epoch: epoch)
+    // Without a sync for each commit there is nothing to gain.
+    fillsAhead = durability == .full
+    tail = Position(
+      offset: LogFormat.recordsStart, chain: checksum.logChainStart(epoch: epoch))
     allocated = LogFormat.initialByteCount
     file = try fileSystem.open(path, .create)
     let start = PageMemory(byteCount: LogFormat.initialByteCount)
     start.base.initializeMemory(as: UInt8.self, repeating: 0, count: start.byteCount)
     LogWriter.encodeHeader(identity, pageSize: pageSize, checksum, in: start.base)
     try file.write(start, at: 0)
-    if durability == .full {
+    if durability != .none {
       try file.sync(for: .logCreation)
       try fileSystem.syncFolder(of: path, for: .logFolder)
     }
@@ -54,74 +80,148 @@ final class LogWriter {
     header.setU64(checksum.ofLog(checked, epoch: 0), at: Header.checksum)
   }
 
-  /// The bytes of records since the last checkpoint.
-  var usedByteCount: Int { tail - LogFormat.recordsStart }
+  // MARK: Appending
 
-  /// Writes a commit's record; it is not durable before ``sync()``.
+  /// A record ready to be written; it lies in the writer's own buffer.
+  struct Record {
+    fileprivate var byteCount: Int
+    fileprivate var checksum: UInt64
+  }
+
+  /// Puts a commit's record together.
+  ///
+  /// - Parameter touched: the pages the transaction set, in the order of the file, each once; those
+  ///   it gave back are passed over.
+  func encode(
+    _ space: PageSpace, touched: [PageID], durableThrough: CommitNumber
+  ) -> Record {
+    typealias Format = LogFormat.Record
+    var offset = Format.headerByteCount
+    var entryCount = 0
+    let limit = PageDifference.byteCountLimit(pageSize: pageSize)
+    for id in touched {
+      let word = space.overlay[id]
+      guard word.isPage else { continue }
+      makeRoom(offset + limit + Format.trailerByteCount + Format.alignment, keeping: offset)
+      let page = MutablePage(UnsafeMutableRawPointer(mutating: word.base))
+      let old = space.parent?.overlay[id] ?? .absent
+      let base = old.isPage && old.frame.header.loggedSpan == span ? old.page : nil
+      word.frame.header.loggedSpan = span
+      let byteCount = PageDifference.encode(
+        page.page, from: base, at: id, pageSize: pageSize, in: buffer.base + offset)
+      offset += byteCount
+      if byteCount > 0 { entryCount += 1 }
+    }
+    makeRoom(offset + Format.trailerByteCount + Format.alignment, keeping: offset)
+    let record = buffer.base
+    let end = LogFormat.roundedUp(offset)
+    for padding in offset..<end {
+      record.storeBytes(of: 0, toByteOffset: padding, as: UInt8.self)
+    }
+    let byteCount = end + Format.trailerByteCount
+    record.setU64(LogFormat.recordMagic, at: Format.magic)
+    record.setU64(epoch, at: Format.epoch)
+    record.setU64(space.commit.rawValue, at: Format.commit)
+    record.setU64(tail.chain, at: Format.previous)
+    record.setU64(UInt64(byteCount), at: Format.byteCount)
+    record.setU64(durableThrough.rawValue, at: Format.durableThrough)
+    record.setU32(UInt32(entryCount), at: Format.pageEntryCount)
+    record.setU32(space.pageCount, at: Format.pageCount)
+    record.setU32(UInt32(space.freePageCount), at: Format.freePageCount)
+    record.setU32(0, at: Format.freePageCount + 4)
+    let sum = checksum.ofLog(UnsafeRawBufferPointer(start: record, count: end), epoch: epoch)
+    record.setU64(sum, at: end)
+    return Record(byteCount: byteCount, checksum: sum)
+  }
+
+  private func makeRoom(_ byteCount: Int, keeping used: Int) {
+    guard buffer.byteCount < byteCount else { return }
+    let larger = PageMemory(byteCount: max(byteCount, 2 * buffer.byteCount, 16 * pageSize))
+    larger.base.copyMemory(from: buffer.base, byteCount: used)
+    buffer = larger
+  }
+
+  /// Whether the record must wait for a checkpoint, since the log would grow beyond its limit.
+  func needsCheckpoint(for record: Record, limit: Int) -> Bool {
+    guard liveByteCount > 0, place(for: record.byteCount) == nil else { return false }
+    return isWrapped || allocated >= LogFormat.recordsStart + limit
+  }
+
+  /// Writes the record; it is not durable before ``sync()``.
   ///
   /// - Throws: any error of the file. The log then ends where it ended before, if ``retract()``
   ///   succeeds.
-  func append(
-    _ images: [(id: PageID, page: Page)], commit: CommitNumber, pageCount: UInt32,
-    durableThrough: CommitNumber
-  ) throws(StorageError) {
-    typealias Record = LogFormat.Record
-    let byteCount = Record.byteCount(imageCount: images.count, pageSize: pageSize)
-    try grow(toHold: tail + byteCount)
-    if buffer.byteCount < byteCount { buffer = PageMemory(byteCount: byteCount) }
-    let record = buffer.base
-    record.setU64(LogFormat.recordMagic, at: Record.magic)
-    record.setU64(epoch, at: Record.epoch)
-    record.setU64(commit.rawValue, at: Record.commit)
-    record.setU64(previous, at: Record.previous)
-    record.setU64(UInt64(byteCount), at: Record.byteCount)
-    record.setU64(durableThrough.rawValue, at: Record.durableThrough)
-    record.setU32(UInt32(images.count), at: Record.imageCount)
-    record.setU32(pageCount, at: Record.pageCount)
-    var offset = Record.headerByteCount
-    for (id, page) in images {
-      record.setU32(id.rawValue, at: offset)
-      record.setU32(0, at: offset + 4)
-      offset += Record.imagePrefixByteCount
-      (record + offset).copyMemory(from: page.base, byteCount: pageSize)
-      offset += pageSize
+  func append(_ record: Record) throws(StorageError) {
+    if liveByteCount == 0 {
+      head = LogFormat.recordsStart
+      tail.offset = LogFormat.recordsStart
     }
-    let sum = checksum.ofLog(UnsafeRawBufferPointer(start: record, count: offset), epoch: epoch)
-    record.setU64(sum, at: offset)
-    try file.write(buffer, byteCount: byteCount, at: tail)
-    tail += byteCount
-    previous = sum
+    attempted = nil
+    if place(for: record.byteCount) == nil {
+      // Not wrapped: a wrapped log without room had to wait for a checkpoint.
+      try grow(toHold: tail.offset + record.byteCount)
+    }
+    guard let offset = place(for: record.byteCount) else { return }
+    attempted = offset
+    try file.write(buffer, byteCount: record.byteCount, at: offset)
+    attempted = nil
+    tail = Position(offset: offset + record.byteCount, chain: record.checksum)
+    liveByteCount += record.byteCount
     // A commit that was far larger than others should not keep its memory.
-    if buffer.byteCount > 1 << 20 { buffer = PageMemory(byteCount: 0) }
+    if buffer.byteCount > 8 << 20 { buffer = PageMemory(byteCount: 0) }
   }
 
-  /// Makes everything appended durable.
-  func sync() throws(StorageError) {
-    try file.sync(for: .commit)
+  private var isWrapped: Bool { liveByteCount > 0 && tail.offset <= head }
+  /// Where a record was being written when that failed.
+  private var attempted: Int?
+
+  /// Where a record of that length goes; `nil` when there is no room in the file as it is.
+  private func place(for byteCount: Int) -> Int? {
+    if isWrapped { return tail.offset + byteCount < head ? tail.offset : nil }
+    if tail.offset + byteCount <= allocated { return tail.offset }
+    return LogFormat.recordsStart + byteCount < head ? LogFormat.recordsStart : nil
   }
 
-  /// After a failed ``append(_:commit:pageCount:durableThrough:)``: spoils what it may have
-  /// written, so that it can never be taken for a commit.
+  /// After a failed ``append(_:)``: spoils what it may have written, so that it can never be taken
+  /// for a commit.
   func retract() throws(StorageError) {
-    guard tail < allocated else { return }
+    guard let attempted else { return }
     let zeros = [UInt8](repeating: 0, count: LogFormat.Record.headerByteCount)
-    try zeros.withRawBytes { zeros throws(StorageError) in try file.write(zeros, at: tail) }
-  }
-
-  /// Begins the next epoch at the start of the file: every record there is history.
-  func restart(epoch: UInt64) {
-    self.epoch = epoch
-    tail = LogFormat.recordsStart
-    previous = checksum.logChainStart(epoch: epoch)
+    try zeros.withRawBytes { zeros throws(StorageError) in try file.write(zeros, at: attempted) }
   }
 
   private func grow(toHold needed: Int) throws(StorageError) {
     while allocated < needed {
-      let step = min(allocated, LogFormat.largestStep)
-      let zeros = PageMemory(byteCount: step)
-      zeros.base.initializeMemory(as: UInt8.self, repeating: 0, count: step)
-      try file.write(zeros, at: allocated)
+      let step = min(allocated, 8 << 20)
+      if fillsAhead {
+        let zeros = PageMemory(byteCount: step)
+        zeros.base.initializeMemory(as: UInt8.self, repeating: 0, count: step)
+        try file.write(zeros, at: allocated)
+      }
       allocated += step
     }
+  }
+
+  /// Makes everything appended durable.
+  func sync(for reason: SyncReason) throws(StorageError) {
+    try file.sync(for: reason)
+  }
+
+  // MARK: Checkpoints
+
+  /// A checkpoint of everything logged so far begins: from here on pages are logged whole again.
+  func beginSpan() -> Position {
+    span += 1
+    bytesBeforeSpan = liveByteCount
+    return tail
+  }
+
+  private var bytesBeforeSpan = 0
+
+  /// That checkpoint is complete: what came before it is history.
+  func release(before position: Position) {
+    head = position.offset
+    liveByteCount -= bytesBeforeSpan
+    bytesBeforeSpan = 0
   }
 }

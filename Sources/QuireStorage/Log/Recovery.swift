@@ -1,158 +1,105 @@
-/// What the files of a store say, put together: the last durable commit, with every page that can
-/// be trusted.
+/// What the files of a store say, put together: the last durable commit.
 ///
-/// Writes nothing. Pages come from the log where it has them, else from the file; a page that fails
-/// its checksum, or whose content contradicts itself, leaves an empty slot, so that the rest stays
-/// readable.
+/// Writes nothing. Pages come from the log where it has them, else from the file, when they are
+/// needed; a page that fails its checksum, or whose content contradicts itself, is an error then,
+/// and the rest stays readable.
 struct Recovery {
   let identity: StoreIdentity
   let meta: MetaPage
   let space: PageSpace
-  /// The pages that came from the log; if there are any, or the store was not closed, a store
-  /// opened for writing checkpoints before anything else.
-  let replayed: Set<PageID>
-  /// The log's bytes up to the end of its last whole record, and its file; `nil` without a log that
-  /// counts.
-  let log: (file: any File, bytes: PageMemory, byteCount: Int)?
-  /// What is wrong with the file as a whole, for an inspection to tell.
-  let findings: [CheckReport.Finding]
+  /// The log's file and where its whole records lie; `nil` without a log that counts.
+  let log: (file: any File, records: [(offset: Int, byteCount: Int)])?
+
+  /// What is read at once to begin with: enough for the first pages of most stores.
+  private static let headByteCount = 32_768
 
   init(
-    _ file: any File, path: String, in fileSystem: any FileSystem, isReadOnly: Bool
+    _ file: any File, path: String, in fileSystem: any FileSystem, options: PageStoreOptions
   ) throws(StorageError) {
-    let slab = PageMemory(byteCount: try file.byteCount())
-    let read = try file.readAll(into: slab)
-    let bytes = UnsafeRawBufferPointer(rebasing: slab.bytes[..<read])
-    let page = try IdentityPage(from: bytes, path: path, isReadOnly: isReadOnly)
+    let isReadOnly = options.isReadOnly
+    var head = try Recovery.read(file, byteCount: Recovery.headByteCount)
+    let page = try IdentityPage(
+      from: UnsafeRawBufferPointer(rebasing: head.memory.bytes[..<head.byteCount]), path: path,
+      isReadOnly: isReadOnly)
+    let geometry = PageGeometry(pageSize: page.pageSize)
+    if page.pageSize * Int(PageID.firstFree.rawValue) > head.byteCount {
+      head = try Recovery.read(file, byteCount: page.pageSize * Int(PageID.firstFree.rawValue))
+    }
+    defer { withExtendedLifetime(head.memory) {} }
+    let bytes = UnsafeRawBufferPointer(rebasing: head.memory.bytes[..<head.byteCount])
     identity = page.identity
     let checksum = Checksum(identity)
     guard let meta = MetaPage.newest(in: bytes, checksum, pageSize: page.pageSize) else {
       throw .damaged(page: .metaA, reason: "the checksums of both meta pages are wrong")
     }
     self.meta = meta
-    let opened = try Recovery.openLog(path, fileSystem, isReadOnly: isReadOnly, meta)
-    var reader: LogReader?
-    if let opened {
-      do throws(StorageError) {
-        reader = try LogReader(
-          opened, path: StoreFile.logPath(of: path), identity: identity, meta: meta,
-          pageSize: page.pageSize)
-      } catch .logForeign where meta.isClean {
-        // Left behind by something else, or never finished: a closed store needs no log.
-      }
+    let reader = try Recovery.readLog(
+      path, fileSystem, isReadOnly: isReadOnly, meta, identity, pageSize: page.pageSize)
+    log = reader.map { ($0.file, $0.reader.records) }
+    let registry = VersionRegistry(
+      pageSize: page.pageSize, retainedByteLimit: options.retainedByteLimit)
+    let cache = PageCache(
+      file, geometry: geometry, checksum: checksum, reclaimer: registry.reclaimer,
+      byteLimit: options.cacheByteLimit)
+    let pageCount = reader?.reader.pageCount ?? meta.pageCount
+    let commit = reader?.reader.lastCommit ?? meta.lastCommit
+    space = PageSpace(
+      geometry: geometry, commit: commit, cache: cache, registry: registry,
+      overlay: PageOverlay(pageCount: pageCount), pageCount: pageCount,
+      freePageCount: Int(reader?.reader.freePageCount ?? meta.freePageCount),
+      lowestFree: .firstFree)
+    cache.setFile(pageCount: pageCount, byteLimit: options.cacheByteLimit)
+    cache.preload(bytes, for: commit)
+    for (id, frame) in reader?.reader.pages ?? [:] {
+      let isSound = PageValidation.defect(of: Page(frame.base), at: id, geometry: geometry) == nil
+      space.set(id, to: isSound ? frame.intoTable() : .unreadable)
     }
-    if let opened, let reader, !meta.isClean {
-      log = (opened, reader.memory, reader.end)
-    } else {
-      log = nil
-    }
-    replayed = Set((reader?.images ?? [:]).keys)
-    let loader = PageLoader(
-      geometry: PageGeometry(pageSize: page.pageSize), checksum: checksum, file: bytes, slab: slab,
-      log: reader, pageCount: reader?.pageCount ?? meta.pageCount,
-      lastCommit: reader?.lastCommit ?? meta.lastCommit)
-    space = loader.load()
-    findings = Recovery.findings(in: bytes, space)
-    guard space.table[.catalogRoot] != nil else {
+    space.publish()
+    let ticket = try space.enter()
+    defer { space.leave(ticket) }
+    do throws(StorageError) {
+      _ = try space.page(.catalogRoot)
+    } catch .damaged {
       throw .damaged(page: .catalogRoot, reason: "the catalog of trees cannot be read")
     }
   }
 
-  private static func findings(
-    in file: UnsafeRawBufferPointer, _ space: PageSpace
-  ) -> [CheckReport.Finding] {
-    var findings: [CheckReport.Finding] = []
-    // Free pages at the end need never have been written, and others may be in the log.
-    let pageCount = UInt32(clamping: file.count / space.pageSize)
-    let missing = (pageCount..<max(space.pageCount, pageCount)).count {
-      space.isMissing(PageID($0))
-    }
-    if missing > 0 {
-      findings.append(
-        .init(message: "the file ends after \(file.count) bytes, before \(missing) pages in use"))
-    }
-    if file.prefix(space.pageSize).dropFirst(IdentityPage.byteCount).contains(where: { $0 != 0 }) {
-      findings.append(
-        .init(page: .identity, message: "there is something where nothing is ever written"))
-    }
-    return findings
+  private static func read(
+    _ file: any File, byteCount: Int
+  ) throws(StorageError) -> (memory: PageMemory, byteCount: Int) {
+    let memory = PageMemory(byteCount: byteCount)
+    return (memory, try file.readAll(into: memory))
   }
 
-  private static func openLog(
-    _ path: String, _ fileSystem: any FileSystem, isReadOnly: Bool, _ meta: MetaPage
-  ) throws(StorageError) -> (any File)? {
+  private static func readLog(
+    _ path: String, _ fileSystem: any FileSystem, isReadOnly: Bool, _ meta: MetaPage,
+    _ identity: StoreIdentity, pageSize: Int
+  ) throws(StorageError) -> (file: any File, reader: LogReader)? {
+    // A closed store needs no log; one that lies there was left behind, or is another's.
+    if meta.isClean { return nil }
     let logPath = StoreFile.logPath(of: path)
+    let file: any File
     do throws(StorageError) {
-      return try fileSystem.open(logPath, isReadOnly ? .read : .write)
+      file = try fileSystem.open(logPath, isReadOnly ? .read : .write)
     } catch .notFound {
-      if meta.isClean { return nil }
       throw .logMissing(path: logPath)
     }
+    let reader = try LogReader(
+      file, path: logPath, identity: identity, meta: meta, pageSize: pageSize)
+    return (file, reader)
   }
 
   /// Makes durable what was read from the log, by writing it once more: after a failed sync, the
   /// system may show bytes that are not on the disk and believe them clean.
   func secureLog() throws(StorageError) {
     guard let log else { return }
-    try log.file.write(log.bytes, byteCount: log.byteCount, at: 0)
-    try log.file.sync(for: .recoveredLog)
-  }
-}
-
-/// Finds, verifies and tables every page in use.
-private struct PageLoader {
-  let geometry: PageGeometry
-  let checksum: Checksum
-  let file: UnsafeRawBufferPointer
-  let slab: PageMemory
-  let log: LogReader?
-  let pageCount: UInt32
-  let lastCommit: CommitNumber
-
-  func load() -> PageSpace {
-    var table = PageTable()
-    var freePageCount = 0
-    var group: UInt32 = 0
-    while group < pageCount {
-      let bitmapID = PageID(group + PageID.firstBitmap.rawValue)
-      let end = UInt32(min(UInt64(group) + UInt64(geometry.groupPageCount), UInt64(pageCount)))
-      let bitmap = trusted(bitmapID)
-      if let bitmap {
-        table.set(bitmapID, to: bitmap.page, owner: bitmap.owner)
-        freePageCount +=
-          Int(end - group) - Bitmap.countSet(in: bitmap.page, below: Int(end - group))
+    for record in log.records {
+      let memory = PageMemory(byteCount: record.byteCount)
+      let count = try memory.withBytes { bytes throws(StorageError) in
+        try log.file.read(at: record.offset, into: bytes)
       }
-      for number in max(group, PageID.catalogRoot.rawValue)..<max(end, group) {
-        let id = PageID(number)
-        if id == bitmapID { continue }
-        // Without its bitmap, a page that is whole is taken to be in use.
-        if let bitmap, !Bitmap.isSet(geometry.bitIndex(of: id), in: bitmap.page) { continue }
-        if let page = trusted(id) { table.set(id, to: page.page, owner: page.owner) }
-      }
-      guard let next = UInt32(exactly: UInt64(group) + UInt64(geometry.groupPageCount)) else {
-        break
-      }
-      group = next
+      try log.file.write(memory, byteCount: count, at: record.offset)
     }
-    return PageSpace(
-      geometry: geometry, commit: lastCommit, table: table, pageCount: pageCount,
-      freePageCount: freePageCount, lowestFree: .firstFree, isPublished: true)
-  }
-
-  private func trusted(_ id: PageID) -> (page: Page, owner: PageMemory)? {
-    guard let found = find(id) else { return nil }
-    let page = found.page
-    guard page.checksum == checksum.ofPage(id, page, pageSize: geometry.pageSize),
-      page.commit <= lastCommit,
-      PageValidation.defect(of: page, at: id, geometry: geometry) == nil
-    else { return nil }
-    return found
-  }
-
-  private func find(_ id: PageID) -> (page: Page, owner: PageMemory)? {
-    if let log, let image = log.images[id] { return (image, log.memory) }
-    let start = Int(id.rawValue) * geometry.pageSize
-    guard start + geometry.pageSize <= file.count, let base = file.baseAddress else { return nil }
-    return (Page(base + start), slab)
+    try log.file.sync(for: .recoveredLog)
   }
 }

@@ -1,37 +1,41 @@
 // A store's two files and how they move together.
 //
 //   commit      record → log, sync                                  one write, one sync
-//   checkpoint  changed pages → store, sync; meta page, sync        the log begins anew
+//   checkpoint  changed pages → store, sync; meta page, sync        the log's part becomes history
 //
 // The pages in the store's file change at checkpoints only, and only to what the log already holds
-// durably; so a crash finds either the old pages and the log to repeat, or the new meta page. Each
-// commit logs whole pages, so repeating it never depends on what a torn page in the file looks
-// like.
+// durably; so a crash finds either the old pages and the log to repeat, or the new meta page. What
+// a torn page looks like never matters: the log has every page that a checkpoint may be writing
+// whole.
 //
 // The log exists only while it is needed: from the first commit after opening to the clean close.
 
-/// The writing side of a store's files. Belongs to whoever is through the store's turnstile.
-final class StoreFile {
+/// The writing side of a store's files. Belongs to whoever is through the store's turnstile, but
+/// for ``write(_:isClosing:)``, which only the one checkpoint under way calls.
+///
+/// `@unchecked Sendable`: see above; `meta` is written by checkpoints, and by the first commit, when
+/// there is no checkpoint.
+final class StoreFile: @unchecked Sendable {
   let path: String
-  private let file: any File
-  private let fileSystem: any FileSystem
-  private let identity: StoreIdentity
-  private let checksum: Checksum
-  private let pageSize: Int
-  private let durability: Durability
-  private let checkpointByteLimit: Int
-  private var meta: MetaPage
-  private var log: LogWriter?
-  /// The pages changed since the last checkpoint.
-  private var dirty: Set<PageID>
+  let file: any File
+  let fileSystem: any FileSystem
+  let identity: StoreIdentity
+  let checksum: Checksum
+  let pageSize: Int
+  let durability: Durability
+  private(set) var meta: MetaPage
+  private(set) var log: LogWriter?
+  /// The log's limit at the moment: doubles up to the largest with each checkpoint it causes, as
+  /// the load then is worth it.
+  private(set) var logByteLimit: Int
+  private let largestLogByteLimit: Int
 
   static func logPath(of path: String) -> String { path + "-log" }
   static func ownerPath(of path: String) -> String { path + "-owner" }
 
-  /// - Parameter dirty: the pages that recovery found in the log.
   init(
     _ file: any File, path: String, in fileSystem: any FileSystem, identity: StoreIdentity,
-    pageSize: Int, meta: MetaPage, dirty: Set<PageID>, options: PageStoreOptions
+    pageSize: Int, meta: MetaPage, options: PageStoreOptions
   ) {
     self.file = file
     self.path = path
@@ -39,16 +43,13 @@ final class StoreFile {
     self.identity = identity
     self.pageSize = pageSize
     self.meta = meta
-    self.dirty = dirty
     checksum = Checksum(identity)
     durability = options.durability
-    checkpointByteLimit = options.checkpointByteLimit
+    largestLogByteLimit = options.checkpointByteLimit
+    logByteLimit = min(4 << 20, options.checkpointByteLimit)
   }
 
-  var logByteCount: Int { log?.usedByteCount ?? 0 }
-  var wantsCheckpoint: Bool { logByteCount > checkpointByteLimit }
-  var hasChanges: Bool { !dirty.isEmpty || log != nil }
-  func byteCount() throws(StorageError) -> Int { try file.byteCount() }
+  var logByteCount: Int { log?.liveByteCount ?? 0 }
 
   // MARK: Owner
 
@@ -94,54 +95,16 @@ final class StoreFile {
     init(_ error: StorageError) {
       if case .noSpaceLeft = error { self = .aborted(error) } else { self = .unknown(error) }
     }
-  }
 
-  /// Makes a commit durable. Its pages are sealed with their checksums on the way.
-  func commit(
-    _ space: PageSpace, changed: [(id: PageID, page: MutablePage)]
-  ) throws(Failure) {
-    for (id, page) in changed {
-      page.checksum = checksum.ofPage(id, page.page, pageSize: pageSize)
+    var cause: StorageError {
+      switch self {
+      case .aborted(let cause), .unknown(let cause): cause
+      }
     }
-    let log = try openLog(for: space)
-    do throws(StorageError) {
-      // With full durability every commit before this one was synced before it was acknowledged.
-      let durableThrough =
-        durability == .full
-        ? CommitNumber(rawValue: space.commit.rawValue - 1) : meta.lastCommit
-      try log.append(
-        changed.map { ($0.id, $0.page.page) }, commit: space.commit, pageCount: space.pageCount,
-        durableThrough: durableThrough)
-    } catch {
-      try retract(from: log, after: error)
-    }
-    guard durability == .full else { return note(changed) }
-    do throws(StorageError) {
-      try log.sync()
-    } catch {
-      throw .unknown(error)
-    }
-    note(changed)
-  }
-
-  private func note(_ changed: [(id: PageID, page: MutablePage)]) {
-    for (id, _) in changed { dirty.insert(id) }
-  }
-
-  private func retract(
-    from log: LogWriter, after error: StorageError
-  ) throws(Failure) {
-    guard case .noSpaceLeft = error else { throw .unknown(error) }
-    do throws(StorageError) {
-      try log.retract()
-    } catch {
-      throw .unknown(error)
-    }
-    throw .aborted(error)
   }
 
   /// The log; before the first commit after opening it is created, and a meta page says so.
-  private func openLog(for space: PageSpace) throws(Failure) -> LogWriter {
+  func openLog() throws(Failure) -> LogWriter {
     if let log { return log }
     let created: LogWriter
     do throws(StorageError) {
@@ -156,6 +119,8 @@ final class StoreFile {
     var next = meta
     next.sequence += 1
     next.epoch += 1
+    next.logOffset = UInt64(created.tail.offset)
+    next.logChain = created.tail.chain
     next.isClean = false
     do throws(StorageError) {
       try write(next, for: .firstCommitMeta)
@@ -167,71 +132,75 @@ final class StoreFile {
     return created
   }
 
+  /// Writes a record; with full durability it is to be synced before it counts.
+  func append(_ record: LogWriter.Record, to log: LogWriter) throws(Failure) {
+    do throws(StorageError) {
+      try log.append(record)
+    } catch {
+      guard case .noSpaceLeft = error else { throw .unknown(error) }
+      do throws(StorageError) {
+        try log.retract()
+      } catch {
+        throw .unknown(error)
+      }
+      throw .aborted(error)
+    }
+  }
+
   // MARK: Checkpoint
 
-  /// Brings the pages in the file up to `space`, which must be durable in the log, and begins the
-  /// log anew; or, when `isClosing`, removes it.
+  /// Brings the pages in the file up to the checkpoint's version, which must be durable in the log;
+  /// the log is then history up to it, or altogether when `isClosing`.
   ///
   /// A full disk aborts it while only page content has changed, since the log still holds
   /// everything.
-  func checkpoint(_ space: PageSpace, isClosing: Bool) throws(Failure) {
+  func write(_ checkpoint: Checkpoint, isClosing: Bool) throws(Failure) {
+    let space = checkpoint.space
+    space.cache?.beginOverwriting(with: space.commit)
+    defer { space.cache?.endOverwriting() }
     do throws(StorageError) {
-      try writePages(of: space)
-      if durability == .full { try file.sync(for: .checkpointPages) }
+      try checkpoint.writePages(to: file, checksum)
+      if durability != .none { try file.sync(for: .checkpointPages) }
     } catch {
       throw Failure(error)
     }
+    let next = MetaPage(
+      sequence: meta.sequence + 1, epoch: meta.epoch, lastCommit: space.commit,
+      pageCount: space.pageCount, freePageCount: UInt32(space.freePageCount),
+      logOffset: UInt64(checkpoint.position.offset), logChain: checkpoint.position.chain,
+      isClean: isClosing)
     do throws(StorageError) {
-      try turnOver(to: space, isClosing: isClosing)
+      try write(next, for: .checkpointMeta)
     } catch {
-      // Whatever the reason: if the meta page counts, records of this epoch no longer do.
+      // Whatever the reason: if the meta page counts, the log is history.
       throw .unknown(error)
     }
   }
 
-  /// Writes the meta page that makes the log history.
-  private func turnOver(to space: PageSpace, isClosing: Bool) throws(StorageError) {
-    let next = MetaPage(
-      sequence: meta.sequence + 1, epoch: meta.epoch + 1, lastCommit: space.commit,
-      pageCount: space.pageCount, isClean: isClosing)
-    try write(next, for: .checkpointMeta)
-    dirty = []
-    if isClosing {
-      log = nil
-      try fileSystem.remove(StoreFile.logPath(of: path))
-    } else {
-      log?.restart(epoch: next.epoch)
-    }
+  /// The checkpoint is on disk: what it wrote need not be in the log any more.
+  func finish(_ checkpoint: Checkpoint) {
+    log?.release(before: checkpoint.position)
+  }
+
+  /// The log was full before its time; more of it is worth its place.
+  func raiseLogLimit() { logByteLimit = min(2 * logByteLimit, largestLogByteLimit) }
+
+  /// After the closing checkpoint.
+  func removeLog() throws(StorageError) {
+    log = nil
+    try fileSystem.remove(StoreFile.logPath(of: path))
+  }
+
+  /// Gives back to the system what the file has beyond its last page.
+  func cutOff(afterPages pageCount: UInt32) throws(StorageError) {
+    let byteCount = Int(pageCount) * pageSize
+    if try file.byteCount() > byteCount { try file.truncate(to: byteCount) }
   }
 
   private func write(_ next: MetaPage, for reason: SyncReason) throws(StorageError) {
     let page = next.encoded(checksum, pageSize: pageSize)
     try file.write(page, at: Int(next.id.rawValue) * pageSize)
-    if durability == .full { try file.sync(for: reason) }
+    if durability != .none { try file.sync(for: reason) }
     meta = next
   }
-
-  /// Writes the changed pages in the order of the file, neighbours together.
-  private func writePages(of space: PageSpace) throws(StorageError) {
-    // A page that is free by now need not be written: nothing will read it.
-    let pages = dirty.sorted().compactMap { id in space.table[id].map { (id, $0) } }
-    guard !pages.isEmpty else { return }
-    let room = PageMemory(byteCount: min(pages.count, StoreFile.batchPageCount) * pageSize)
-    var start = 0
-    while start < pages.count {
-      var count = 0
-      while start + count < pages.count, count < StoreFile.batchPageCount,
-        pages[start + count].0.rawValue == pages[start].0.rawValue + UInt32(count)
-      {
-        (room.base + count * pageSize)
-          .copyMemory(from: pages[start + count].1.base, byteCount: pageSize)
-        count += 1
-      }
-      try file.write(
-        room, byteCount: count * pageSize, at: Int(pages[start].0.rawValue) * pageSize)
-      start += count
-    }
-  }
-
-  private static let batchPageCount = 256
 }

@@ -8,6 +8,11 @@ struct MetaPage: Equatable {
   /// The commit that the pages in the file show, apart from the log.
   var lastCommit: CommitNumber
   var pageCount: UInt32
+  var freePageCount: UInt32
+  /// Where the log goes on after that commit, or at its start.
+  var logOffset: UInt64
+  /// The checksum that the record there names as its predecessor's.
+  var logChain: UInt64
   /// Whether the store was closed and has no log.
   var isClean: Bool
 
@@ -16,6 +21,9 @@ struct MetaPage: Equatable {
   private static let commitOffset = 24
   private static let pageCountOffset = 32
   private static let flagsOffset = 36
+  private static let logOffsetOffset = 40
+  private static let logChainOffset = 48
+  private static let freePageCountOffset = 56
   private static let cleanFlag: UInt32 = 1
 
   /// The page that a sequence number is written to.
@@ -29,6 +37,9 @@ struct MetaPage: Equatable {
     memory.base.setU64(epoch, at: MetaPage.epochOffset)
     memory.base.setU64(lastCommit.rawValue, at: MetaPage.commitOffset)
     memory.base.setU32(pageCount, at: MetaPage.pageCountOffset)
+    memory.base.setU32(freePageCount, at: MetaPage.freePageCountOffset)
+    memory.base.setU64(logOffset, at: MetaPage.logOffsetOffset)
+    memory.base.setU64(logChain, at: MetaPage.logChainOffset)
     memory.base.setU32(isClean ? MetaPage.cleanFlag : 0, at: MetaPage.flagsOffset)
     let page = MutablePage(memory.base)
     page.checksum = checksum.ofPage(id, page.page, pageSize: pageSize)
@@ -36,12 +47,16 @@ struct MetaPage: Equatable {
   }
 
   init(
-    sequence: UInt64, epoch: UInt64, lastCommit: CommitNumber, pageCount: UInt32, isClean: Bool
+    sequence: UInt64, epoch: UInt64, lastCommit: CommitNumber, pageCount: UInt32,
+    freePageCount: UInt32, logOffset: UInt64, logChain: UInt64, isClean: Bool
   ) {
     self.sequence = sequence
     self.epoch = epoch
     self.lastCommit = lastCommit
     self.pageCount = pageCount
+    self.freePageCount = freePageCount
+    self.logOffset = logOffset
+    self.logChain = logChain
     self.isClean = isClean
   }
 
@@ -52,8 +67,11 @@ struct MetaPage: Equatable {
     epoch = page.base.u64(at: MetaPage.epochOffset)
     lastCommit = CommitNumber(rawValue: page.base.u64(at: MetaPage.commitOffset))
     pageCount = page.base.u32(at: MetaPage.pageCountOffset)
+    freePageCount = page.base.u32(at: MetaPage.freePageCountOffset)
+    logOffset = page.base.u64(at: MetaPage.logOffsetOffset)
+    logChain = page.base.u64(at: MetaPage.logChainOffset)
     isClean = page.base.u32(at: MetaPage.flagsOffset) & MetaPage.cleanFlag != 0
-    guard self.id == id, pageCount >= PageID.firstFree.rawValue else { return nil }
+    guard self.id == id, pageCount >= PageID.firstFree.rawValue, freePageCount < pageCount else { return nil }
   }
 
   /// The meta page that counts.

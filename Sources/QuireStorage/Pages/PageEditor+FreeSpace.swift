@@ -69,9 +69,24 @@ extension PageEditor {
       throw .damaged(page: id, reason: "two places refer to it")
     }
     Bitmap.set(bit, to: false, in: try writable(bitmapID))
-    space.table.clear(id)
+    forget(id)
     space.freePageCount += 1
     if id < space.lowestFree { space.lowestFree = id }
+  }
+
+  /// Lets the store end before the free pages at its end. Bitmap pages keep their places.
+  func cutTrailingFreePages() throws(StorageError) {
+    let ticket = try space.enter()
+    defer { space.leave(ticket) }
+    while space.freePageCount > 0, space.pageCount > PageID.firstFree.rawValue {
+      let last = PageID(space.pageCount - 1)
+      guard !space.geometry.isBitmap(last) else { return }
+      let bitmap = try space.page(space.geometry.bitmapPage(for: last))
+      if Bitmap.isSet(space.geometry.bitIndex(of: last), in: bitmap) { return }
+      space.pageCount -= 1
+      space.freePageCount -= 1
+      space.lowestFree = min(space.lowestFree, PageID(space.pageCount))
+    }
   }
 
   /// Adds a page at the end of the file. The first page of a group brings the group's bitmap along,

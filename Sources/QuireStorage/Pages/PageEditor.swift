@@ -5,7 +5,7 @@
 /// that carries the transaction's own commit number is already a private copy.
 final class PageEditor {
   let space: PageSpace
-  /// Pages made or copied, in order, some perhaps twice, some perhaps free again since.
+  /// Pages made, copied or given back, in order, some perhaps twice.
   private(set) var touched: [PageID] = []
   /// Room to put a node aside while it is rebuilt, and to assemble an entry, as the bytes handed in
   /// may lie in the very page that is about to change. Made when first needed.
@@ -21,8 +21,20 @@ final class PageEditor {
     var slot: Int
   }
 
-  init(_ space: PageSpace) {
+  /// The pages that this transaction has in memory of its own, and how many bytes they may take.
+  private var ownPageCount = 0
+  private let byteLimit: Int
+
+  init(_ space: PageSpace, byteLimit: Int) {
     self.space = space
+    self.byteLimit = byteLimit
+  }
+
+  /// - Throws: ``StorageError/transactionTooLarge(byteCount:limit:)`` when the transaction has
+  ///   outgrown its limit.
+  func checkSize() throws(StorageError) {
+    guard ownPageCount * pageSize > byteLimit else { return }
+    throw .transactionTooLarge(byteCount: ownPageCount * pageSize, limit: byteLimit)
   }
 
   var pageSize: Int { space.pageSize }
@@ -55,32 +67,52 @@ final class PageEditor {
 
   /// The page, private to this transaction.
   func writable(_ id: PageID) throws(StorageError) -> MutablePage {
-    let slot = space.table.slot(id)
-    guard let page = slot.page, let owner = slot.owner else {
-      // Fails with the right words.
-      _ = try space.page(id)
-      throw .damaged(page: id, reason: "it has no memory")
+    let word = space.overlay[id]
+    if word.isPage, word.page.commit == commit {
+      return MutablePage(UnsafeMutableRawPointer(mutating: word.base))
     }
-    if space.isPrivate(page) {
-      // A private page is alone in its memory: `writable` and `create` made it so.
-      return MutablePage(owner.base)
-    }
-    let memory = PageMemory(byteCount: pageSize)
-    memory.base.copyMemory(from: page.base, byteCount: pageSize)
-    let copy = MutablePage(memory.base)
+    let page = try space.page(id)
+    let frame = PageFrame.make(pageSize: pageSize)
+    frame.base.copyMemory(from: page.base, byteCount: pageSize)
+    let copy = MutablePage(frame.base)
     copy.commit = commit
-    space.table.set(id, to: copy.page, owner: memory)
+    space.set(id, to: frame.intoTable())
     touched.append(id)
+    ownPageCount += 1
     return copy
   }
 
+  /// Shows a page as free; what this transaction had made of it stays until the next operation,
+  /// since the present one may still be looking at it.
+  func forget(_ id: PageID) {
+    let word = space.overlay[id]
+    if word.isPage, word.page.commit == commit {
+      dropped.append(word)
+      ownPageCount -= 1
+    }
+    space.set(id, to: .unreadable)
+    touched.append(id)
+  }
+
+  private var dropped: [PageWord] = []
+
+  /// Frees what the last operation dropped.
+  func freeDropped() {
+    guard !dropped.isEmpty else { return }
+    for word in dropped { word.release() }
+    dropped.removeAll(keepingCapacity: true)
+  }
+
+  deinit { freeDropped() }
+
   /// Puts an empty page at `id`, which must be marked as in use.
   func create(_ type: PageType, level: Int, at id: PageID) -> MutablePage {
-    let memory = PageMemory(byteCount: pageSize)
-    let page = MutablePage(memory.base)
+    let frame = PageFrame.make(pageSize: pageSize)
+    let page = MutablePage(frame.base)
     page.initialize(type, level: level, commit: commit, pageSize: pageSize)
-    space.table.set(id, to: page.page, owner: memory)
+    space.set(id, to: frame.intoTable())
     touched.append(id)
+    ownPageCount += 1
     return page
   }
 
@@ -90,16 +122,12 @@ final class PageEditor {
     return (id, create(type, level: level, at: id))
   }
 
-  /// The pages to log, sorted: every page this transaction made or changed that is still in use.
-  func changedPages() -> [(id: PageID, page: MutablePage)] {
+  /// The pages this transaction made, changed or gave back, in the order of the file, each once.
+  func touchedPages() -> [PageID] {
     touched.sort()
-    var pages: [(id: PageID, page: MutablePage)] = []
+    var pages: [PageID] = []
     pages.reserveCapacity(touched.count)
-    for id in touched where pages.last?.id != id {
-      // Touched and in use, hence private and alone in its memory.
-      guard let owner = space.table.slot(id).owner else { continue }
-      pages.append((id, MutablePage(owner.base)))
-    }
+    for id in touched where pages.last != id { pages.append(id) }
     return pages
   }
 }

@@ -1,107 +1,282 @@
-/// The pages of one version of the store: a page table and the numbers that go with it.
+import Synchronization
+
+/// The pages of one version of the store: what differs from the file, the file, and the numbers
+/// that go with it.
 ///
-/// A transaction changes a copy through its ``PageEditor``; publishing makes that copy the store's
-/// newest version, and from then on it never changes again. Snapshots hold published ones.
+/// A transaction changes a successor through its ``PageEditor``; publishing makes that the store's
+/// newest version, and from then on it never changes again. Snapshots hold published ones, and a
+/// version lives as long as somebody holds it.
+///
+/// Addresses of pages are followed between ``enter()`` and ``leave(_:)`` only; who needs a page for
+/// longer retains its frame.
 ///
 /// `@unchecked Sendable`: until it is published, only the one editor that made it (not Sendable)
-/// reaches it; publishing goes through a mutex; afterwards nothing changes it.
+/// reaches it; publishing goes through a mutex; afterwards nothing changes it but the overlay's
+/// atomic words.
 final class PageSpace: @unchecked Sendable {
   let geometry: PageGeometry
   /// The commit this version is, or will be when it is published.
   let commit: CommitNumber
-  var table: PageTable
+  /// The pages of the file; `nil` in memory.
+  let cache: PageCache?
+  let registry: VersionRegistry
+  private(set) var overlay: PageOverlay
   /// The pages of the file, free ones included.
   var pageCount: UInt32
   /// The free pages among them.
   var freePageCount: Int
   /// No page below this number is free.
   var lowestFree: PageID
-  /// Whether a transaction may still change pages that carry this version's commit number.
-  private(set) var isPublished: Bool
+  /// The pages that the overlay has, for they are not in the file yet.
+  private(set) var changedPageCount = 0
+  /// This version among the living; `nil` until it is published.
+  private(set) var record: VersionRecord?
+  /// The version this one was made from, until it is published or given up.
+  private(set) var parent: PageSpace?
+  /// The chunks that this transaction copied or made.
+  private var ownChunks: [Int] = []
 
   init(
-    geometry: PageGeometry, commit: CommitNumber, table: PageTable, pageCount: UInt32,
-    freePageCount: Int, lowestFree: PageID, isPublished: Bool
+    geometry: PageGeometry, commit: CommitNumber, cache: PageCache?, registry: VersionRegistry,
+    overlay: PageOverlay, pageCount: UInt32, freePageCount: Int, lowestFree: PageID,
+    parent: PageSpace? = nil
   ) {
     self.geometry = geometry
     self.commit = commit
-    self.table = table
+    self.cache = cache
+    self.registry = registry
+    self.overlay = overlay
     self.pageCount = pageCount
     self.freePageCount = freePageCount
     self.lowestFree = lowestFree
-    self.isPublished = isPublished
+    self.parent = parent
+  }
+
+  deinit {
+    if let record {
+      registry.end(record)
+    } else {
+      discardOwnPages()
+      overlay.deallocate()
+    }
   }
 
   /// The version that the next transaction starts from.
   func successor() -> PageSpace {
-    PageSpace(
-      geometry: geometry, commit: commit.next, table: table, pageCount: pageCount,
-      freePageCount: freePageCount, lowestFree: lowestFree, isPublished: false)
+    let successor = PageSpace(
+      geometry: geometry, commit: commit.next, cache: cache, registry: registry,
+      overlay: PageOverlay(copying: overlay, pageCount: pageCount), pageCount: pageCount,
+      freePageCount: freePageCount, lowestFree: lowestFree, parent: self)
+    successor.changedPageCount = changedPageCount
+    return successor
   }
 
-  func publish() { isPublished = true }
+  /// The same version, less what the file has by now.
+  func relieved(_ overlay: PageOverlay) -> PageSpace {
+    let relieved = PageSpace(
+      geometry: geometry, commit: commit, cache: cache, registry: registry, overlay: overlay,
+      pageCount: pageCount, freePageCount: freePageCount, lowestFree: lowestFree)
+    overlay.forEach { _, word in relieved.changedPageCount += word.isPage ? 1 : 0 }
+    return relieved
+  }
+
+  /// Goes on from a version that differs from the parent only in what it need not carry any more.
+  func rebase(on newest: PageSpace) {
+    guard let old = parent else { return }
+    let rebased = PageOverlay(copying: newest.overlay, pageCount: pageCount)
+    for index in ownChunks {
+      guard let chunk = overlay.chunk(index), chunk.commit == commit else { continue }
+      let before = old.overlay.chunk(index)
+      let now = newest.overlay.chunk(index)
+      for slot in 0..<PageOverlay.chunkCount where chunk[slot] == before?[slot] ?? .absent {
+        chunk[slot] = now?[slot] ?? .absent
+      }
+      rebased.setChunk(index, to: chunk)
+    }
+    overlay.deallocate()
+    overlay = rebased
+    changedPageCount = 0
+    overlay.forEach { _, word in changedPageCount += word.isPage ? 1 : 0 }
+    parent = newest
+  }
+
+  var isPublished: Bool { record != nil }
+
+  /// Ends all changing.
+  func publish() {
+    if overlay.capacity << Int(PageOverlay.chunkShift) < Int(pageCount) {
+      let larger = PageOverlay(copying: overlay, pageCount: pageCount)
+      overlay.deallocate()
+      overlay = larger
+    }
+    record = registry.begin(
+      VersionRecord(commit: commit, overlay: overlay, pageCount: pageCount))
+    parent = nil
+    ownChunks = []
+  }
 
   @inline(__always) var pageSize: Int { geometry.pageSize }
 
-  /// A page in use. The one way to reach a page: reading from disk on demand would go here.
+  // MARK: Reading
+
+  /// Begins an operation that follows addresses of pages.
   ///
-  /// - Throws: ``StorageError/damaged(page:reason:)`` if the page was found damaged when the store
-  ///   was opened, is free, or lies beyond the end.
+  /// - Throws: ``StorageError/closed`` or
+  ///   ``StorageError/snapshotExpired(holder:commit:retainedByteCount:limit:)`` when this version
+  ///   cannot be read any more.
+  @inline(__always)
+  func enter() throws(StorageError) -> Reclaimer.Ticket {
+    let ticket = registry.reclaimer.enter()
+    if let record, let ending = record.ending {
+      leave(ticket)
+      throw ending
+    }
+    return ticket
+  }
+
+  @inline(__always)
+  func leave(_ ticket: Reclaimer.Ticket) { registry.reclaimer.leave(ticket) }
+
+  /// A page in use. The one way to reach a page.
+  ///
+  /// - Throws: ``StorageError/damaged(page:reason:)`` if what the file has is no page of this
+  ///   version, or the page is free or lies beyond the end; an error of the file.
   @inline(__always)
   func page(_ id: PageID) throws(StorageError) -> Page {
-    guard let page = table[id] else { throw missing(id) }
-    return page
-  }
-
-  /// Whether the page is in use and could not be read; unknown, so `false`, without its bitmap.
-  func isMissing(_ id: PageID) -> Bool {
-    guard table[id] == nil, let bitmap = table[geometry.bitmapPage(for: id)] else { return false }
-    return Bitmap.isSet(geometry.bitIndex(of: id), in: bitmap)
-  }
-
-  private func missing(_ id: PageID) -> StorageError {
-    if id.rawValue >= pageCount {
-      return .damaged(page: id, reason: "it is referred to but lies beyond the last page")
+    let word = overlay[id]
+    if word.isPage { return word.page }
+    if let cache, word == .absent {
+      let cached = cache.find(id)
+      if cached.isPage, cached.page.commit <= commit, id.rawValue < pageCount {
+        if cache.isLargerThanBudget { PageFrame.noteUse(of: cached.base) }
+        return cached.page
+      }
     }
-    return .damaged(
-      page: id, reason: "its content was found damaged, or it is free but referred to")
+    return try readPage(id)
+  }
+
+  private func readPage(_ id: PageID) throws(StorageError) -> Page {
+    guard id.rawValue < pageCount else {
+      throw .damaged(page: id, reason: "it is referred to but lies beyond the last page")
+    }
+    var attempt = 0
+    while true {
+      // A checkpoint may have put the page here meanwhile.
+      let word = overlay[id]
+      if word.isPage { return word.page }
+      guard word == .absent, let cache else {
+        throw .damaged(
+          page: id, reason: "its content was found damaged, or it is free but referred to")
+      }
+      let cached = cache.find(id)
+      if cached.isPage, cached.page.commit <= commit { return cached.page }
+      // A page too new was shown after the old one was put into the overlay: it is there now.
+      if cached.isPage, attempt == 0 {
+        attempt += 1
+        continue
+      }
+      switch try cache.read(id, for: commit, pageCount: pageCount) {
+      case .page(let word):
+        guard word.page.commit <= commit else { break }
+        return word.page
+      case .unusable(let reason, let fileChanged):
+        guard fileChanged, attempt < 8 else {
+          // The last look: the checkpoint that spoilt the reading has put the page here before.
+          let word = overlay[id]
+          if word.isPage { return word.page }
+          throw .damaged(page: id, reason: reason)
+        }
+      }
+      attempt += 1
+      if attempt > 64 {
+        throw .damaged(page: id, reason: "it is newer than the version that refers to it")
+      }
+    }
+  }
+
+  /// What is wrong with a page: of one that the file has, in the file, whatever is in memory. The
+  /// caller has entered.
+  ///
+  /// - Parameter room: memory for one page.
+  func defect(of id: PageID, room: PageMemory) throws(StorageError) -> String? {
+    for _ in 0..<8 {
+      let word = overlay[id]
+      if word.isPage {
+        let page = word.page
+        if page.commit > commit { return "it carries commit \(page.commit)" }
+        return PageValidation.defect(of: page, at: id, geometry: geometry)
+      }
+      guard word == .absent, let cache else { return "its content was found damaged" }
+      let defect = try cache.defectOnDisk(of: id, for: commit, in: room)
+      // A checkpoint may be overwriting it; then the overlay has the page now.
+      if defect == nil || overlay[id] == .absent { return defect }
+    }
+    return "it keeps changing"
   }
 
   /// Whether the transaction under way may change this page in place.
   @inline(__always)
-  func isPrivate(_ page: Page) -> Bool { !isPublished && page.commit == commit }
-}
+  func isPrivate(_ page: Page) -> Bool { record == nil && page.commit == commit }
 
-/// What follows from the page size alone.
-struct PageGeometry: Hashable, Sendable {
-  let pageSize: Int
+  /// Whether a page that is handed out should be copied rather than kept from being given up.
+  @inline(__always)
+  var pagesShouldNotBeKept: Bool { cache?.isLargerThanBudget ?? false }
 
-  static let defaultPageSize = 4096
-  static func isLegal(pageSize: Int) -> Bool {
-    pageSize >= 512 && pageSize <= 32_768 && pageSize & (pageSize - 1) == 0
+  // MARK: Changing, before publication
+
+  /// Shows something else at `id`.
+  func set(_ id: PageID, to word: PageWord) {
+    let index = Int(id.rawValue >> PageOverlay.chunkShift)
+    if index >= overlay.capacity {
+      let larger = PageOverlay(
+        copying: overlay, pageCount: max(id.rawValue, id.rawValue / 8 * 9) &+ 1)
+      overlay.deallocate()
+      overlay = larger
+    }
+    let slot = PageOverlay.slot(of: id)
+    let wasPage = overlay[id].isPage
+    changedPageCount += (word.isPage ? 1 : 0) - (wasPage ? 1 : 0)
+    if let chunk = overlay.chunk(index), chunk.commit == commit {
+      chunk[slot] = word
+      return
+    }
+    let chunk =
+      overlay.chunk(index).map { PageOverlay.Chunk(copying: $0, commit: commit) }
+      ?? PageOverlay.Chunk(commit: commit)
+    chunk[slot] = word
+    overlay.setChunk(index, to: chunk)
+    ownChunks.append(index)
   }
 
-  /// The bytes of a page after its header.
-  @inline(__always) var capacity: Int { pageSize - PageHeader.byteCount }
-  /// The longest index key: four entries fit in an inner node, whatever its keys.
-  @inline(__always) var keyLimit: Int { capacity / 4 - 32 }
-  /// The longest value kept in its leaf; longer ones go to a run of overflow pages.
-  @inline(__always) var inlineValueLimit: Int { capacity / 4 }
-
-  /// The pages one bitmap page speaks for, itself included.
-  @inline(__always) var groupPageCount: UInt32 { UInt32(capacity * 8) }
-  /// The bitmap page that speaks for `id`.
-  @inline(__always) func bitmapPage(for id: PageID) -> PageID {
-    PageID(id.rawValue / groupPageCount * groupPageCount + PageID.firstBitmap.rawValue)
+  /// What the parent shows and this version does not: to be kept as long as somebody may see it.
+  ///
+  /// - Parameter touched: the pages that were set, some perhaps twice.
+  func replaced(touched: [PageID]) -> [RetiredMemory] {
+    guard let parent else { return [] }
+    var retired: [RetiredMemory] = []
+    retired.reserveCapacity(touched.count + ownChunks.count)
+    var last: PageID?
+    for id in touched where id != last {
+      last = id
+      let old = parent.overlay[id]
+      if old.isPage, old != overlay[id] { retired.append(RetiredMemory(old)) }
+    }
+    for index in ownChunks {
+      if let chunk = parent.overlay.chunk(index) { retired.append(RetiredMemory(chunk)) }
+    }
+    return retired
   }
-  @inline(__always) func isBitmap(_ id: PageID) -> Bool {
-    id.rawValue % groupPageCount == PageID.firstBitmap.rawValue
-  }
-  @inline(__always) func bitIndex(of id: PageID) -> Int { Int(id.rawValue % groupPageCount) }
 
-  /// The page after `id` in an overflow run: bitmap pages keep their places and are stepped over.
-  func runSuccessor(of id: PageID) -> PageID {
-    let next = PageID(id.rawValue &+ 1)
-    return isBitmap(next) ? PageID(next.rawValue &+ 1) : next
+  /// Gives up what an aborted transaction made.
+  private func discardOwnPages() {
+    for index in ownChunks {
+      guard let chunk = overlay.chunk(index), chunk.commit == commit else { continue }
+      let old = parent?.overlay.chunk(index)
+      for slot in 0..<PageOverlay.chunkCount {
+        let word = chunk[slot]
+        if word.isPage, word != old?[slot] { word.release() }
+      }
+      chunk.deallocate()
+    }
   }
 }

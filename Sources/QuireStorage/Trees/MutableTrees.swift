@@ -150,9 +150,21 @@ extension PageEditor {
     _ state: TreeState, _ body: () throws(StorageError) -> R
   ) throws(StorageError) -> R {
     try state.checkUsable()
+    return try operate(body)
+  }
+
+  /// Runs an operation that may change pages; if it fails half-way, nothing but an abort is
+  /// possible any more.
+  @inline(__always)
+  func operate<R>(_ body: () throws(StorageError) -> R) throws(StorageError) -> R {
     if let failure { throw failure }
+    let ticket = try space.enter()
+    defer { space.leave(ticket) }
+    freeDropped()
     do {
-      return try body()
+      let result = try body()
+      try checkSize()
+      return result
     } catch {
       failure = error
       throw error

@@ -13,6 +13,8 @@ extension Tree {
   /// The value of `key`, or `nil`.
   func value(for key: Layout.Key) throws(StorageError) -> StoredValue? {
     try state.checkUsable()
+    let ticket = try space.enter()
+    defer { space.leave(ticket) }
     let (id, leaf) = try leaf(for: key)
     let slot = Layout.lowerBound(of: key, from: 0, in: leaf)
     guard slot < leaf.count, Layout.areEqual(Layout.key(at: slot, in: leaf), key) else {
@@ -23,6 +25,8 @@ extension Tree {
 
   func contains(_ key: Layout.Key) throws(StorageError) -> Bool {
     try state.checkUsable()
+    let ticket = try space.enter()
+    defer { space.leave(ticket) }
     let (_, leaf) = try leaf(for: key)
     let slot = Layout.lowerBound(of: key, from: 0, in: leaf)
     return slot < leaf.count && Layout.areEqual(Layout.key(at: slot, in: leaf), key)
@@ -35,13 +39,14 @@ extension Tree {
       let memory = try overflowValue(of: payload, in: id)
       return StoredValue(bytes: memory.bytes, owner: memory)
     }
-    // A page that this transaction may still change cannot be handed out; its bytes can be copied.
-    guard !space.isPrivate(leaf), let owner = space.table.slot(id).owner else {
+    // A page that this transaction may still change cannot be handed out, nor should one be kept
+    // that the cache may want to give up; the bytes can be copied.
+    guard !space.isPrivate(leaf), !space.pagesShouldNotBeKept else {
       let memory = PageMemory(byteCount: value.count)
       memory.mutableBytes.copyMemory(from: value)
       return StoredValue(bytes: memory.bytes, owner: memory)
     }
-    return StoredValue(bytes: value, owner: owner)
+    return StoredValue(bytes: value, owner: leaf.frame)
   }
 
   /// Puts a value from its overflow run together.
@@ -51,6 +56,8 @@ extension Tree {
     guard let overflow = ValuePayload.overflow(of: payload) else {
       return PageMemory(byteCount: 0)
     }
+    let ticket = try space.enter()
+    defer { space.leave(ticket) }
     let run = try OverflowRun(overflow, referredToBy: leaf, in: space)
     return try run.assembled(in: space)
   }

@@ -5,7 +5,9 @@
 struct TreeCursor<Layout: NodeLayout> {
   let tree: Tree<Layout>
   private var path: [Step] = []
+  /// The leaf, kept in memory between operations by its frame; so are the nodes on the way.
   private var leaf: Page?
+  private var leafFrame: PageFrame?
   private var leafID = PageID.identity
   private var slot = 0
   private var position = Position.unplaced
@@ -15,6 +17,7 @@ struct TreeCursor<Layout: NodeLayout> {
 
   private struct Step {
     var node: Page
+    var frame: PageFrame
     var slot: Int
   }
 
@@ -31,24 +34,32 @@ struct TreeCursor<Layout: NodeLayout> {
 
   mutating func first() throws(StorageError) -> Bool {
     try restart()
+    let ticket = try tree.space.enter()
+    defer { tree.space.leave(ticket) }
     try descend(from: tree.state.root, try tree.rootNode(), to: .first)
     return try settleForward()
   }
 
   mutating func last() throws(StorageError) -> Bool {
     try restart()
+    let ticket = try tree.space.enter()
+    defer { tree.space.leave(ticket) }
     try descend(from: tree.state.root, try tree.rootNode(), to: .last)
     return try settleBackward()
   }
 
   /// To the first entry at or after `key`.
   mutating func seek(to key: Layout.Key) throws(StorageError) -> Bool {
+    let ticket = try tree.space.enter()
+    defer { tree.space.leave(ticket) }
     slot = try descend(to: key)
     return try settleForward()
   }
 
   /// To the last entry at or before `key`.
   mutating func seek(atOrBefore key: Layout.Key) throws(StorageError) -> Bool {
+    let ticket = try tree.space.enter()
+    defer { tree.space.leave(ticket) }
     slot = try descend(to: key)
     if let leaf, slot < leaf.count, Layout.areEqual(Layout.key(at: slot, in: leaf), key) {
       return try settleForward()
@@ -138,10 +149,10 @@ struct TreeCursor<Layout: NodeLayout> {
     var node = try tree.rootNode()
     while node.level > 0 {
       let slot = Layout.childSlot(for: key, in: node)
-      path.append(Step(node: node, slot: slot))
+      path.append(Step(node: node, frame: node.frame, slot: slot))
       (id, node) = try tree.childNode(at: slot, of: node)
     }
-    (leafID, leaf) = (id, node)
+    (leafID, leaf, leafFrame) = (id, node, node.frame)
     return Layout.lowerBound(of: key, from: 0, in: node)
   }
 
@@ -151,10 +162,10 @@ struct TreeCursor<Layout: NodeLayout> {
     var (id, node) = (start, startNode)
     while node.level > 0 {
       let slot = edge == .first ? 0 : node.count - 1
-      path.append(Step(node: node, slot: slot))
+      path.append(Step(node: node, frame: node.frame, slot: slot))
       (id, node) = try tree.childNode(at: slot, of: node)
     }
-    (leafID, leaf) = (id, node)
+    (leafID, leaf, leafFrame) = (id, node, node.frame)
     slot = edge == .first ? 0 : node.count - 1
   }
 
@@ -169,6 +180,8 @@ struct TreeCursor<Layout: NodeLayout> {
   }
 
   private mutating func continueForward() throws(StorageError) -> Bool {
+    let ticket = try tree.space.enter()
+    defer { tree.space.leave(ticket) }
     while let step = path.last {
       guard step.slot + 1 < step.node.count else {
         path.removeLast()
@@ -180,7 +193,7 @@ struct TreeCursor<Layout: NodeLayout> {
       if slot < node.count || node.level > 0 { return try settleForward() }
     }
     position = .afterLast
-    leaf = nil
+    (leaf, leafFrame) = (nil, nil)
     return false
   }
 
@@ -194,6 +207,8 @@ struct TreeCursor<Layout: NodeLayout> {
   }
 
   private mutating func continueBackward() throws(StorageError) -> Bool {
+    let ticket = try tree.space.enter()
+    defer { tree.space.leave(ticket) }
     while let step = path.last {
       guard step.slot > 0 else {
         path.removeLast()
@@ -205,7 +220,7 @@ struct TreeCursor<Layout: NodeLayout> {
       if slot >= 0 || node.level > 0 { return try settleBackward() }
     }
     position = .beforeFirst
-    leaf = nil
+    (leaf, leafFrame) = (nil, nil)
     return false
   }
 }

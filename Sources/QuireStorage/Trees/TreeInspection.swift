@@ -14,19 +14,29 @@ struct TreeInspection<Layout: NodeLayout> {
     let tree = Tree<Layout>(
       space: space, state: TreeState(kind: Layout.kind, root: root, count: 0))
     do throws(StorageError) {
-      visit(try tree.rootNode(), root, from: nil, below: nil, of: tree, in: &inspection)
+      let ticket = try space.enter()
+      let node: Page
+      let frame: PageFrame
+      do {
+        defer { space.leave(ticket) }
+        node = try tree.rootNode()
+        frame = node.frame
+      }
+      visit(node, frame, root, from: nil, below: nil, of: tree, in: &inspection)
     } catch {
       inspection.add("the root cannot be read: \(error)", page: root, tree: name)
     }
   }
 
   /// - Parameters:
+  ///   - frame: keeps the node in memory.
   ///   - lower: no key of the node is below it.
   ///   - upper: every key of the node is below it.
   private mutating func visit(
-    _ node: Page, _ id: PageID, from lower: Layout.Key?, below upper: Layout.Key?,
-    of tree: Tree<Layout>, in inspection: inout Inspection
+    _ node: Page, _ frame: PageFrame, _ id: PageID, from lower: Layout.Key?,
+    below upper: Layout.Key?, of tree: Tree<Layout>, in inspection: inout Inspection
   ) {
+    defer { withExtendedLifetime(frame) {} }
     if PageValidation.defect(of: node, at: id, geometry: space.geometry) != nil { return }
     if node.count == 0, id != tree.state.root {
       inspection.add("a node that is not the root is empty", page: id, tree: name)
@@ -57,9 +67,16 @@ struct TreeInspection<Layout: NodeLayout> {
     let childID = Layout.child(at: slot, in: node)
     guard inspection.reach(childID, from: name) else { return }
     do throws(StorageError) {
-      let (_, child) = try tree.childNode(at: slot, of: node)
+      let ticket = try space.enter()
+      let child: Page
+      let frame: PageFrame
+      do {
+        defer { space.leave(ticket) }
+        (_, child) = try tree.childNode(at: slot, of: node)
+        frame = child.frame
+      }
       visit(
-        child, childID, from: slot == 0 ? lower : Layout.key(at: slot, in: node),
+        child, frame, childID, from: slot == 0 ? lower : Layout.key(at: slot, in: node),
         below: slot + 1 < node.count ? Layout.key(at: slot + 1, in: node) : upper, of: tree,
         in: &inspection)
     } catch {
@@ -72,6 +89,8 @@ struct TreeInspection<Layout: NodeLayout> {
   ) {
     guard let overflow = ValuePayload.overflow(of: payload) else { return }
     do throws(StorageError) {
+      let ticket = try space.enter()
+      defer { space.leave(ticket) }
       let run = try OverflowRun(overflow, referredToBy: leaf, in: space)
       for id in run.pages(in: space.geometry) { _ = inspection.reach(id, from: name) }
       _ = try run.assembled(in: space)

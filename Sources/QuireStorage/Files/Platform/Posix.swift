@@ -150,6 +150,10 @@ enum Posix {
     }
   }
 
+  static func unlock(_ descriptor: Int32) {
+    _ = flock(descriptor, LOCK_UN)
+  }
+
   /// A second name for a file; fails when the name is taken, which `rename` would not.
   static func publish(_ temporaryPath: String, as path: String) throws(StorageError) {
     do throws(StorageError) {

@@ -14,50 +14,50 @@
 /// anywhere. It remembers the thread that entered, so that a thread that would wait for itself is
 /// told.
 ///
-/// `@unchecked Sendable`: `isTaken` and `holder` are touched only while `mutex` is held.
+/// `@unchecked Sendable`: `isTaken` and `holder` are touched only while the monitor is locked.
 final class Turnstile: @unchecked Sendable {
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private let condition: UnsafeMutablePointer<pthread_cond_t>
+  private let monitor = Monitor()
   private var isTaken = false
   private var holder: pthread_t?
-
-  init() {
-    // On the heap: the C library wants both at one address for life.
-    mutex = .allocate(capacity: 1)
-    mutex.initialize(to: pthread_mutex_t())
-    condition = .allocate(capacity: 1)
-    condition.initialize(to: pthread_cond_t())
-    pthread_mutex_init(mutex, nil)
-    pthread_cond_init(condition, nil)
-  }
-
-  deinit {
-    pthread_cond_destroy(condition)
-    pthread_mutex_destroy(mutex)
-    condition.deallocate()
-    mutex.deallocate()
-  }
 
   /// Waits for the turn.
   ///
   /// - Throws: ``StorageError/writerBusy`` if the calling thread has it already.
   func enter() throws(StorageError) {
-    let me = pthread_self()
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
+    monitor.lock()
+    defer { monitor.unlock() }
     while isTaken {
-      if let holder, pthread_equal(holder, me) != 0 { throw .writerBusy }
-      pthread_cond_wait(condition, mutex)
+      if let holder, Threads.isCurrent(holder) { throw .writerBusy }
+      monitor.wait()
     }
     isTaken = true
-    holder = me
+    holder = Threads.current()
+  }
+
+  /// Takes the turn if nobody has it.
+  func enterIfFree() -> Bool {
+    monitor.lock()
+    defer { monitor.unlock() }
+    if isTaken { return false }
+    isTaken = true
+    holder = Threads.current()
+    return true
+  }
+
+  /// Waits for the turn on a thread that surely does not have it.
+  func enterAfterOthers() {
+    monitor.lock()
+    while isTaken { monitor.wait() }
+    isTaken = true
+    holder = Threads.current()
+    monitor.unlock()
   }
 
   func leave() {
-    pthread_mutex_lock(mutex)
+    monitor.lock()
     isTaken = false
     holder = nil
-    pthread_mutex_unlock(mutex)
-    pthread_cond_signal(condition)
+    monitor.unlock()
+    monitor.wakeOne()
   }
 }

@@ -1,0 +1,91 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// A mutex with a condition to wait for: what the standard library's `Mutex` lacks.
+///
+/// `@unchecked Sendable`: the two C objects are made for being shared.
+final class Monitor: @unchecked Sendable {
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+
+  init() {
+    // On the heap: the C library wants both at one address for life.
+    mutex = .allocate(capacity: 1)
+    mutex.initialize(to: pthread_mutex_t())
+    condition = .allocate(capacity: 1)
+    condition.initialize(to: pthread_cond_t())
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(condition, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  @inline(__always) func lock() { pthread_mutex_lock(mutex) }
+  @inline(__always) func unlock() { pthread_mutex_unlock(mutex) }
+  /// Gives the lock away until somebody signals; with the lock held.
+  func wait() { pthread_cond_wait(condition, mutex) }
+  func wakeOne() { pthread_cond_signal(condition) }
+  func wakeAll() { pthread_cond_broadcast(condition) }
+}
+
+/// Threads of our own, for work nobody waits for.
+enum Threads {
+  /// Runs `body` on a new thread; if the system has none to give, at once on this one.
+  static func run(_ body: @escaping @Sendable () -> Void) {
+    let job = Unmanaged.passRetained(Job(body))
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    defer { pthread_attr_destroy(&attributes) }
+    #if canImport(Darwin)
+      var thread: pthread_t?
+      let result = pthread_create(&thread, &attributes, { Threads.start($0) }, job.toOpaque())
+    #else
+      var thread = pthread_t()
+      let result = pthread_create(
+        &thread, &attributes,
+        { argument in argument.flatMap { Threads.start($0) } }, job.toOpaque())
+    #endif
+    if result != 0 {
+      job.release()
+      body()
+    }
+  }
+
+  private static func start(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    Unmanaged<Job>.fromOpaque(argument).takeRetainedValue().body()
+    return nil
+  }
+
+  private final class Job {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+
+  /// The thread that asks.
+  static func current() -> pthread_t { pthread_self() }
+  static func isCurrent(_ thread: pthread_t) -> Bool { pthread_equal(thread, pthread_self()) != 0 }
+}
+
+/// Counts the forks that led to this process, so that a store can tell that it is its parent's.
+enum ForkCount {
+  // Written in the child of a fork, where only one thread is, and read afterwards.
+  nonisolated(unsafe) private static var count = 0
+  private static let isWatching: Bool = {
+    pthread_atfork(nil, nil, { ForkCount.count += 1 }) == 0
+  }()
+
+  static var current: Int { isWatching ? count : 0 }
+}

@@ -1,0 +1,120 @@
+/// Brings the file up to one version, while readers read and the writer writes.
+///
+///     begin    under the turnstile: the version, and where the log goes on after it
+///     write    on any thread: old pages put aside for older versions, pages written, synced;
+///              meta page written, synced
+///     complete under the turnstile: the newest version no longer carries what the file has
+///
+/// Between begin and the meta page a crash finds the old meta page and the whole log; after it, the
+/// new pages and the rest of the log.
+final class Checkpoint: Sendable {
+  /// The version that is written; held, so that its pages stay.
+  let space: PageSpace
+  let position: LogWriter.Position
+
+  init(_ space: PageSpace, _ position: LogWriter.Position) {
+    self.space = space
+    self.position = position
+  }
+
+  /// Neighbours are written together, this many at most.
+  private static let batchPageCount = 256
+
+  /// The pages to write, in the order of the file: those the version has in memory and in use.
+  private func pages() -> [(id: PageID, page: Page)] {
+    var pages: [(id: PageID, page: Page)] = []
+    space.overlay.forEach { id, word in
+      // A page that is free by now need not be written: nothing will read it.
+      if word.isPage, id.rawValue < space.pageCount { pages.append((id, word.page)) }
+    }
+    return pages
+  }
+
+  /// Puts what is about to be overwritten into the versions that see it, then overwrites it.
+  func writePages(to file: any File, _ checksum: Checksum) throws(StorageError) {
+    let pages = pages()
+    try preserveOldPages(pages)
+    guard !pages.isEmpty else { return }
+    let pageSize = space.pageSize
+    let room = PageMemory(
+      byteCount: min(pages.count, Checkpoint.batchPageCount) * pageSize)
+    var start = 0
+    while start < pages.count {
+      var count = 0
+      while start + count < pages.count, count < Checkpoint.batchPageCount,
+        pages[start + count].id.rawValue == pages[start].id.rawValue + UInt32(count)
+      {
+        let (id, page) = pages[start + count]
+        let copy = MutablePage(room.base + count * pageSize)
+        copy.base.copyMemory(from: page.base, byteCount: pageSize)
+        copy.checksum = checksum.ofPage(id, copy.page, pageSize: pageSize)
+        count += 1
+      }
+      try file.write(
+        room, byteCount: count * pageSize, at: Int(pages[start].id.rawValue) * pageSize)
+      start += count
+    }
+  }
+
+  private func preserveOldPages(_ pages: [(id: PageID, page: Page)]) throws(StorageError) {
+    guard let cache = space.cache else { return }
+    try space.registry.withVersions(before: space.commit) { versions throws(StorageError) in
+      guard !versions.isEmpty else { return }
+      for (id, _) in pages {
+        let ticket = space.registry.reclaimer.enter()
+        defer { space.registry.reclaimer.leave(ticket) }
+        guard versions.contains(where: { $0.overlay[id] == .absent && id.rawValue < $0.pageCount })
+        else { continue }
+        var word = cache.find(id)
+        if !word.isPage {
+          // Of a page that was free nothing useful can be read, and nobody will ask for it.
+          guard
+            case .page(let read) = try cache.read(
+              id, for: space.commit, pageCount: space.pageCount)
+          else { continue }
+          word = read
+        }
+        space.registry.preserve(word, at: id, in: versions)
+      }
+    }
+  }
+
+  /// What the newest version need not carry any more.
+  ///
+  /// - Returns: the newest version's overlay without it; what it no longer shows; and what the
+  ///   cache has to show in its place.
+  func relieve(
+    _ newest: PageSpace
+  ) -> (overlay: PageOverlay, retired: [RetiredMemory], cached: [(id: PageID, word: PageWord)]) {
+    let overlay = PageOverlay(copying: newest.overlay, pageCount: newest.pageCount)
+    var retired: [RetiredMemory] = []
+    var cached: [(id: PageID, word: PageWord)] = []
+    for index in 0..<space.overlay.capacity {
+      guard let written = space.overlay.chunk(index), let chunk = newest.overlay.chunk(index) else {
+        continue
+      }
+      var remaining: PageOverlay.Chunk?
+      for slot in 0..<PageOverlay.chunkCount {
+        let word = chunk[slot]
+        let old = written[slot]
+        let id = PageOverlay.id(chunk: index, slot: slot)
+        if old.isPage, word != old { cached.append((id, .absent)) }
+        guard word != .absent else { continue }
+        if word == old {
+          // Put aside by a later checkpoint it cannot be: that would be one of a later version.
+          if word.isPage {
+            retired.append(RetiredMemory(word))
+            cached.append((id, id.rawValue < space.pageCount ? word : .absent))
+          }
+        } else {
+          let kept = remaining ?? PageOverlay.Chunk(commit: newest.commit)
+          kept[slot] = word
+          remaining = kept
+        }
+      }
+      retired.append(RetiredMemory(chunk))
+      overlay.setChunk(index, to: remaining)
+    }
+    return (overlay, retired, cached)
+  }
+}

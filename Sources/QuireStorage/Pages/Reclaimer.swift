@@ -1,0 +1,105 @@
+import Synchronization
+
+/// Lets readers follow plain addresses of pages without counting references, while others take
+/// pages away: what is taken away is freed once every operation has ended that may have seen it.
+///
+/// Epoch-based reclamation (Fraser, *Practical lock-freedom*, 2004, section 5.2.3) in three phases.
+/// An operation counts itself into the present phase and out again; what is taken away meanwhile
+/// waits with the phase. The phase moves on when nobody is left in the one before it, and with that
+/// move everything that waited there is free: all who may have seen it came before.
+///
+/// `@unchecked Sendable`: the counters are atomic and live as long as the object.
+final class Reclaimer: @unchecked Sendable {
+  // One counter a cache line, so that readers on different cores do not disturb each other.
+  private static let stripeCount = 16
+  private static let wordsPerLine = 8
+
+  private let phase = Atomic<Int>(0)
+  private let counters: UnsafeMutablePointer<Atomic<Int>>
+  private let waiting = Mutex<[[WaitingObject]]>([[], [], []])
+
+  /// Where an operation counted itself in.
+  struct Ticket {
+    fileprivate let counter: Int
+  }
+
+  init() {
+    let count = 3 * Reclaimer.stripeCount * Reclaimer.wordsPerLine
+    counters = .allocate(capacity: count)
+    for index in 0..<count { (counters + index).initialize(to: Atomic(0)) }
+  }
+
+  deinit {
+    waiting.withLock { for list in $0 { for object in list { object.release() } } }
+    counters.deallocate()
+  }
+
+  /// Begins an operation that follows addresses of pages. Never waits.
+  @inline(__always)
+  func enter() -> Ticket {
+    let stripe = ThreadIdentity.stripe(of: Reclaimer.stripeCount)
+    while true {
+      let phase = phase.load(ordering: .relaxed)
+      let counter = (phase &* Reclaimer.stripeCount &+ stripe) &* Reclaimer.wordsPerLine
+      counters[counter].add(1, ordering: .sequentiallyConsistent)
+      if self.phase.load(ordering: .sequentiallyConsistent) == phase {
+        return Ticket(counter: counter)
+      }
+      counters[counter].subtract(1, ordering: .releasing)
+    }
+  }
+
+  @inline(__always)
+  func leave(_ ticket: Ticket) {
+    counters[ticket.counter].subtract(1, ordering: .releasing)
+  }
+
+  /// Releases an object when nobody can be using it any more; its reference passes to the
+  /// reclaimer.
+  func release(_ object: Unmanaged<AnyObject>) {
+    let free: [WaitingObject] = waiting.withLock { waiting in
+      waiting[phase.load(ordering: .relaxed)].append(WaitingObject(object))
+      return advance(&waiting)
+    }
+    for object in free { object.release() }
+  }
+
+  /// Frees what can be freed now.
+  func collect() {
+    for _ in 0..<3 {
+      let free = waiting.withLock { advance(&$0) }
+      for object in free { object.release() }
+    }
+  }
+
+  private func advance(_ waiting: inout [[WaitingObject]]) -> [WaitingObject] {
+    let now = phase.load(ordering: .relaxed)
+    let before = (now + 2) % 3
+    for stripe in 0..<Reclaimer.stripeCount {
+      let counter = (before * Reclaimer.stripeCount + stripe) * Reclaimer.wordsPerLine
+      if counters[counter].load(ordering: .sequentiallyConsistent) != 0 { return [] }
+    }
+    let free = waiting[before]
+    waiting[before] = []
+    phase.store((now + 1) % 3, ordering: .sequentiallyConsistent)
+    return free
+  }
+}
+
+/// A reference that nobody but the reclaimer has any more: it may go from thread to thread.
+private struct WaitingObject: Sendable {
+  private let address: UInt
+  init(_ object: Unmanaged<AnyObject>) { address = UInt(bitPattern: object.toOpaque()) }
+
+  func release() {
+    guard let object = UnsafeRawPointer(bitPattern: address) else { return }
+    Unmanaged<AnyObject>.fromOpaque(object).release()
+  }
+}
+
+extension Reclaimer {
+  /// Releases a table's reference to a page.
+  func release(_ word: PageWord) {
+    release(Unmanaged<AnyObject>.fromOpaque(word.base - PageFrame.bytesOffset))
+  }
+}

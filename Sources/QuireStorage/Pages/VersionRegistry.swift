@@ -1,0 +1,289 @@
+import Synchronization
+
+/// Memory that a newer version replaced, and an older one may still show.
+struct RetiredMemory {
+  private let address: UInt
+  private let birthAndKind: UInt64
+
+  /// - Parameter word: a page of an overlay, whose reference passes over.
+  init(_ word: PageWord) {
+    address = word.bits
+    birthAndKind = word.page.commit.rawValue << 1
+  }
+
+  init(_ chunk: PageOverlay.Chunk) {
+    address = UInt(bitPattern: UnsafeRawPointer(chunk.words))
+    birthAndKind = chunk.commit.rawValue << 1 | 1
+  }
+
+  private var isChunk: Bool { birthAndKind & 1 != 0 }
+
+  /// No version before this one shows it.
+  var birth: CommitNumber { CommitNumber(rawValue: birthAndKind >> 1) }
+
+  func byteCount(pageSize: Int) -> Int {
+    isChunk ? (PageOverlay.chunkCount + 1) * MemoryLayout<UInt>.size : pageSize
+  }
+
+  func free() {
+    if isChunk {
+      UnsafeMutableRawPointer(bitPattern: address)?.deallocate()
+    } else {
+      PageWord(bits: address).release()
+    }
+  }
+
+  /// Frees it when nobody can be at it any more.
+  func free(after reclaimer: Reclaimer) {
+    if isChunk {
+      reclaimer.release(Unmanaged<AnyObject>.passRetained(DeferredMemory(self)))
+    } else {
+      reclaimer.release(PageWord(bits: address))
+    }
+  }
+}
+
+/// Makes an object of memory that is none.
+private final class DeferredMemory {
+  private let memory: RetiredMemory
+  init(_ memory: RetiredMemory) { self.memory = memory }
+  deinit { memory.free() }
+}
+
+/// Where a snapshot was taken.
+struct SnapshotHolder: Sendable, CustomStringConvertible {
+  var file: StaticString
+  var line: UInt
+
+  var description: String { "\(file):\(line)" }
+}
+
+/// A version among the living.
+///
+/// `@unchecked Sendable`: `retired` and the counts are touched under the registry's mutex only; the
+/// rest is constant or atomic.
+final class VersionRecord: @unchecked Sendable {
+  let commit: CommitNumber
+  let overlay: PageOverlay
+  let pageCount: UInt32
+  /// What this version is the newest living one to show.
+  fileprivate var retired: [RetiredMemory] = []
+  fileprivate var retainedByteCount = 0
+  /// How many look at the overlay without holding the version.
+  fileprivate var pinCount = 0
+  fileprivate var hasEnded = false
+  fileprivate var holder: SnapshotHolder?
+  fileprivate var expiry: StorageError?
+  private let endingCode = Atomic<UInt8>(0)
+
+  init(commit: CommitNumber, overlay: PageOverlay, pageCount: UInt32) {
+    self.commit = commit
+    self.overlay = overlay
+    self.pageCount = pageCount
+  }
+
+  /// Why the version cannot be read any more; `nil` as long as it can.
+  @inline(__always)
+  var ending: StorageError? {
+    switch endingCode.load(ordering: .sequentiallyConsistent) {
+    case 0: nil
+    case 1: expiry
+    default: .closed
+    }
+  }
+
+  fileprivate func expire(_ error: StorageError) {
+    expiry = error
+    endingCode.store(1, ordering: .sequentiallyConsistent)
+  }
+
+  fileprivate func close() { endingCode.store(2, ordering: .sequentiallyConsistent) }
+  fileprivate var canBeRead: Bool { endingCode.load(ordering: .relaxed) == 0 }
+}
+
+/// The living versions of a store, oldest first, and what each keeps in memory.
+///
+/// When a commit replaces a page, the old one goes to the version before it; when that version
+/// ends, to the next older one that shows it, or else it is freed. So a page version lives exactly
+/// as long as a version that shows it: one snapshot held for long costs at most one version of each
+/// page, however many commits follow.
+final class VersionRegistry: Sendable {
+  let reclaimer = Reclaimer()
+  private let pageSize: Int
+  private let retainedByteLimit: Int
+  private let state = Mutex(State())
+
+  private struct State {
+    var versions: [VersionRecord] = []
+    var retainedByteCount = 0
+    var isClosed = false
+  }
+
+  init(pageSize: Int, retainedByteLimit: Int) {
+    self.pageSize = pageSize
+    self.retainedByteLimit = retainedByteLimit
+  }
+
+  /// Enters a version, which is newer than all others.
+  func begin(_ record: VersionRecord) -> VersionRecord {
+    state.withLock { state in
+      if state.isClosed { record.close() }
+      state.versions.append(record)
+    }
+    return record
+  }
+
+  /// A version is no longer held by anybody.
+  func end(_ record: VersionRecord) {
+    let free: [RetiredMemory] = state.withLock { state in
+      record.hasEnded = true
+      guard record.pinCount == 0 else { return [] }
+      return remove(record, from: &state)
+    }
+    finish(record, free)
+  }
+
+  private func finish(_ record: VersionRecord, _ free: [RetiredMemory]) {
+    for memory in free { memory.free() }
+  }
+
+  /// Hands on what the version kept, and forgets it.
+  ///
+  /// - Returns: what no other version shows.
+  private func remove(_ record: VersionRecord, from state: inout State) -> [RetiredMemory] {
+    guard let index = state.versions.lastIndex(where: { $0 === record }) else { return [] }
+    state.versions.remove(at: index)
+    record.overlay.deallocate()
+    let retired = record.retired
+    record.retired = []
+    state.retainedByteCount -= record.retainedByteCount
+    guard let older = state.versions[..<index].last(where: { $0.canBeRead }) else {
+      return retired
+    }
+    var free: [RetiredMemory] = []
+    for memory in retired {
+      if memory.birth <= older.commit {
+        keep(memory, by: older, &state)
+      } else {
+        free.append(memory)
+      }
+    }
+    return free
+  }
+
+  private func keep(_ memory: RetiredMemory, by record: VersionRecord, _ state: inout State) {
+    let byteCount = memory.byteCount(pageSize: pageSize)
+    record.retired.append(memory)
+    record.retainedByteCount += byteCount
+    state.retainedByteCount += byteCount
+  }
+
+  /// Leaves what a newer version replaced with the last version that shows it.
+  ///
+  /// - Parameter record: a version that is held by the caller.
+  func retire(_ memory: [RetiredMemory], shownBy record: VersionRecord) {
+    state.withLock { state in
+      for memory in memory { keep(memory, by: record, &state) }
+    }
+  }
+
+  /// Notes who holds a version, for an error's text: the first who took it.
+  func note(_ holder: SnapshotHolder, of record: VersionRecord) {
+    state.withLock { _ in
+      if record.holder == nil { record.holder = holder }
+    }
+  }
+
+  /// Ends the oldest versions, except `current`, until what is kept is within the limit.
+  func enforceLimit(except current: VersionRecord) {
+    let free: [RetiredMemory] = state.withLock { state in
+      var free: [RetiredMemory] = []
+      for record in state.versions
+      where state.retainedByteCount > retainedByteLimit && record !== current && record.canBeRead {
+        record.expire(
+          .snapshotExpired(
+            holder: record.holder?.description ?? "unknown", commit: record.commit,
+            retainedByteCount: state.retainedByteCount, limit: retainedByteLimit))
+        state.retainedByteCount -= record.retainedByteCount
+        record.retainedByteCount = 0
+        free += record.retired
+        record.retired = []
+      }
+      return free
+    }
+    // Its readers may be in the middle of an operation.
+    for memory in free { memory.free(after: reclaimer) }
+  }
+
+  /// The most pages that a living version has.
+  var largestPageCount: UInt32 {
+    state.withLock { $0.versions.map(\.pageCount).max() ?? 0 }
+  }
+
+  /// Bytes of replaced pages that snapshots keep in memory.
+  var retainedByteCount: Int { state.withLock { $0.retainedByteCount } }
+
+  /// No version can be read from now on.
+  func close() {
+    state.withLock { state in
+      state.isClosed = true
+      for record in state.versions { record.close() }
+    }
+  }
+
+  // MARK: Checkpoint
+
+  /// Calls `body` with every version before `commit` that can be read, oldest first; their overlays
+  /// stay for as long as it runs.
+  func withVersions(
+    before commit: CommitNumber, _ body: ([VersionRecord]) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let pinned = state.withLock { state in
+      let older = state.versions.filter { $0.commit < commit && $0.canBeRead && !$0.hasEnded }
+      for record in older { record.pinCount += 1 }
+      return older
+    }
+    defer {
+      for record in pinned {
+        let free: [RetiredMemory] = state.withLock { state in
+          record.pinCount -= 1
+          guard record.pinCount == 0, record.hasEnded else { return [] }
+          return remove(record, from: &state)
+        }
+        finish(record, free)
+      }
+    }
+    try body(pinned)
+  }
+
+  /// Puts a page's old content, which is about to be overwritten in the file, into the versions
+  /// that see it there.
+  ///
+  /// - Parameter versions: oldest first, pinned.
+  func preserve(_ word: PageWord, at id: PageID, in versions: [VersionRecord]) {
+    state.withLock { state in
+      var newest: VersionRecord?
+      for record in versions
+      where id.rawValue < record.pageCount && word.page.commit <= record.commit {
+        // Versions share chunks: an older one may have brought it here already.
+        if record.overlay[id] == word { newest = record }
+        guard record.overlay[id] == .absent else { continue }
+        let index = Int(id.rawValue >> PageOverlay.chunkShift)
+        let chunk: PageOverlay.Chunk
+        if let shared = record.overlay.chunk(index) {
+          chunk = shared
+        } else {
+          // Of this version's directory alone, and so to be freed with it.
+          chunk = PageOverlay.Chunk(commit: record.commit)
+          record.overlay.setChunk(index, to: chunk)
+          keep(RetiredMemory(chunk), by: record, &state)
+        }
+        chunk[PageOverlay.slot(of: id)] = word
+        newest = record
+      }
+      guard let newest else { return }
+      word.retain()
+      keep(RetiredMemory(word), by: newest, &state)
+    }
+  }
+}

@@ -1,0 +1,218 @@
+/// A checkpoint that was begun and is not complete.
+///
+/// `@unchecked Sendable`: `outcome` is touched only while the monitor is locked.
+final class RunningCheckpoint: @unchecked Sendable {
+  let checkpoint: Checkpoint
+  private let monitor = Monitor()
+  private var outcome: Result<Void, StoreFile.Failure>?
+
+  init(_ checkpoint: Checkpoint) { self.checkpoint = checkpoint }
+
+  func finish(_ outcome: Result<Void, StoreFile.Failure>) {
+    monitor.lock()
+    self.outcome = outcome
+    monitor.unlock()
+    monitor.wakeAll()
+  }
+
+  /// How the writing ended; `nil` while it goes on.
+  var currentOutcome: Result<Void, StoreFile.Failure>? {
+    monitor.lock()
+    defer { monitor.unlock() }
+    return outcome
+  }
+
+  func waitForOutcome() -> Result<Void, StoreFile.Failure> {
+    monitor.lock()
+    defer { monitor.unlock() }
+    while true {
+      if let outcome { return outcome }
+      monitor.wait()
+    }
+  }
+}
+
+// Checkpoints from the store's point of view (`Checkpoint` says what one is). One at a time; all of
+// these but the writing itself happen at the turnstile.
+extension StoreCore {
+  /// Makes a checkpoint of the newest commit now; writers and readers go on meanwhile.
+  func makeCheckpoint() throws(StorageError) {
+    if isReadOnly { throw .readOnly }
+    _ = try enter()
+    waitForCheckpoint()
+    guard let storage, storage.log != nil else { return turnstile.leave() }
+    let running: RunningCheckpoint
+    do throws(StorageError) {
+      running = try begin(storage)
+    } catch {
+      turnstile.leave()
+      throw error
+    }
+    checkpoint = running
+    turnstile.leave()
+    write(running, storage)
+    let outcome = running.waitForOutcome()
+    // Whoever comes through first completes it; this thread comes through in any case.
+    turnstile.enterAfterOthers()
+    completeCheckpointIfWritten()
+    updateLogByteCount()
+    turnstile.leave()
+    if case .failure(let failure) = outcome { throw failure.cause }
+  }
+
+  /// After a commit: begins a checkpoint when the log or the changed pages have become many.
+  ///
+  /// The commit stands, whatever becomes of the checkpoint: a full disk is met again by the next
+  /// one, another failure by the next transaction.
+  func checkpointIfWorthwhile() {
+    completeCheckpointIfWritten()
+    guard let storage, checkpoint == nil, isCheckpointWorthwhile(storage) else { return }
+    do throws(StorageError) {
+      let running = try begin(storage)
+      checkpoint = running
+      if options.checkpointsInBackground {
+        Threads.run { [self] in
+          write(running, storage)
+          turnstile.enterAfterOthers()
+          completeCheckpointIfWritten()
+          updateLogByteCount()
+          turnstile.leave()
+        }
+      } else {
+        write(running, storage)
+        completeCheckpointIfWritten()
+      }
+    } catch {
+      poison(error)
+    }
+  }
+
+  private func isCheckpointWorthwhile(_ storage: StoreFile) -> Bool {
+    let changed = state.withLock { $0.latest.changedPageCount } * geometry.pageSize
+    if changed > max(options.cacheByteLimit / 2, 16 * geometry.pageSize) { return true }
+    guard storage.logByteCount > storage.logByteLimit else { return false }
+    storage.raiseLogLimit()
+    return true
+  }
+
+  /// In the middle of a commit whose record has no room in the log.
+  func makeRoomInLog(for editor: PageEditor) throws(StoreFile.Failure) {
+    guard let storage else { return }
+    let old = editor.space.parent
+    if checkpoint == nil {
+      do throws(StorageError) {
+        checkpoint = try begin(storage)
+      } catch {
+        throw StoreFile.Failure(error)
+      }
+      if let checkpoint { write(checkpoint, storage) }
+    }
+    let outcome = checkpoint?.waitForOutcome()
+    completeCheckpointIfWritten()
+    if case .failure(let failure) = outcome { throw failure }
+    let newest = state.withLock { $0.latest }
+    if newest !== old { editor.space.rebase(on: newest) }
+  }
+
+  /// Makes the newest commit durable and notes it as what is to be written.
+  private func begin(_ storage: StoreFile) throws(StorageError) -> RunningCheckpoint {
+    let space = state.withLock { $0.latest }
+    guard let log = storage.log else { return RunningCheckpoint(Checkpoint(space, .none)) }
+    if storage.durability != .none, commits.durableCommit < space.commit {
+      do throws(StorageError) {
+        try log.sync(for: .checkpointLog)
+      } catch {
+        poison(error)
+        throw error
+      }
+      commits.noteDurable(space.commit)
+      show(through: space.commit)
+    }
+    return RunningCheckpoint(Checkpoint(space, log.beginSpan()))
+  }
+
+  /// The long part, which disturbs nobody.
+  private func write(_ running: RunningCheckpoint, _ storage: StoreFile) {
+    do throws(StoreFile.Failure) {
+      try storage.write(running.checkpoint, isClosing: false)
+      running.finish(.success(()))
+    } catch {
+      running.finish(.failure(error))
+    }
+  }
+
+  /// Waits for a checkpoint under way, and completes it.
+  func waitForCheckpoint() {
+    guard let checkpoint else { return }
+    _ = checkpoint.waitForOutcome()
+    completeCheckpointIfWritten()
+  }
+
+  /// If a checkpoint's pages are on disk, the newest version need not carry them any more.
+  func completeCheckpointIfWritten() {
+    guard let running = checkpoint, let outcome = running.currentOutcome else { return }
+    checkpoint = nil
+    switch outcome {
+    case .success:
+      storage?.finish(running.checkpoint)
+      relieve(of: running.checkpoint)
+      cutOffFile(after: running.checkpoint)
+    case .failure(.aborted):
+      // Everything is in the log still, and the next checkpoint writes all of it again.
+      break
+    case .failure(.unknown(let cause)):
+      poison(cause)
+    }
+  }
+
+  /// Replaces the newest version by one that does not carry what the file has now.
+  func relieve(of checkpoint: Checkpoint) {
+    let newest = state.withLock { $0.latest }
+    let (overlay, retired, cached) = checkpoint.relieve(newest)
+    let relieved = newest.relieved(overlay)
+    newest.cache?.replace(cached)
+    relieved.publish()
+    if let record = newest.record { registry.retire(retired, shownBy: record) }
+    state.withLock { state in
+      if state.current === newest { state.current = relieved }
+      if state.waiting.last === newest { state.waiting[state.waiting.count - 1] = relieved }
+      state.latest = relieved
+    }
+    registry.reclaimer.collect()
+  }
+
+  /// Shortens the file if nobody needs its end: no version has pages there.
+  private func cutOffFile(after checkpoint: Checkpoint) {
+    let pageCount = checkpoint.space.pageCount
+    guard let storage, registry.largestPageCount <= pageCount else { return }
+    // A file that stays longer than it need be is no failure.
+    do throws(StorageError) { try storage.cutOff(afterPages: pageCount) } catch {}
+  }
+
+  /// The last checkpoint; afterwards the store is one file.
+  func checkpointForClosing(_ storage: StoreFile) throws(StorageError) {
+    let running = try begin(storage)
+    do throws(StoreFile.Failure) {
+      try storage.write(running.checkpoint, isClosing: true)
+    } catch {
+      throw error.cause
+    }
+    do throws(StorageError) {
+      try storage.cutOff(afterPages: running.checkpoint.space.pageCount)
+    } catch {}
+    try storage.removeLog()
+  }
+
+  /// Brings what recovery found in the log into the file, and removes the log.
+  func finishRecovery() throws(StorageError) {
+    guard let storage else { return }
+    let checkpoint = Checkpoint(state.withLock { $0.latest }, .none)
+    do throws(StoreFile.Failure) {
+      try storage.write(checkpoint, isClosing: true)
+    } catch {
+      throw error.cause
+    }
+    try storage.removeLog()
+    relieve(of: checkpoint)
+  }
+}
