@@ -11,9 +11,13 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .systemLibrary(
+      name: "CLMDB", pkgConfig: "lmdb",
+      providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
     .executableTarget(
       name: "QuireBench",
       dependencies: [
+        "CLMDB",
         "CSQLite",
         .product(name: "Quire", package: "Quire"),
         .product(name: "QuireStorage", package: "Quire"),

@@ -11,6 +11,8 @@ struct Comparison {
   private let size: Double
   private let runCount: Int
   private let folder: URL
+  /// Us and the peers.
+  private let engines: [Contender.Engine]
 
   init(_ arguments: Arguments) throws {
     isShort = arguments["--short"]
@@ -20,8 +22,25 @@ struct Comparison {
     let parent =
       arguments.text("--directory").map { URL(filePath: $0, directoryHint: .isDirectory) }
       ?? FileManager.default.temporaryDirectory
+    engines = [.quire] + (try Comparison.peers(arguments.text("--peer")))
     folder = parent.appending(path: "quire-bench-\(ProcessInfo.processInfo.processIdentifier)")
   }
+
+  /// - Parameter names: with commas between them; `nil` means the usual ones.
+  private static func peers(_ names: String?) throws -> [Contender.Engine] {
+    guard let names else { return Contender.Engine.usualPeers }
+    let peers = try names.split(separator: ",").map { name in
+      guard let peer = Contender.Engine(rawValue: String(name)), peer != .quire else {
+        throw BenchmarkError("there is no peer \(name); there are \(Contender.Engine.peerNames)")
+      }
+      return peer
+    }
+    // In the order of the columns, each once.
+    return Contender.Engine.allCases.filter(peers.contains)
+  }
+
+  /// A report for what this compares.
+  var report: Report { Report(engines: engines, judges: !isShort) }
 
   /// - Parameter report: called with each row as soon as it is there.
   func run(_ report: (Row) -> Void) throws {
@@ -30,29 +49,54 @@ struct Comparison {
     if WorkFolder.isInMemory(folder) {
       note("\(folder.path(percentEncoded: false)) has no disk behind it: name one with --directory")
     }
-    for workload in Workload.all where filter.map({ workload.name.contains($0) }) ?? true {
-      for mode in workload.modes { report(try measure(workload, mode)) }
+    for workload in Workload.all where isWanted(workload) {
+      // What runs for seconds runs once when only seconds are to be spent.
+      let modes =
+        isShort && workload.countIsSeconds ? workload.modes.prefix(1) : workload.modes[...]
+      for mode in modes { try measure(workload, mode).forEach(report) }
     }
     note("everything read was what was written")
   }
 
-  /// Runs in the order A B A B …, so that what disturbs the machine disturbs both.
-  private func measure(_ workload: Workload, _ mode: Mode) throws -> Row {
-    let count = max(10, Int(Double(isShort ? workload.shortCount : workload.count) * size))
-    var row = Row(workload: workload, mode: mode, count: count)
+  private func isWanted(_ workload: Workload) -> Bool {
+    guard engines.contains(where: { workload.contender($0) != nil }) else { return false }
+    guard let filter else { return true }
+    return workload.name.contains(filter) || workload.rows.contains { $0.name.contains(filter) }
+  }
+
+  /// Runs in the order A B C A B C …, so that what disturbs the machine disturbs all.
+  private func measure(_ workload: Workload, _ mode: Mode) throws -> [Row] {
+    let count = max(
+      workload.countIsSeconds ? 1 : 10,
+      Int(Double(isShort ? workload.shortCount : workload.count) * size))
+    var rows = workload.rows.map {
+      Row(name: $0.name, unit: workload.unit, mode: mode, count: count, goals: $0.goals)
+    }
     for _ in 0..<runCount {
-      for contender in workload.contenders {
-        try WorkFolder.make(folder)
-        let output = try ChildProcess.output(of: [
-          workload.name, "\(count)", folder.path(percentEncoded: false), mode.rawValue,
-          "--peer", contender.engine.rawValue,
-        ])
-        guard let line = output.split(separator: "\n").last, let result = Measurement(line: line)
-        else { throw BenchmarkError("\(workload.name) printed \(output)") }
-        row.results[contender.engine, default: []].append(result)
+      for contender in engines.compactMap({ workload.contender($0) }) where contender.runs(in: mode)
+      {
+        let results = try measure(workload, count, mode, contender)
+        for index in rows.indices {
+          guard let result = results.first(where: { $0.workload == rows[index].name }) else {
+            throw BenchmarkError("\(workload.name) printed no \(rows[index].name)")
+          }
+          rows[index].results[contender.engine, default: []].append(result)
+        }
       }
     }
-    return row
+    return rows
+  }
+
+  /// One run, in a process and a folder of its own.
+  private func measure(
+    _ workload: Workload, _ count: Int, _ mode: Mode, _ contender: Contender
+  ) throws -> [Measurement] {
+    try WorkFolder.make(folder)
+    let output = try ChildProcess.output(of: [
+      workload.name, "\(count)", folder.path(percentEncoded: false), mode.rawValue,
+      "--peer", contender.engine.rawValue,
+    ])
+    return output.split(separator: "\n").compactMap { Measurement(line: $0) }
   }
 
   private func note(_ text: String) {

@@ -9,7 +9,7 @@
 // Measures Quire beside its peers.
 //
 //   one run       fixture in a child process → timed body → figures → check of what is on disk
-//   comparison    for each workload and mode: ours, theirs, ours, theirs, … each a run in a child process
+//   comparison    for each workload and mode: ours, each peer's, ours, … each a run in a child process
 //
 // A workload is a value (`Workloads/Workload.swift`) with a step for each engine. What it reads it must
 // compare with what was written, for the peer as for us: a wrong answer ends the run.
@@ -17,12 +17,14 @@
 @main
 enum QuireBench {
   static let usage = """
-    quire-bench WORKLOAD N DIRECTORY [MODE] [--peer sqlite] [--leaks]
+    quire-bench WORKLOAD N DIRECTORY [MODE] [--peer PEER] [--leaks]
       one run; prints: workload n seconds ops_per_s bytes_on_disk peak_rss_kb
-    quire-bench run [--short] [--filter NAME] [--size FACTOR] [--runs R] [--json] [--directory D]
+    quire-bench run [--short] [--filter NAME] [--size FACTOR] [--runs R] [--peer PEER,...] [--json]
+                    [--directory D]
       ours and the peers' in turn; prints a table
     quire-bench list
-    modes: full (each commit synced), none (never synced), memory
+    modes: full (each commit synced), ordered (not waited for), none (never synced), memory
+    peers: sqlite, tuned (SQLite with large caches), lmdb, machine (the disk alone)
     """
 
   static func main() {
@@ -55,11 +57,15 @@ enum QuireBench {
 
   private static func compare(_ arguments: Arguments) throws {
     let comparison = try Comparison(arguments)
-    if arguments["--json"] { return try comparison.run { show(Report.json($0)) } }
-    print("quire beside SQLite \(SQLiteDatabase.version)\n")
-    print(Report.header)
-    print(Report.rule)
-    try comparison.run { show(Report.line($0)) }
+    var report = comparison.report
+    if arguments["--json"] {
+      try comparison.run { show(report.json($0)) }
+    } else {
+      print("quire beside SQLite \(SQLiteDatabase.version) and LMDB \(LMDBEnvironment.version)\n")
+      print(report.header)
+      try comparison.run { show(report.line($0)) }
+    }
+    StandardError.write(report.summary + "\n")
   }
 
   /// Rows are to be seen when they are there, also through a pipe.

@@ -1,8 +1,10 @@
-/// The runs of one workload in one mode.
+/// The runs of one row of the table: a workload, or one of its parts, in one mode.
 struct Row {
-  let workload: Workload
+  let name: String
+  let unit: Workload.Unit
   let mode: Mode
   let count: Int
+  let goals: [Goal]
   var results: [Contender.Engine: [Measurement]] = [:]
 
   func rates(_ engine: Contender.Engine) -> [Double] {
@@ -34,13 +36,11 @@ struct Row {
     median((results[engine] ?? []).map(\.peakKilobytes).sorted())
   }
 
-  /// Whether ours reaches the goal; `nil` when there is none.
-  var meetsGoal: Bool? {
-    guard let rate = rate(.quire), let goal = workload.goal else { return nil }
-    return switch goal {
-    case .atLeast(let wanted): rate >= wanted
-    case .within(let milliseconds): 1_000 / rate <= milliseconds
-    }
+  /// The goals of this mode, and whether each is met; `nil` when there is nothing to compare with.
+  ///
+  /// - Parameter others: the rows measured before.
+  func verdicts(_ others: [Row]) -> [(goal: Goal, isMet: Bool?)] {
+    goals.filter { $0.mode == nil || $0.mode == mode }.map { ($0, $0.isMet(by: self, others)) }
   }
 
   /// The element in the middle; of an even number the upper one.

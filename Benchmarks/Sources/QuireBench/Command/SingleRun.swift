@@ -27,10 +27,10 @@ struct SingleRun {
       throw BenchmarkError(
         "\(workload.name) runs with \(workload.modes.map(\.rawValue).joined(separator: ", "))")
     }
-    let engine = Contender.Engine(rawValue: peer ?? "quire")
-    guard let contender = engine.flatMap({ workload.contender($0) }) else {
-      throw BenchmarkError("\(workload.name) has no peer \(peer ?? "")")
-    }
+    let engine =
+      peer == nil ? workload.contenders.first?.engine : Contender.Engine(rawValue: peer ?? "")
+    guard let contender = engine.flatMap({ workload.contender($0) }), contender.runs(in: mode)
+    else { throw BenchmarkError("\(workload.name) has no peer \(peer ?? "") in mode \(mode)") }
     self.workload = workload
     self.count = count
     folder = URL(filePath: words[2], directoryHint: .isDirectory)
@@ -38,20 +38,24 @@ struct SingleRun {
     self.contender = contender
   }
 
-  /// Runs everything and prints the line.
+  /// Runs everything and prints the line, or the lines.
   func measure() throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     if contender.fixture != nil, mode != .memory { try makeFixtureInChild() }
-    let run = Run(count: count, folder: folder, mode: mode)
+    let run = newRun(count)
     try contender.body(run)
     let diskBytes = try mode == .memory ? 0 : WorkFolder.allocatedByteCount(of: folder)
-    print(Measurement(workload, run, diskBytes: diskBytes).line)
+    for line in Measurement.all(workload, run, diskBytes: diskBytes) { print(line.line) }
     try contender.verify?(run)
   }
 
   /// In memory a body makes its own fixture, and the memory for that counts.
   func makeFixture() throws {
-    try contender.fixture?(Run(count: count, folder: folder, mode: mode))
+    try contender.fixture?(newRun(count))
+  }
+
+  private func newRun(_ count: Int) -> Run {
+    Run(count: count, folder: folder, mode: mode, engine: contender.engine)
   }
 
   private func makeFixtureInChild() throws {
@@ -69,9 +73,9 @@ struct SingleRun {
       throw BenchmarkError("--leaks is for workloads without fixture: stack_create")
     }
     let half = max(count / 2, 1)
-    try contender.body(Run(count: half, folder: folder, mode: mode))
+    try contender.body(newRun(half))
     let before = ProcessMemory.resident
-    try contender.body(Run(count: half, folder: folder, mode: mode))
+    try contender.body(newRun(half))
     let after = ProcessMemory.resident
     print("\(workload.name)_leaks \(count) resident_kb \(before) after_second_half \(after)")
     guard after - before <= max(half / 10, 64) else {

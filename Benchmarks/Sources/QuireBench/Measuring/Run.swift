@@ -10,18 +10,28 @@ final class Run {
   let count: Int
   let folder: URL
   let mode: Mode
+  let engine: Contender.Engine
   /// How many operations were timed; N unless the workload says otherwise.
   var operationCount: Int
   private(set) var duration = Duration.zero
   /// The peak of the resident memory in KiB at the end of the timed part.
   private(set) var peakMemory = 0
+  /// The operations of each row, where a workload makes several at once.
+  private(set) var parts: [(name: String, operationCount: Int)] = []
 
-  init(count: Int, folder: URL, mode: Mode) {
+  init(count: Int, folder: URL, mode: Mode, engine: Contender.Engine) {
     self.count = count
     self.folder = folder
     self.mode = mode
+    self.engine = engine
     operationCount = count
   }
+
+  /// Whether the peer is SQLite as somebody who knows it would set it up.
+  var isTuned: Bool { engine == .tuned }
+
+  /// Notes one of several rows.
+  func record(_ name: String, _ operationCount: Int) { parts.append((name, operationCount)) }
 
   /// Times `body`. Several timed parts add up.
   func time<Result>(_ body: () throws -> Result) rethrows -> Result {
@@ -43,7 +53,7 @@ final class Run {
   func url(_ name: String) -> URL { folder.appending(path: name) }
 }
 
-/// The line that a run prints, which any peer's program can print too.
+/// A line that a run prints, which any peer's program can print too.
 struct Measurement: Equatable {
   var workload: String
   var count: Int
@@ -56,11 +66,17 @@ struct Measurement: Equatable {
     "\(workload) \(count) \(seconds) \(operationsPerSecond) \(diskBytes) \(peakKilobytes)"
   }
 
-  init(_ workload: Workload, _ run: Run, diskBytes: Int) {
-    self.workload = workload.name
+  /// What was measured: one line, or one for each part.
+  static func all(_ workload: Workload, _ run: Run, diskBytes: Int) -> [Measurement] {
+    let parts = run.parts.isEmpty ? [(workload.name, run.operationCount)] : run.parts
+    return parts.map { Measurement($0, operationCount: $1, run, diskBytes: diskBytes) }
+  }
+
+  private init(_ name: String, operationCount: Int, _ run: Run, diskBytes: Int) {
+    workload = name
     count = run.count
     seconds = run.duration / .seconds(1)
-    operationsPerSecond = Double(run.operationCount) / seconds
+    operationsPerSecond = Double(operationCount) / seconds
     self.diskBytes = diskBytes
     peakKilobytes = run.peakMemory
   }

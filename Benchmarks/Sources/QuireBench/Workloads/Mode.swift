@@ -1,11 +1,12 @@
-/// What a commit promises, and what the peer is told so that it promises the same.
+/// What a commit promises, and what the peers are told so that they promise the same.
 enum Mode: String, CaseIterable, Sendable {
-  /// A commit that returned is on disk. SQLite: WAL, `synchronous = FULL`.
+  /// A commit that returned is on disk. SQLite: WAL, `synchronous = FULL`. LMDB: its default.
   case full
   /// Commits are not synced, but a power failure leaves a whole older state. SQLite: WAL, `NORMAL`.
+  /// LMDB: `MDB_NOSYNC`, which promises less.
   case ordered
-  /// Nothing is ever synced. SQLite: WAL, `OFF`.
+  /// Nothing is ever synced. SQLite: WAL, `OFF`. LMDB: `MDB_NOSYNC`.
   case none
-  /// No file. SQLite: `:memory:`.
+  /// No file. SQLite: `:memory:`. LMDB has no such mode.
   case memory
 }

@@ -1,4 +1,4 @@
-/// One row of the table: the same work done by us and by the peers.
+/// The same work done by us and by the peers; mostly one row of the table.
 struct Workload: Sendable {
   let name: String
   /// What is timed, in half a line.
@@ -11,26 +11,42 @@ struct Workload: Sendable {
   let modes: [Mode]
   /// How the figures are shown.
   var unit = Unit.operationsPerSecond
-  /// What the figure of ours has to be, where that was decided.
-  var goal: Goal?
+  /// Whether N is how long it runs.
+  var countIsSeconds = false
+  /// What the figures of ours have to be, where that was decided.
+  var goals: [Goal] = []
+  /// The rows it makes when that is not one of its own name.
+  var parts: [Part] = []
   let contenders: [Contender]
+
+  /// One of several figures that a workload has at once.
+  struct Part: Sendable {
+    let name: String
+    let goals: [Goal]
+  }
 
   enum Unit: Sendable { case operationsPerSecond, millisecondsEach }
 
-  enum Goal: Sendable {
-    case atLeast(operationsPerSecond: Double)
-    case within(milliseconds: Double)
-  }
-
   static let all: [Workload] = [
-    .kvSeqPut, .kvRandGet, .kvScan,
+    .overwriteFdatasync, .appendFdatasync,
+    .kvSeqPut, .kvRandPut, .kvRandGet, .kvScan, .kvBulk,
+    .kviSeqPut, .kviRandPut, .kviRandGet, .kviScan, .kviBulk,
+    .durableCommit, .durableCommit8, .concurrency, .kvOpenCloseSmall, .kvOpenClose,
     .objInsert, .objFetchAll, .objUpdate,
     .stackCreate, .openCloseSmall, .migrateSmall,
   ]
 
   static func named(_ name: String) -> Workload? { all.first { $0.name == name } }
 
+  var rows: [Part] { parts.isEmpty ? [Part(name: name, goals: goals)] : parts }
+
   func contender(_ engine: Contender.Engine) -> Contender? {
-    contenders.first { $0.engine == engine }
+    if engine == .tuned {
+      // The same statements; what differs is how the database is opened.
+      return contender(.sqlite).map {
+        Contender(engine: .tuned, fixture: $0.fixture, body: $0.body, verify: $0.verify)
+      }
+    }
+    return contenders.first { $0.engine == engine }
   }
 }

@@ -1,96 +1,201 @@
 import QuireStorage
 
-/// The key-value workloads on the engine's index tree.
-enum QuireKeyValue {
-  private static let tree = "kv"
+/// The key-value workloads on one of the engine's trees.
+struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
+  private var tree: String { "kv" }
 
-  static func put(_ run: Run) throws {
-    let store = try open(run)
-    try store.write { _ = try $0.createIndexTree(tree) }
-    let data = KeyValueData()
-    try run.time {
-      for start in stride(from: 0, to: run.count, by: KeyValueData.batchCount) {
-        try store.write { transaction in
-          let tree = try mutableTree(transaction)
-          for number in start..<min(start + KeyValueData.batchCount, run.count) {
-            try tree.put(data.value(number), for: data.key(number))
-          }
-        }
+  func put(_ order: KeyOrder) -> Contender.Step {
+    { run in
+      let numbers = run.numbers(order)
+      let store = try create(run)
+      let data = KeyValueData()
+      try run.time {
+        try numbers.forEachBatch { try put($0, data, store) }
       }
+      if run.mode == .memory { try check(store, run) }
+      try store.close()
     }
-    if run.mode == .memory { try check(store, run) }
+  }
+
+  func bulk(_ run: Run) throws {
+    let store = try open(run)
+    try run.time {
+      try store.write { try Tree.build(tree, run.count, $0) }
+    }
     try store.close()
   }
 
-  static func get(_ run: Run) throws {
+  func get(_ run: Run) throws {
     let store = try open(run)
     let data = KeyValueData()
     let order = shuffled(run.count)
     var sum = KeyValueSum()
     try run.time {
-      let tree = try readTree(store.snapshot())
-      for number in order {
-        guard let value = try tree.value(for: data.key(number)) else { continue }
-        sum.add(value: value.bytes)
-        withExtendedLifetime(value.owner) {}
-      }
+      let tree = try readTree(store)
+      for number in order { try get(number, data, tree, &sum) }
     }
-    var expected = KeyValueSum.expected(run.count)
-    expected.keys = 0
-    try run.expect(sum, expected, "what was got")
+    try run.expect(sum, .expected(0..<run.count, withKeys: false), "what was got")
     try store.close()
   }
 
-  static func scan(_ run: Run) throws {
+  func scan(_ run: Run) throws {
     let store = try open(run)
     let sum = try run.time { try scan(store) }
-    try run.expect(sum, .expected(run.count), "what was scanned")
+    try run.expect(sum, .expected(0..<run.count), "what was scanned")
     try store.close()
   }
 
-  static func verify(_ run: Run) throws {
+  func verify(_ run: Run) throws {
     guard run.mode != .memory else { return }
     let store = try open(run)
     try check(store, run)
     try store.close()
   }
 
-  private static func check(_ store: PageStore, _ run: Run) throws {
-    try run.expect(try scan(store), .expected(run.count), "what was put")
+  private func check(_ store: PageStore, _ run: Run) throws {
+    try run.expect(try scan(store), .expected(0..<run.count), "what was put")
   }
 
-  private static func scan(_ store: PageStore) throws -> KeyValueSum {
-    var sum = KeyValueSum()
-    var cursor = try readTree(store.snapshot()).cursor()
-    while try cursor.next() { sum.add(key: try cursor.key, value: try cursor.valueBytes) }
-    return sum
+  // MARK: Durable commits
+
+  func commitOneByOne(_ run: Run) throws {
+    let store = try create(run, cache: .usual)
+    let data = KeyValueData()
+    try run.time {
+      for number in 0..<run.count { try put(CollectionOfOne(number), data, store) }
+    }
+    try store.close()
   }
 
-  private static func open(_ run: Run) throws -> PageStore {
+  func commitFromThreads(_ run: Run) throws {
+    let store = try create(run, cache: .usual)
+    let count = run.count
+    try run.time {
+      try Threads.run(Threads.writerCount) { thread in
+        let data = KeyValueData()
+        for number in stride(from: thread, to: count, by: Threads.writerCount) {
+          try put(CollectionOfOne(number), data, store)
+        }
+      }
+    }
+    try store.close()
+  }
+
+  // MARK: A writer and a reader
+
+  func makeConcurrencyFixture(_ run: Run) throws {
+    try makeStore(Concurrency.startCount)(run)
+  }
+
+  func writeAndRead(_ run: Run) throws {
+    let store = try open(run)
+    try Concurrency.measure(
+      run,
+      write: { work in
+        let data = KeyValueData()
+        while let batch = work.nextBatch() { try put(batch, data, store) }
+      },
+      read: { work in
+        let data = KeyValueData()
+        while let numbers = work.nextReads() {
+          let tree = try readTree(store)
+          var sum = KeyValueSum()
+          for number in numbers { try get(number, data, tree, &sum) }
+          work.add(sum)
+        }
+      },
+      scan: { try scan(store) })
+    try store.close()
+  }
+
+  // MARK: Open and close
+
+  func makeStore(_ count: Int) -> Contender.Step {
+    { run in
+      let store = try create(run)
+      let data = KeyValueData()
+      try (0..<count).forEachBatch { try put($0, data, store) }
+      try store.close()
+    }
+  }
+
+  func openAndClose(_ count: Int) -> Contender.Step {
+    { run in
+      let data = KeyValueData()
+      var sum = KeyValueSum()
+      try run.time {
+        for opening in 0..<run.count {
+          let store = try open(run, cache: .usual)
+          try get(OpenedStore.row(opening, of: count), data, try readTree(store), &sum)
+          try store.close()
+        }
+      }
+      try run.expect(sum, OpenedStore.expected(run.count, of: count), "what was read")
+    }
+  }
+
+  // MARK: The store
+
+  /// The peers read through the system's cache, which is as large as the memory. Ours is our own: where
+  /// a million rows are to be resident, it gets the room for them.
+  private enum Cache {
+    case usual, resident
+  }
+
+  private func open(_ run: Run, cache: Cache = .resident) throws -> PageStore {
     if run.mode == .memory { return .inMemory() }
     var options = PageStoreOptions()
-    options.durability = try durability(run.mode)
+    options.durability = try QuireDurability.of(run.mode)
+    if cache == .resident { options.cacheByteLimit = 512 << 20 }
     return try PageStore.open(run.path("store.quire"), options: options)
   }
 
-  static func durability(_ mode: Mode) throws -> Durability {
-    switch mode {
-    case .full: .full
-    case .none: .none
-    case .ordered, .memory:
-      throw BenchmarkError("the engine has no durability \(mode.rawValue) yet")
+  private func create(_ run: Run, cache: Cache = .resident) throws -> PageStore {
+    let store = try open(run, cache: cache)
+    try store.write { try Tree.create(tree, $0) }
+    return store
+  }
+
+  @inline(__always)
+  private func put(
+    _ numbers: some Sequence<Int>, _ data: KeyValueData, _ store: PageStore
+  ) throws {
+    try store.write { transaction in
+      guard let tree = try Tree.mutable(tree, transaction) else {
+        throw BenchmarkError("no tree \(tree)")
+      }
+      for number in numbers { try Tree.put(number, data, into: tree) }
     }
   }
 
-  private static func readTree(_ snapshot: Snapshot) throws -> IndexTree {
-    guard let tree = try snapshot.indexTree(tree) else { throw BenchmarkError("no tree \(tree)") }
-    return tree
+  @inline(__always)
+  private func get(
+    _ number: Int, _ data: KeyValueData, _ tree: Tree.Reading, _ sum: inout KeyValueSum
+  ) throws {
+    guard let value = try Tree.value(number, data, in: tree) else { return }
+    sum.add(value: value.bytes)
+    withExtendedLifetime(value.owner) {}
   }
 
-  private static func mutableTree(_ transaction: WriteTransaction) throws -> MutableIndexTree {
-    guard let tree = try transaction.mutableIndexTree(tree) else {
+  private func scan(_ store: PageStore) throws -> KeyValueSum {
+    try Tree.scan(try readTree(store))
+  }
+
+  private func readTree(_ store: PageStore) throws -> Tree.Reading {
+    guard let tree = try Tree.reading(tree, store.snapshot()) else {
       throw BenchmarkError("no tree \(tree)")
     }
     return tree
+  }
+}
+
+enum QuireDurability {
+  static func of(_ mode: Mode) throws -> Durability {
+    switch mode {
+    case .full: .full
+    case .ordered: .ordered
+    case .none: .none
+    case .memory: throw BenchmarkError("a store in memory has no durability")
+    }
   }
 }

@@ -1,68 +1,211 @@
-/// The key-value workloads on a table that is a B-tree of its own, without row IDs.
-enum SQLiteKeyValue {
-  static func put(_ run: Run) throws {
-    let database = try open(run)
-    try database.execute("CREATE TABLE kv (k BLOB PRIMARY KEY, v BLOB NOT NULL) WITHOUT ROWID")
-    let insert = try database.prepare("INSERT OR REPLACE INTO kv VALUES (?, ?)")
-    let data = KeyValueData()
-    try run.time {
-      for start in stride(from: 0, to: run.count, by: KeyValueData.batchCount) {
-        try database.transaction {
-          for number in start..<min(start + KeyValueData.batchCount, run.count) {
-            insert.bind(1, data.key(number))
-            insert.bind(2, data.value(number))
-            try insert.run()
-          }
+/// The key-value workloads on SQLite: with byte strings for keys a table that is a B-tree of its own,
+/// without row IDs; with integers a table whose row IDs they are.
+struct SQLiteKeyValue: KeyValueSteps {
+  let keys: KeyKind
+
+  func put(_ order: KeyOrder) -> Contender.Step {
+    { run in
+      let numbers = run.numbers(order)
+      let database = try create(run)
+      let rows = try Rows(database, keys)
+      try run.time {
+        try numbers.forEachBatch { batch in
+          try database.transaction { for number in batch { try rows.put(number) } }
         }
       }
+      if run.mode == .memory { try check(database, run) }
     }
-    if run.mode == .memory { try check(database, run) }
   }
 
-  static func get(_ run: Run) throws {
+  /// Sorted inserts in one transaction: the fastest way there is.
+  func bulk(_ run: Run) throws {
+    let database = try create(run)
+    let rows = try Rows(database, keys)
+    try run.time {
+      try database.transaction { for number in 0..<run.count { try rows.put(number) } }
+    }
+  }
+
+  func get(_ run: Run) throws {
     let database = try open(run)
-    let select = try database.prepare("SELECT v FROM kv WHERE k = ?")
-    let data = KeyValueData()
+    let rows = try Rows(database, keys)
     let order = shuffled(run.count)
     var sum = KeyValueSum()
     try run.time {
       // One read transaction, as our one snapshot: no lock is taken for each get.
       try database.execute("BEGIN")
-      for number in order {
-        select.bind(1, data.key(number))
-        if try select.step() { sum.add(value: select.bytes(0)) }
-        select.reset()
-      }
+      for number in order { try rows.get(number, &sum) }
       try database.execute("COMMIT")
     }
-    var expected = KeyValueSum.expected(run.count)
-    expected.keys = 0
-    try run.expect(sum, expected, "what was got")
+    try run.expect(sum, .expected(0..<run.count, withKeys: false), "what was got")
   }
 
-  static func scan(_ run: Run) throws {
+  func scan(_ run: Run) throws {
     let database = try open(run)
     let sum = try run.time { try scan(database) }
-    try run.expect(sum, .expected(run.count), "what was scanned")
+    try run.expect(sum, .expected(0..<run.count), "what was scanned")
   }
 
-  static func verify(_ run: Run) throws {
+  func verify(_ run: Run) throws {
     guard run.mode != .memory else { return }
     try check(try open(run), run)
   }
 
-  private static func check(_ database: SQLiteDatabase, _ run: Run) throws {
-    try run.expect(try scan(database), .expected(run.count), "what was put")
+  private func check(_ database: SQLiteDatabase, _ run: Run) throws {
+    try run.expect(try scan(database), .expected(0..<run.count), "what was put")
   }
 
-  private static func scan(_ database: SQLiteDatabase) throws -> KeyValueSum {
+  // MARK: Durable commits
+
+  func commitOneByOne(_ run: Run) throws {
+    let database = try create(run)
+    let rows = try Rows(database, keys)
+    try run.time {
+      for number in 0..<run.count { try database.transaction { try rows.put(number) } }
+    }
+  }
+
+  /// A connection for each thread, as SQLite wants it; they wait for each other's transactions.
+  func commitFromThreads(_ run: Run) throws {
+    let connections = try (0..<Threads.writerCount).map {
+      try $0 == 0 ? create(run) : open(run)
+    }
+    let count = run.count
+    try run.time {
+      try Threads.run(connections.count) { thread in
+        let database = connections[thread]
+        database.waitForOthers(60_000)
+        let rows = try Rows(database, keys)
+        for number in stride(from: thread, to: count, by: Threads.writerCount) {
+          try database.transaction { try rows.put(number) }
+        }
+      }
+    }
+  }
+
+  // MARK: A writer and a reader
+
+  func makeConcurrencyFixture(_ run: Run) throws {
+    try put(0..<Concurrency.startCount, try create(run))
+  }
+
+  func writeAndRead(_ run: Run) throws {
+    let connections = try (0..<2).map { _ in try open(run) }
+    for connection in connections { connection.waitForOthers(60_000) }
+    try Concurrency.measure(
+      run,
+      write: { work in
+        let database = connections[0]
+        let rows = try Rows(database, keys)
+        while let batch = work.nextBatch() {
+          try database.transaction { for number in batch { try rows.put(number) } }
+        }
+      },
+      read: { work in
+        let database = connections[1]
+        let rows = try Rows(database, keys)
+        while let numbers = work.nextReads() {
+          try database.execute("BEGIN")
+          var sum = KeyValueSum()
+          for number in numbers { try rows.get(number, &sum) }
+          work.add(sum)
+          try database.execute("COMMIT")
+        }
+      },
+      scan: { try scan(connections[0]) })
+  }
+
+  // MARK: Open and close
+
+  func makeStore(_ count: Int) -> Contender.Step {
+    { run in try put(0..<count, try create(run)) }
+  }
+
+  func openAndClose(_ count: Int) -> Contender.Step {
+    { run in
+      var sum = KeyValueSum()
+      try run.time {
+        for opening in 0..<run.count {
+          let rows = try Rows(try open(run), keys, writing: false)
+          try rows.get(OpenedStore.row(opening, of: count), &sum)
+        }
+      }
+      try run.expect(sum, OpenedStore.expected(run.count, of: count), "what was read")
+    }
+  }
+
+  // MARK: The database
+
+  private func put(_ numbers: Range<Int>, _ database: SQLiteDatabase) throws {
+    let rows = try Rows(database, keys)
+    try numbers.forEachBatch { batch in
+      try database.transaction { for number in batch { try rows.put(number) } }
+    }
+  }
+
+  private func scan(_ database: SQLiteDatabase) throws -> KeyValueSum {
     let select = try database.prepare("SELECT k, v FROM kv ORDER BY k")
     var sum = KeyValueSum()
-    while try select.step() { sum.add(key: select.bytes(0), value: select.bytes(1)) }
+    while try select.step() {
+      switch keys {
+      case .bytes: sum.add(key: select.bytes(0), .bytes)
+      case .integers: sum.add(key: select.integer(0))
+      }
+      sum.add(value: select.bytes(1))
+    }
     return sum
   }
 
-  private static func open(_ run: Run) throws -> SQLiteDatabase {
-    try SQLiteDatabase(run.path("store.sqlite"), run.mode)
+  private func open(_ run: Run) throws -> SQLiteDatabase {
+    try SQLiteDatabase(run.path("store.sqlite"), run.mode, tuned: run.isTuned)
+  }
+
+  private func create(_ run: Run) throws -> SQLiteDatabase {
+    let database = try open(run)
+    switch keys {
+    case .bytes:
+      try database.execute("CREATE TABLE kv (k BLOB PRIMARY KEY, v BLOB NOT NULL) WITHOUT ROWID")
+    case .integers:
+      try database.execute("CREATE TABLE kv (k INTEGER PRIMARY KEY, v BLOB NOT NULL)")
+    }
+    return database
+  }
+}
+
+/// The table's two statements.
+private final class Rows {
+  private let keys: KeyKind
+  private let insert: SQLiteStatement?
+  private let select: SQLiteStatement
+  private let data = KeyValueData()
+
+  /// - Parameter writing: whether the statement that puts is made, too.
+  init(_ database: SQLiteDatabase, _ keys: KeyKind, writing: Bool = true) throws {
+    self.keys = keys
+    insert = try writing ? database.prepare("INSERT OR REPLACE INTO kv VALUES (?, ?)") : nil
+    select = try database.prepare("SELECT v FROM kv WHERE k = ?")
+  }
+
+  @inline(__always)
+  func put(_ number: Int) throws {
+    guard let insert else { return }
+    bind(number, to: insert)
+    insert.bind(2, data.value(number))
+    try insert.run()
+  }
+
+  @inline(__always)
+  func get(_ number: Int, _ sum: inout KeyValueSum) throws {
+    bind(number, to: select)
+    if try select.step() { sum.add(value: select.bytes(0)) }
+    select.reset()
+  }
+
+  @inline(__always)
+  private func bind(_ number: Int, to statement: SQLiteStatement) {
+    switch keys {
+    case .bytes: statement.bind(1, data.key(number))
+    case .integers: statement.bind(1, number)
+    }
   }
 }

@@ -79,7 +79,7 @@ enum SQLiteObjects {
   // MARK: Steps
 
   private static func open(_ run: Run) throws -> SQLiteDatabase {
-    try SQLiteDatabase(run.path("store.sqlite"), run.mode)
+    try SQLiteDatabase(run.path("store.sqlite"), run.mode, tuned: run.isTuned)
   }
 
   private static func openWithArtists(_ run: Run) throws -> SQLiteDatabase {

@@ -34,7 +34,7 @@ enum SQLiteStacks {
     var sum = 0
     try run.time {
       for _ in 0..<run.count {
-        let database = try SQLiteDatabase(path, run.mode)
+        let database = try SQLiteDatabase(path, run.mode, tuned: run.isTuned)
         let select = try database.prepare(
           "SELECT id, title, body, count, price, createdAt, isOpen FROM entity01 LIMIT 1")
         while try select.step() { sum += select.integer(3) }
@@ -49,7 +49,7 @@ enum SQLiteStacks {
       try? FileManager.default.removeItem(at: copy)
       try FileManager.default.copyItem(at: run.url(fixture), to: copy)
       let database = try run.time {
-        let database = try SQLiteDatabase(run.path("store.sqlite"), run.mode)
+        let database = try SQLiteDatabase(run.path("store.sqlite"), run.mode, tuned: run.isTuned)
         try database.transaction { try database.execute(migration) }
         return database
       }
@@ -92,7 +92,7 @@ enum SQLiteStacks {
   }
 
   static func makeFixture(_ run: Run) throws {
-    let database = try SQLiteDatabase(run.path(fixture), run.mode)
+    let database = try SQLiteDatabase(run.path(fixture), run.mode, tuned: run.isTuned)
     try database.transaction {
       try database.execute(schema(withIndexes: true))
       for number in 1...TwentyEntities.entityCount {

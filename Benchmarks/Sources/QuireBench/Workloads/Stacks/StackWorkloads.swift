@@ -3,7 +3,7 @@
 extension Workload {
   static let stackCreate = Workload(
     name: "stack_create", summary: "20 entities in memory: create, insert, save, fetch, release",
-    count: 2_000, shortCount: 20, modes: [.memory], goal: .atLeast(operationsPerSecond: 500),
+    count: 2_000, shortCount: 20, modes: [.memory], goals: [Goal(.rate(atLeast: 500))],
     contenders: [
       Contender(engine: .quire, body: QuireStacks.create),
       Contender(engine: .sqlite, body: SQLiteStacks.create),
@@ -21,7 +21,7 @@ extension Workload {
   static let migrateSmall = Workload(
     name: "migrate_small", summary: "300 objects in a fresh copy: open call to durable commit",
     count: 50, shortCount: 3, modes: [.full], unit: .millisecondsEach,
-    goal: .within(milliseconds: 200),
+    goals: [Goal(.milliseconds(atMost: 200))],
     contenders: [
       Contender(engine: .quire, fixture: QuireStacks.makeFixture, body: QuireStacks.migrate),
       Contender(engine: .sqlite, fixture: SQLiteStacks.makeFixture, body: SQLiteStacks.migrate),

@@ -1,0 +1,34 @@
+extension Run {
+  /// The numbers from 0 to below N, in the order they are to be put.
+  func numbers(_ order: KeyOrder) -> [Int] {
+    order == .ascending ? Array(0..<count) : shuffled(count)
+  }
+}
+
+extension RandomAccessCollection where Index == Int {
+  /// Calls `body` with parts of so many elements: what goes into one commit.
+  @inline(__always)
+  func forEachBatch(
+    of count: Int = KeyValueData.batchCount, _ body: (SubSequence) throws -> Void
+  ) rethrows {
+    for start in stride(from: startIndex, to: endIndex, by: count) {
+      try body(self[start..<Swift.min(start + count, endIndex)])
+    }
+  }
+}
+
+/// The stores that are opened again and again.
+enum OpenedStore {
+  /// About 300 KB, and about 10 MB.
+  static let smallCount = 2_400
+  static let largeCount = 80_000
+
+  /// The row that is read after an opening.
+  static func row(_ opening: Int, of count: Int) -> Int {
+    Int(mix(UInt64(opening)) % UInt64(count))
+  }
+
+  static func expected(_ openings: Int, of count: Int) -> KeyValueSum {
+    .expected((0..<openings).lazy.map { row($0, of: count) }, withKeys: false)
+  }
+}

@@ -1,0 +1,35 @@
+/// The steps of the key-value workloads; each engine has all of them.
+protocol KeyValueSteps: Sendable {
+  /// Puts N entries, 1,000 a commit.
+  func put(_ order: KeyOrder) -> Contender.Step
+  /// Puts N entries in the order of their keys, by the fastest way the engine has.
+  func bulk(_ run: Run) throws
+  func get(_ run: Run) throws
+  func scan(_ run: Run) throws
+  /// Whether the N entries are there and no others.
+  func verify(_ run: Run) throws
+
+  /// Puts N entries, one a commit.
+  func commitOneByOne(_ run: Run) throws
+  /// The same, from ``Threads/writerCount`` threads.
+  func commitFromThreads(_ run: Run) throws
+
+  func makeConcurrencyFixture(_ run: Run) throws
+  func writeAndRead(_ run: Run) throws
+
+  /// Makes a store of `count` entries.
+  func makeStore(_ count: Int) -> Contender.Step
+  /// Opens it, reads one entry and closes it, N times.
+  func openAndClose(_ count: Int) -> Contender.Step
+}
+
+extension KeyKind {
+  /// Us first, then the peers.
+  var engines: [(Contender.Engine, any KeyValueSteps)] {
+    let quire: any KeyValueSteps =
+      self == .bytes ? QuireKeyValue<ByteKeys>() : QuireKeyValue<IntegerKeys>()
+    return [
+      (.quire, quire), (.sqlite, SQLiteKeyValue(keys: self)), (.lmdb, LMDBKeyValue(keys: self)),
+    ]
+  }
+}
