@@ -142,6 +142,47 @@ public final class PageStore: Sendable {
     }
   }
 
+  // MARK: Copies
+
+  /// Writes the newest commit into a new file, which is then a store of its own with the same
+  /// identity. Writers and readers go on meanwhile, and what they do is not in it.
+  ///
+  /// - Parameters:
+  ///   - path: where no file may be.
+  ///   - fileSystem: where the copy goes; also that of a store in memory.
+  ///   - progress: told the bytes written and the bytes in all; returns whether to go on.
+  /// - Throws: ``StorageError/alreadyExists(path:)``, ``StorageError/cancelled``,
+  ///   ``StorageError/damaged(page:reason:)`` if a page cannot be read, an error of the disk. No
+  ///   file is left then.
+  public func backUp(
+    to path: String, in fileSystem: any FileSystem = DiskFileSystem(),
+    progress: (_ done: Int, _ total: Int) throws -> Bool = { _, _ in true }
+  ) throws {
+    let snapshot = try snapshot()
+    guard try fileSystem.identifier(of: path) == nil else {
+      throw StorageError.alreadyExists(path: path)
+    }
+    try core.backUp(snapshot.space, to: path, in: fileSystem, progress: progress)
+  }
+
+  /// Rewrites the store with full pages and without free ones, in a new file that takes the place
+  /// of the old one in one step. Counts as a commit. Does nothing in memory.
+  ///
+  /// Writers wait; readers go on. The old file's space is given back when the last older snapshot
+  /// has ended.
+  ///
+  /// - Parameter progress: told the entries written and the entries in all; returns whether to go
+  ///   on.
+  /// - Throws: ``StorageError/cancelled``, ``StorageError/noSpaceLeft(path:)`` or
+  ///   ``StorageError/damaged(page:reason:)``, with the store as it was; another error of the
+  ///   disk, after which the store may refuse to write until it is reopened.
+  public func compact(
+    progress: (_ done: Int, _ total: Int) throws -> Bool = { _, _ in true }
+  ) throws {
+    try checkOpen()
+    try core.compact(progress: progress)
+  }
+
   private func checkOpen() throws(StorageError) {
     guard isOpen.load(ordering: .acquiring) else { throw .closed }
   }
@@ -149,10 +190,12 @@ public final class PageStore: Sendable {
 
 extension PageSpace {
   /// The first version of every store: no trees, five pages, all of them in use.
-  static func empty(_ geometry: PageGeometry, retainedByteLimit: Int = .max) -> PageSpace {
+  static func empty(
+    _ geometry: PageGeometry, commit: CommitNumber = .creation, retainedByteLimit: Int = .max
+  ) -> PageSpace {
     let pageCount = PageID.firstFree.rawValue
     let space = PageSpace(
-      geometry: geometry, commit: .creation, cache: nil,
+      geometry: geometry, commit: commit, cache: nil,
       registry: VersionRegistry(
         pageSize: geometry.pageSize, retainedByteLimit: retainedByteLimit),
       overlay: PageOverlay(pageCount: pageCount), pageCount: pageCount, freePageCount: 0,
@@ -160,7 +203,7 @@ extension PageSpace {
     func add(_ id: PageID, _ type: PageType) -> MutablePage {
       let frame = PageFrame.make(pageSize: geometry.pageSize)
       let page = MutablePage(frame.base)
-      page.initialize(type, level: 0, commit: .creation, pageSize: geometry.pageSize)
+      page.initialize(type, level: 0, commit: commit, pageSize: geometry.pageSize)
       space.set(id, to: frame.intoTable())
       return page
     }

@@ -27,7 +27,7 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// snapshots expire.
   public var retainedByteLimit = 256 << 20
   /// The memory for the pages that one transaction changes, in bytes.
-  public var transactionByteLimit = 1 << 30
+  public var transactionByteLimit = 256 << 20
 
   public init() {}
 }

@@ -1,7 +1,7 @@
 /// Everything the storage engine can refuse, grouped by the reaction it calls for.
 ///
 /// *Your call*: `invalidArgument`, `keyTooLong`, `readOnly`, `closed`, `writerBusy`, `forked`,
-/// `snapshotExpired`, `transactionTooLarge`. Nothing happened; fix the call. *Your disk*: `io`, `noSpaceLeft`, `notFound`, `alreadyExists`,
+/// `snapshotExpired`, `transactionTooLarge`, `cancelled`. Nothing happened; fix the call. *Your disk*: `io`, `noSpaceLeft`, `notFound`, `alreadyExists`,
 /// `storeFull`, `poisoned`. *Your file*: `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`,
 /// `logForeign`, `logDamaged`. *Someone else*: `locked`.
 public enum StorageError: Error, Hashable, Sendable {
@@ -22,6 +22,8 @@ public enum StorageError: Error, Hashable, Sendable {
   ///   - holder: the file and line that took it.
   ///   - commit: the commit it shows.
   case snapshotExpired(holder: String, commit: CommitNumber, retainedByteCount: Int, limit: Int)
+  /// Whoever was told of the progress said no.
+  case cancelled
   /// A transaction changed more pages than may be in memory at once; it can only be aborted. Commit
   /// more often, raise the limit, or build the tree from sorted input.
   case transactionTooLarge(byteCount: Int, limit: Int)
@@ -78,6 +80,8 @@ extension StorageError: CustomStringConvertible {
     case .snapshotExpired(let holder, let commit, let byteCount, let limit):
       "the snapshot of commit \(commit) taken at \(holder) was held too long: replaced pages of "
         + "\(byteCount) bytes were kept in memory, \(limit) are allowed"
+    case .cancelled:
+      "cancelled"
     case .transactionTooLarge(let byteCount, let limit):
       "the transaction changed pages of \(byteCount) bytes, \(limit) may be in memory at once; "
         + "commit more often, or build trees from sorted input"

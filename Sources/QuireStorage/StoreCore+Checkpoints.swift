@@ -108,7 +108,8 @@ extension StoreCore {
       if let checkpoint { write(checkpoint, storage) }
     }
     let outcome = checkpoint?.waitForOutcome()
-    completeCheckpointIfWritten()
+    // The transaction may have pages behind the end of the file.
+    completeCheckpointIfWritten(cuttingFile: false)
     if case .failure(let failure) = outcome { throw failure }
     let newest = state.withLock { $0.latest }
     if newest !== old { editor.space.rebase(on: newest) }
@@ -125,8 +126,9 @@ extension StoreCore {
         poison(error)
         throw error
       }
-      commits.noteDurable(space.commit)
+      // Shown before anybody's wait for it ends.
       show(through: space.commit)
+      commits.noteDurable(space.commit)
     }
     return RunningCheckpoint(Checkpoint(space, log.beginSpan()))
   }
@@ -149,14 +151,14 @@ extension StoreCore {
   }
 
   /// If a checkpoint's pages are on disk, the newest version need not carry them any more.
-  func completeCheckpointIfWritten() {
+  func completeCheckpointIfWritten(cuttingFile: Bool = true) {
     guard let running = checkpoint, let outcome = running.currentOutcome else { return }
     checkpoint = nil
     switch outcome {
     case .success:
       storage?.finish(running.checkpoint)
       relieve(of: running.checkpoint)
-      cutOffFile(after: running.checkpoint)
+      if cuttingFile { cutOffFile(after: running.checkpoint) }
     case .failure(.aborted):
       // Everything is in the log still, and the next checkpoint writes all of it again.
       break
@@ -184,7 +186,9 @@ extension StoreCore {
   /// Shortens the file if nobody needs its end: no version has pages there.
   private func cutOffFile(after checkpoint: Checkpoint) {
     let pageCount = checkpoint.space.pageCount
-    guard let storage, registry.largestPageCount <= pageCount else { return }
+    guard let storage,
+      registry.largestPageCount(in: checkpoint.space.cache) <= pageCount
+    else { return }
     // A file that stays longer than it need be is no failure.
     do throws(StorageError) { try storage.cutOff(afterPages: pageCount) } catch {}
   }

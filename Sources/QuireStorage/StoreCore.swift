@@ -124,7 +124,15 @@ final class StoreCore: @unchecked Sendable {
 
   func beginWrite() throws(StorageError) -> PageEditor {
     if isReadOnly { throw .readOnly }
-    return PageEditor(try enter().successor(), byteLimit: options.transactionByteLimit)
+    let latest = try enter()
+    let editor = PageEditor(latest.successor(), byteLimit: options.transactionByteLimit)
+    if let storage, let cache = latest.cache {
+      // Behind everything that the log could bring back and everything that a snapshot shows.
+      let first = max(
+        latest.pageCount, storage.log?.highestPageCount ?? 0, registry.largestPageCount(in: cache))
+      editor.makeDirectPages = { DirectPages(storage.file, cache, from: PageID(first)) }
+    }
+    return editor
   }
 
   /// Goes through the turnstile, unless there is nothing to write on the other side.
@@ -168,6 +176,13 @@ final class StoreCore: @unchecked Sendable {
   private func log(_ editor: PageEditor, _ touched: [PageID]) throws(StorageError) {
     guard let storage else { return }
     do throws(StoreFile.Failure) {
+      if editor.hasDirectPages, storage.durability != .none {
+        do throws(StorageError) {
+          try storage.sync(for: .directPages)
+        } catch {
+          throw StoreFile.Failure.unknown(error)
+        }
+      }
       let log = try storage.openLog()
       var record = log.encode(
         editor.space, touched: touched, durableThrough: commits.durableCommit)
@@ -322,12 +337,14 @@ final class StoreCore: @unchecked Sendable {
   }
 
   /// The newest version has no successor that would give its pages back.
-  private func endVersions() {
-    let latest = state.withLock { $0.latest }
-    guard let record = latest.record else { return }
+  private func endVersions() { retireEverything(of: state.withLock { $0.latest }) }
+
+  /// What a version has in memory goes when it ends.
+  func retireEverything(of newest: PageSpace) {
+    guard let record = newest.record else { return }
     var retired: [RetiredMemory] = []
-    for index in 0..<latest.overlay.capacity {
-      guard let chunk = latest.overlay.chunk(index) else { continue }
+    for index in 0..<newest.overlay.capacity {
+      guard let chunk = newest.overlay.chunk(index) else { continue }
       for slot in 0..<PageOverlay.chunkCount where chunk[slot].isPage {
         retired.append(RetiredMemory(chunk[slot]))
       }
@@ -335,4 +352,7 @@ final class StoreCore: @unchecked Sendable {
     }
     registry.retire(retired, shownBy: record)
   }
+
+  /// Holds another file, with its lock, from now on.
+  func lock(_ file: any File) { lockedFile = file }
 }

@@ -5,7 +5,7 @@
 /// one that is dropped aborts. Not Sendable: it stays with the thread that began it.
 public final class WriteTransaction: TreeReader {
   private let core: StoreCore
-  private let editor: PageEditor
+  let editor: PageEditor
   // By the names' bytes: two strings that Swift calls equal may be different names.
   private var states: [[UInt8]: TreeState] = [:]
   private var isOpen = true
@@ -143,7 +143,7 @@ public final class WriteTransaction: TreeReader {
   /// order of a dictionary.
   private func catalogueCounts() throws(StorageError) {
     let byName = states.sorted { $0.key.lexicographicallyPrecedes($1.key) }
-    for (name, state) in byName where state.count != state.cataloguedCount {
+    for (name, state) in byName where !state.isCatalogued {
       try editor.operate { () throws(StorageError) in
         try catalog.set(state, of: name, with: editor)
       }

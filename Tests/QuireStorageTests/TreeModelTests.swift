@@ -31,12 +31,14 @@ import Testing
       switch generator.below(12) {
       case 0: try run.store.checkpoint()
       case 1, 2:
+        try run.dropSnapshots()
         try run.store.close()
         #expect(fileSystem.paths == ["store"])
         run.store = try .open("store", options: options, in: fileSystem)
         try run.compareAll()
       case 3:
         // Dropped without being closed, as a crash of the process would: the log is recovered.
+        try run.dropSnapshots()
         run.store = .inMemory()
         run.store = try .open("store", options: options, in: fileSystem)
         try run.compareAll()
@@ -155,6 +157,12 @@ struct ModelRun {
       try compare(snapshot, contents)
     }
     if counter % 10 == 0 { try expectSound() }
+  }
+
+  /// Snapshots end with their store.
+  mutating func dropSnapshots() throws {
+    for (snapshot, contents) in held { try compare(snapshot, contents) }
+    held = []
   }
 
   private mutating func removeSomething(

@@ -34,6 +34,13 @@ enum OpenStores {
     return try result.get()
   }
 
+  /// A store goes on with another file.
+  static func move(_ identifier: FileIdentifier, to other: FileIdentifier) {
+    entries.withLock { entries in
+      entries[other] = entries.removeValue(forKey: identifier)
+    }
+  }
+
   /// Gives a handle back; the last one runs `closing` before anybody can open the file again.
   static func release(
     _ identifier: FileIdentifier, closing: () throws(StorageError) -> Void

@@ -119,6 +119,8 @@ final class LogWriter {
       record.storeBytes(of: 0, toByteOffset: padding, as: UInt8.self)
     }
     let byteCount = end + Format.trailerByteCount
+    // Too many when the record is not written after all: harmless.
+    highestInSpan = max(highestInSpan, space.pageCount)
     record.setU64(LogFormat.recordMagic, at: Format.magic)
     record.setU64(epoch, at: Format.epoch)
     record.setU64(space.commit.rawValue, at: Format.commit)
@@ -213,15 +215,23 @@ final class LogWriter {
   func beginSpan() -> Position {
     span += 1
     bytesBeforeSpan = liveByteCount
+    highestBeforeSpan = highestPageCount
+    highestInSpan = 0
     return tail
   }
 
   private var bytesBeforeSpan = 0
+  private var highestBeforeSpan: UInt32 = 0
+  private var highestInSpan: UInt32 = 0
+
+  /// No page from this number on is in a live record.
+  var highestPageCount: UInt32 { max(highestBeforeSpan, highestInSpan) }
 
   /// That checkpoint is complete: what came before it is history.
   func release(before position: Position) {
     head = position.offset
     liveByteCount -= bytesBeforeSpan
     bytesBeforeSpan = 0
+    highestBeforeSpan = 0
   }
 }

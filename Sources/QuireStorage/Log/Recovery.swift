@@ -13,8 +13,10 @@ struct Recovery {
   /// What is read at once to begin with: enough for the first pages of most stores.
   private static let headByteCount = 32_768
 
+  /// - Parameter registry: of a store that goes on with this file; `nil` makes one.
   init(
-    _ file: any File, path: String, in fileSystem: any FileSystem, options: PageStoreOptions
+    _ file: any File, path: String, in fileSystem: any FileSystem, options: PageStoreOptions,
+    registry: VersionRegistry? = nil
   ) throws(StorageError) {
     let isReadOnly = options.isReadOnly
     var head = try Recovery.read(file, byteCount: Recovery.headByteCount)
@@ -36,8 +38,9 @@ struct Recovery {
     let reader = try Recovery.readLog(
       path, fileSystem, isReadOnly: isReadOnly, meta, identity, pageSize: page.pageSize)
     log = reader.map { ($0.file, $0.reader.records) }
-    let registry = VersionRegistry(
-      pageSize: page.pageSize, retainedByteLimit: options.retainedByteLimit)
+    let registry =
+      registry
+      ?? VersionRegistry(pageSize: page.pageSize, retainedByteLimit: options.retainedByteLimit)
     let cache = PageCache(
       file, geometry: geometry, checksum: checksum, reclaimer: registry.reclaimer,
       byteLimit: options.cacheByteLimit)

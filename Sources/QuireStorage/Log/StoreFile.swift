@@ -1,3 +1,5 @@
+import Synchronization
+
 // A store's two files and how they move together.
 //
 //   commit      record → log, sync                                  one write, one sync
@@ -160,7 +162,7 @@ final class StoreFile: @unchecked Sendable {
     defer { space.cache?.endOverwriting() }
     do throws(StorageError) {
       try checkpoint.writePages(to: file, checksum)
-      if durability != .none { try file.sync(for: .checkpointPages) }
+      if durability != .none { try sync(for: .checkpointPages) }
     } catch {
       throw Failure(error)
     }
@@ -200,7 +202,21 @@ final class StoreFile: @unchecked Sendable {
   private func write(_ next: MetaPage, for reason: SyncReason) throws(StorageError) {
     let page = next.encoded(checksum, pageSize: pageSize)
     try file.write(page, at: Int(next.id.rawValue) * pageSize)
-    if durability != .none { try file.sync(for: reason) }
+    if durability != .none { try sync(for: reason) }
     meta = next
   }
+
+  /// Makes durable what was written to the store's file. After one failure there is no success: the
+  /// system tells of a failure once, whoever asks, and believes the pages clean then.
+  func sync(for reason: SyncReason) throws(StorageError) {
+    do throws(StorageError) {
+      try file.sync(for: reason)
+    } catch {
+      failure.withLock { if $0 == nil { $0 = error } }
+      throw error
+    }
+    if let failure = failure.withLock({ $0 }) { throw failure }
+  }
+
+  private let failure = Mutex<StorageError?>(nil)
 }

@@ -74,6 +74,23 @@ extension PageEditor {
     if id < space.lowestFree { space.lowestFree = id }
   }
 
+  /// Adds a page at the end of the file that may be written around the log.
+  func extend(for direct: DirectPages) throws(StorageError) -> PageID {
+    // What lies between the end and the first such page stays free.
+    while space.pageCount < direct.firstPage.rawValue {
+      let id = try extend()
+      try unmark(id)
+    }
+    return try extend()
+  }
+
+  private func unmark(_ id: PageID) throws(StorageError) {
+    let bitmap = try writable(space.geometry.bitmapPage(for: id))
+    Bitmap.set(space.geometry.bitIndex(of: id), to: false, in: bitmap)
+    space.freePageCount += 1
+    space.lowestFree = min(space.lowestFree, id)
+  }
+
   /// Lets the store end before the free pages at its end. Bitmap pages keep their places.
   func cutTrailingFreePages() throws(StorageError) {
     let ticket = try space.enter()

@@ -94,6 +94,22 @@ final class PageEditor {
     touched.append(id)
   }
 
+  /// Makes the way around the log, where there is a file; asked at most once.
+  var makeDirectPages: (() -> DirectPages?)?
+  private var direct: DirectPages?
+
+  /// The way around the log; `nil` in memory.
+  func directPages() -> DirectPages? {
+    if direct == nil { direct = makeDirectPages?() }
+    return direct
+  }
+
+  /// Writes what was given to go around the log.
+  func flushDirectPages() throws(StorageError) { try direct?.flush() }
+
+  /// Whether pages went around the log, which must be on disk before the commit is.
+  var hasDirectPages: Bool { direct?.hasWritten ?? false }
+
   private var dropped: [PageWord] = []
 
   /// Frees what the last operation dropped.

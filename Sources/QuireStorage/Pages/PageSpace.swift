@@ -110,7 +110,7 @@ final class PageSpace: @unchecked Sendable {
       overlay = larger
     }
     record = registry.begin(
-      VersionRecord(commit: commit, overlay: overlay, pageCount: pageCount))
+      VersionRecord(commit: commit, overlay: overlay, pageCount: pageCount, source: cache))
     parent = nil
     ownChunks = []
   }

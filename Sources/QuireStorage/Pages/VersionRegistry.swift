@@ -66,6 +66,8 @@ final class VersionRecord: @unchecked Sendable {
   let commit: CommitNumber
   let overlay: PageOverlay
   let pageCount: UInt32
+  /// The file the version reads.
+  let source: PageCache?
   /// What this version is the newest living one to show.
   fileprivate var retired: [RetiredMemory] = []
   fileprivate var retainedByteCount = 0
@@ -76,10 +78,11 @@ final class VersionRecord: @unchecked Sendable {
   fileprivate var expiry: StorageError?
   private let endingCode = Atomic<UInt8>(0)
 
-  init(commit: CommitNumber, overlay: PageOverlay, pageCount: UInt32) {
+  init(commit: CommitNumber, overlay: PageOverlay, pageCount: UInt32, source: PageCache?) {
     self.commit = commit
     self.overlay = overlay
     self.pageCount = pageCount
+    self.source = source
   }
 
   /// Why the version cannot be read any more; `nil` as long as it can.
@@ -215,9 +218,11 @@ final class VersionRegistry: Sendable {
     for memory in free { memory.free(after: reclaimer) }
   }
 
-  /// The most pages that a living version has.
-  var largestPageCount: UInt32 {
-    state.withLock { $0.versions.map(\.pageCount).max() ?? 0 }
+  /// The most pages that a living version of a file has.
+  func largestPageCount(in source: PageCache?) -> UInt32 {
+    state.withLock { state in
+      state.versions.lazy.filter { $0.source === source }.map(\.pageCount).max() ?? 0
+    }
   }
 
   /// Bytes of replaced pages that snapshots keep in memory.
@@ -233,13 +238,16 @@ final class VersionRegistry: Sendable {
 
   // MARK: Checkpoint
 
-  /// Calls `body` with every version before `commit` that can be read, oldest first; their overlays
-  /// stay for as long as it runs.
+  /// Calls `body` with every version of a file before `commit` that can be read, oldest first; their
+  /// overlays stay for as long as it runs.
   func withVersions(
-    before commit: CommitNumber, _ body: ([VersionRecord]) throws(StorageError) -> Void
+    of source: PageCache, before commit: CommitNumber,
+    _ body: ([VersionRecord]) throws(StorageError) -> Void
   ) throws(StorageError) {
     let pinned = state.withLock { state in
-      let older = state.versions.filter { $0.commit < commit && $0.canBeRead && !$0.hasEnded }
+      let older = state.versions.filter { 
+        $0.source === source && $0.commit < commit && $0.canBeRead && !$0.hasEnded
+      }
       for record in older { record.pinCount += 1 }
       return older
     }

@@ -1,10 +1,11 @@
 /// The trees of a store by name: itself an index tree, whose root is always page 4.
 ///
-/// A value has 16 bytes: kind, three zero bytes, root page, entry count.
+/// A value has 16 bytes: kind, flags, two zero bytes, root page, entry count.
 struct Catalog {
   private let tree: Tree<IndexLayout>
 
   static let entryByteCount = 16
+  private static let longValuesFlag: UInt8 = 1
 
   init(_ space: PageSpace) {
     tree = Tree(
@@ -46,7 +47,9 @@ struct Catalog {
     guard count >= 0 else {
       throw .damaged(page: .catalogRoot, reason: "tree \(name) is said to have \(count) entries")
     }
-    return TreeState(kind: kind, root: PageID(start.u32(at: 4)), count: count)
+    return TreeState(
+      kind: kind, root: PageID(start.u32(at: 4)), count: count,
+      hasLongValues: bytes[1] & Catalog.longValuesFlag != 0)
   }
 
   /// Enters a tree, or its new count.
@@ -55,6 +58,7 @@ struct Catalog {
     entry.withUnsafeMutableBytes { entry in
       guard let start = entry.baseAddress else { return }
       entry[0] = state.kind.rawValue
+      entry[1] = state.hasLongValues ? Catalog.longValuesFlag : 0
       start.setU32(state.root.rawValue, at: 4)
       start.setU64(UInt64(state.count), at: 8)
     }
@@ -63,7 +67,7 @@ struct Catalog {
         try tree.put(entry, for: key, with: editor)
       }
     }
-    state.cataloguedCount = state.count
+    state.noteCatalogued()
   }
 
   func remove(_ name: [UInt8], with editor: PageEditor) throws(StorageError) {

@@ -68,6 +68,31 @@ struct OverflowRun {
     return overflow
   }
 
+  /// Stores a value in a new run at the end of the file, around the log.
+  static func store(
+    _ value: UnsafeRawBufferPointer, around direct: DirectPages, with editor: PageEditor
+  ) throws(StorageError) -> ValuePayload.Overflow {
+    let capacity = editor.space.geometry.capacity
+    let room = PageMemory(byteCount: editor.pageSize)
+    let page = MutablePage(room.base)
+    var first: PageID?
+    var offset = 0
+    while offset < value.count {
+      let part = min(capacity, value.count - offset)
+      page.initialize(.overflow, level: 0, commit: editor.commit, pageSize: editor.pageSize)
+      UnsafeMutableRawBufferPointer(start: page.base + PageHeader.byteCount, count: part)
+        .copyMemory(from: UnsafeRawBufferPointer(rebasing: value[offset..<(offset + part)]))
+      page.count = part
+      // The ends of the file follow each other as the pages of a run do.
+      let id = try editor.extend(for: direct)
+      try direct.put(page.page, at: id)
+      first = first ?? id
+      offset += part
+    }
+    return ValuePayload.Overflow(
+      byteCount: UInt64(value.count), first: first ?? .firstFree)
+  }
+
   /// Gives the run's pages back.
   func release(with editor: PageEditor) throws(StorageError) {
     for id in pages(in: editor.space.geometry) {

@@ -37,6 +37,7 @@ extension Tree {
     if value.count <= space.geometry.inlineValueLimit {
       return ValuePayload.encode(inline: value, in: editor.payloadScratch())
     }
+    state.hasLongValues = true
     let overflow = try OverflowRun.store(value, with: editor)
     return ValuePayload.encode(overflow, in: editor.payloadScratch())
   }

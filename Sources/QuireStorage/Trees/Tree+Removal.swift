@@ -38,6 +38,9 @@ extension Tree {
     for slot in 0..<node.count {
       if node.level == 0 {
         try releaseOverflow(of: Layout.payload(at: slot, in: node), in: id, with: editor)
+      } else if node.level == 1, !state.hasLongValues {
+        // Nothing in the leaves is of interest: they need not even be read.
+        try editor.release(Layout.child(at: slot, in: node))
       } else {
         let (childID, child) = try childNode(at: slot, of: node)
         try releaseContent(of: child, childID, with: editor)

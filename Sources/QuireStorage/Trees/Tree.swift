@@ -23,20 +23,27 @@ final class TreeState {
   let root: PageID
   /// The entries in the tree.
   var count: Int
-  /// The count that the catalog has.
-  var cataloguedCount: Int
+  /// Whether any value ever was too long for its leaf: if none was, nobody need look for runs of
+  /// overflow pages.
+  var hasLongValues: Bool
+  /// The count and the flag that the catalog has.
+  private var catalogued: (count: Int, hasLongValues: Bool)
   /// Counts the changes to this tree in its transaction, so that a cursor can tell that it is
   /// stale.
   var changeCount = 0
   /// Set when the tree is dropped or its transaction ends; whoever still asks gets this error.
   var ending: StorageError?
 
-  init(kind: TreeKind, root: PageID, count: Int) {
+  init(kind: TreeKind, root: PageID, count: Int, hasLongValues: Bool = false) {
     self.kind = kind
     self.root = root
     self.count = count
-    cataloguedCount = count
+    self.hasLongValues = hasLongValues
+    catalogued = (count, hasLongValues)
   }
+
+  var isCatalogued: Bool { catalogued == (count, hasLongValues) }
+  func noteCatalogued() { catalogued = (count, hasLongValues) }
 
   /// - Throws: the reason why the tree cannot be used any more.
   @inline(__always)

@@ -1,0 +1,66 @@
+/// Writes a version of a store as a file.
+struct StoreCopy {
+  let space: PageSpace
+  let identity: StoreIdentity
+  private static let batchPageCount = 256
+
+  init(_ space: PageSpace, identity: StoreIdentity) {
+    self.space = space
+    self.identity = identity
+  }
+
+  func write(to file: any File, progress: (Int, Int) throws -> Bool) throws {
+    let checksum = Checksum(identity)
+    let pageSize = space.pageSize
+    let room = PageMemory(byteCount: StoreCopy.batchPageCount * pageSize)
+    let total = Int(space.pageCount) * pageSize
+    var start: UInt32 = 0
+    while start < space.pageCount {
+      let count = min(StoreCopy.batchPageCount, Int(space.pageCount - start))
+      for index in 0..<count {
+        let target = room.base + index * pageSize
+        try encode(PageID(start + UInt32(index)), checksum, in: target)
+      }
+      try file.write(room, byteCount: count * pageSize, at: Int(start) * pageSize)
+      start += UInt32(count)
+      guard try progress(Int(start) * pageSize, total) else { throw StorageError.cancelled }
+    }
+  }
+
+  /// Writes identity and meta pages alone.
+  func writeHead(to file: any File) throws(StorageError) {
+    let room = PageMemory(byteCount: 3 * space.pageSize)
+    let checksum = Checksum(identity)
+    for id in [PageID.identity, .metaA, .metaB] {
+      try encode(id, checksum, in: room.base + Int(id.rawValue) * space.pageSize)
+    }
+    try file.write(room, at: 0)
+  }
+
+  /// Puts one page together.
+  func encode(
+    _ id: PageID, _ checksum: Checksum, in target: UnsafeMutableRawPointer
+  ) throws(StorageError) {
+    target.initializeMemory(as: UInt8.self, repeating: 0, count: space.pageSize)
+    switch id {
+    case .identity:
+      IdentityPage(pageSize: space.pageSize, identity: identity).encode(in: target)
+    case .metaA, .metaB:
+      let meta = MetaPage(
+        sequence: id == .metaA ? 1 : 0, epoch: 0, lastCommit: space.commit,
+        pageCount: space.pageCount, freePageCount: UInt32(space.freePageCount),
+        logOffset: UInt64(LogFormat.recordsStart), logChain: 0, isClean: true)
+      let page = meta.encoded(checksum, pageSize: space.pageSize)
+      target.copyMemory(from: page.base, byteCount: space.pageSize)
+      withExtendedLifetime(page) {}
+    default:
+      let ticket = try space.enter()
+      defer { space.leave(ticket) }
+      let bitmap = try space.page(space.geometry.bitmapPage(for: id))
+      guard Bitmap.isSet(space.geometry.bitIndex(of: id), in: bitmap) else { return }
+      target.copyMemory(from: try space.page(id).base, byteCount: space.pageSize)
+      let page = MutablePage(target)
+      page.checksum = checksum.ofPage(id, page.page, pageSize: space.pageSize)
+    }
+  }
+}

@@ -1,0 +1,162 @@
+// Whole copies of a store: a backup in another file, and a compacted one in its own place.
+
+extension StoreCore {
+  /// Writes one version, page by page, into a new file that is a closed store.
+  ///
+  /// - Parameter progress: told the bytes written and the bytes in all; `false` ends it.
+  func backUp(
+    _ space: PageSpace, to path: String, in fileSystem: any FileSystem,
+    progress: (Int, Int) throws -> Bool
+  ) throws {
+    let temporary = path + "-new-" + StoreIdentity.random().description
+    do {
+      let file = try StoreFile.openNew(temporary, for: path, in: fileSystem)
+      let copy = StoreCopy(space, identity: identity)
+      try copy.write(to: file, progress: progress)
+      try file.sync(for: .backup)
+      try fileSystem.publish(temporary, as: path)
+    } catch {
+      do throws(StorageError) { try fileSystem.remove(temporary) } catch {}
+      throw error
+    }
+    try fileSystem.syncFolder(of: path, for: .backupFolder)
+  }
+
+  /// Rewrites the store without free pages and with full ones, in a new file that takes the old
+  /// one's name.
+  ///
+  /// Writers wait; readers go on, with the old file as long as they hold old snapshots.
+  func compact(progress: (Int, Int) throws -> Bool) throws {
+    if isReadOnly { throw StorageError.readOnly }
+    _ = try enter()
+    defer { turnstile.leave() }
+    waitForCheckpoint()
+    guard let storage else { return }
+    // From here on the old file is a closed store that needs no log.
+    if storage.log != nil { try closeLog(storage) }
+    let newest = state.withLock { $0.latest }
+    let path = storage.path
+    let temporary = path + "-new-" + StoreIdentity.random().description
+    let file: any File
+    do {
+      file = try buildCompacted(newest, at: temporary, storage, progress)
+      try storage.fileSystem.replace(path, by: temporary)
+    } catch {
+      do throws(StorageError) { try storage.fileSystem.remove(temporary) } catch {}
+      throw error
+    }
+    do throws(StorageError) {
+      // Which of the two files the name leads to after a crash is known from here on only.
+      if options.durability != .none {
+        try storage.fileSystem.syncFolder(of: path, for: .replacementFolder)
+      }
+      try take(file, storage)
+    } catch {
+      // What would be committed now might be in the file that the name does not lead to.
+      poison(error)
+      throw error
+    }
+  }
+
+  private func closeLog(_ storage: StoreFile) throws(StorageError) {
+    do throws(StorageError) {
+      try checkpointForClosing(storage)
+    } catch {
+      poison(error)
+      throw error
+    }
+    relieve(of: Checkpoint(state.withLock { $0.latest }, .none))
+    updateLogByteCount()
+  }
+
+  /// Builds all trees anew in another file, which is a closed store in the end.
+  private func buildCompacted(
+    _ newest: PageSpace, at temporary: String, _ storage: StoreFile,
+    _ progress: (Int, Int) throws -> Bool
+  ) throws -> any File {
+    let file = try StoreFile.openNew(temporary, for: storage.path, in: storage.fileSystem)
+    guard try file.lock(.exclusive) else { throw StorageError.locked(.unknown) }
+    let checksum = Checksum(identity)
+    let cache = PageCache(
+      file, geometry: geometry, checksum: checksum, reclaimer: Reclaimer(), byteLimit: 0)
+    var options = options
+    options.transactionByteLimit = .max
+    // Built in memory, with most of it on the way to the file at once; no log, as nobody can see
+    // the file before it is whole.
+    let core = StoreCore(
+      identity: identity, current: .empty(geometry, commit: newest.commit), options: options)
+    let editor = try core.beginWrite()
+    editor.makeDirectPages = { DirectPages(file, cache, from: .firstFree) }
+    let transaction = WriteTransaction(core, editor)
+    try transaction.copyTrees(of: Snapshot(newest), progress: progress)
+    try transaction.commit()
+    let built = core.state.withLock { $0.latest }
+    let rest = DirectPages(file, cache, from: .firstBitmap)
+    var pages: [(PageID, Page)] = []
+    built.overlay.forEach { id, word in
+      if word.isPage, id.rawValue < built.pageCount { pages.append((id, word.page)) }
+    }
+    for (id, page) in pages { try rest.put(page, at: id) }
+    try rest.flush()
+    try StoreCopy(built, identity: identity).writeHead(to: file)
+    if options.durability != .none { try file.sync(for: .replacement) }
+    withExtendedLifetime(core) {}
+    return file
+  }
+
+  /// Goes on with another file, which has the next commit.
+  private func take(_ file: any File, _ old: StoreFile) throws(StorageError) {
+    let recovery = try Recovery(
+      file, path: old.path, in: old.fileSystem, options: options, registry: registry)
+    retireEverything(of: state.withLock { $0.latest })
+    commits.noteDurable(recovery.space.commit)
+    let (oldIdentifier, oldVersions) = state.withLock { state in
+      let before = (state.identifier, [state.current, state.latest])
+      state.identifier = file.identifier
+      state.latest = recovery.space
+      state.current = recovery.space
+      return before
+    }
+    withExtendedLifetime(oldVersions) {}
+    if let oldIdentifier { OpenStores.move(oldIdentifier, to: file.identifier) }
+    storage = StoreFile(
+      file, path: old.path, in: old.fileSystem, identity: identity, pageSize: geometry.pageSize,
+      meta: recovery.meta, options: options)
+    lock(file)
+  }
+}
+
+extension WriteTransaction {
+  /// Builds every tree of another store's snapshot here.
+  func copyTrees(of source: Snapshot, progress: (Int, Int) throws -> Bool) throws {
+    let trees = try source.treeNames()
+    let total = trees.reduce(0) { $0 + $1.count }
+    var done = 0
+    func advance() throws {
+      done += 1
+      guard done % 4096 == 0 || done == total else { return }
+      guard try progress(done, total) else { throw StorageError.cancelled }
+    }
+    for (name, kind, _) in trees {
+      switch kind {
+      case .record:
+        guard var cursor = try source.recordTree(name)?.cursor() else { continue }
+        try buildRecordTree(name) { builder in
+          while try cursor.next() {
+            try builder.append(try cursor.valueBytes, for: try cursor.key)
+            try advance()
+          }
+        }
+      case .index:
+        guard var cursor = try source.indexTree(name)?.cursor() else { continue }
+        try buildIndexTree(name) { builder in
+          while try cursor.next() {
+            let key = try cursor.key
+            try builder.append(try cursor.valueBytes, for: key)
+            try advance()
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,269 @@
+/// Builds a tree from entries in ascending order, bottom up: fills a leaf, hands it over, notes it
+/// in the level above, and so on.
+///
+/// Nothing is searched, moved or split. The first pages are pages of the transaction like all
+/// others, so that a small tree is committed with one write; when there are many, the rest goes to
+/// the end of the file at once (``DirectPages``), so that memory and log stay small.
+final class TreeBuilder<Layout: NodeLayout> {
+  private let tree: Tree<Layout>
+  private let editor: PageEditor
+  /// The nodes being filled, leaf first.
+  private var levels: [Level] = []
+  private let lastKeyRoom: PageMemory
+  private var lastKey: Layout.Key?
+  private let separatorRoom: PageMemory
+  private var pageCount = 0
+  /// The bytes to leave free in each page.
+  private let reserve: Int
+
+  private struct Level {
+    let memory: PageMemory
+    /// The bound of the node from below; `nil` in the first node of a level.
+    var bound: Layout.Key?
+    let boundRoom: PageMemory
+    var node: MutablePage { MutablePage(memory.base) }
+  }
+
+  /// From this many pages on they are written around the log.
+  private static var loggedPageLimit: Int { 512 }
+
+  /// - Parameters:
+  ///   - tree: an empty tree.
+  ///   - fill: how much of each page to use, from 0.5 to 1.
+  init(_ tree: Tree<Layout>, _ editor: PageEditor, fill: Double) {
+    self.tree = tree
+    self.editor = editor
+    let capacity = Double(editor.space.geometry.capacity)
+    reserve = Int(capacity * (1 - max(0.5, min(1, fill))))
+    lastKeyRoom = PageMemory(byteCount: editor.pageSize)
+    separatorRoom = PageMemory(byteCount: editor.pageSize)
+    addLevel()
+  }
+
+  private func addLevel() {
+    let level = Level(
+      memory: PageMemory(byteCount: editor.pageSize), bound: nil,
+      boundRoom: PageMemory(byteCount: editor.pageSize + 4))
+    clear(level.node, level: levels.count)
+    levels.append(level)
+  }
+
+  private func clear(_ node: MutablePage, level: Int) {
+    node.initialize(
+      level == 0 ? Layout.leafType : Layout.innerType, level: level, commit: editor.commit,
+      pageSize: editor.pageSize)
+  }
+
+  /// Adds an entry; its key must be above all before.
+  func append(_ value: UnsafeRawBufferPointer, for key: Layout.Key) throws(StorageError) {
+    if let lastKey, !Layout.isAscending(lastKey, key) {
+      throw .invalidArgument("the keys of a tree that is built must ascend; one does not")
+    }
+    let payload = try payload(for: value)
+    if !fits(key, payload, level: 0) {
+      guard let lastKey else { return }
+      // The shortest key that tells the leaves apart; taken before the leaf is handed over.
+      let bound = Layout.copy(
+        Layout.separator(between: lastKey, and: key), to: separatorRoom.base)
+      try close(0, nextBound: bound)
+    }
+    let leaf = levels[0].node
+    Layout.insert(key, payload, at: leaf.count, in: leaf)
+    lastKey = Layout.copy(key, to: lastKeyRoom.base)
+    tree.state.count += 1
+  }
+
+  private func fits(
+    _ key: Layout.Key, _ payload: UnsafeRawBufferPointer, level: Int
+  ) -> Bool {
+    let node = levels[level].node
+    let needed = Layout.byteCount(of: key, payloadByteCount: payload.count, level: level)
+    // A few entries go into every node, whatever the fill: an inner one needs two children.
+    return needed + (node.count < 4 ? 0 : reserve) <= node.freeBytes
+  }
+
+  private func payload(
+    for value: UnsafeRawBufferPointer
+  ) throws(StorageError) -> UnsafeRawBufferPointer {
+    if value.count <= editor.space.geometry.inlineValueLimit {
+      return ValuePayload.encode(inline: value, in: editor.payloadScratch())
+    }
+    tree.state.hasLongValues = true
+    pageCount += value.count / editor.space.geometry.capacity
+    let overflow: ValuePayload.Overflow
+    if let direct = try directPages() {
+      overflow = try OverflowRun.store(value, around: direct, with: editor)
+    } else {
+      overflow = try OverflowRun.store(value, with: editor)
+    }
+    return ValuePayload.encode(overflow, in: editor.payloadScratch())
+  }
+
+  /// Hands the node at `level` over and begins the next one.
+  private func close(_ level: Int, nextBound: Layout.Key?) throws(StorageError) {
+    let node = levels[level].node
+    let id = try handOver(node.page)
+    // In room of the level's own: handing over may go on upwards.
+    let room = levels[level].boundRoom.base + editor.pageSize
+    room.setU32(id.rawValue, at: 0)
+    let child = UnsafeRawBufferPointer(start: room, count: 4)
+    if level + 1 == levels.count { addLevel() }
+    try addChild(child, bound: levels[level].bound, toLevel: level + 1)
+    clear(node, level: level)
+    levels[level].bound = nextBound.map { Layout.copy($0, to: levels[level].boundRoom.base) }
+  }
+
+  private func addChild(
+    _ child: UnsafeRawBufferPointer, bound: Layout.Key?, toLevel level: Int
+  ) throws(StorageError) {
+    let node = levels[level].node
+    let key = bound ?? Layout.lowestKey
+    if node.count > 0, !fits(key, child, level: level) {
+      try close(level, nextBound: key)
+    }
+    // The first entry of a node has no bound in it; its parent has.
+    Layout.insert(
+      node.count == 0 ? Layout.lowestKey : key, child, at: node.count, in: node)
+  }
+
+  private func handOver(_ node: Page) throws(StorageError) -> PageID {
+    pageCount += 1
+    if let direct = try directPages() {
+      let id = try editor.extend(for: direct)
+      try direct.put(node, at: id)
+      return id
+    }
+    let id = try editor.takePage()
+    let page = editor.create(
+      node.level == 0 ? Layout.leafType : Layout.innerType, level: node.level, at: id)
+    page.base.copyMemory(from: node.base, byteCount: editor.pageSize)
+    return id
+  }
+
+  private func directPages() throws(StorageError) -> DirectPages? {
+    guard pageCount > TreeBuilder.loggedPageLimit else { return nil }
+    return editor.directPages()
+  }
+
+  /// Hands over what is left; the topmost node becomes the content of the tree's root page.
+  func finish() throws(StorageError) {
+    var level = 0
+    while level + 1 < levels.count {
+      try close(level, nextBound: nil)
+      level += 1
+    }
+    let root = try editor.writable(tree.state.root)
+    root.base.copyMemory(from: levels[level].memory.base, byteCount: editor.pageSize)
+    tree.state.changeCount += 1
+    try editor.flushDirectPages()
+  }
+}
+
+/// Fills a record tree that is being built, in ascending order of keys.
+///
+/// Made by ``WriteTransaction/buildRecordTree(_:fill:_:)``, and usable only there.
+public struct RecordTreeBuilder: ~Copyable {
+  let builder: TreeBuilder<RecordLayout>
+  let editor: PageEditor
+
+  /// Adds an entry.
+  ///
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if the key is not above all before; an error of
+  ///   the disk. The transaction can then only be aborted.
+  /// - Complexity: O(1), amortised.
+  public borrowing func append(
+    _ value: UnsafeRawBufferPointer, for key: Int64
+  ) throws(StorageError) {
+    try editor.operate { () throws(StorageError) in try builder.append(value, for: key) }
+  }
+
+  /// Adds an entry with the array's bytes.
+  public borrowing func append(_ value: [UInt8], for key: Int64) throws(StorageError) {
+    try value.withRawBytes { value throws(StorageError) in try append(value, for: key) }
+  }
+}
+
+/// Fills an index tree that is being built, in ascending order of keys.
+///
+/// Made by ``WriteTransaction/buildIndexTree(_:fill:_:)``, and usable only there.
+public struct IndexTreeBuilder: ~Copyable {
+  let builder: TreeBuilder<IndexLayout>
+  let editor: PageEditor
+
+  /// Adds an entry.
+  ///
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if the key is not above all before;
+  ///   ``StorageError/keyTooLong(byteCount:limit:)``; an error of the disk. The transaction can
+  ///   then only be aborted.
+  /// - Complexity: O(1), amortised.
+  public borrowing func append(
+    _ value: UnsafeRawBufferPointer, for key: UnsafeRawBufferPointer
+  ) throws(StorageError) {
+    let limit = editor.space.geometry.keyLimit
+    try editor.operate { () throws(StorageError) in
+      guard key.count <= limit else { throw .keyTooLong(byteCount: key.count, limit: limit) }
+      try builder.append(value, for: key)
+    }
+  }
+
+  /// Adds an entry with the arrays' bytes.
+  public borrowing func append(_ value: [UInt8], for key: [UInt8]) throws(StorageError) {
+    try value.withRawBytes { value throws(StorageError) in
+      try key.withRawBytes { key throws(StorageError) in try append(value, for: key) }
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Builds a new record tree from entries in ascending order: faster than putting them one by one,
+  /// and in little memory, however many there are.
+  ///
+  /// To replace a tree, build the new one under another name, drop the old one, rename: whatever
+  /// the size, the commit then is small, and a crash finds the old tree or the new one.
+  ///
+  /// - Parameters:
+  ///   - fill: how much of each page to use, from 0.5 to 1; leave some free where entries will be
+  ///     added in between.
+  ///   - body: appends the entries.
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if the name is taken; an error of `body`, after
+  ///   which the transaction can only be aborted.
+  @discardableResult
+  public func buildRecordTree(
+    _ name: String, fill: Double = 1, _ body: (borrowing RecordTreeBuilder) throws -> Void
+  ) throws -> MutableRecordTree {
+    let tree = try createRecordTree(name)
+    let builder = TreeBuilder(tree.reading.tree, editor, fill: fill)
+    try building {
+      try body(RecordTreeBuilder(builder: builder, editor: editor))
+      try editor.operate { () throws(StorageError) in try builder.finish() }
+    }
+    return tree
+  }
+
+  /// Builds a new index tree from entries in ascending order; see
+  /// ``buildRecordTree(_:fill:_:)``.
+  @discardableResult
+  public func buildIndexTree(
+    _ name: String, fill: Double = 1, _ body: (borrowing IndexTreeBuilder) throws -> Void
+  ) throws -> MutableIndexTree {
+    let tree = try createIndexTree(name)
+    let builder = TreeBuilder(tree.reading.tree, editor, fill: fill)
+    try building {
+      try body(IndexTreeBuilder(builder: builder, editor: editor))
+      try editor.operate { () throws(StorageError) in try builder.finish() }
+    }
+    return tree
+  }
+
+  /// A tree that is half built has pages that nothing refers to.
+  private func building(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch {
+      editor.failure =
+        editor.failure
+        ?? .invalidArgument("building a tree failed; the transaction can only be aborted")
+      throw error
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import Foundation
+
+/// Runs `body` on so many threads at once, whatever the number of cores, and returns when all have
+/// ended.
+func runOnThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+  let group = DispatchGroup()
+  for number in 0..<count {
+    group.enter()
+    Thread {
+      body(number)
+      group.leave()
+    }.start()
+  }
+  group.wait()
+}

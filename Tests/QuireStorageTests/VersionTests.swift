@@ -1,0 +1,179 @@
+import QuireSimulation
+import QuireStorage
+import Synchronization
+import Testing
+
+@Suite("Versions, the cache and the log")
+struct VersionTests {
+  private func options(
+    pageSize: Int = 512, _ change: (inout PageStoreOptions) -> Void = { _ in }
+  ) -> PageStoreOptions {
+    var options = PageStoreOptions()
+    options.pageSize = pageSize
+    change(&options)
+    return options
+  }
+
+  private func put(_ store: PageStore, _ keys: some Sequence<Int64>, _ byte: UInt8) throws {
+    try store.write { transaction in
+      let tree =
+        try transaction.mutableRecordTree("records") ?? transaction.createRecordTree("records")
+      for key in keys { try tree.put([UInt8](repeating: byte, count: 60), for: key) }
+    }
+  }
+
+  private func sum(_ snapshot: Snapshot) throws -> Int {
+    var cursor = try #require(try snapshot.recordTree("records")).cursor()
+    var sum = 0
+    while try cursor.next() { sum += Int(try cursor.storedValue().array[0]) }
+    return sum
+  }
+
+  @Test(arguments: [true, false])
+  func `a snapshot that keeps too much expires, and the error names its holder`(
+    isFile: Bool
+  ) throws {
+    let store =
+      isFile
+      ? try PageStore.open(
+        "store", options: options { $0.retainedByteLimit = 100_000 }, in: MemoryFileSystem())
+      : PageStore.inMemory(pageSize: 512)
+    try put(store, 0..<2000, 1)
+    let held = try store.snapshot()
+    #expect(try sum(held) == 2000)
+    var expired = false
+    for round in 0..<20 {
+      try put(store, 0..<2000, UInt8(round))
+      // A snapshot of now is never in danger.
+      #expect(try sum(try store.snapshot()) == 2000 * round)
+      do {
+        #expect(try sum(held) == 2000)
+      } catch StorageError.snapshotExpired(let holder, let commit, _, let limit) {
+        #expect(holder.contains("VersionTests.swift:"))
+        #expect(commit == held.commitNumber)
+        #expect(limit == 100_000)
+        expired = true
+      }
+    }
+    // In memory the default limit holds, which is not reached here.
+    #expect(expired == isFile)
+    if isFile { #expect(store.statistics.retainedByteCount <= 100_000) }
+    #expect(try store.check().isSound)
+  }
+
+  @Test func `one snapshot keeps at most one version of each page`() throws {
+    let store = PageStore.inMemory(pageSize: 512)
+    try put(store, 0..<2000, 1)
+    let held = try store.snapshot()
+    try put(store, 0..<2000, 2)
+    let once = store.statistics.retainedByteCount
+    for round in 3..<10 as Range<UInt8> { try put(store, 0..<2000, round) }
+    #expect(store.statistics.retainedByteCount <= once + once / 4)
+    #expect(try sum(held) == 2000)
+  }
+
+  @Test func `a store larger than the cache is read and changed within it`() throws {
+    let fileSystem = MemoryFileSystem()
+    let limit = 128 * 512
+    let store = try PageStore.open(
+      "store", options: options { $0.cacheByteLimit = limit }, in: fileSystem)
+    for start in stride(from: 0 as Int64, to: 20_000, by: 500) {
+      try put(store, start..<(start + 500), 3)
+    }
+    let held = try store.snapshot()
+    #expect(store.statistics.pageCount > 2000)
+    var generator = SeededGenerator(seed: 5)
+    var changed: Set<Int64> = []
+    for _ in 0..<40 {
+      let keys = (0..<20).map { _ in Int64(generator.below(20_000)) }
+      changed.formUnion(keys)
+      try put(store, keys, 5)
+      let key = Int64(generator.below(20_000))
+      let value = try store.snapshot().recordTree("records")?.value(for: key)
+      #expect(value?.array.first == (changed.contains(key) ? 5 : 3))
+      let statistics = store.statistics
+      #expect(statistics.cachedByteCount <= limit)
+    }
+    // What the checkpoints overwrote, this one sees still.
+    #expect(try sum(held) == 60_000)
+    #expect(try sum(try store.snapshot()) == 60_000 + 2 * changed.count)
+    #expect(try store.check().isSound)
+    try store.close()
+    let reopened = try PageStore.open("store", in: fileSystem)
+    #expect(try sum(try reopened.snapshot()) == 60_000 + 2 * changed.count)
+  }
+
+  @Test func `a transaction beyond its limit is refused with the numbers`() throws {
+    let store = try PageStore.open(
+      "store", options: options { $0.transactionByteLimit = 50_000 }, in: MemoryFileSystem())
+    try put(store, 0..<100, 1)
+    do {
+      try put(store, 0..<5000, 2)
+      Issue.record("it was accepted")
+    } catch StorageError.transactionTooLarge(let byteCount, let limit) {
+      #expect(limit == 50_000)
+      #expect(byteCount > 50_000)
+    }
+    #expect(try sum(try store.snapshot()) == 100)
+    try put(store, 0..<100, 2)
+  }
+
+  @Test func `the log goes round, and what it holds is recovered`() throws {
+    let disk = SimulatedDisk()
+    var options = options {
+      $0.checkpointByteLimit = 12 << 10
+      $0.checkpointsInBackground = false
+    }
+    options.identity = StoreIdentity(high: 1, low: 2)
+    let store = try PageStore.open("store", options: options, in: disk)
+    var largest = 0
+    for round in 0..<300 {
+      try put(store, [Int64(round % 50)], UInt8(round & 0xFF))
+      largest = max(largest, disk.files["store-log"]?.count ?? 0)
+      if round % 29 == 0 {
+        let copy = SimulatedDisk(disk.files)
+        let recovered = try PageStore.open("store", options: options, in: copy)
+        #expect(
+          try recovered.snapshot().recordTree("records")?.value(for: Int64(round % 50))?.array.first
+            == UInt8(round & 0xFF))
+        #expect(try recovered.check().isSound)
+      }
+    }
+    #expect(largest < 80 << 10)
+  }
+
+  @Test(arguments: [Durability.full, .ordered, .none])
+  func `threads commit together, and each finds its commit when it returns`(
+    durability: Durability
+  ) throws {
+    let folder = try TemporaryFolder()
+    let options = options(pageSize: 4096) {
+      $0.durability = durability
+      $0.checkpointByteLimit = 64 << 10
+    }
+    let store = try PageStore.open("\(folder.path)/store", options: options)
+    try store.write { _ = try $0.createRecordTree("records") }
+    let failures = Mutex<[String]>([])
+    runOnThreads(8) { thread in
+      do {
+        for round in 0..<40 {
+          let key = Int64(thread * 1000 + round)
+          try store.write { transaction in
+            try transaction.mutableRecordTree("records")?.put([UInt8(thread)], for: key)
+          }
+          let found = try store.snapshot().recordTree("records")?.contains(key)
+          if found != true { failures.withLock { $0.append("key \(key) is not there") } }
+        }
+      } catch {
+        failures.withLock { $0.append("\(error)") }
+      }
+    }
+    #expect(failures.withLock { $0 } == [])
+    #expect(try store.snapshot().recordTree("records")?.count == 320)
+    #expect(try store.check().isSound)
+    try store.close()
+    let reopened = try PageStore.open("\(folder.path)/store")
+    #expect(try reopened.snapshot().recordTree("records")?.count == 320)
+    #expect(try reopened.check().isSound)
+  }
+}
