@@ -16,16 +16,6 @@ protocol QuireTree: SendableMetatype {
   static func build(_ name: String, _ count: Int, _ transaction: WriteTransaction) throws
 }
 
-extension QuireTree {
-  // There is no way yet to hand over what is sorted: every key is looked for.
-  static func build(_ name: String, _ count: Int, _ transaction: WriteTransaction) throws {
-    try create(name, transaction)
-    guard let tree = try mutable(name, transaction) else { throw BenchmarkError("no tree \(name)") }
-    let data = KeyValueData()
-    for number in 0..<count { try put(number, data, into: tree) }
-  }
-}
-
 enum ByteKeys: QuireTree {
   static func create(_ name: String, _ transaction: WriteTransaction) throws {
     _ = try transaction.createIndexTree(name)
@@ -42,6 +32,13 @@ enum ByteKeys: QuireTree {
   @inline(__always)
   static func put(_ number: Int, _ data: KeyValueData, into tree: MutableIndexTree) throws {
     try tree.put(data.value(number), for: data.key(number))
+  }
+
+  static func build(_ name: String, _ count: Int, _ transaction: WriteTransaction) throws {
+    let data = KeyValueData()
+    try transaction.buildIndexTree(name) { builder in
+      for number in 0..<count { try builder.append(data.value(number), for: data.key(number)) }
+    }
   }
 
   @inline(__always)
@@ -76,6 +73,13 @@ enum IntegerKeys: QuireTree {
   @inline(__always)
   static func put(_ number: Int, _ data: KeyValueData, into tree: MutableRecordTree) throws {
     try tree.put(data.value(number), for: Int64(number))
+  }
+
+  static func build(_ name: String, _ count: Int, _ transaction: WriteTransaction) throws {
+    let data = KeyValueData()
+    try transaction.buildRecordTree(name) { builder in
+      for number in 0..<count { try builder.append(data.value(number), for: Int64(number)) }
+    }
   }
 
   @inline(__always)
