@@ -51,7 +51,8 @@ package struct DiskState: Sendable {
     (durableNames, durableContents) = (names, contents)
   }
 
-  var byteCount: Int { names.values.reduce(0) { $0 + contents[$1].byteCount } }
+  /// The bytes of all files that have a name.
+  package var byteCount: Int { names.values.reduce(0) { $0 + contents[$1].byteCount } }
 
   mutating func addFile(_ path: String) -> Int {
     contents.append(FileContent())

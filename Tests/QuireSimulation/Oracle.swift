@@ -38,7 +38,8 @@ package struct Oracle: Sendable {
 
   /// A checkpoint returned: the newest version is on the disk, whatever the durability.
   package mutating func makeDurable() {
-    isCreated = isCreated || versions[acknowledged].number > 0
+    // A commit that changed nothing also returns, and writes nothing.
+    isCreated = isCreated || !newest.model.names.isEmpty
     versions.removeFirst(acknowledged)
     acknowledged = 0
   }

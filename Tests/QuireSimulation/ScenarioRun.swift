@@ -11,7 +11,8 @@ package final class ScenarioRun {
   /// The content as the open transaction sees it.
   private var working = StoreModel()
   private var held: (snapshot: Snapshot, digest: ContentDigest)?
-  package private(set) var isCommitOpen = false
+  /// Whether a commit threw and nobody has decided what that means.
+  private(set) var isCommitOpen = false
 
   package init(_ scenario: Scenario, on disk: SimulatedDisk, from oracle: Oracle? = nil) {
     self.scenario = scenario
@@ -70,7 +71,7 @@ package final class ScenarioRun {
       guard let store else { return }
       let transaction = try self.transaction ?? store.beginWrite()
       self.transaction = transaction
-      try change(transaction, step)
+      try step.perform(in: transaction)
       working.apply(step)
     case .commit: try commit()
     case .abort: abort()
@@ -96,42 +97,6 @@ package final class ScenarioRun {
       try releaseSnapshot()
       if let store { held = (try store.snapshot(), oracle.value.newest.digest) }
     case .release: try releaseSnapshot()
-    }
-  }
-
-  private func change(_ transaction: WriteTransaction, _ step: Step) throws {
-    switch step {
-    case .put(let tree, let keys, let byteCount, let version):
-      let name = tree.rawValue
-      if tree.isIndex {
-        let tree = try transaction.mutableIndexTree(name) ?? transaction.createIndexTree(name)
-        for key in keys {
-          try tree.put(
-            Step.value(key: key, byteCount: byteCount, version: version),
-            for: Step.indexKey(key))
-        }
-      } else {
-        let tree = try transaction.mutableRecordTree(name) ?? transaction.createRecordTree(name)
-        for key in keys {
-          try tree.put(
-            Step.value(key: key, byteCount: byteCount, version: version), for: Int64(key))
-        }
-      }
-    case .remove(let tree, let keys):
-      if tree.isIndex {
-        guard let tree = try transaction.mutableIndexTree(tree.rawValue) else { return }
-        for key in keys { try tree.remove(Step.indexKey(key)) }
-      } else {
-        guard let tree = try transaction.mutableRecordTree(tree.rawValue) else { return }
-        for key in keys { try tree.remove(Int64(key)) }
-      }
-    case .drop(let tree):
-      if working.names.contains(tree.rawValue) { try transaction.dropTree(tree.rawValue) }
-    case .rename(let old, let new):
-      if working.names.contains(old.rawValue), !working.names.contains(new.rawValue) {
-        try transaction.renameTree(old.rawValue, to: new.rawValue)
-      }
-    case .commit, .abort, .checkpoint, .reopen, .die, .hold, .release: break
     }
   }
 
@@ -172,15 +137,12 @@ package final class ScenarioRun {
     guard report.isSound else { throw Violation("not sound: \(report)") }
   }
 
-  /// The store refused to commit and goes on: the commit is said not to have happened.
-  package func retract() {
+  /// What becomes of a commit that threw.
+  func settleFailedCommit(isAborted: Bool) {
     isCommitOpen = false
-    oracle.change { $0.retract() }
+    if isAborted { oracle.change { $0.retract() } }
     working = oracle.value.newest.model
   }
-
-  /// A commit's fate is unknown until the store is opened again.
-  package func leaveOpen() { isCommitOpen = false }
 }
 
 extension Scenario {

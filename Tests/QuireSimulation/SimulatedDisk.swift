@@ -30,6 +30,8 @@ package final class SimulatedDisk: FileSystem {
     var capacity = Int.max
     var ignored: Set<SyncReason> = []
     var reasons: Set<SyncReason> = []
+    var failedSyncs: [SyncReason] = []
+    var syncOperations: [Int] = []
     var observer: (@Sendable (DiskState, Int) -> Void)?
   }
 
@@ -62,6 +64,10 @@ package final class SimulatedDisk: FileSystem {
   package var queryCount: Int { control.withLock { $0.queryCount } }
   /// The labels of the syncs that were asked for.
   package var reasons: Set<SyncReason> { control.withLock { $0.reasons } }
+  /// What the syncs that failed were for.
+  package var failedSyncs: [SyncReason] { control.withLock { $0.failedSyncs } }
+  /// The numbers of the operations that were syncs.
+  package var syncOperations: [Int] { control.withLock { $0.syncOperations } }
   package var state: DiskState { control.withLock { $0.disk } }
   package var byteCount: Int { control.withLock { $0.disk.byteCount } }
 
@@ -201,8 +207,10 @@ package final class SimulatedDisk: FileSystem {
   func sync(node: Int?, path: String, for reason: SyncReason) throws(StorageError) {
     let failure: StorageError? = control.withLock { control in
       control.reasons.insert(reason)
+      control.syncOperations.append(control.operationCount + 1)
       switch SimulatedDisk.judge(&control, path, isSync: true) {
       case .refused(let error, _):
+        control.failedSyncs.append(reason)
         if let node, !control.isShutDown { control.disk.failSync(node: node, control.syncFailure) }
         if control.syncFailure == .xfs { control.isShutDown = true }
         return error

@@ -101,7 +101,9 @@ package struct ContentDigest: Sendable, Equatable, CustomStringConvertible {
 
   var hash: Int { hasher.finalize() }
 
-  package var description: String { "[\(trees.joined(separator: ", "))] #\(UInt16(truncatingIfNeeded: hash))" }
+  package var description: String {
+    "[\(trees.joined(separator: ", "))] #\(UInt16(truncatingIfNeeded: hash))"
+  }
 
   /// What a store shows.
   package init(of reader: some TreeReader) throws(StorageError) {

@@ -13,6 +13,14 @@ enum EngineGaps {
   /// the power fails then takes commits that were safe.
   static let rewritesLogInPlace = true
 
+  /// A page is known by its checksum, its place and its store, not by its time: a write that the
+  /// disk lost leaves an old page that looks right.
+  static let trustsStalePages = true
+
+  /// A sync that fails for want of space (`ENOSPC`) makes the commit throw `.noSpaceLeft`, which
+  /// promises an aborted transaction and a usable store, while the store is poisoned.
+  static let callsFailedSyncNoSpace = true
+
   /// Whether `.ordered` keeps its promise; now it is as good as `.none`.
   static let keepsOrder = false
 }
