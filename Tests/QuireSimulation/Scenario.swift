@@ -4,9 +4,10 @@ import QuireStorage
 /// made shorter while they still fail.
 ///
 /// Every step makes sense after any other: one that has nothing to do does nothing. So any part of
-/// a workload is a workload. A new kind of step needs a case here, a branch in
-/// ``StoreModel/apply(_:)`` if it changes content, one in ``ScenarioRun/perform(_:)``, and a line
-/// in ``Scenario/random(seed:)``.
+/// a workload is a workload. A new kind of step needs a case here, what it does to the content in
+/// ``StoreModel/apply(_:)`` if it does anything, how it is done in ``perform(in:)`` (inside a
+/// transaction) or ``ScenarioRun/perform(_:)`` (between two), and a line in
+/// ``Scenario/random(seed:)`` and ``Scenario/scripted``.
 package enum Step: Hashable, Sendable {
   // Inside a transaction, which the first of them begins.
 

@@ -4,10 +4,16 @@ import QuireStorage
 /// What the engine is known to lack. A constant goes, with what it excuses, when the engine has it;
 /// until then a test of its own shows the gap.
 enum EngineGaps {
-  /// A process dies between writing a clean meta page and syncing it. The next one reads the page
-  /// from the cache, believes the store closed, and empties the log for its first commit, while
-  /// the meta page that the disk has still needs what was in it.
+  /// A process dies between writing a clean meta page and syncing it, or the sync fails. The next
+  /// opening reads the page from the cache, believes the store closed, and empties the log for its
+  /// first commit, while the meta page that the disk has still needs what was in it.
   static let trustsUnsyncedMeta = true
+
+  /// Whether a state of the disk is one in which that gap shows.
+  static func excuse(_ state: DiskState, _ scenario: Scenario) -> Bool {
+    let meta = scenario.pageSize..<(3 * scenario.pageSize)
+    return trustsUnsyncedMeta && state.isPending(Scenario.path, meta)
+  }
 
   /// Recovery writes the log once more to where it is. A disk that spoils the sector it writes when
   /// the power fails then takes commits that were safe.
@@ -32,10 +38,7 @@ extension CrashEnumeration {
   ) -> CrashEnumeration {
     var enumeration = CrashEnumeration(scenario, ignoring: ignored, budget: budget)
     enumeration.sparesUnchanged = EngineGaps.rewritesLogInPlace
-    if EngineGaps.trustsUnsyncedMeta {
-      let meta = scenario.pageSize..<(3 * scenario.pageSize)
-      enumeration.omitsSurvivor = { $0.isPending(Scenario.path, meta) }
-    }
+    enumeration.omitsSurvivor = { EngineGaps.excuse($0, scenario) }
     return enumeration
   }
 }
