@@ -1,312 +1,316 @@
 import QuireStorage
 import Synchronization
 
-/// A disk that knows what was synced: it can die after any operation, and shows what could be left.
+// A disk that knows what was synced: it can die after any operation, and shows what could be left.
+//
+// Writes and changes of names wait in order until a sync of their file or folder makes them
+// durable. After a crash any of the waiting ones may have reached the disk, whole or in part, the
+// others not (`CrashImages`). An *operation* changes something: it is numbered, can be refused, and
+// is where a crash can be. A *query* only looks; it has numbers of its own.
+
+/// Files that survive as little as a real disk's might.
 ///
-/// Writes and changes of names wait in order until a sync of their file or folder makes them
-/// durable. After a crash any of the waiting ones may have reached the disk, the others not.
+/// Everything is behind one mutex, so an engine may use it from several threads; which operation
+/// has which number then depends on them.
 package final class SimulatedDisk: FileSystem {
   private static let nextVolume = Atomic<UInt64>(1 << 62)
 
-  package enum Operation {
-    case write(node: Int, offset: Int, bytes: [UInt8])
-    case truncate(node: Int, byteCount: Int)
-    case name(path: String, node: Int?)
-    case rename(from: String, to: String, node: Int)
-  }
-
-  /// What happens instead of one operation.
-  package enum Fault: String, CaseIterable, Sendable {
-    case ioError, noSpace, shortWrite, shortWriteNoSpace
-  }
-
-  fileprivate struct State {
-    var contents: [[UInt8]] = []
-    var durableContents: [[UInt8]] = []
-    var names: [String: Int] = [:]
-    var durableNames: [String: Int] = [:]
-    var pending: [Operation] = []
+  /// What is to go wrong, and what went by.
+  private struct Control {
+    var disk: DiskState
     var operationCount = 0
+    var queryCount = 0
     /// The operation after which the process is dead.
     var crashAfter = Int.max
-    var faultAt = Int.max
-    var fault = Fault.ioError
-    var ignoredSync: SyncReason?
+    var fault: FaultPlan?
+    var queryFault: (query: Int, fault: QueryFault, isForGood: Bool)?
+    var syncFailure = SyncFailureModel.retained
+    var isShutDown = false
+    /// The bytes that all files together may have.
+    var capacity = Int.max
+    var ignored: Set<SyncReason> = []
+    var reasons: Set<SyncReason> = []
+    var failedSyncs: [SyncReason] = []
+    var syncOperations: [Int] = []
+    var observer: (@Sendable (DiskState, Int) -> Void)?
   }
 
   private let volume: UInt64
-  fileprivate let state: Mutex<State>
+  private let control: Mutex<Control>
 
   /// - Parameter files: what is on the disk, durably, to begin with.
-  package init(_ files: [String: [UInt8]] = [:], ignoring ignoredSync: SyncReason? = nil) {
+  package convenience init(
+    _ files: [String: [UInt8]] = [:], ignoring ignored: Set<SyncReason> = []
+  ) {
+    self.init(DiskState(files.mapValues { FileContent($0) }), ignoring: ignored)
+  }
+
+  /// The disk that a crash left.
+  package convenience init(_ image: CrashImage, ignoring ignored: Set<SyncReason> = []) {
+    self.init(DiskState(image.files), ignoring: ignored)
+  }
+
+  /// The disk of a process that died while the system went on: what waits, waits still.
+  package init(_ state: DiskState, ignoring ignored: Set<SyncReason> = []) {
     volume = SimulatedDisk.nextVolume.add(1, ordering: .relaxed).oldValue
-    var state = State()
-    for (path, bytes) in files {
-      state.names[path] = state.contents.count
-      state.contents.append(bytes)
-    }
-    state.durableNames = state.names
-    state.durableContents = state.contents
-    state.ignoredSync = ignoredSync
-    self.state = Mutex(state)
+    var control = Control(disk: state)
+    control.ignored = ignored
+    self.control = Mutex(control)
   }
 
-  package var operationCount: Int { state.withLock { $0.operationCount } }
+  // MARK: What goes wrong
 
-  /// Lets the process die after so many more operations.
-  package func crash(after count: Int) {
-    state.withLock { $0.crashAfter = $0.operationCount + count }
-  }
-
-  /// A new process, on what the system still knows.
-  package func revive() { state.withLock { $0.crashAfter = .max } }
-
-  package func fail(at operation: Int, with fault: Fault) {
-    state.withLock {
-      $0.faultAt = operation
-      $0.fault = fault
-    }
-  }
+  package var operationCount: Int { control.withLock { $0.operationCount } }
+  package var queryCount: Int { control.withLock { $0.queryCount } }
+  /// The labels of the syncs that were asked for.
+  package var reasons: Set<SyncReason> { control.withLock { $0.reasons } }
+  /// What the syncs that failed were for.
+  package var failedSyncs: [SyncReason] { control.withLock { $0.failedSyncs } }
+  /// The numbers of the operations that were syncs.
+  package var syncOperations: [Int] { control.withLock { $0.syncOperations } }
+  package var state: DiskState { control.withLock { $0.disk } }
+  package var byteCount: Int { control.withLock { $0.disk.byteCount } }
 
   /// The files as the system shows them.
   package var files: [String: [UInt8]] {
-    state.withLock { state in state.names.mapValues { state.contents[$0] } }
+    state.files.mapValues(\.bytes)
   }
 
-  // MARK: FileSystem
+  /// Calls `observer` before each operation with the state it will find, and the number of
+  /// operations so far. The disk is locked meanwhile: the observer must not use it.
+  package func observe(_ observer: (@Sendable (DiskState, Int) -> Void)?) {
+    control.withLock { $0.observer = observer }
+  }
 
-  package func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File {
-    guard mode == .create else {
-      guard let node = state.withLock({ $0.names[path] }) else { throw .notFound(path: path) }
-      return SimulatedFile(self, node, path, volume)
+  /// Lets the process die after so many more operations.
+  package func crash(after count: Int) {
+    control.withLock { $0.crashAfter = $0.operationCount + count }
+  }
+
+  /// A new process, on what the system still knows.
+  package func revive() { control.withLock { $0.crashAfter = .max } }
+
+  package func fail(at operation: Int, with fault: Fault) {
+    fail(FaultPlan(operation: operation, fault))
+  }
+
+  package func fail(_ plan: FaultPlan, syncs model: SyncFailureModel = .retained) {
+    control.withLock {
+      $0.fault = plan
+      $0.syncFailure = model
     }
-    try step(path)
-    let node = state.withLock { state in
-      if let node = state.names[path] {
-        state.apply(.truncate(node: node, byteCount: 0))
+  }
+
+  package func failQuery(at query: Int, with fault: QueryFault, isForGood: Bool = false) {
+    control.withLock { $0.queryFault = (query, fault, isForGood) }
+  }
+
+  package func limit(to capacity: Int) { control.withLock { $0.capacity = capacity } }
+
+  /// Whether the file system refuses everything until ``heal()``.
+  package var isShutDown: Bool { control.withLock { $0.isShutDown } }
+
+  /// Nothing goes wrong any more; a file system that shut down is mounted again.
+  package func heal() {
+    control.withLock { control in
+      (control.fault, control.queryFault, control.capacity) = (nil, nil, .max)
+      if control.isShutDown { control.disk.remount() }
+      control.isShutDown = false
+    }
+  }
+
+  /// Memory is short: what nothing waits to write is read from the disk again.
+  package func evict() { control.withLock { $0.disk.evict() } }
+
+  // MARK: Operations and queries
+
+  private enum Verdict {
+    case proceed
+    case refused(StorageError, isShort: Bool)
+  }
+
+  /// Counts an operation and decides what becomes of it.
+  private static func judge(
+    _ control: inout Control, _ path: String, isSync: Bool
+  ) -> Verdict {
+    guard control.operationCount < control.crashAfter else {
+      return .refused(error(path, "the process is dead"), isShort: false)
+    }
+    control.observer?(control.disk, control.operationCount)
+    control.operationCount += 1
+    guard !control.isShutDown else {
+      return .refused(error(path, "the file system has shut down"), isShort: false)
+    }
+    guard let plan = control.fault, plan.hits(control.operationCount, isSync: isSync) else {
+      return .proceed
+    }
+    let error: StorageError =
+      plan.fault.isNoSpace ? .noSpaceLeft(path: path) : error(path, "injected")
+    return .refused(error, isShort: plan.fault.isShort)
+  }
+
+  private static func error(_ path: String, _ message: String) -> StorageError {
+    // The C error is EIO; its number is 5 on every system we know.
+    .io(operation: "simulation", path: path, code: 5, message: message)
+  }
+
+  /// An operation that happens or does not.
+  fileprivate func change<R: Sendable>(
+    _ path: String, _ body: (inout DiskState, Int) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    let result: Result<R, StorageError> = control.withLock { control in
+      if case .refused(let error, _) = SimulatedDisk.judge(&control, path, isSync: false) {
+        return .failure(error)
+      }
+      do throws(StorageError) {
+        return .success(try body(&control.disk, control.capacity))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  func perform(
+    _ path: String, _ body: (inout DiskState, Int) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try change(path, body)
+  }
+
+  func write(
+    _ bytes: [UInt8], at offset: Int, node: Int, path: String
+  ) throws(StorageError) {
+    let failure: StorageError? = control.withLock { control in
+      func put(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        control.disk.apply(.write(node: node, offset: offset, bytes: bytes))
+      }
+      switch SimulatedDisk.judge(&control, path, isSync: false) {
+      case .refused(let error, let isShort):
+        if isShort { put([UInt8](bytes[..<(bytes.count / 2)])) }
+        return error
+      case .proceed:
+        let old = control.disk.contents[node].byteCount
+        let free = control.capacity - control.disk.byteCount
+        guard max(0, offset + bytes.count - old) > free else {
+          put(bytes)
+          return nil
+        }
+        // As POSIX has it: what there is room for is written.
+        put([UInt8](bytes[..<max(0, min(bytes.count, old + max(0, free) - offset))]))
+        return .noSpaceLeft(path: path)
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  func sync(node: Int?, path: String, for reason: SyncReason) throws(StorageError) {
+    let failure: StorageError? = control.withLock { control in
+      control.reasons.insert(reason)
+      control.syncOperations.append(control.operationCount + 1)
+      switch SimulatedDisk.judge(&control, path, isSync: true) {
+      case .refused(let error, _):
+        control.failedSyncs.append(reason)
+        if let node, !control.isShutDown { control.disk.failSync(node: node, control.syncFailure) }
+        if control.syncFailure == .xfs { control.isShutDown = true }
+        return error
+      case .proceed:
+        guard !control.ignored.contains(reason) else { return nil }
+        if let node {
+          control.disk.sync(node: node)
+        } else {
+          control.disk.syncFolder(folderName(of: path))
+        }
+        return nil
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  func query<R: Sendable>(
+    _ path: String, _ body: (DiskState) -> R
+  ) throws(StorageError) -> R {
+    let result: R? = control.withLock { control in
+      SimulatedDisk.isRefused(&control, .ioError) ? nil : body(control.disk)
+    }
+    guard let result else { throw SimulatedDisk.error(path, "injected") }
+    return result
+  }
+
+  func queryContent(
+    _ path: String, node: Int
+  ) throws(StorageError) -> (FileContent, isShort: Bool) {
+    let result: (FileContent, Bool)? = control.withLock { control in
+      if SimulatedDisk.isRefused(&control, .ioError) { return nil }
+      control.queryCount -= 1
+      return (control.disk.contents[node], SimulatedDisk.isRefused(&control, .shortRead))
+    }
+    guard let result else { throw SimulatedDisk.error(path, "injected") }
+    return result
+  }
+
+  private static func isRefused(_ control: inout Control, _ fault: QueryFault) -> Bool {
+    control.queryCount += 1
+    guard let plan = control.queryFault, plan.fault == fault else { return false }
+    return plan.isForGood ? control.queryCount >= plan.query : control.queryCount == plan.query
+  }
+}
+
+// MARK: - FileSystem
+
+extension SimulatedDisk {
+  package func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File {
+    let node: Int
+    if mode == .create {
+      node = try change(path) { (disk, _) throws(StorageError) in
+        guard let node = disk.names[path] else { return disk.addFile(path) }
+        disk.apply(.truncate(node: node, byteCount: 0))
         return node
       }
-      state.contents.append([])
-      state.durableContents.append([])
-      state.apply(.name(path: path, node: state.contents.count - 1))
-      return state.contents.count - 1
+    } else {
+      guard let found = try query(path, { $0.names[path] }) else { throw .notFound(path: path) }
+      node = found
     }
-    return SimulatedFile(self, node, path, volume)
+    return SimulatedFile(self, node: node, path: path, volume: volume)
   }
 
   package func publish(_ temporaryPath: String, as path: String) throws(StorageError) {
-    try step(path)
-    let refusal: StorageError? = state.withLock { state in
-      guard state.names[path] == nil else { return .alreadyExists(path: path) }
-      guard let node = state.names[temporaryPath] else { return .notFound(path: temporaryPath) }
-      state.apply(.rename(from: temporaryPath, to: path, node: node))
-      return nil
+    try change(path) { (disk, _) throws(StorageError) in
+      guard disk.names[path] == nil else { throw .alreadyExists(path: path) }
+      guard let node = disk.names[temporaryPath] else { throw .notFound(path: temporaryPath) }
+      disk.apply(.rename(from: temporaryPath, to: path, node: node))
     }
-    if let refusal { throw refusal }
   }
 
   package func replace(_ path: String, by temporaryPath: String) throws(StorageError) {
-    try step(path)
-    let isThere = state.withLock { state in
-      guard let node = state.names[temporaryPath] else { return false }
-      state.apply(.rename(from: temporaryPath, to: path, node: node))
-      return true
+    try change(path) { (disk, _) throws(StorageError) in
+      guard let node = disk.names[temporaryPath] else { throw .notFound(path: temporaryPath) }
+      disk.apply(.rename(from: temporaryPath, to: path, node: node))
     }
-    if !isThere { throw .notFound(path: temporaryPath) }
   }
 
   package func remove(_ path: String) throws(StorageError) {
-    guard state.withLock({ $0.names[path] != nil }) else { return }
-    try step(path)
-    state.withLock { $0.apply(.name(path: path, node: nil)) }
+    guard try query(path, { $0.names[path] != nil }) else { return }
+    try change(path) { (disk, _) throws(StorageError) in
+      disk.apply(.name(path: path, node: nil))
+    }
   }
 
   package func identifier(of path: String) throws(StorageError) -> FileIdentifier? {
-    state.withLock { $0.names[path] }.map { FileIdentifier(volume: volume, number: UInt64($0)) }
+    try query(path) { $0.names[path] }
+      .map { FileIdentifier(volume: volume, number: UInt64($0)) }
   }
 
   package func syncFolder(of path: String, for reason: SyncReason) throws(StorageError) {
-    try step(path)
-    state.withLock { state in
-      if reason == state.ignoredSync { return }
-      state.durableNames = state.names
-      state.pending.removeAll { operation in
-        switch operation {
-        case .name, .rename: true
-        default: false
-        }
-      }
-    }
+    try sync(node: nil, path: path, for: reason)
   }
 
   package func currentOwner() -> LockOwner {
     LockOwner(processID: 1, processName: "simulated", host: "", since: 0)
   }
-
-  /// Counts an operation.
-  fileprivate func step(_ path: String, writing: ((Int) -> Void)? = nil) throws(StorageError) {
-    let error: StorageError? = state.withLock { state in
-      guard state.operationCount < state.crashAfter else {
-        return .io(operation: "crash", path: path, code: 5, message: "the process is dead")
-      }
-      state.operationCount += 1
-      guard state.operationCount == state.faultAt else { return nil }
-      switch state.fault {
-      case .ioError, .shortWrite:
-        return .io(operation: "fault", path: path, code: 5, message: "injected")
-      case .noSpace, .shortWriteNoSpace:
-        return .noSpaceLeft(path: path)
-      }
-    }
-    if let error { throw error }
-  }
 }
 
-extension SimulatedDisk.State {
-  mutating func apply(_ operation: SimulatedDisk.Operation) {
-    pending.append(operation)
-    SimulatedDisk.State.apply(operation, &contents, &names)
-  }
-
-  static func apply(
-    _ operation: SimulatedDisk.Operation, _ contents: inout [[UInt8]],
-    _ names: inout [String: Int]
-  ) {
-    switch operation {
-    case .write(let node, let offset, let bytes):
-      let missing = offset + bytes.count - contents[node].count
-      if missing > 0 { contents[node].append(contentsOf: repeatElement(0, count: missing)) }
-      contents[node].replaceSubrange(offset..<(offset + bytes.count), with: bytes)
-    case .truncate(let node, let byteCount):
-      if byteCount < contents[node].count {
-        contents[node].removeLast(contents[node].count - byteCount)
-      } else {
-        contents[node].append(
-          contentsOf: repeatElement(0, count: byteCount - contents[node].count))
-      }
-    case .name(let path, let node): names[path] = node
-    case .rename(let from, let to, let node):
-      names[from] = nil
-      names[to] = node
-    }
-  }
-}
-
-private final class SimulatedFile: File {
-  let identifier: FileIdentifier
-  private let disk: SimulatedDisk
-  private let node: Int
-  private let path: String
-
-  init(_ disk: SimulatedDisk, _ node: Int, _ path: String, _ volume: UInt64) {
-    self.disk = disk
-    self.node = node
-    self.path = path
-    identifier = FileIdentifier(volume: volume, number: UInt64(node))
-  }
-
-  func byteCount() throws(StorageError) -> Int {
-    disk.state.withLock { $0.contents[node].count }
-  }
-
-  func read(
-    at offset: Int, into buffer: UnsafeMutableRawBufferPointer
-  ) throws(StorageError) -> Int {
-    let bytes = disk.state.withLock { $0.contents[node] }
-    let count = min(buffer.count, bytes.count - offset)
-    guard count > 0 else { return 0 }
-    buffer.copyBytes(from: bytes[offset..<(offset + count)])
-    return count
-  }
-
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
-    do throws(StorageError) {
-      try disk.step(path)
-    } catch {
-      let isShort = disk.state.withLock { state in
-        state.operationCount == state.faultAt
-          && (state.fault == .shortWrite || state.fault == .shortWriteNoSpace)
-      }
-      // Half of it arrived.
-      if isShort { put([UInt8](bytes.prefix(bytes.count / 2)), at: offset) }
-      throw error
-    }
-    put([UInt8](bytes), at: offset)
-  }
-
-  private func put(_ bytes: [UInt8], at offset: Int) {
-    disk.state.withLock { $0.apply(.write(node: node, offset: offset, bytes: bytes)) }
-  }
-
-  func truncate(to byteCount: Int) throws(StorageError) {
-    try disk.step(path)
-    disk.state.withLock { $0.apply(.truncate(node: node, byteCount: byteCount)) }
-  }
-
-  func sync(for reason: SyncReason) throws(StorageError) {
-    try disk.step(path)
-    disk.state.withLock { state in
-      if reason == state.ignoredSync { return }
-      state.durableContents[node] = state.contents[node]
-      state.pending.removeAll { operation in
-        switch operation {
-        case .write(let other, _, _), .truncate(let other, _): other == node
-        default: false
-        }
-      }
-    }
-  }
-
-  func lock(_ mode: LockMode) throws(StorageError) -> Bool { true }
-}
-
-// MARK: What can be left
-
-extension SimulatedDisk {
-  /// What the disk may hold after a crash now: nothing of what waits, all of it, each prefix, all
-  /// but one, prefixes without what waits for one of the files, and prefixes whose last write
-  /// reached the disk in part, by sectors of 512 bytes.
-  package func crashImages() -> [[String: [UInt8]]] {
-    let state = state.withLock { $0 }
-    let count = state.pending.count
-    var images: [[String: [UInt8]]] = []
-    func add(_ operations: [Operation]) {
-      var (contents, names) = (state.durableContents, state.durableNames)
-      for operation in operations { State.apply(operation, &contents, &names) }
-      images.append(names.mapValues { contents[$0] })
-    }
-    for length in 0...count { add([Operation](state.pending[..<length])) }
-    for lost in 0..<max(0, count - 1) {
-      add(state.pending.enumerated().filter { $0.offset != lost }.map(\.element))
-    }
-    for lost in state.contents.indices {
-      for length in 0...count {
-        let kept = state.pending[..<length].filter { operation in
-          switch operation {
-          case .write(lost, _, _), .truncate(lost, _): false
-          default: true
-          }
-        }
-        if kept.count < length { add(kept) }
-      }
-    }
-    for last in 0..<count {
-      guard case .write(let node, let offset, let bytes) = state.pending[last] else { continue }
-      let sectors = stride(from: 0, to: bytes.count, by: 512).map { start in
-        let end = min(start + 512, bytes.count)
-        return Operation.write(
-          node: node, offset: offset + start, bytes: [UInt8](bytes[start..<end]))
-      }
-      guard sectors.count > 1 else { continue }
-      let before = [Operation](state.pending[..<last])
-      let chosen = sectors.count <= 6 ? Array(sectors.indices) : [0, 1, sectors.count - 1]
-      for index in chosen {
-        add(before + [sectors[index]])
-        add(before + sectors.enumerated().filter { $0.offset != index }.map(\.element))
-      }
-      add(before + sectors[..<(sectors.count / 2)])
-      add(before + sectors[(sectors.count / 2)...])
-    }
-    return images
-  }
+extension DiskState {
+  /// The files as the system shows them.
+  package var files: [String: FileContent] { names.mapValues { contents[$0] } }
 }

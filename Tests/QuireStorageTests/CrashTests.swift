@@ -2,142 +2,123 @@ import QuireSimulation
 import QuireStorage
 import Testing
 
-/// A simulated disk dies after every single operation of a workload, and leaves whatever it might.
+/// A simulated disk dies before every single operation of a workload, and leaves whatever it might.
 @Suite struct `Crashes` {
-  @Test func `a crash after any operation leaves the last acknowledged commit or a later one`()
-    throws
-  {
-    let workload = try Workload.standard()
-    var found: [String] = []
-    let count = try explore(workload, ignoring: nil) { problem in
-      found.append(problem)
-      return found.count < 5
+  private static let seeds: [UInt64] = Array(1...(isExhaustive ? 200 : 24))
+
+  @Test func `a crash at any operation leaves the last acknowledged commit or a later one`() {
+    for pageSize in isExhaustive ? [512, 1024, 4096] : [512] {
+      var scenario = Scenario.scripted
+      scenario.pageSize = pageSize
+      scenario.checkpointByteLimit = 20 * pageSize
+      let outcome = expectNoLoss(scenario)
+      #expect(outcome.imageCount > 200)
     }
-    print("crash images: \(count)")
-    #expect(count > 400)
-    #expect(found.isEmpty, "\(found)")
   }
 
-  @Test func `a crash during recovery from a crash loses nothing either`() throws {
-    let workload = try Workload.standard()
-    var found: [String] = []
-    let count = try exploreRecovery(workload, ignoring: nil) { problem in
-      found.append(problem)
-      return found.count < 5
-    }
-    print("crash images in recovery: \(count)")
-    #expect(count > 200)
-    #expect(found.isEmpty, "\(found)")
+  @Test(arguments: seeds)
+  func `a crash in a random workload loses nothing`(seed: UInt64) {
+    expectNoLoss(.random(seed: seed))
   }
 
-  @Test(arguments: SyncReason.allCases)
-  func `no sync is superfluous`(reason: SyncReason) throws {
-    let workload = try Workload.standard()
-    var found: String?
-    let stop = { (problem: String) in
-      found = problem
-      return false
-    }
-    _ = try explore(workload, ignoring: reason, stop)
-    if found == nil { _ = try exploreRecovery(workload, ignoring: reason, stop) }
-    #expect(found != nil, "leaving out the sync for \(reason) does no harm")
+  /// Without a sync for each commit a crash may cost commits, the newest first, but none from
+  /// before the last checkpoint; and the death of the process alone costs nothing.
+  @Test(.enabled(if: EngineGaps.keepsOrder), arguments: seeds)
+  func `a crash under ordered durability leaves some commit since the last checkpoint`(
+    seed: UInt64
+  ) {
+    var scenario = Scenario.random(seed: seed)
+    scenario.durability = .ordered
+    expectNoLoss(scenario)
   }
 
-  /// Crashes after every operation and checks everything the disk may then hold.
-  ///
-  /// - Parameter report: told about each problem; whether to go on.
-  /// - Returns: the number of images checked.
-  private func explore(
-    _ workload: Workload, ignoring reason: SyncReason?, _ report: (String) -> Bool
-  ) throws -> Int {
-    let total = operationCount(of: workload)
-    var checked = 0
-    for operation in 0...total {
-      let disk = SimulatedDisk(ignoring: reason)
-      disk.crash(after: operation)
-      let progress = workload.run(in: disk)
-      for (index, image) in sample(disk.crashImages(), seed: operation).enumerated() {
-        checked += 1
-        if let problem = problem(with: image, after: progress, of: workload) {
-          if !report("crash after \(operation), image \(index): \(problem)") { return checked }
-        }
-      }
-    }
-    return checked
-  }
-
-  /// The process dies, the system lives; the next process recovers, and then the system dies.
-  private func exploreRecovery(
-    _ workload: Workload, ignoring reason: SyncReason?, _ report: (String) -> Bool
-  ) throws -> Int {
-    let total = operationCount(of: workload)
-    var checked = 0
-    for operation in stride(from: 6, to: total, by: isExhaustive || reason != nil ? 1 : 3) {
-      var recoveryOperation = 0
-      while true {
-        let disk = SimulatedDisk(ignoring: reason)
+  /// Nothing is synced, and yet nothing is lost while the system lives.
+  @Test(arguments: [Durability.ordered, .none])
+  func `the death of the process costs no commit, whatever the durability`(
+    durability: Durability
+  ) throws {
+    for seed in Self.seeds.prefix(isExhaustive ? 200 : 6) {
+      var scenario = Scenario.random(seed: seed)
+      scenario.durability = durability
+      let disk = SimulatedDisk()
+      var run = ScenarioRun(scenario, on: disk)
+      try run.run()
+      let total = disk.operationCount
+      for operation in stride(from: 0, through: total, by: isExhaustive ? 1 : 5) {
+        let disk = SimulatedDisk()
         disk.crash(after: operation)
-        let progress = workload.run(in: disk)
+        run = ScenarioRun(scenario, on: disk)
+        try? run.run()
+        run.die()
         disk.revive()
-        disk.crash(after: recoveryOperation)
-        let recovered = try? PageStore.open("store", options: Workload.options, in: disk)
-        for image in sample(disk.crashImages(), seed: operation &* 31 &+ recoveryOperation) {
-          checked += 1
-          if let problem = problem(with: image, after: progress, of: workload) {
-            let text = "crash after \(operation), in recovery after \(recoveryOperation)"
-            if !report("\(text): \(problem)") { return checked }
-          }
+        run = ScenarioRun(scenario, on: disk, from: run.oracle.value)
+        try run.open(processOnly: true)
+        try run.verify()
+      }
+    }
+  }
+
+  @discardableResult
+  private func expectNoLoss(_ scenario: Scenario) -> CrashEnumeration.Outcome {
+    var enumeration = CrashEnumeration.excusing(scenario)
+    let outcome = enumeration.run()
+    print(
+      "crashes, seed \(scenario.seed): \(outcome.pointCount) moments, images by depth "
+        + "\(outcome.imageCounts)")
+    if let failure = outcome.failure {
+      let smallest = CrashEnumeration.shrink(failure) { scenario in
+        var enumeration = CrashEnumeration.excusing(scenario)
+        return enumeration.run().failure
+      }
+      Issue.record("\(smallest)")
+    }
+    return outcome
+  }
+}
+
+/// What the enumeration finds when it must find something.
+@Suite struct `Crashes without a sync` {
+  /// First without crashes in a recovery, which are harder to read, then with many.
+  private static let budgets = [
+    CrashEnumeration.Budget(imageLimits: [12], nestingStrides: []),
+    CrashEnumeration.Budget(imageLimits: [4, 4], nestingStrides: [3]),
+  ]
+
+  @Test func `no sync is superfluous`() throws {
+    let scenarios = [Scenario.scripted] + (1...8).map { Scenario.random(seed: $0) }
+    var complete = CrashEnumeration.excusing(.scripted)
+    let used = complete.run().reasons
+    var table: [String] = []
+    for reason in SyncReason.allCases {
+      guard used.contains(reason) else {
+        table.append("\(reason) | no workload asks for it")
+        continue
+      }
+      var killer: CrashEnumeration.Failure?
+      for budget in Self.budgets {
+        for scenario in scenarios where killer == nil {
+          var enumeration = CrashEnumeration.excusing(
+            scenario, ignoring: [reason], budget: budget)
+          killer = enumeration.run().failure
         }
-        recoveryOperation += 1
-        if recovered != nil { break }
       }
+      #expect(killer != nil, "leaving out the sync for \(reason) does no harm")
+      if let killer { table.append("\(reason) | seed \(killer.scenario.seed), \(killer.summary)") }
     }
-    return checked
+    print("syncs left out | the image that shows it\n" + table.joined(separator: "\n"))
+    #expect(used.count >= 8)
   }
 
-  private func operationCount(of workload: Workload) -> Int {
-    let disk = SimulatedDisk()
-    let progress = workload.run(in: disk)
-    #expect(progress.error == nil)
-    return disk.operationCount
-  }
-
-  /// All images when there is time, else some, always with the first, drawn by a fixed seed.
-  private func sample(_ images: [[String: [UInt8]]], seed: Int) -> [[String: [UInt8]]] {
-    let limit = 20
-    guard !isExhaustive, images.count > limit else { return images }
-    var generator = SeededGenerator(seed: UInt64(seed))
-    return [images[0]] + images.dropFirst().shuffled(using: &generator).prefix(limit - 1)
-  }
-
-  /// What is wrong with what a crash left, or `nil`.
-  private func problem(
-    with image: [String: [UInt8]], after progress: Workload.Progress, of workload: Workload
-  ) -> String? {
-    let disk = SimulatedDisk(image)
-    var options = Workload.options
-    // Should the store be gone, a new one would be another one.
-    options.identity = StoreIdentity(high: 99, low: 99)
-    do {
-      let store = try PageStore.open("store", options: options, in: disk)
-      let contents = try Workload.contents(of: store)
-      let report = try store.check()
-      if progress.isCreated, store.identity != Workload.options.identity {
-        return "the store is gone"
-      }
-      if !report.isSound { return "\(report)" }
-      let commit = Int(store.statistics.commitNumber.rawValue)
-      guard (progress.acknowledged...progress.begun).contains(commit) else {
-        return "commit \(commit), acknowledged \(progress.acknowledged), begun \(progress.begun)"
-      }
-      guard contents == workload.states[commit] else { return "not commit \(commit)'s content" }
-      try store.close()
-      let again = try PageStore.open("store", options: options, in: disk)
-      guard try Workload.contents(of: again) == contents else { return "opened again, it differs" }
-      try again.close()
-      return nil
-    } catch {
-      return "\(error)"
+  @Test func `a failure is shrunk to the steps that matter`() throws {
+    func failure(_ scenario: Scenario) -> CrashEnumeration.Failure? {
+      var enumeration = CrashEnumeration(
+        scenario, ignoring: [.commit],
+        budget: CrashEnumeration.Budget(imageLimits: [4], nestingStrides: []))
+      return enumeration.run().failure
     }
+    let first = try #require(failure(.scripted))
+    let smallest = CrashEnumeration.shrink(first, failure)
+    // A change and its commit; which closing, opening or checkpoint commits too.
+    #expect(smallest.scenario.steps.count == 2, "\(smallest)")
   }
 }

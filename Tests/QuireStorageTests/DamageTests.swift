@@ -2,117 +2,204 @@ import QuireSimulation
 import QuireStorage
 import Testing
 
-/// Flipped bits, lost ends, foreign bytes: an error or the right data, never anything else.
+/// Flipped bits, lost ends, pages in the wrong place or of the wrong time: an error or the right
+/// data, never anything else.
 @Suite struct `Damage` {
-  private func options(readOnly: Bool = false) -> PageStoreOptions {
-    var options = Workload.options
-    options.isReadOnly = readOnly
-    return options
+  /// What a store with damage answered.
+  private enum Answer: Hashable {
+    case refused(String)
+    /// Opened; the version that everything read belongs to, if one alone.
+    case shown(version: Int?, isSound: Bool)
+    case wrong(String)
   }
 
-  /// A closed store, and one whose process died with commits in the log.
-  private func files(closed: Bool) throws -> (files: [String: [UInt8]], [Workload.Contents]) {
-    let workload = try Workload([.commit(0), .checkpoint, .commit(1), .commit(2)])
-    let disk = SimulatedDisk()
-    var store: PageStore? = try .open("store", options: options(), in: disk)
-    for number in 0..<3 {
-      try store?.write { try Workload.change($0, number) }
-      if number == 0 { try store?.checkpoint() }
-    }
-    if closed { try store?.close() }
-    store = nil
-    return (disk.files, workload.states)
-  }
-
-  /// What is read is one of the states, or an error is thrown; in a tree, entries before a damaged
-  /// page may be read, and must be right.
-  private func expectErrorOrTruth(
-    _ files: [String: [UInt8]], _ states: [Workload.Contents], _ what: String
-  ) {
-    do {
-      let store = try PageStore.open(
-        "store", options: options(readOnly: true), in: SimulatedDisk(files))
+  /// Opens what is there, reads everything, inspects it.
+  ///
+  /// - Parameters:
+  ///   - versions: what may be shown; the last one alone, if nothing else is said.
+  ///   - mustBeFound: whether a sound report is wrong.
+  private func answer(
+    _ files: [String: [UInt8]], _ fixture: DamageFixture, _ versions: ClosedRange<Int>? = nil,
+    mustBeFound: Bool = false, isReadOnly: Bool = true
+  ) -> Answer {
+    var options = DamageFixture.options(pageSize: 512)
+    options.isReadOnly = isReadOnly
+    do throws(StorageError) {
+      let store = try PageStore.open("store", options: options, in: SimulatedDisk(files))
+      var reading = ReadingCheck(versions ?? fixture.last...fixture.last, of: fixture.models)
+      reading.read(store)
+      if let problem = reading.problem { return .wrong(problem) }
       let report = try store.check()
-      do {
-        let contents = try Workload.contents(of: store)
-        #expect(states.contains(contents), "\(what): wrong content")
-      } catch {
-        #expect(!report.isSound, "\(what): unreadable, but sound")
-      }
+      if report.isSound, reading.errorCount > 0 { return .wrong("unreadable, but sound") }
+      if report.isSound, mustBeFound { return .wrong("the inspection finds nothing") }
       try store.close()
+      let number = reading.possible.count == 1 ? reading.possible[0].number : nil
+      return .shown(version: number, isSound: report.isSound)
     } catch {
-      // The error's type is StorageError, as the compiler knows; nothing trapped.
+      return .refused("\(error)".split(separator: " ").prefix(2).joined(separator: " "))
+    }
+  }
+
+  private func expectTruth(
+    _ files: [String: [UInt8]], _ fixture: DamageFixture, _ versions: ClosedRange<Int>? = nil,
+    mustBeFound: Bool = false, _ what: String
+  ) {
+    if case .wrong(let problem) = answer(files, fixture, versions, mustBeFound: mustBeFound) {
+      Issue.record("\(what): \(problem)")
     }
   }
 
   @Test func `any flipped byte of a closed store gives an error or the last commit`() throws {
-    let (files, states) = try files(closed: true)
-    let bytes = try #require(files["store"])
-    let last = try #require(states.last)
-    for position in positions(bytes.count, seed: 1) {
-      for mask in [0x01, 0x80, 0xFF] as [UInt8] {
-        var damaged = bytes
-        damaged[position] ^= mask
-        expectErrorOrTruth(["store": damaged], [last], "byte \(position) ^ \(mask)")
+    let fixture = try DamageFixture(isClosed: true)
+    let used = fixture.pagesInUse
+    for (position, masks) in flips(fixture.store.count, seed: 1) {
+      for mask in masks {
+        var files = fixture.files
+        files["store"]?[position] ^= mask
+        // Of the meta pages one is enough.
+        expectTruth(
+          files, fixture, mustBeFound: used.contains(position / 512) && position >= 3 * 512,
+          "byte \(position) ^ \(mask)")
       }
     }
   }
 
-  @Test func `any flipped byte of the log gives an error or a whole commit`() throws {
-    let (files, states) = try files(closed: false)
-    let bytes = try #require(files["store-log"])
-    let used = try #require(bytes.lastIndex { $0 != 0 }) + 1
-    for position in positions(used, seed: 2) {
-      var damaged = files
-      damaged["store-log"]?[position] ^= 0x10
-      expectErrorOrTruth(damaged, [states[2], states[3]], "log byte \(position)")
+  @Test func `a store opened for writing after a flipped byte shows no wrong data either`() throws {
+    let fixture = try DamageFixture(isClosed: false)
+    var generator = SeededGenerator(seed: 5)
+    for _ in 0..<(isExhaustive ? 5000 : 300) {
+      var files = fixture.files
+      let path = generator.below(2) == 0 ? "store" : "store-log"
+      let count = try #require(files[path]?.count)
+      let position = generator.below(count)
+      files[path]?[position] ^= UInt8(1 << generator.below(8))
+      let versions = fixture.versions(afterDamageTo: position..<(position + 1), of: path)
+      let answer = answer(files, fixture, versions, isReadOnly: false)
+      if case .wrong(let problem) = answer { Issue.record("\(path), byte \(position): \(problem)") }
     }
   }
 
+  /// Of the last commit nothing written later says that it was there, so it may be missing; of the
+  /// ones before it the log itself says so.
+  @Test func `any flipped byte of the log gives an error or a whole commit`() throws {
+    let fixture = try DamageFixture(isClosed: false)
+    let log = try #require(fixture.files["store-log"])
+    let used = try #require(log.lastIndex { $0 != 0 }) + 1
+    var answers: Set<Answer> = []
+    for (position, masks) in flips(used, seed: 2) + [(used - 1, [0x10])] {
+      for mask in masks {
+        var files = fixture.files
+        files["store-log"]?[position] ^= mask
+        let range = position..<(position + 1)
+        let answer = answer(
+          files, fixture, fixture.versions(afterDamageTo: range, of: "store-log"))
+        answers.insert(answer)
+        if case .wrong(let problem) = answer {
+          Issue.record("log byte \(position) ^ \(mask): \(problem)")
+        }
+      }
+    }
+    // Damage and a torn end both occurred, and were told from each other.
+    let previous = Answer.shown(version: fixture.last - 1, isSound: true)
+    #expect(answers.contains(previous), "\(answers)")
+    #expect(answers.contains { if case .refused = $0 { true } else { false } }, "\(answers)")
+  }
+
   @Test func `a store or a log cut short gives an error or a whole commit`() throws {
-    for closed in [true, false] {
-      let (files, states) = try files(closed: closed)
-      for (path, bytes) in files where path != "store-owner" {
+    for isClosed in [true, false] {
+      let fixture = try DamageFixture(isClosed: isClosed)
+      for (path, bytes) in fixture.files where path != "store-owner" {
         for length in stride(from: 0, to: bytes.count, by: 512) {
-          var damaged = files
-          damaged[path] = [UInt8](bytes[..<length])
+          var files = fixture.files
+          files[path] = [UInt8](bytes[..<length])
           // A log cut short may have lost any of its commits: a torn end looks the same.
-          expectErrorOrTruth(
-            damaged, closed ? [states[3]] : Array(states[1...]), "\(path) cut to \(length)")
+          expectTruth(
+            files, fixture, isClosed ? nil : fixture.checkpointed...fixture.last,
+            "\(path) cut to \(length)")
         }
       }
     }
   }
 
   @Test func `an inspection tells a file that was cut, and writing in its first page`() throws {
-    let whole = try #require(try files(closed: true).files["store"])
-    func findings(_ bytes: [UInt8]) throws -> [String] {
-      let disk = SimulatedDisk(["store": bytes])
-      return try PageStore.open("store", options: options(readOnly: true), in: disk)
-        .check().findings.map(\.message)
-    }
-    #expect(try findings(whole).isEmpty)
-    #expect(try findings(Array(whole.dropLast())).first?.contains("the file ends before it") == true)
-    var written = whole
-    written[100] = 1
-    #expect(try findings(written).count == 1)
+    let fixture = try DamageFixture(isClosed: true)
+    var files = fixture.files
+    files["store"]?.removeLast()
+    expectTruth(files, fixture, mustBeFound: true, "one byte less")
+    files = fixture.files
+    files["store"]?[100] = 1
+    expectTruth(files, fixture, mustBeFound: true, "something in the first page")
   }
 
   @Test func `a page in another's place is damaged`() throws {
-    let (files, states) = try files(closed: true)
-    let bytes = try #require(files["store"])
-    for page in 5..<(bytes.count / 512) {
-      var damaged = bytes
-      let other = page == 5 ? 6 : 5
-      damaged.replaceSubrange(
-        page * 512..<(page + 1) * 512, with: bytes[other * 512..<(other + 1) * 512])
-      expectErrorOrTruth(["store": damaged], [states[3]], "page \(page)")
+    let fixture = try DamageFixture(isClosed: true)
+    let used = fixture.pagesInUse
+    let count = fixture.store.count / 512
+    var generator = SeededGenerator(seed: 3)
+    for target in 0..<count {
+      for source in 0..<count where source != target {
+        guard isExhaustive || generator.below(count) < 5 else { continue }
+        var files = fixture.files
+        fixture.copyPage(source, to: target, of: &files)
+        expectTruth(
+          files, fixture, mustBeFound: target > 2 && used.contains(target),
+          "page \(source) in place of \(target)")
+        // And that one in the first one's place, as if two writes had been exchanged.
+        let old = fixture.page(target)
+        files["store"]?.replaceSubrange(source * 512..<(source + 1) * 512, with: old)
+        expectTruth(
+          files, fixture, nil, "pages \(source) and \(target) exchanged")
+      }
+    }
+  }
+
+  @Test func `sectors of zeros give an error or the last commit`() throws {
+    for isClosed in [true, false] {
+      let fixture = try DamageFixture(isClosed: isClosed)
+      for (path, bytes) in fixture.files where path != "store-owner" {
+        for start in stride(from: 0, to: bytes.count, by: 512) {
+          var files = fixture.files
+          let end = min(start + 512, bytes.count)
+          files[path]?.replaceSubrange(
+            start..<end, with: repeatElement(0, count: end - start))
+          expectTruth(
+            files, fixture, fixture.versions(afterDamageTo: start..<end, of: path),
+            "zeros in \(path) at \(start)")
+        }
+      }
+    }
+  }
+
+  /// A write that never happened leaves a page that is whole, in its place, and of the past.
+  @Test func `a page of an earlier time gives an error or the last commit`() throws {
+    let fixture = try DamageFixture(isClosed: true)
+    var wrong: [String] = []
+    var count = 0
+    for page in 1..<(fixture.store.count / 512) {
+      for (age, earlier) in fixture.earlierStores.enumerated()
+      where (page + 1) * 512 <= earlier.count {
+        let old = [UInt8](earlier[page * 512..<(page + 1) * 512])
+        guard old != fixture.page(page) else { continue }
+        count += 1
+        var files = fixture.files
+        files["store"]?.replaceSubrange(page * 512..<(page + 1) * 512, with: old)
+        if case .wrong(let problem) = answer(files, fixture) {
+          wrong.append("page \(page) of time \(age): \(problem)")
+        }
+      }
+    }
+    print("pages of an earlier time: \(count), of them taken for new: \(wrong.count)")
+    #expect(count > 20)
+    withKnownIssue {
+      #expect(wrong.isEmpty, "\(wrong.prefix(5))")
+    } when: {
+      EngineGaps.trustsStalePages
     }
   }
 
   @Test func `a damaged page is named, and the other trees stay readable`() throws {
     let disk = SimulatedDisk()
-    var options = options()
+    var options = DamageFixture.options(pageSize: 512)
     let store = try PageStore.open("store", options: options, in: disk)
     try store.write { transaction in
       try transaction.createRecordTree("good").put([1], for: 1)
@@ -140,49 +227,19 @@ import Testing
     try damaged.close()
   }
 
-  @Test func `a durable commit lost from the middle of the log is told, not dropped`() throws {
-    let (files, _) = try files(closed: false)
-    let magic = [UInt8]("Qcommit1".utf8)
-    var damaged = files
-    let bytes = try #require(files["store-log"])
-    let first = try #require(
-      (4096..<bytes.count).first { Array(bytes[$0..<($0 + 8)]) == magic })
-    damaged["store-log"]?[first + 200] ^= 1
-    #expect(
-      throws: StorageError.logDamaged(
-        path: "store-log", firstLost: CommitNumber(rawValue: 2),
-        lastLost: CommitNumber(rawValue: 2))
-    ) {
-      try PageStore.open("store", options: options(), in: SimulatedDisk(damaged))
-    }
-  }
-
-  @Test func `a torn tail is dropped`() throws {
-    let (files, states) = try files(closed: false)
-    var damaged = files
-    let used = try #require(files["store-log"]?.lastIndex { $0 != 0 })
-    damaged["store-log"]?[used] ^= 1
-    let store = try PageStore.open("store", options: options(), in: SimulatedDisk(damaged))
-    #expect(try Workload.contents(of: store) == states[2])
-    #expect(try store.check().isSound)
-    try store.close()
-  }
-
   /// Content that no checksum can catch: each page is changed at random and sealed again.
   @Test func `nonsense under a right checksum neither traps nor hangs`() throws {
-    let (files, _) = try files(closed: true)
-    let bytes = try #require(files["store"])
-    let identity = Workload.options.identity ?? .random()
+    let fixture = try DamageFixture(isClosed: true)
     var generator = SeededGenerator(seed: 77)
-    for _ in 0..<(isExhaustive ? 20_000 : 600) {
-      var damaged = bytes
-      let page = 3 + generator.below(bytes.count / 512 - 3)
+    for _ in 0..<(isExhaustive ? 20_000 : 300) {
+      var damaged = fixture.store
+      let page = 3 + generator.below(damaged.count / 512 - 3)
       for _ in 0...generator.below(3) {
         // The header and the slots after it are where numbers are trusted.
         let position = page * 512 + 8 + generator.below(generator.below(2) == 0 ? 60 : 504)
         damaged[position] = UInt8(truncatingIfNeeded: generator.next())
       }
-      PageSealing.seal(&damaged, page: page, pageSize: 512, identity: identity)
+      PageSealing.seal(&damaged, page: page, pageSize: 512, identity: Scenario.identity)
       exercise(["store": damaged])
     }
   }
@@ -190,10 +247,18 @@ import Testing
   /// Opens for writing and does everything to it; only errors are allowed.
   private func exercise(_ files: [String: [UInt8]]) {
     do {
-      let store = try PageStore.open("store", options: options(), in: SimulatedDisk(files))
+      let store = try PageStore.open(
+        "store", options: DamageFixture.options(pageSize: 512), in: SimulatedDisk(files))
       _ = try store.check()
-      _ = try? Workload.contents(of: store)
-      for number in 3..<6 { try? store.write { try Workload.change($0, number) } }
+      _ = try? ContentDigest(of: try store.snapshot())
+      for name in ["records", "otherRecords"] {
+        try? store.write { transaction in
+          for key in 0..<20 {
+            try transaction.mutableRecordTree(name)?
+              .put([UInt8](repeating: 7, count: key * 9), for: Int64(key * 3))
+          }
+        }
+      }
       try? store.write { transaction in
         try transaction.mutableRecordTree("records")?.removeAll()
         try transaction.dropTree("index")
@@ -204,10 +269,13 @@ import Testing
     }
   }
 
-  private func positions(_ count: Int, seed: UInt64) -> [Int] {
-    guard !isExhaustive else { return Array(0..<count) }
+  /// Every byte with three patterns when there is time; else the start, and some drawn by a seed.
+  private func flips(_ count: Int, seed: UInt64) -> [(position: Int, masks: [UInt8])] {
+    let masks: [UInt8] = [0x01, 0x80, 0xFF]
+    guard !isExhaustive else { return (0..<count).map { ($0, masks) } }
     var generator = SeededGenerator(seed: seed)
-    print("positions: seed \(seed)")
-    return Array(0..<120) + (0..<250).map { _ in generator.below(count) }
+    print("flipped bytes: seed \(seed)")
+    let drawn = (0..<100).map { $0 * 2 } + (0..<700).map { _ in generator.below(count) }
+    return drawn.map { ($0, [masks[generator.below(3)]]) }
   }
 }

@@ -1,118 +1,167 @@
 import QuireSimulation
 import QuireStorage
+import Synchronization
 import Testing
 
-/// Each operation of a workload fails once.
+/// Each operation of a workload fails, once or from there on, in each way.
 @Suite struct `Failing operations` {
-  @Test(arguments: SimulatedDisk.Fault.allCases)
-  func `a failed operation is an error, and no acknowledged commit is lost`(
-    fault: SimulatedDisk.Fault
-  ) throws {
-    let workload = try Workload.standard()
-    let clean = SimulatedDisk()
-    #expect(workload.run(in: clean).error == nil)
-    for operation in 1...clean.operationCount {
-      let disk = SimulatedDisk()
-      disk.fail(at: operation, with: fault)
-      let progress = workload.run(in: disk)
-      // Whatever was said, the files the system shows now hold every acknowledged commit.
-      let store = try PageStore.open("store", options: Workload.options, in: disk)
-      let commit = Int(store.statistics.commitNumber.rawValue)
-      #expect(
-        (progress.acknowledged...max(progress.begun, progress.acknowledged)).contains(commit),
-        "\(fault) at \(operation)")
-      #expect(try Workload.contents(of: store) == workload.states[commit])
-      let report = try store.check()
-      #expect(report.isSound, "\(fault) at \(operation): \(report)")
-      try store.close()
-    }
+  private static func scenarios() -> [Scenario] {
+    isExhaustive ? [.scripted] + (1...20).map { Scenario.random(seed: $0) } : [.scripted]
   }
 
-  /// The sync of a checkpoint's meta page once failed for want of space; the page was on the disk
-  /// all the same, the log went on in the old epoch, and after a crash its commits no longer
-  /// counted. Now such a failure poisons the store.
-  @Test(arguments: SimulatedDisk.Fault.allCases)
-  func `a failed operation and then a crash lose no acknowledged commit`(
-    fault: SimulatedDisk.Fault
-  ) throws {
-    // No close at the end and no checkpoint in between, which would put everything right again.
-    var options = Workload.options
-    options.checkpointByteLimit = 1 << 20
-    let workload = try Workload([
-      .commit(0), .checkpoint, .commit(1), .commit(2), .commit(3), .commit(4),
-    ])
-    let clean = SimulatedDisk()
-    #expect(workload.run(in: clean, options: options).error == nil)
-    for operation in 1...clean.operationCount {
-      let disk = SimulatedDisk()
-      disk.fail(at: operation, with: fault)
-      let progress = workload.run(in: disk, options: options)
-      for (index, image) in disk.crashImages().enumerated() where index % 3 == 0 || isExhaustive {
-        guard progress.isCreated else { continue }
-        let store = try PageStore.open(
-          "store", options: Workload.options, in: SimulatedDisk(image))
-        let commit = Int(store.statistics.commitNumber.rawValue)
-        #expect(
-          (progress.acknowledged...progress.begun).contains(commit), "\(fault) at \(operation)")
-        #expect(try Workload.contents(of: store) == workload.states[commit])
-        #expect(try store.check().isSound)
-        try store.close()
-      }
-    }
-  }
-
-  @Test func `after a failed sync the store refuses to write and goes on reading`() throws {
+  /// - Parameter prepare: lets something go wrong.
+  private func run(
+    _ scenario: Scenario, _ what: String, seed: Int, evicts: Bool = false,
+    expects: (StorageError) -> Bool, _ prepare: (SimulatedDisk) -> Void
+  ) -> ScenarioRun.FaultOutcome {
     let disk = SimulatedDisk()
-    let store = try PageStore.open("store", options: Workload.options, in: disk)
-    try store.write { try Workload.change($0, 0) }
-    let before = try Workload.contents(of: store)
-    // The next commit's operations are one write and one sync.
-    disk.fail(at: disk.operationCount + 2, with: .ioError)
-    #expect(throws: StorageError.self) { try store.write { try Workload.change($0, 1) } }
-    #expect(try Workload.contents(of: store) == before)
+    prepare(disk)
+    let run = ScenarioRun(scenario, on: disk)
     do {
-      _ = try store.beginWrite()
-      Issue.record("a poisoned store began a transaction")
-    } catch .poisoned(cause: .io(_, let path, let code, _)) {
-      #expect(path == "store-log")
-      #expect(code == 5)
+      return try run.runThroughFaults(evicts: evicts, expects: expects) { state, oracle in
+        try crash(state, oracle, scenario, seed: seed)
+      }
+    } catch {
+      Issue.record("\(what): \(error)\n\(scenario)")
+      return ScenarioRun.FaultOutcome()
     }
-    try store.close()
   }
 
-  @Test(arguments: [SimulatedDisk.Fault.noSpace, .shortWriteNoSpace])
-  func `a full disk aborts the commit, and the next one may succeed`(
-    fault: SimulatedDisk.Fault
-  ) throws {
-    let clean = SimulatedDisk()
-    var store = try PageStore.open("store", options: Workload.options, in: clean)
-    try store.write { try Workload.change($0, 0) }
-    let begin = clean.operationCount
-    try store.write { try Workload.change($0, 1) }
-    // All but the last, which is the sync.
-    let operations = 1..<(clean.operationCount - begin)
-    try store.close()
-    for operation in operations {
-      let disk = SimulatedDisk()
-      store = try PageStore.open("store", options: Workload.options, in: disk)
-      try store.write { try Workload.change($0, 0) }
-      let before = try Workload.contents(of: store)
-      disk.fail(at: disk.operationCount + operation, with: fault)
-      #expect(throws: StorageError.noSpaceLeft(path: "store-log")) {
-        try store.write { try Workload.change($0, 1) }
-      }
-      #expect(try Workload.contents(of: store) == before)
-      try store.write { try Workload.change($0, 2) }
-      let after = try Workload.contents(of: store)
-      // The system dies with everything acknowledged on the disk.
-      for image in disk.crashImages() {
-        let reopened = try PageStore.open(
-          "store", options: Workload.options, in: SimulatedDisk(image))
-        #expect(try Workload.contents(of: reopened) == after)
-        #expect(try reopened.check().isSound)
-        try reopened.close()
-      }
-      try store.close()
+  /// Whether an error says what went wrong.
+  private static func tells(_ fault: SimulatedDisk.Fault, _ error: StorageError) -> Bool {
+    switch error {
+    case .io(_, _, let code, _): code == 5 && [.ioError, .shortWrite].contains(fault)
+    case .noSpaceLeft: [.noSpace, .shortWriteNoSpace].contains(fault)
+    case .poisoned(let cause): tells(fault, cause)
+    default: false
     }
   }
+
+  private func crash(
+    _ state: DiskState, _ oracle: Oracle, _ scenario: Scenario, seed: Int
+  ) throws -> Int {
+    guard isExhaustive || seed % 4 == 0, !EngineGaps.excuse(state, scenario) else { return 0 }
+    var count = 0
+    let images = CrashImages(
+      state, seed: UInt64(seed), sparesUnchanged: EngineGaps.rewritesLogInPlace)
+    try images.visit(limit: isExhaustive ? 12 : 2) { image in
+      count += 1
+      var check = ImageCheck(image, oracle, scenario.options, seed: UInt64(seed))
+      do {
+        _ = try check.run()
+      } catch {
+        throw Violation("then a crash, \(image): \(error)")
+      }
+      return true
+    }
+    return count
+  }
+
+  /// All of them when there is time, else every third, so that one run takes seconds.
+  private func positions(_ count: Int) -> [Int] {
+    let (first, step) = isExhaustive ? (1, 1) : (1 + count % 3, 3)
+    return Array(stride(from: first, through: count, by: step))
+  }
+
+  /// The operations that are syncs.
+  private func syncs(of scenario: Scenario) throws -> [Int] {
+    let disk = SimulatedDisk()
+    try ScenarioRun(scenario, on: disk).run()
+    return disk.syncOperations
+  }
+
+  private func counts(of scenario: Scenario) throws -> (operations: Int, queries: Int) {
+    let disk = SimulatedDisk()
+    try ScenarioRun(scenario, on: disk).run()
+    return (disk.operationCount, disk.queryCount)
+  }
+
+  @Test(arguments: SimulatedDisk.Fault.allCases, [false, true])
+  func `a failed operation is an error, and no acknowledged commit is lost`(
+    fault: SimulatedDisk.Fault, isForGood: Bool
+  ) throws {
+    var total = ScenarioRun.FaultOutcome()
+    for scenario in Self.scenarios() {
+      for operation in positions(try counts(of: scenario).operations) {
+        let plan = SimulatedDisk.FaultPlan(operation: operation, fault, isForGood: isForGood)
+        total += run(
+          scenario, "\(plan)", seed: operation, expects: { Self.tells(fault, $0) }
+        ) { $0.fail(plan) }
+      }
+    }
+    print("\(fault)\(isForGood ? " for good" : ""): \(total)")
+    #expect(total.errorCount > 0)
+    if isForGood { #expect(total.refusedOpeningCount > 0) }
+    if fault == .noSpace { #expect(total.abortedCommitCount > 0) }
+    if fault == .ioError { #expect(total.poisonedCount > 0) }
+  }
+
+  @Test(arguments: SimulatedDisk.SyncFailureModel.allCases, [false, true])
+  func `a failed sync loses no acknowledged commit, whatever the file system then does`(
+    model: SimulatedDisk.SyncFailureModel, isForGood: Bool
+  ) throws {
+    var total = ScenarioRun.FaultOutcome()
+    for scenario in Self.scenarios() {
+      for operation in try syncs(of: scenario) {
+        for fault in [SimulatedDisk.Fault.ioError, .noSpace] {
+          let plan = SimulatedDisk.FaultPlan(
+            operation: operation, fault, isForGood: isForGood, onlySyncs: true)
+          // A file system that shut down has a reason of its own.
+          total += run(
+            scenario, "\(plan), \(model)", seed: operation,
+            evicts: model == .ext4 && operation % 2 == 0,
+            expects: { Self.tells(fault, $0) || model == .xfs && Self.tells(.ioError, $0) }
+          ) { $0.fail(plan, syncs: model) }
+        }
+      }
+    }
+    print("failed syncs as with \(model)\(isForGood ? ", for good" : ""): \(total)")
+    #expect(total.poisonedCount > 0)
+  }
+
+  @Test(arguments: SimulatedDisk.QueryFault.allCases, [false, true])
+  func `what cannot be read is an error, and nothing is lost`(
+    fault: SimulatedDisk.QueryFault, isForGood: Bool
+  ) throws {
+    var total = ScenarioRun.FaultOutcome()
+    for scenario in Self.scenarios() {
+      for query in positions(try counts(of: scenario).queries) {
+        total += run(
+          scenario, "\(fault) at query \(query)\(isForGood ? " and from there on" : "")",
+          seed: query, expects: { fault == .shortRead || Self.tells(.ioError, $0) }
+        ) { $0.failQuery(at: query, with: fault, isForGood: isForGood) }
+      }
+    }
+    print("\(fault)\(isForGood ? " for good" : ""): \(total)")
+    #expect(total.errorCount > 0)
+  }
+
+  @Test func `a disk that is full at any byte leaves a store that reads, and writes again later`()
+    throws
+  {
+    for scenario in Self.scenarios() {
+      let disk = SimulatedDisk()
+      let most = PeakByteCount()
+      disk.observe { state, _ in most.note(state.byteCount) }
+      try ScenarioRun(scenario, on: disk).run()
+      var total = ScenarioRun.FaultOutcome()
+      var capacity = 0
+      var generator = SeededGenerator(seed: scenario.seed)
+      while capacity <= most.value {
+        total += run(
+          scenario, "room for \(capacity) bytes", seed: capacity,
+          expects: { Self.tells(.noSpace, $0) }
+        ) { $0.limit(to: capacity) }
+        capacity += isExhaustive ? 8 : 100 + generator.below(most.value / 40)
+      }
+      print("full disks: \(total)")
+      #expect(total.abortedCommitCount > 0 && total.refusedOpeningCount > 0)
+    }
+  }
+}
+
+private final class PeakByteCount: Sendable {
+  private let peak = Mutex(0)
+  var value: Int { peak.withLock { $0 } }
+  func note(_ byteCount: Int) { peak.withLock { $0 = max($0, byteCount) } }
 }

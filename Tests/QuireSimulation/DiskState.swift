@@ -1,0 +1,136 @@
+/// Something that waits for a sync of its file or folder; before that, a crash may lose it.
+package enum PendingOperation: Sendable {
+  case write(node: Int, offset: Int, bytes: [UInt8])
+  case truncate(node: Int, byteCount: Int)
+  /// A name that is given, or taken away.
+  case name(path: String, node: Int?)
+  case rename(from: String, to: String, node: Int)
+
+  /// The file whose sync it waits for; `nil` for names.
+  var node: Int? {
+    switch self {
+    case .write(let node, _, _), .truncate(let node, _): node
+    case .name, .rename: nil
+    }
+  }
+
+  /// The folder whose sync it waits for; `nil` for content.
+  var folder: Substring? {
+    switch self {
+    case .write, .truncate: nil
+    case .name(let path, _), .rename(_, let path, _): folderName(of: path)
+    }
+  }
+}
+
+func folderName(of path: String) -> Substring {
+  path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+}
+
+/// What a disk holds at one moment: what is durable, what the system shows, and what of the one is
+/// still missing in the other. A value; copies share their content.
+package struct DiskState: Sendable {
+  /// What the system shows, by number of the file (inode).
+  var contents: [FileContent] = []
+  var durableContents: [FileContent] = []
+  var names: [String: Int] = [:]
+  var durableNames: [String: Int] = [:]
+  package private(set) var pending: [PendingOperation] = []
+  /// Files whose sync failed: the cache shows writes that nothing waits to write.
+  private var forsaken: Set<Int> = []
+
+  init() {}
+
+  /// - Parameter files: what is on the disk, durably.
+  init(_ files: [String: FileContent]) {
+    // In the order of the names, so that numbers do not depend on a dictionary's.
+    for (path, content) in files.sorted(by: { $0.key < $1.key }) {
+      names[path] = contents.count
+      contents.append(content)
+    }
+    (durableNames, durableContents) = (names, contents)
+  }
+
+  /// The bytes of all files that have a name.
+  package var byteCount: Int { names.values.reduce(0) { $0 + contents[$1].byteCount } }
+
+  mutating func addFile(_ path: String) -> Int {
+    contents.append(FileContent())
+    durableContents.append(FileContent())
+    apply(.name(path: path, node: contents.count - 1))
+    return contents.count - 1
+  }
+
+  mutating func apply(_ operation: PendingOperation) {
+    DiskState.apply(operation, &contents, &names)
+    guard case .write(let node, let offset, let bytes) = operation, forsaken.contains(node) else {
+      pending.append(operation)
+      return
+    }
+    // A write makes its whole pages dirty again, so what was forsaken in them goes with it.
+    let start = offset & ~4095
+    let range = start..<min((offset + bytes.count + 4095) & ~4095, contents[node].byteCount)
+    pending.append(.write(node: node, offset: start, bytes: contents[node].bytes(range)))
+  }
+
+  static func apply(
+    _ operation: PendingOperation, _ contents: inout [FileContent], _ names: inout [String: Int]
+  ) {
+    switch operation {
+    case .write(let node, let offset, let bytes):
+      bytes.withUnsafeBytes { contents[node].write($0, at: offset) }
+    case .truncate(let node, let byteCount): contents[node].setByteCount(byteCount)
+    case .name(let path, let node): names[path] = node
+    case .rename(let from, let to, let node):
+      names[from] = nil
+      names[to] = node
+    }
+  }
+
+  /// Whether a write to these bytes of a file waits.
+  package func isPending(_ path: String, _ range: Range<Int>) -> Bool {
+    pending.contains { operation in
+      guard case .write(let node, let offset, let bytes) = operation else { return false }
+      return names[path] == node && range.overlaps(offset..<(offset + bytes.count))
+    }
+  }
+
+  // MARK: Syncs
+
+  mutating func sync(node: Int) { settle { $0.node == node } }
+
+  mutating func syncFolder(_ folder: Substring) { settle { $0.folder == folder } }
+
+  private mutating func settle(_ isSettled: (PendingOperation) -> Bool) {
+    // Not what the cache shows: after a failed sync that may be more than waits.
+    for operation in pending where isSettled(operation) {
+      DiskState.apply(operation, &durableContents, &durableNames)
+    }
+    pending.removeAll(where: isSettled)
+  }
+
+  mutating func failSync(node: Int, _ model: SimulatedDisk.SyncFailureModel) {
+    switch model {
+    case .retained: break
+    case .ext4, .xfs:
+      pending.removeAll { $0.node == node }
+      forsaken.insert(node)
+    case .btrfs:
+      pending.removeAll { $0.node == node }
+      contents[node] = durableContents[node]
+    }
+  }
+
+  /// Forgets what the cache shows and nothing waits to write, as happens when memory is short.
+  mutating func evict() {
+    (contents, names) = (durableContents, durableNames)
+    for operation in pending { DiskState.apply(operation, &contents, &names) }
+    forsaken = []
+  }
+
+  /// The file system is mounted again after it was shut down.
+  mutating func remount() {
+    pending = []
+    evict()
+  }
+}

@@ -1,0 +1,76 @@
+import QuireStorage
+
+/// Whether a store may be what a crash left.
+package struct ImageCheck {
+  private let image: CrashImage
+  private let oracle: Oracle
+  private let options: PageStoreOptions
+  private var generator: SeededGenerator
+
+  package init(_ image: CrashImage, _ oracle: Oracle, _ options: PageStoreOptions, seed: UInt64) {
+    self.image = image
+    self.oracle = oracle
+    var options = options
+    // Should the store be gone, a new one would be another one.
+    options.identity = ImageCheck.otherIdentity
+    self.options = options
+    generator = SeededGenerator(seed: seed)
+  }
+
+  private static let otherIdentity = StoreIdentity(high: 99, low: 99)
+
+  /// - Returns: the version that the store shows.
+  /// - Throws: a ``Violation``.
+  package mutating func run() throws -> Oracle.Version {
+    do {
+      return try check()
+    } catch let error as StorageError {
+      throw Violation("it does not open or read: \(error)")
+    }
+  }
+
+  private mutating func check() throws -> Oracle.Version {
+    let disk = SimulatedDisk(image)
+    if image.files[Scenario.path] != nil, isExhaustive || generator.below(8) == 0 {
+      try checkReadOnly(disk)
+    }
+    var store: PageStore? = try PageStore.open(Scenario.path, options: options, in: disk)
+    if oracle.isCreated, store?.identity != Scenario.identity {
+      throw Violation("the store is gone")
+    }
+    let version = try match(store, "opened")
+    if let report = try store?.check(), !report.isSound { throw Violation("not sound: \(report)") }
+    // What recovery left must do, closed or not.
+    if generator.below(2) == 0 { try store?.close() }
+    store = nil
+    store = try PageStore.open(Scenario.path, options: options, in: disk)
+    let again = try match(store, "opened again")
+    guard again.number == version.number || again.digest == version.digest else {
+      throw Violation("it showed version \(version.number), opened again \(again.number)")
+    }
+    if isExhaustive, let report = try store?.check(), !report.isSound {
+      throw Violation("opened again, not sound: \(report)")
+    }
+    try store?.close()
+    return version
+  }
+
+  /// Reading alone shows the same and writes nothing.
+  private func checkReadOnly(_ disk: SimulatedDisk) throws {
+    var options = options
+    options.isReadOnly = true
+    let store = try PageStore.open(Scenario.path, options: options, in: disk)
+    _ = try match(store, "opened read-only")
+    try store.close()
+    if disk.operationCount != 0 { throw Violation("opened read-only, it was written to") }
+  }
+
+  private func match(_ store: PageStore?, _ what: String) throws -> Oracle.Version {
+    guard let store else { throw Violation("there is no store") }
+    let digest = try ContentDigest(of: try store.snapshot())
+    guard let version = oracle.match(digest, processOnly: image.isComplete) else {
+      throw Violation(what + ", " + oracle.mismatch(digest, processOnly: image.isComplete))
+    }
+    return version
+  }
+}
