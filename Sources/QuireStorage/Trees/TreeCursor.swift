@@ -43,17 +43,16 @@ struct TreeCursor<Layout: NodeLayout> {
 
   /// To the first entry at or after `key`.
   mutating func seek(to key: Layout.Key) throws(StorageError) -> Bool {
-    slot = try descend(to: key)
+    slot = try descend(to: key).slot
     return try settleForward()
   }
 
   /// To the last entry at or before `key`.
   mutating func seek(atOrBefore key: Layout.Key) throws(StorageError) -> Bool {
-    slot = try descend(to: key)
-    if let leaf, slot < leaf.count, Layout.areEqual(Layout.key(at: slot, in: leaf), key) {
-      return try settleForward()
-    }
-    slot -= 1
+    let (slot, isFound) = try descend(to: key)
+    self.slot = slot
+    if isFound { return try settleForward() }
+    self.slot -= 1
     return try settleBackward()
   }
 
@@ -131,8 +130,10 @@ struct TreeCursor<Layout: NodeLayout> {
 
   /// Goes down to the leaf where `key` belongs.
   ///
-  /// - Returns: the first slot there at or after `key`.
-  private mutating func descend(to key: Layout.Key) throws(StorageError) -> Int {
+  /// - Returns: the first slot there at or after `key`, and whether it has that very key.
+  private mutating func descend(
+    to key: Layout.Key
+  ) throws(StorageError) -> (slot: Int, isFound: Bool) {
     try restart()
     var id = tree.state.root
     var node = try tree.rootNode()
@@ -142,7 +143,7 @@ struct TreeCursor<Layout: NodeLayout> {
       (id, node) = try tree.childNode(at: slot, of: node)
     }
     (leafID, leaf) = (id, node)
-    return Layout.lowerBound(of: key, from: 0, in: node)
+    return Layout.find(key, in: node)
   }
 
   private mutating func descend(
