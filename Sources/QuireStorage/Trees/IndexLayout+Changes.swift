@@ -48,12 +48,16 @@ extension IndexLayout {
     let start = page.cellStart &- (needed &- headByteCount &- offsetByteCount)
     // The offsets move up by one head; those behind the new one also by one of their own.
     let offset = offsets + slot &* offsetByteCount
-    (offset + (headByteCount &+ offsetByteCount)).copyMemory(
-      from: offset, byteCount: (count &- slot) &* offsetByteCount)
+    let head = heads + slot &* headByteCount
+    if slot < count {
+      (offset + (headByteCount &+ offsetByteCount)).copyMemory(
+        from: offset, byteCount: (count &- slot) &* offsetByteCount)
+    }
     (offsets + headByteCount).copyMemory(from: offsets, byteCount: slot &* offsetByteCount)
     (offset + headByteCount).setU16(start, at: 0)
-    let head = heads + slot &* headByteCount
-    (head + headByteCount).copyMemory(from: head, byteCount: (count &- slot) &* headByteCount)
+    if slot < count {
+      (head + headByteCount).copyMemory(from: head, byteCount: (count &- slot) &* headByteCount)
+    }
     if let keyStart = key.baseAddress {
       let suffix = keyStart + prefix
       head.setU32(KeyBytes.head(suffix, count: suffixByteCount), at: 0)
@@ -76,7 +80,11 @@ extension IndexLayout {
   ) -> Bool {
     if prefix == 0 { return true }
     guard key.count >= prefix, let start = key.baseAddress else { return false }
-    return KeyBytes.areEqual(start, node.base + prefixStart, count: prefix)
+    if prefix <= 8, key.count >= 8 {
+      let difference = start.u64(at: 0) ^ node.base.u64(at: prefixStart)
+      return difference &<< UInt64(64 &- 8 &* prefix) == 0
+    }
+    return KeyBytes.commonByteCount(start, node.base + prefixStart, count: prefix) == prefix
   }
 
   /// The first entry of a node: all of its key is suffix, as one key shares nothing.

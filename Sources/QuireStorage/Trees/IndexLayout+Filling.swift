@@ -88,7 +88,7 @@ private struct IndexEntries {
     let common = commonPrefix(range, scratch)
     if byteCount(range, prefix: common) <= capacity { return common }
     // A longer prefix can take more room than it saves: short keys leave nothing to save.
-    guard sharesPrefix || !range.contains(slot) else { return nil }
+    guard common != prefix, sharesPrefix || !range.contains(slot) else { return nil }
     return byteCount(range, prefix: prefix) <= capacity ? prefix : nil
   }
 
@@ -204,12 +204,25 @@ extension IndexLayout {
     let all = 0..<(node.count + 1)
     let entries = IndexEntries(node.page, adding: key, payload, at: slot)
     let sharesPrefix = beginsWithPrefix(of: node.page, entries.prefix, key)
+    if sharesPrefix, isFull(node.page, for: key, payload, entries.prefix),
+      entries.commonPrefix(all, scratch) == entries.prefix
+    {
+      // How it mostly ends: no prefix is better than the one the node has.
+      return false
+    }
     guard let prefix = entries.fittingPrefix(all, sharesPrefix: sharesPrefix, scratch) else {
       return false
     }
     IndexEntries(scratch.putAside(node), adding: key, payload, at: slot)
       .fill(node, with: all, prefix: prefix, scratch)
     return true
+  }
+
+  private static func isFull(
+    _ node: Page, for key: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer,
+    _ prefix: Int
+  ) -> Bool {
+    byteCount(suffix: key.count - prefix, payload: payload.count) > node.freeBytes
   }
 
   static func split(
@@ -297,12 +310,31 @@ extension IndexLayout {
     guard usedBytes(of: left, capacity) + usedBytes(of: right, capacity) <= capacity else {
       return false
     }
+    guard areInOrder(left, bound, right, scratch) else { return false }
     let ends = mergedEnds(right, bound, left, scratch)
     let prefix = KeyBytes.commonByteCount(ends.first, ends.last)
     let needed =
       prefixFieldByteCount(prefix) + byteCount(of: left, prefix: prefix)
       + byteCount(of: right, prefix: prefix, firstSuffix: max(0, bound.count - prefix))
     return needed <= capacity
+  }
+
+  /// Whether all keys of two nodes ascend: else, which only a damaged file can bring about, what the
+  /// first and the last share is not what all share.
+  private static func areInOrder(
+    _ left: Page, _ bound: UnsafeRawBufferPointer, _ right: Page, _ scratch: NodeScratch
+  ) -> Bool {
+    let lowest = lowestSlot(of: right)
+    if left.count > lowest {
+      let last = key(at: left.count - 1, in: left, room: scratch.firstKey)
+      guard isAscending(last, bound) else { return false }
+    }
+    if right.count > lowest {
+      let first = key(at: lowest, in: right, room: scratch.firstKey)
+      // A leaf's first key may be its bound.
+      return right.level > 0 ? isAscending(bound, first) : !isAscending(first, bound)
+    }
+    return true
   }
 
   /// The first and the last key of two nodes made one.

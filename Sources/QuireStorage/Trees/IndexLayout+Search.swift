@@ -11,6 +11,10 @@ extension IndexLayout {
     return isFound ? slot : slot &- 1
   }
 
+  static func isPlace(_ slot: Int, of bound: UnsafeRawBufferPointer, in node: Page) -> Bool {
+    search(bound, from: 1, in: node) == (slot, false)
+  }
+
   /// The first slot at or after `start` whose key is not below `key`, the count when there is none;
   /// and whether it has that very key.
   @inline(__always)

@@ -57,9 +57,9 @@ extension IndexLayout {
       guard childByteCount <= room else { return nil }
       payloadByteCount = childByteCount
     } else {
-      guard let byteCount = ValuePayload.validByteCount(at: cell.payloadStart, room: room) else {
-        return nil
-      }
+      guard
+        let byteCount = ValuePayload.validByteCount(at: cell.payloadStart, room: room, geometry)
+      else { return nil }
       payloadByteCount = byteCount
     }
     return byteCount(suffix: cell.suffixByteCount, payload: payloadByteCount)

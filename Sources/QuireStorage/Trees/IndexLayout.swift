@@ -83,7 +83,12 @@ enum IndexLayout: NodeLayout {
   ) -> UnsafeRawBufferPointer {
     guard slot >= lowestSlot(of: node) else { return lowestKey }
     let prefix = prefixByteCount(of: node)
-    room.copyMemory(from: node.base + prefixStart, byteCount: prefix)
+    if prefix <= 8 {
+      // What comes along behind it is overwritten next.
+      room.setU64(node.base.u64(at: prefixStart), at: 0)
+    } else {
+      room.copyMemory(from: node.base + prefixStart, byteCount: prefix)
+    }
     return completeKey(at: slot, in: node, after: prefix, room: room)
   }
 
@@ -95,7 +100,15 @@ enum IndexLayout: NodeLayout {
     let cell = cell(at: slot, in: node)
     // All four bytes of the head, whether or not the key has as many: the room has space for them.
     room.setU32(head(at: slot, in: node).byteSwapped, at: prefix)
-    (room + prefix + headByteCount).copyMemory(from: cell.rest, byteCount: cell.restByteCount)
+    let target = room + prefix + headByteCount
+    let restByteCount = cell.restByteCount
+    if restByteCount > 8 {
+      target.copyMemory(from: cell.rest, byteCount: restByteCount)
+    } else if restByteCount > 0 {
+      // The word that ends with it, since a page goes on before a cell, and not always behind it.
+      let word = (cell.rest + (restByteCount &- 8)).u64(at: 0)
+      target.setU64(word &>> UInt64(64 &- 8 &* restByteCount), at: 0)
+    }
     return UnsafeRawBufferPointer(start: room, count: prefix &+ cell.suffixByteCount)
   }
 

@@ -29,14 +29,6 @@ enum KeyBytes {
     return commonByteCount(one, other, count: min(left.count, right.count))
   }
 
-  /// Whether the first `count` bytes are the same.
-  @inline(__always)
-  static func areEqual(
-    _ left: UnsafeRawPointer, _ right: UnsafeRawPointer, count: Int
-  ) -> Bool {
-    commonByteCount(left, right, count: count) == count
-  }
-
   /// Below zero, zero or above, as the first `count` bytes compare.
   @inline(__always)
   static func compare(

@@ -39,6 +39,9 @@ protocol NodeLayout {
   static func find(_ key: Key, in leaf: Page) -> (slot: Int, isFound: Bool)
   /// The slot of an inner node under which `key` belongs.
   static func childSlot(for key: Key, in node: Page) -> Int
+  /// Whether `bound` goes to `slot` of an inner node, between two keys that are there or behind the
+  /// last.
+  static func isPlace(_ slot: Int, of bound: Key, in node: Page) -> Bool
   static func isAscending(_ left: Key, _ right: Key) -> Bool
   /// Why the offsets and lengths of a node from disk cannot be trusted, or `nil` when they can.
   static func defect(of node: Page, geometry: PageGeometry) -> String?
@@ -49,7 +52,7 @@ protocol NodeLayout {
   static func copy(_ key: Key, to room: UnsafeMutableRawPointer) -> Key
   /// Inserts an entry, rearranging the node when that makes the room.
   ///
-  /// The bytes given must not lie in the node, nor in `scratch` but for its ``NodeScratch/key``. An
+  /// The bytes given must not lie in the node, nor in `scratch` but for its key and its payload. An
   /// inner node's first entry has ``lowestKey``.
   ///
   /// - Returns: `false`, with nothing changed, when the node has to be split first. An empty node
@@ -116,7 +119,7 @@ extension NodeLayout {
 }
 
 /// Memory that changes to nodes need: room for a node that is put aside while its page is filled
-/// anew, and for keys that do not lie in one piece in their pages.
+/// anew, and for the entry at hand, as its bytes may lie in the very page that is about to change.
 struct NodeScratch {
   /// One page.
   let node: UnsafeMutableRawPointer
@@ -126,19 +129,22 @@ struct NodeScratch {
 
   /// - Parameters:
   ///   - node: one page of room.
-  ///   - keys: one page of room, for three keys.
-  init(node: UnsafeMutableRawPointer, keys: UnsafeMutableRawPointer, pageSize: Int) {
+  ///   - entry: one page of room, for three keys and a payload.
+  init(node: UnsafeMutableRawPointer, entry: UnsafeMutableRawPointer, pageSize: Int) {
     self.node = node
-    key = keys
+    key = entry
     self.pageSize = pageSize
   }
 
-  /// What a key may take: more than ``PageGeometry/keyLimit``, as keys are put together in words.
+  /// A quarter of a page: more than ``PageGeometry/keyLimit``, as keys are put together in words,
+  /// and just enough for a payload.
   var keyRoom: Int { pageSize / 4 }
   /// Room for the first of the keys that the layout itself puts together.
   var firstKey: UnsafeMutableRawPointer { key + keyRoom }
   /// Room for the second.
   var secondKey: UnsafeMutableRawPointer { key + 2 * keyRoom }
+  /// The payload at hand.
+  var payload: UnsafeMutableRawPointer { key + 3 * keyRoom }
 
   /// Copies a node aside.
   func putAside(_ node: MutablePage) -> Page {
@@ -149,7 +155,7 @@ struct NodeScratch {
 
 extension PageEditor {
   /// The room for changes to nodes. One change at a time uses it.
-  var nodeScratchRooms: NodeScratch {
-    NodeScratch(node: nodeScratch(), keys: keyScratch(), pageSize: pageSize)
+  var treeScratch: NodeScratch {
+    NodeScratch(node: nodeScratch(), entry: keyScratch(), pageSize: pageSize)
   }
 }

@@ -59,6 +59,11 @@ enum RecordLayout: NodeLayout {
     return slot < count && keys.i64(at: slot &* keyByteCount) == key ? slot : slot &- 1
   }
 
+  static func isPlace(_ slot: Int, of bound: Int64, in node: Page) -> Bool {
+    childSlot(for: bound, in: node) == slot - 1
+      && (slot == 1 || key(at: slot - 1, in: node) < bound)
+  }
+
   /// The first slot from `start` whose key is not below `key`, else `end`; `start` is below `end`.
   ///
   /// Without a branch that depends on a key: the compiler makes the choice a conditional move. The
@@ -117,7 +122,7 @@ enum RecordLayout: NodeLayout {
         let start = offset(at: slot, in: node)
         guard start >= node.cellStart,
           let byteCount = ValuePayload.validByteCount(
-            at: node.base + start, room: geometry.pageSize - start)
+            at: node.base + start, room: geometry.pageSize - start, geometry)
         else { return "the value of entry \(slot) lies outside the page" }
         free -= byteCount
       }

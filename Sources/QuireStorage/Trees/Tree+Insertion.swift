@@ -6,8 +6,9 @@ extension Tree {
     _ value: UnsafeRawBufferPointer, for borrowedKey: Layout.Key, with editor: PageEditor
   ) throws(StorageError) -> Bool {
     // The key and the value may lie in pages that are about to change.
-    let key = Layout.copy(borrowedKey, to: editor.nodeScratchRooms.key)
-    let payload = try makePayload(value, with: editor)
+    let scratch = editor.treeScratch
+    let key = Layout.copy(borrowedKey, to: scratch.key)
+    let payload = try makePayload(value, scratch, with: editor)
     let (id, atRightEdge) = try descend(to: key, path: &editor.path)
     let leaf = try editor.writable(id)
     let (slot, exists) = Layout.find(key, in: leaf.page)
@@ -24,20 +25,21 @@ extension Tree {
       state.count += 1
     }
     state.changeCount += 1
-    try insert(
-      key, payload, at: slot, in: id, depth: editor.path.count, atRightEdge: atRightEdge,
-      with: editor)
+    if !Layout.insert(key, payload, at: slot, in: leaf, scratch) {
+      try insertBySplitting(
+        key, payload, at: slot, in: id, leaf, atRightEdge: atRightEdge, scratch, with: editor)
+    }
     return exists
   }
 
   private func makePayload(
-    _ value: UnsafeRawBufferPointer, with editor: PageEditor
+    _ value: UnsafeRawBufferPointer, _ scratch: NodeScratch, with editor: PageEditor
   ) throws(StorageError) -> UnsafeRawBufferPointer {
     if value.count <= space.geometry.inlineValueLimit {
-      return ValuePayload.encode(inline: value, in: editor.payloadScratch())
+      return ValuePayload.encode(inline: value, in: scratch.payload)
     }
     let overflow = try OverflowRun.store(value, with: editor)
-    return ValuePayload.encode(overflow, in: editor.payloadScratch())
+    return ValuePayload.encode(overflow, in: scratch.payload)
   }
 
   /// Goes down to the leaf where `key` belongs, noting the way.
@@ -59,18 +61,17 @@ extension Tree {
     return (id, atRightEdge)
   }
 
-  /// Inserts an entry into the node at `depth` on the path, splitting upwards as needed.
-  private func insert(
-    _ key: Layout.Key, _ payload: UnsafeRawBufferPointer, at slot: Int, in nodeID: PageID,
-    depth: Int, atRightEdge: Bool, with editor: PageEditor
+  /// Splits a leaf at the end of the path that has refused an entry, and upwards as needed.
+  private func insertBySplitting(
+    _ newKey: Layout.Key, _ newPayload: UnsafeRawBufferPointer, at newSlot: Int,
+    in leafID: PageID, _ leaf: MutablePage, atRightEdge: Bool, _ scratch: NodeScratch,
+    with editor: PageEditor
   ) throws(StorageError) {
-    let scratch = editor.nodeScratchRooms
-    var (key, payload, slot, id, depth) = (key, payload, slot, nodeID, depth)
-    while true {
-      var node = try editor.writable(id)
-      if Layout.insert(key, payload, at: slot, in: node, scratch) { return }
+    var (key, payload, slot, id, node) = (newKey, newPayload, newSlot, leafID, leaf)
+    var depth = editor.path.count
+    repeat {
       if depth == 0 {
-        (id, node) = try pushRootDown(node, with: editor)
+        (id, node) = try pushRootDown(node, scratch, with: editor)
         depth = 1
       }
       let level = node.page.level
@@ -83,12 +84,17 @@ extension Tree {
       depth -= 1
       id = editor.path[depth].page
       slot = editor.path[depth].slot + 1
-    }
+      // Not so only in a damaged file: each node alone was found to be in order, this is about two.
+      guard Layout.isPlace(slot, of: key, in: try space.page(id)) else {
+        throw .damaged(page: id, reason: "a key lies outside the bounds of entry \(slot - 1)")
+      }
+      node = try editor.writable(id)
+    } while !Layout.insert(key, payload, at: slot, in: node, scratch)
   }
 
   /// Moves the root's content to a new page and makes the root that page's parent.
   private func pushRootDown(
-    _ root: MutablePage, with editor: PageEditor
+    _ root: MutablePage, _ scratch: NodeScratch, with editor: PageEditor
   ) throws(StorageError) -> (PageID, MutablePage) {
     let level = root.page.level
     guard level < Tree.depthLimit else {
@@ -99,8 +105,7 @@ extension Tree {
     root.initialize(
       Layout.innerType, level: level + 1, commit: editor.commit, pageSize: editor.pageSize)
     // An empty node takes any entry.
-    _ = Layout.insert(
-      Layout.lowestKey, editor.childPayload(id), at: 0, in: root, editor.nodeScratchRooms)
+    _ = Layout.insert(Layout.lowestKey, editor.childPayload(id), at: 0, in: root, scratch)
     editor.path.insert(PageEditor.PathStep(page: state.root, slot: 0), at: 0)
     return (id, child)
   }

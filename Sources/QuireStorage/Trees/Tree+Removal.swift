@@ -3,7 +3,7 @@ extension Tree {
   ///
   /// - Returns: whether the key was there.
   func remove(_ borrowedKey: Layout.Key, with editor: PageEditor) throws(StorageError) -> Bool {
-    let key = Layout.copy(borrowedKey, to: editor.nodeScratchRooms.key)
+    let key = Layout.copy(borrowedKey, to: editor.treeScratch.key)
     let (id, _) = try descend(to: key, path: &editor.path)
     let found = try space.page(id)
     let (slot, isFound) = Layout.find(key, in: found)
@@ -75,7 +75,7 @@ extension Tree {
   private func merge(
     _ slot: Int, of parent: Page, _ parentID: PageID, with editor: PageEditor
   ) throws(StorageError) -> Bool {
-    let scratch = editor.nodeScratchRooms
+    let scratch = editor.treeScratch
     let (leftID, left) = try childNode(at: slot, of: parent)
     let (rightID, right) = try childNode(at: slot + 1, of: parent)
     let bound = Layout.key(at: slot + 1, in: parent, room: scratch.key)
