@@ -154,6 +154,7 @@ extension Scenario {
     options.pageSize = pageSize
     options.checkpointByteLimit = checkpointByteLimit
     options.durability = durability
+    options.checkpointsInBackground = false
     options.identity = Scenario.identity
     return options
   }

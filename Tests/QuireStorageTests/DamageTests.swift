@@ -244,6 +244,50 @@ import Testing
     }
   }
 
+  /// The same for a deep index tree: a node that lies about its prefix, its heads or its cells, or
+  /// two nodes that disagree about a bound.
+  @Test func `nonsense in index nodes neither traps nor hangs`() throws {
+    let seed: UInt64 = 78
+    print("index nonsense: seed \(seed)")
+    func key(_ number: Int) -> [UInt8] {
+      Array("node/\(number % 3 == 0 ? "longer/and/longer/still/" : "")\(number * 37 % 1000)".utf8)
+    }
+    let disk = SimulatedDisk()
+    let store = try PageStore.open("store", options: DamageFixture.options(pageSize: 512), in: disk)
+    try store.write { transaction in
+      let tree = try transaction.createIndexTree("index")
+      for number in 0..<250 { try tree.put([1, 2, 3], for: key(number)) }
+    }
+    try store.close()
+    let bytes = try #require(disk.files["store"])
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<(isExhaustive ? 20_000 : 400) {
+      var damaged = bytes
+      let page = 5 + generator.below(bytes.count / 512 - 5)
+      for _ in 0...generator.below(2) {
+        let position = page * 512 + 16 + generator.below(generator.below(2) == 0 ? 60 : 496)
+        damaged[position] =
+          generator.below(3) == 0
+          ? UInt8(truncatingIfNeeded: generator.next())
+          : damaged[position] &+ [1, 2, 0xFF, 0xFE][generator.below(4)]
+      }
+      PageSealing.seal(&damaged, page: page, pageSize: 512, identity: Scenario.identity)
+      let store = try PageStore.open(
+        "store", options: DamageFixture.options(pageSize: 512),
+        in: SimulatedDisk(["store": damaged]))
+      for _ in 0..<4 {
+        try? store.write { transaction in
+          guard let tree = try transaction.mutableIndexTree("index") else { return }
+          for _ in 0..<25 { try tree.put([4, 5], for: key(generator.below(2000))) }
+          for _ in 0..<50 { try tree.remove(key(generator.below(250))) }
+          var cursor = tree.cursor()
+          while try cursor.previous() { _ = try cursor.key }
+        }
+      }
+      try? store.close()
+    }
+  }
+
   /// Opens for writing and does everything to it; only errors are allowed.
   private func exercise(_ files: [String: [UInt8]]) {
     do {

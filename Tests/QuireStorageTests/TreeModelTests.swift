@@ -183,10 +183,11 @@ struct ModelRun {
       var cursor = index.cursor()
       let wanted = shape.indexKey(&generator, counter, limit: store.keyByteLimit)
       guard try cursor.seek(to: wanted) || cursor.last() else { return }
-      // Straight from the page that is about to change.
+      // Straight from the cursor, which lends it although the tree changes.
       let key = try cursor.key
       #expect(contents.index.removeValue(forKey: [UInt8](key)) != nil)
       #expect(try index.remove(key))
+      withExtendedLifetime(cursor) {}
     }
   }
 

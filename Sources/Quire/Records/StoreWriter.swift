@@ -128,9 +128,11 @@ final class StoreWriter {
     guard let tree = try existingLinks(link) else { return 0 }
     var cursor = tree.cursor()
     let bound = LinkKey(owner: owner, position: .max, member: Reference(rawValue: .max))
-    guard try cursor.seek(atOrBefore: bound.bytes(isOrdered: true)),
-      let last = LinkKey(try cursor.key, isOrdered: true), last.owner == owner
-    else { return 0 }
+    guard try cursor.seek(atOrBefore: bound.bytes(isOrdered: true)) else { return 0 }
+    // The key lives no longer than the cursor that lends it.
+    let last = LinkKey(try cursor.key, isOrdered: true)
+    withExtendedLifetime(cursor) {}
+    guard let last, last.owner == owner else { return 0 }
     return last.position + 1
   }
 

@@ -43,24 +43,21 @@ final class PageEditor {
   /// One page of room for a node put aside.
   func nodeScratch() -> UnsafeMutableRawPointer { scratchMemory().base }
 
-  /// One page of room for an entry's payload.
-  func payloadScratch() -> UnsafeMutableRawPointer { scratchMemory().base + pageSize }
-
-  /// One page of room for an entry's key.
-  func keyScratch() -> UnsafeMutableRawPointer { scratchMemory().base + 2 * pageSize }
+  /// One page of room for the entry at hand.
+  func keyScratch() -> UnsafeMutableRawPointer { scratchMemory().base + pageSize }
 
   /// An inner node's payload: the number of a child. Valid until the next call but one, as pushing
   /// the root down makes one entry while another is still waiting for its place.
   func childPayload(_ id: PageID) -> UnsafeRawBufferPointer {
     usesSecondChildRoom.toggle()
-    let room = scratchMemory().base + 3 * pageSize + (usesSecondChildRoom ? 4 : 0)
+    let room = scratchMemory().base + 2 * pageSize + (usesSecondChildRoom ? 4 : 0)
     room.setU32(id.rawValue, at: 0)
     return UnsafeRawBufferPointer(start: room, count: 4)
   }
 
   private func scratchMemory() -> PageMemory {
     if let scratch { return scratch }
-    let memory = PageMemory(byteCount: 3 * pageSize + 8)
+    let memory = PageMemory(byteCount: 2 * pageSize + 8)
     scratch = memory
     return memory
   }

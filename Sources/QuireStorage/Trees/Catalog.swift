@@ -26,12 +26,13 @@ struct Catalog {
   /// Every name with its tree, in the order of the names' bytes.
   func all() throws(StorageError) -> [(name: String, state: TreeState)] {
     var result: [(name: String, state: TreeState)] = []
-    var cursor = TreeCursor(tree)
+    var cursor = IndexCursor(TreeCursor(tree))
     while try cursor.next() {
-      let (leaf, slot, _) = try cursor.entry()
-      let name = String(decoding: IndexLayout.key(at: slot, in: leaf), as: UTF8.self)
-      result.append((name, try state(from: try cursor.valueBytes(), of: name)))
+      let name = String(decoding: try cursor.key, as: UTF8.self)
+      result.append((name, try state(from: try cursor.valueBytes, of: name)))
     }
+    // What the cursor lends, it lends until here.
+    withExtendedLifetime(cursor) {}
     return result
   }
 

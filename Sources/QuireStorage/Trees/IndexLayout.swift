@@ -1,5 +1,27 @@
-/// Nodes of index trees: an array of offsets, free bytes, then cells of key length, key and
-/// payload.
+// Nodes of index trees.
+//
+//   header | prefix | heads … | offsets … |   free   | cells …
+//
+// What all keys of a node begin with, its prefix, is stored once. The next four bytes of each key,
+// its head, stand in a dense array of numbers: a search touches few lines of memory, takes no
+// branch that depends on a key, and looks at the rest of a key, which is in its cell, only where
+// heads are equal. A key's own bytes are stored once, in three pieces.
+//
+// What holds, though a node's prefix may be shorter than what its keys share:
+//
+//   - every key begins with the prefix, but that of an inner node's first entry, which is empty;
+//   - a head has zeros for bytes that the key does not have; equal heads of which one is padded
+//     mean that one key begins with the other, so the lengths decide;
+//   - an empty node has neither prefix nor cells: after its header all is free.
+//
+// The prefix is not what the node's bounds in its parent share, though that never has to shorten:
+// nodes at the right edge, which have no upper bound, are where keys arrive in order, and they
+// would have none. It is what the first and the last key share, taken when the node is filled
+// (`IndexLayout+Filling.swift`) and shortened when a key arrives that does not begin with it
+// (`IndexLayout+Changes.swift`).
+
+/// Nodes of index trees: a prefix, an array of heads, an array of offsets, free bytes, then cells
+/// of key length, rest of the key, and payload.
 enum IndexLayout: NodeLayout {
   typealias Key = UnsafeRawBufferPointer
 
@@ -8,212 +30,177 @@ enum IndexLayout: NodeLayout {
   static let innerType = PageType.indexInner
   static var lowestKey: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 
-  private static let slotsStart = PageHeader.byteCount
-  private static let offsetByteCount = 2
-  private static let lengthByteCount = 2
-  private static let childByteCount = 4
+  static let prefixLengthOffset = PageHeader.byteCount
+  static let prefixStart = prefixLengthOffset + 2
+  static let headByteCount = 4
+  static let offsetByteCount = 2
+  static let childByteCount = 4
+  /// Lengths below this take one byte in a cell, others two.
+  static let longLength = 0x80
+
+  // MARK: Where things are
 
   @inline(__always)
-  private static func cell(at slot: Int, in node: Page) -> UnsafeRawPointer {
-    node.base + node.base.u16(at: slotsStart + slot &* offsetByteCount)
+  static func prefixByteCount(of node: Page) -> Int { node.base.u16(at: prefixLengthOffset) }
+
+  /// What a prefix takes with its length: a multiple of four, so that heads are aligned and none
+  /// lies on two lines of memory.
+  @inline(__always)
+  static func prefixFieldByteCount(_ prefixByteCount: Int) -> Int { (prefixByteCount &+ 5) & ~3 }
+
+  @inline(__always)
+  static func headsStart(prefix prefixByteCount: Int) -> Int {
+    PageHeader.byteCount &+ prefixFieldByteCount(prefixByteCount)
   }
 
   @inline(__always)
-  static func key(at slot: Int, in node: Page) -> UnsafeRawBufferPointer {
-    let cell = cell(at: slot, in: node)
-    return UnsafeRawBufferPointer(start: cell + lengthByteCount, count: cell.u16(at: 0))
+  static func head(at slot: Int, in node: Page) -> UInt32 {
+    node.base.u32(at: headsStart(prefix: prefixByteCount(of: node)) &+ slot &* headByteCount)
   }
+
+  @inline(__always)
+  static func cell(at slot: Int, in node: Page) -> IndexCell {
+    let offsets =
+      headsStart(prefix: prefixByteCount(of: node)) &+ node.count &* headByteCount
+    return IndexCell(node.base + node.base.u16(at: offsets &+ slot &* offsetByteCount))
+  }
+
+  /// The first slot that has a key.
+  @inline(__always)
+  static func lowestSlot(of node: Page) -> Int { node.level == 0 ? 0 : 1 }
+
+  // MARK: Entries
 
   @inline(__always)
   static func payload(at slot: Int, in node: Page) -> UnsafeRawBufferPointer {
-    let cell = cell(at: slot, in: node)
-    let start = cell + lengthByteCount + cell.u16(at: 0)
+    let start = cell(at: slot, in: node).payloadStart
     let byteCount = node.level == 0 ? ValuePayload.byteCount(at: start) : childByteCount
     return UnsafeRawBufferPointer(start: start, count: byteCount)
   }
 
-  /// Below zero, zero or above, as `left` is below, equal to or above `right`.
+  static func key(
+    at slot: Int, in node: Page, room: UnsafeMutableRawPointer
+  ) -> UnsafeRawBufferPointer {
+    guard slot >= lowestSlot(of: node) else { return lowestKey }
+    let prefix = prefixByteCount(of: node)
+    if prefix <= 8 {
+      // What comes along behind it is overwritten next.
+      room.setU64(node.base.u64(at: prefixStart), at: 0)
+    } else {
+      room.copyMemory(from: node.base + prefixStart, byteCount: prefix)
+    }
+    return completeKey(at: slot, in: node, after: prefix, room: room)
+  }
+
+  /// The key at `slot`, which has one, in `room`, which begins with the node's prefix already.
   @inline(__always)
-  static func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
-    let common = min(left.count, right.count)
-    guard common > 0, let one = left.baseAddress, let other = right.baseAddress else {
-      return left.count - right.count
+  static func completeKey(
+    at slot: Int, in node: Page, after prefix: Int, room: UnsafeMutableRawPointer
+  ) -> UnsafeRawBufferPointer {
+    let cell = cell(at: slot, in: node)
+    // All four bytes of the head, whether or not the key has as many: the room has space for them.
+    room.setU32(head(at: slot, in: node).byteSwapped, at: prefix)
+    let target = room + prefix + headByteCount
+    let restByteCount = cell.restByteCount
+    if restByteCount > 8 {
+      target.copyMemory(from: cell.rest, byteCount: restByteCount)
+    } else if restByteCount > 0 {
+      // The word that ends with it, since a page goes on before a cell, and not always behind it.
+      let word = (cell.rest + (restByteCount &- 8)).u64(at: 0)
+      target.setU64(word &>> UInt64(64 &- 8 &* restByteCount), at: 0)
     }
-    // Eight bytes at a time: read big-endian, they compare as numbers the way bytes compare in
-    // order.
-    var offset = 0
-    while offset &+ 8 <= common {
-      let a = UInt64(bigEndian: one.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-      let b = UInt64(bigEndian: other.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-      if a != b { return a < b ? -1 : 1 }
-      offset &+= 8
-    }
-    while offset < common {
-      let a = one.load(fromByteOffset: offset, as: UInt8.self)
-      let b = other.load(fromByteOffset: offset, as: UInt8.self)
-      if a != b { return a < b ? -1 : 1 }
-      offset &+= 1
-    }
-    return left.count - right.count
-  }
-
-  static func lowerBound(of key: UnsafeRawBufferPointer, from start: Int, in node: Page) -> Int {
-    var base = start
-    var remaining = node.count - start
-    while remaining > 0 {
-      let half = remaining >> 1
-      if compare(self.key(at: base + half, in: node), key) < 0 {
-        base += half + 1
-        remaining -= half + 1
-      } else {
-        remaining = half
-      }
-    }
-    return base
-  }
-
-  static func upperBound(of key: UnsafeRawBufferPointer, from start: Int, in node: Page) -> Int {
-    var base = start
-    var remaining = node.count - start
-    while remaining > 0 {
-      let half = remaining >> 1
-      if compare(self.key(at: base + half, in: node), key) <= 0 {
-        base += half + 1
-        remaining -= half + 1
-      } else {
-        remaining = half
-      }
-    }
-    return base
-  }
-
-  static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-    left.count == right.count && compare(left, right) == 0
+    return UnsafeRawBufferPointer(start: room, count: prefix &+ cell.suffixByteCount)
   }
 
   static func isAscending(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-    compare(left, right) < 0
+    KeyBytes.compare(left, right) < 0
   }
 
+  /// What an entry takes of a node: head, offset and cell.
+  ///
+  /// - Parameter suffixByteCount: the length of its key behind the node's prefix.
   @inline(__always)
-  static func byteCount(of key: UnsafeRawBufferPointer, payloadByteCount: Int, level: Int) -> Int {
-    offsetByteCount + lengthByteCount + key.count + payloadByteCount
+  static func byteCount(suffix suffixByteCount: Int, payload payloadByteCount: Int) -> Int {
+    headByteCount &+ offsetByteCount
+      &+ IndexCell.byteCount(suffix: suffixByteCount, payload: payloadByteCount)
   }
 
+  /// What the entry at `slot` takes.
   @inline(__always)
   static func byteCount(at slot: Int, in node: Page) -> Int {
     byteCount(
-      of: key(at: slot, in: node), payloadByteCount: payload(at: slot, in: node).count,
-      level: node.level)
+      suffix: cell(at: slot, in: node).suffixByteCount,
+      payload: payload(at: slot, in: node).count)
   }
 
   @inline(__always)
   static func contiguousFreeBytes(of node: Page) -> Int {
-    node.cellStart - slotsStart - node.count * offsetByteCount
+    node.cellStart &- headsStart(prefix: prefixByteCount(of: node))
+      &- node.count &* (headByteCount &+ offsetByteCount)
+  }
+}
+
+/// The cell of an entry: the length of its key behind the prefix, what the head does not have of
+/// it, and the payload.
+struct IndexCell {
+  let start: UnsafeRawPointer
+  let suffixByteCount: Int
+  private let lengthByteCount: Int
+
+  @inline(__always)
+  init(_ start: UnsafeRawPointer) {
+    self.start = start
+    let first = Int(start.load(as: UInt8.self))
+    if first < IndexLayout.longLength {
+      (suffixByteCount, lengthByteCount) = (first, 1)
+    } else {
+      // Big-endian, as the first byte has the bit that tells.
+      let second = Int(start.load(fromByteOffset: 1, as: UInt8.self))
+      (suffixByteCount, lengthByteCount) = ((first & 0x7F) &<< 8 | second, 2)
+    }
   }
 
-  static func insert(
-    _ key: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer, at slot: Int,
-    in node: MutablePage
+  /// Whether the length is written as lengths are; it could be read from two bytes where one does.
+  var isLengthShortest: Bool { lengthByteCount == 1 || suffixByteCount >= IndexLayout.longLength }
+
+  /// The key behind the head.
+  @inline(__always) var rest: UnsafeRawPointer { start + lengthByteCount }
+  @inline(__always) var restByteCount: Int { IndexCell.restByteCount(suffix: suffixByteCount) }
+  @inline(__always) var payloadStart: UnsafeRawPointer { rest + restByteCount }
+
+  @inline(__always)
+  static func restByteCount(suffix suffixByteCount: Int) -> Int {
+    max(0, suffixByteCount &- IndexLayout.headByteCount)
+  }
+
+  @inline(__always)
+  static func byteCount(suffix suffixByteCount: Int, payload payloadByteCount: Int) -> Int {
+    (suffixByteCount < IndexLayout.longLength ? 1 : 2) &+ restByteCount(suffix: suffixByteCount)
+      &+ payloadByteCount
+  }
+
+  /// Writes a cell.
+  ///
+  /// - Parameter rest: the key from behind the head; not looked at if there is none.
+  @inline(__always)
+  static func write(
+    suffix suffixByteCount: Int, rest: UnsafeRawPointer, payload: UnsafeRawBufferPointer,
+    to start: UnsafeMutableRawPointer
   ) {
-    let count = node.count
-    let byteCount = lengthByteCount + key.count + payload.count
-    let start = node.cellStart - byteCount
-    let cell = node.base + start
-    cell.setU16(key.count, at: 0)
-    UnsafeMutableRawBufferPointer(start: cell + lengthByteCount, count: key.count)
-      .copyMemory(from: key)
-    UnsafeMutableRawBufferPointer(start: cell + lengthByteCount + key.count, count: payload.count)
-      .copyMemory(from: payload)
-    let offsets = node.base + slotsStart + slot * offsetByteCount
-    (offsets + offsetByteCount).copyMemory(
-      from: offsets, byteCount: (count - slot) * offsetByteCount)
-    offsets.setU16(start, at: 0)
-    node.cellStart = start
-    node.freeBytes -= byteCount + offsetByteCount
-    node.count = count + 1
-  }
-
-  static func remove(at slot: Int, in node: MutablePage) {
-    let count = node.count
-    let freed = byteCount(at: slot, in: node.page)
-    let offsets = node.base + slotsStart + slot * offsetByteCount
-    let start = UnsafeRawPointer(offsets).u16(at: 0)
-    // The lowest cell gives its bytes back at once; others leave a hole for the next rebuild.
-    if start == node.cellStart { node.cellStart = start + freed - offsetByteCount }
-    offsets.copyMemory(
-      from: offsets + offsetByteCount, byteCount: (count - slot - 1) * offsetByteCount)
-    node.freeBytes += freed
-    node.count = count - 1
-  }
-
-  static func clearFirstKey(in node: MutablePage) {
-    let child = child(at: 0, in: node.page)
-    let key = key(at: 0, in: node.page)
-    guard key.count > 0 else { return }
-    // The cell keeps its place with a shorter key; what is left of it is a hole.
-    let freed = key.count
-    let cell = UnsafeMutableRawPointer(mutating: self.cell(at: 0, in: node.page))
-    cell.setU16(0, at: 0)
-    cell.setU32(child.rawValue, at: lengthByteCount)
-    node.freeBytes += freed
-  }
-
-  /// The prefix of `right` up to the first byte in which it differs from `left`.
-  static func separator(
-    between left: UnsafeRawBufferPointer, and right: UnsafeRawBufferPointer
-  ) -> UnsafeRawBufferPointer {
-    var common = 0
-    while common < left.count, common < right.count, left[common] == right[common] { common += 1 }
-    return UnsafeRawBufferPointer(rebasing: right[..<min(common + 1, right.count)])
-  }
-
-  static func copy(
-    _ key: UnsafeRawBufferPointer, to room: UnsafeMutableRawPointer
-  ) -> UnsafeRawBufferPointer {
-    UnsafeMutableRawBufferPointer(start: room, count: key.count).copyMemory(from: key)
-    return UnsafeRawBufferPointer(start: room, count: key.count)
-  }
-
-  static func defect(of node: Page, geometry: PageGeometry) -> String? {
-    let count = node.count
-    let slotsEnd = slotsStart + count * offsetByteCount
-    guard slotsEnd <= node.cellStart, node.cellStart <= geometry.pageSize else {
-      return "\(count) entries do not fit before the cells at \(node.cellStart)"
+    var next = start
+    if suffixByteCount < IndexLayout.longLength {
+      next.storeBytes(of: UInt8(truncatingIfNeeded: suffixByteCount), as: UInt8.self)
+      next += 1
+    } else {
+      next.storeBytes(of: UInt8(truncatingIfNeeded: suffixByteCount &>> 8 | 0x80), as: UInt8.self)
+      next.storeBytes(
+        of: UInt8(truncatingIfNeeded: suffixByteCount), toByteOffset: 1, as: UInt8.self)
+      next += 2
     }
-    if node.level > 0, count == 0 { return "an inner node has no child" }
-    var free = geometry.pageSize - slotsEnd
-    for slot in 0..<count {
-      guard let byteCount = validCellByteCount(at: slot, in: node, geometry: geometry) else {
-        return "entry \(slot) lies outside the page"
-      }
-      free -= byteCount
-    }
-    guard free == node.freeBytes else {
-      return "\(node.freeBytes) bytes are said to be free, \(free) are"
-    }
-    for slot in stride(from: node.level == 0 ? 1 : 2, to: count, by: 1)
-    where compare(key(at: slot - 1, in: node), key(at: slot, in: node)) >= 0 {
-      return "the keys of entries \(slot - 1) and \(slot) are out of order"
-    }
-    return nil
-  }
-
-  private static func validCellByteCount(
-    at slot: Int, in node: Page, geometry: PageGeometry
-  ) -> Int? {
-    let start = node.base.u16(at: slotsStart + slot * offsetByteCount)
-    guard start >= node.cellStart, start + lengthByteCount <= geometry.pageSize else { return nil }
-    let keyByteCount = node.base.u16(at: start)
-    guard keyByteCount <= geometry.keyLimit else { return nil }
-    let payloadStart = start + lengthByteCount + keyByteCount
-    let room = geometry.pageSize - payloadStart
-    guard node.level == 0 else {
-      return room >= childByteCount ? lengthByteCount + keyByteCount + childByteCount : nil
-    }
-    guard room > 0,
-      let byteCount = ValuePayload.validByteCount(at: node.base + payloadStart, room: room)
-    else { return nil }
-    return lengthByteCount + keyByteCount + byteCount
+    let restByteCount = restByteCount(suffix: suffixByteCount)
+    next.copyMemory(from: rest, byteCount: restByteCount)
+    next += restByteCount
+    // A payload is never empty.
+    next.copyMemory(from: payload.baseAddress.unsafelyUnwrapped, byteCount: payload.count)
   }
 }

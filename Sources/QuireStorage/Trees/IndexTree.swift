@@ -41,19 +41,43 @@ public struct IndexTree {
 /// after its last use: hold it with `withExtendedLifetime`, or take ``storedValue()``.
 public struct IndexCursor {
   private var cursor: TreeCursor<IndexLayout>
+  private var room: KeyRoom
 
-  init(_ cursor: TreeCursor<IndexLayout>) { self.cursor = cursor }
+  init(_ cursor: TreeCursor<IndexLayout>) {
+    self.cursor = cursor
+    room = KeyRoom(byteCount: cursor.tree.space.pageSize / 4)
+  }
+
+  /// To be called before every move.
+  ///
+  /// A copy of a cursor shares its room for as long as both are at the same entry, so that what
+  /// one lent stays as it is when the other moves.
+  @inline(__always)
+  private mutating func leaveEntry() {
+    guard room.holdsKey else { return }
+    if isKnownUniquelyReferenced(&room) {
+      room.holdsKey = false
+    } else {
+      room = KeyRoom(byteCount: room.byteCount)
+    }
+  }
 
   /// Whether the cursor is at an entry.
   public var isAtEntry: Bool { cursor.isAtEntry }
 
   /// Moves to the lowest key.
   @discardableResult
-  public mutating func first() throws(StorageError) -> Bool { try cursor.first() }
+  public mutating func first() throws(StorageError) -> Bool {
+    leaveEntry()
+    return try cursor.first()
+  }
 
   /// Moves to the highest key.
   @discardableResult
-  public mutating func last() throws(StorageError) -> Bool { try cursor.last() }
+  public mutating func last() throws(StorageError) -> Bool {
+    leaveEntry()
+    return try cursor.last()
+  }
 
   /// Moves to the first key at or after `key`.
   ///
@@ -61,7 +85,10 @@ public struct IndexCursor {
   /// - Complexity: O(log *n*).
   @discardableResult
   public mutating func seek(to key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-    try cursor.seek(to: key)
+    // The key given may be the one that the cursor lends: its room is not written to before the
+    // cursor is asked for another.
+    leaveEntry()
+    return try cursor.seek(to: key)
   }
 
   /// Moves to the last key at or before `key`.
@@ -69,23 +96,30 @@ public struct IndexCursor {
   /// - Returns: `false` when there is none; the cursor is then before the start.
   @discardableResult
   public mutating func seek(atOrBefore key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-    try cursor.seek(atOrBefore: key)
+    leaveEntry()
+    return try cursor.seek(atOrBefore: key)
   }
 
   /// Moves to the next higher key. Amortised O(1).
   @discardableResult
-  public mutating func next() throws(StorageError) -> Bool { try cursor.next() }
+  public mutating func next() throws(StorageError) -> Bool {
+    leaveEntry()
+    return try cursor.next()
+  }
 
   /// Moves to the next lower key. Amortised O(1).
   @discardableResult
-  public mutating func previous() throws(StorageError) -> Bool { try cursor.previous() }
+  public mutating func previous() throws(StorageError) -> Bool {
+    leaveEntry()
+    return try cursor.previous()
+  }
 
-  /// The key of the entry the cursor is at, borrowed: valid until the cursor moves or goes away, or
-  /// its transaction changes the tree.
+  /// The key of the entry the cursor is at, borrowed: valid until the cursor moves or goes away. It
+  /// is put together when it is first asked for.
   public var key: UnsafeRawBufferPointer {
     get throws(StorageError) {
       let (leaf, slot, _) = try cursor.entry()
-      return IndexLayout.key(at: slot, in: leaf)
+      return room.key(at: slot, in: leaf)
     }
   }
 
@@ -99,6 +133,36 @@ public struct IndexCursor {
   public func storedValue() throws(StorageError) -> StoredValue {
     let (leaf, slot, id) = try cursor.entry()
     return try cursor.tree.storedValue(at: slot, of: id, leaf)
+  }
+}
+
+/// Where a cursor puts a key together, as keys do not lie in one piece in their pages.
+private final class KeyRoom {
+  let byteCount: Int
+  /// Whether the key of the cursor's entry is here.
+  var holdsKey = false
+  private var start: UnsafeMutableRawPointer?
+  private var keyByteCount = 0
+
+  /// Takes no memory before there is a key.
+  init(byteCount: Int) { self.byteCount = byteCount }
+
+  deinit { start?.deallocate() }
+
+  @inline(__always)
+  func key(at slot: Int, in leaf: Page) -> UnsafeRawBufferPointer {
+    let start = start ?? allocate()
+    if !holdsKey {
+      keyByteCount = IndexLayout.key(at: slot, in: leaf, room: start).count
+      holdsKey = true
+    }
+    return UnsafeRawBufferPointer(start: start, count: keyByteCount)
+  }
+
+  private func allocate() -> UnsafeMutableRawPointer {
+    let room = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 8)
+    start = room
+    return room
   }
 }
 

@@ -14,6 +14,9 @@ public enum TreeKind: UInt8, Sendable {
 /// then a lower bound of what lies under that child. The first entry of an inner node has no lower
 /// bound: its key is never compared, and is stored as ``lowestKey``.
 ///
+/// A layout also decides what fits: how an entry is stored may depend on its neighbours, so only
+/// the layout knows what a node takes after a change.
+///
 /// The functions trust the page: its offsets were validated when it came from disk. Generic code
 /// over a layout is specialised within the module.
 protocol NodeLayout {
@@ -25,35 +28,65 @@ protocol NodeLayout {
   static var innerType: PageType { get }
   static var lowestKey: Key { get }
 
-  /// The key at `slot`; bytes are borrowed from the page.
-  static func key(at slot: Int, in node: Page) -> Key
+  // MARK: Reading
+
+  /// The key at `slot`. Bytes are put together in `room`, which has ``NodeScratch/keyRoom`` bytes.
+  static func key(at slot: Int, in node: Page, room: UnsafeMutableRawPointer) -> Key
   /// The payload at `slot`, borrowed from the page.
   static func payload(at slot: Int, in node: Page) -> UnsafeRawBufferPointer
-  /// The first slot at or after `start` whose key is not below `key`; the count when there is none.
-  static func lowerBound(of key: Key, from start: Int, in node: Page) -> Int
-  /// The first slot at or after `start` whose key is above `key`; the count when there is none.
-  static func upperBound(of key: Key, from start: Int, in node: Page) -> Int
-  static func areEqual(_ left: Key, _ right: Key) -> Bool
+  /// The first slot of a leaf whose key is not below `key`, the count when there is none; and
+  /// whether it has that very key.
+  static func find(_ key: Key, in leaf: Page) -> (slot: Int, isFound: Bool)
+  /// The slot of an inner node under which `key` belongs.
+  static func childSlot(for key: Key, in node: Page) -> Int
+  /// Whether `bound` goes to `slot` of an inner node, between two keys that are there or behind the
+  /// last.
+  static func isPlace(_ slot: Int, of bound: Key, in node: Page) -> Bool
   static func isAscending(_ left: Key, _ right: Key) -> Bool
+  /// Why the offsets and lengths of a node from disk cannot be trusted, or `nil` when they can.
+  static func defect(of node: Page, geometry: PageGeometry) -> String?
 
-  /// What an entry takes of a node's free bytes.
-  static func byteCount(of key: Key, payloadByteCount: Int, level: Int) -> Int
-  /// What the entry at `slot` takes.
-  static func byteCount(at slot: Int, in node: Page) -> Int
-  /// The free bytes that lie in one piece, where the next entry goes.
-  static func contiguousFreeBytes(of node: Page) -> Int
-  /// Inserts an entry for which ``contiguousFreeBytes(of:)`` suffices.
+  // MARK: Changing
+
+  /// A copy of the key in `room`, which has ``NodeScratch/keyRoom`` bytes.
+  static func copy(_ key: Key, to room: UnsafeMutableRawPointer) -> Key
+  /// Inserts an entry, rearranging the node when that makes the room.
+  ///
+  /// The bytes given must not lie in the node, nor in `scratch` but for its key and its payload. An
+  /// inner node's first entry has ``lowestKey``.
+  ///
+  /// - Returns: `false`, with nothing changed, when the node has to be split first. An empty node
+  ///   takes any entry.
   static func insert(
-    _ key: Key, _ payload: UnsafeRawBufferPointer, at slot: Int, in node: MutablePage)
+    _ key: Key, _ payload: UnsafeRawBufferPointer, at slot: Int, in node: MutablePage,
+    _ scratch: NodeScratch
+  ) -> Bool
+  /// Distributes the entries of a node that refused an entry, and that entry, over the node and
+  /// the empty `right`.
+  ///
+  /// - Parameter isAppend: more entries are expected behind the new, last one; what is there stays.
+  /// - Returns: the lower bound of `right` for their parent, in ``NodeScratch/key`` if it is bytes:
+  ///   above every key left and not above any right. Of inner nodes it is the first key of `right`,
+  ///   which is not stored there.
+  static func split(
+    _ node: MutablePage, to right: MutablePage, inserting key: Key,
+    _ payload: UnsafeRawBufferPointer, at slot: Int, isAppend: Bool, _ scratch: NodeScratch
+  ) -> Key
   static func remove(at slot: Int, in node: MutablePage)
   /// Replaces the key of an inner node's first entry by ``lowestKey``.
   static func clearFirstKey(in node: MutablePage)
-  /// The shortest key above `left` and not above `right`.
+  /// Whether the entries of `right` can be added to its left neighbour.
+  ///
+  /// - Parameter bound: the lower bound of `right` in their parent, which takes the place of the
+  ///   key that the first entry of an inner node does not have.
+  static func canMerge(
+    _ right: Page, bound: Key, into left: Page, _ scratch: NodeScratch
+  ) -> Bool
+  /// Adds the entries of `right` to its left neighbour, which can take them.
+  static func merge(
+    _ right: Page, bound: Key, into left: MutablePage, _ scratch: NodeScratch)
+  /// The shortest key above `left` and not above `right`: bytes of `right`.
   static func separator(between left: Key, and right: Key) -> Key
-  /// A copy of the key in `room`, which holds a page.
-  static func copy(_ key: Key, to room: UnsafeMutableRawPointer) -> Key
-  /// Why the offsets and lengths of a node from disk cannot be trusted, or `nil` when they can.
-  static func defect(of node: Page, geometry: PageGeometry) -> String?
 }
 
 extension NodeLayout {
@@ -64,9 +97,65 @@ extension NodeLayout {
     PageID(payload(at: slot, in: node).baseAddress.unsafelyUnwrapped.u32(at: 0))
   }
 
-  /// The slot of an inner node under which `key` belongs.
   @inline(__always)
-  static func childSlot(for key: Key, in node: Page) -> Int {
-    upperBound(of: key, from: 1, in: node) - 1
+  static func type(ofLevel level: Int) -> PageType { level == 0 ? leafType : innerType }
+
+  /// Adds an entry behind all others: what a tree is built with from sorted entries.
+  ///
+  /// For nodes that are only ever appended to, each holds as much as it can: there is nothing left
+  /// to do when a node is full. (An index node's prefix is at each moment the longest that its
+  /// first and last key share, see `IndexLayout+Changes.swift`; it shortens a few times while the
+  /// node has few entries.) In an inner node the first entry is given ``lowestKey``.
+  ///
+  /// - Returns: `false`, with nothing changed, when the node is full. Its right neighbour then
+  ///   begins with this entry; its bound is the ``separator(between:and:)`` the last key here and
+  ///   this one if the nodes are leaves, else the key of this entry.
+  @inline(__always)
+  static func append(
+    _ key: Key, _ payload: UnsafeRawBufferPointer, to node: MutablePage, _ scratch: NodeScratch
+  ) -> Bool {
+    insert(key, payload, at: node.page.count, in: node, scratch)
+  }
+}
+
+/// Memory that changes to nodes need: room for a node that is put aside while its page is filled
+/// anew, and for the entry at hand, as its bytes may lie in the very page that is about to change.
+struct NodeScratch {
+  /// One page.
+  let node: UnsafeMutableRawPointer
+  /// The key at hand: the one to be inserted or removed, or the bound to be inserted next.
+  let key: UnsafeMutableRawPointer
+  let pageSize: Int
+
+  /// - Parameters:
+  ///   - node: one page of room.
+  ///   - entry: one page of room, for three keys and a payload.
+  init(node: UnsafeMutableRawPointer, entry: UnsafeMutableRawPointer, pageSize: Int) {
+    self.node = node
+    key = entry
+    self.pageSize = pageSize
+  }
+
+  /// A quarter of a page: more than ``PageGeometry/keyLimit``, as keys are put together in words,
+  /// and just enough for a payload.
+  var keyRoom: Int { pageSize / 4 }
+  /// Room for the first of the keys that the layout itself puts together.
+  var firstKey: UnsafeMutableRawPointer { key + keyRoom }
+  /// Room for the second.
+  var secondKey: UnsafeMutableRawPointer { key + 2 * keyRoom }
+  /// The payload at hand.
+  var payload: UnsafeMutableRawPointer { key + 3 * keyRoom }
+
+  /// Copies a node aside.
+  func putAside(_ node: MutablePage) -> Page {
+    self.node.copyMemory(from: node.base, byteCount: pageSize)
+    return Page(UnsafeRawPointer(self.node))
+  }
+}
+
+extension PageEditor {
+  /// The room for changes to nodes. One change at a time uses it.
+  var treeScratch: NodeScratch {
+    NodeScratch(node: nodeScratch(), entry: keyScratch(), pageSize: pageSize)
   }
 }

@@ -11,10 +11,10 @@ enum RecordLayout: NodeLayout {
   static let innerType = PageType.recordInner
   static let lowestKey = Int64.min
 
-  private static let keysStart = PageHeader.byteCount
-  private static let keyByteCount = 8
-  private static let offsetByteCount = 2
-  private static let childByteCount = 4
+  static let keysStart = PageHeader.byteCount
+  static let keyByteCount = 8
+  static let offsetByteCount = 2
+  static let childByteCount = 4
 
   @inline(__always)
   static func key(at slot: Int, in node: Page) -> Int64 {
@@ -22,7 +22,12 @@ enum RecordLayout: NodeLayout {
   }
 
   @inline(__always)
-  private static func offset(at slot: Int, in node: Page) -> Int {
+  static func key(at slot: Int, in node: Page, room: UnsafeMutableRawPointer) -> Int64 {
+    key(at: slot, in: node)
+  }
+
+  @inline(__always)
+  static func offset(at slot: Int, in node: Page) -> Int {
     node.base.u16(at: keysStart + node.count &* keyByteCount + slot &* offsetByteCount)
   }
 
@@ -37,50 +42,65 @@ enum RecordLayout: NodeLayout {
   }
 
   @inline(__always)
-  static func lowerBound(of key: Int64, from start: Int, in node: Page) -> Int {
-    // Without a branch that depends on a key: the compiler makes the choice a conditional move.
-    var base = start
-    var remaining = node.count &- start
-    while remaining > 0 {
-      let half = remaining >> 1
-      let isBelow = self.key(at: base &+ half, in: node) < key
-      base = isBelow ? base &+ half &+ 1 : base
-      remaining = isBelow ? remaining &- half &- 1 : half
-    }
-    return base
+  static func find(_ key: Int64, in leaf: Page) -> (slot: Int, isFound: Bool) {
+    let count = leaf.count
+    guard count > 0 else { return (0, false) }
+    let keys = leaf.base + keysStart
+    let slot = lowerBound(of: key, in: keys, from: 0, to: count)
+    return (slot, slot < count && keys.i64(at: slot &* keyByteCount) == key)
   }
 
   @inline(__always)
-  static func upperBound(of key: Int64, from start: Int, in node: Page) -> Int {
-    var base = start
-    var remaining = node.count &- start
-    while remaining > 0 {
-      let half = remaining >> 1
-      let isBelow = self.key(at: base &+ half, in: node) <= key
-      base = isBelow ? base &+ half &+ 1 : base
-      remaining = isBelow ? remaining &- half &- 1 : half
-    }
-    return base
+  static func childSlot(for key: Int64, in node: Page) -> Int {
+    let count = node.count
+    guard count > 1 else { return 0 }
+    let keys = node.base + keysStart
+    let slot = lowerBound(of: key, in: keys, from: 1, to: count)
+    return slot < count && keys.i64(at: slot &* keyByteCount) == key ? slot : slot &- 1
   }
 
+  static func isPlace(_ slot: Int, of bound: Int64, in node: Page) -> Bool {
+    childSlot(for: bound, in: node) == slot - 1
+      && (slot == 1 || key(at: slot - 1, in: node) < bound)
+  }
+
+  /// The first slot from `start` whose key is not below `key`, else `end`; `start` is below `end`.
+  ///
+  /// Without a branch that depends on a key: the compiler makes the choice a conditional move. The
+  /// number of steps depends on the number of keys only.
   @inline(__always)
-  static func areEqual(_ left: Int64, _ right: Int64) -> Bool { left == right }
+  private static func lowerBound(
+    of key: Int64, in keys: UnsafeRawPointer, from start: Int, to end: Int
+  ) -> Int {
+    var base = keys + start &* keyByteCount
+    var remaining = end &- start
+    while remaining > 1 {
+      let half = remaining &>> 1
+      let isBelow = base.i64(at: half &* keyByteCount &- keyByteCount) < key
+      base = isBelow ? base + half &* keyByteCount : base
+      remaining &-= half
+    }
+    let isBelow = base.i64(at: 0) < key
+    return (base - keys) &>> 3 &+ (isBelow ? 1 : 0)
+  }
+
   @inline(__always)
   static func isAscending(_ left: Int64, _ right: Int64) -> Bool { left < right }
 
+  /// What an entry takes of a node's free bytes.
   @inline(__always)
-  static func byteCount(of key: Int64, payloadByteCount: Int, level: Int) -> Int {
+  static func byteCount(payload payloadByteCount: Int, level: Int) -> Int {
     level == 0 ? keyByteCount + offsetByteCount + payloadByteCount : keyByteCount + childByteCount
   }
 
+  /// What the entry at `slot` takes.
   @inline(__always)
   static func byteCount(at slot: Int, in node: Page) -> Int {
-    byteCount(
-      of: 0, payloadByteCount: payload(at: slot, in: node).count, level: node.level)
+    byteCount(payload: payload(at: slot, in: node).count, level: node.level)
   }
 
   @inline(__always)
-  private static func slotByteCount(level: Int) -> Int {
+  static func slotByteCount(level: Int) -> Int {
     keyByteCount + (level == 0 ? offsetByteCount : childByteCount)
   }
 
@@ -88,68 +108,6 @@ enum RecordLayout: NodeLayout {
   static func contiguousFreeBytes(of node: Page) -> Int {
     node.cellStart - keysStart - node.count * slotByteCount(level: node.level)
   }
-
-  static func insert(
-    _ key: Int64, _ payload: UnsafeRawBufferPointer, at slot: Int, in node: MutablePage
-  ) {
-    let page = node.page
-    let count = page.count
-    let isLeaf = page.level == 0
-    let width = isLeaf ? offsetByteCount : childByteCount
-    let seconds = keysStart + count * keyByteCount
-    // The second array moves up by one key; behind the new slot also by one of its own elements.
-    let secondSlot = node.base + seconds + slot * width
-    (secondSlot + keyByteCount + width).copyMemory(
-      from: secondSlot, byteCount: (count - slot) * width)
-    (node.base + seconds + keyByteCount).copyMemory(
-      from: node.base + seconds, byteCount: slot * width)
-    let keySlot = node.base + keysStart + slot * keyByteCount
-    (keySlot + keyByteCount).copyMemory(from: keySlot, byteCount: (count - slot) * keyByteCount)
-    keySlot.setI64(key, at: 0)
-    let target = node.base + seconds + keyByteCount + slot * width
-    if isLeaf {
-      let start = page.cellStart - payload.count
-      UnsafeMutableRawBufferPointer(start: node.base + start, count: payload.count)
-        .copyMemory(from: payload)
-      target.setU16(start, at: 0)
-      node.cellStart = start
-    } else {
-      UnsafeMutableRawBufferPointer(start: target, count: width).copyMemory(from: payload)
-    }
-    node.freeBytes -= byteCount(of: key, payloadByteCount: payload.count, level: page.level)
-    node.count = count + 1
-  }
-
-  static func remove(at slot: Int, in node: MutablePage) {
-    let page = node.page
-    let count = page.count
-    let isLeaf = page.level == 0
-    let width = isLeaf ? offsetByteCount : childByteCount
-    let freed = byteCount(at: slot, in: page)
-    if isLeaf {
-      let start = offset(at: slot, in: page)
-      // The lowest cell gives its bytes back at once; others leave a hole for the next rebuild.
-      if start == page.cellStart { node.cellStart = start + freed - keyByteCount - width }
-    }
-    let seconds = keysStart + count * keyByteCount
-    let keySlot = node.base + keysStart + slot * keyByteCount
-    keySlot.copyMemory(from: keySlot + keyByteCount, byteCount: (count - slot - 1) * keyByteCount)
-    (node.base + seconds - keyByteCount).copyMemory(
-      from: node.base + seconds, byteCount: slot * width)
-    let secondSlot = node.base + seconds + slot * width
-    (secondSlot - keyByteCount).copyMemory(
-      from: secondSlot + width, byteCount: (count - slot - 1) * width)
-    node.freeBytes += freed
-    node.count = count - 1
-  }
-
-  static func clearFirstKey(in node: MutablePage) {
-    node.base.setI64(lowestKey, at: keysStart)
-  }
-
-  static func separator(between left: Int64, and right: Int64) -> Int64 { right }
-
-  static func copy(_ key: Int64, to room: UnsafeMutableRawPointer) -> Int64 { key }
 
   static func defect(of node: Page, geometry: PageGeometry) -> String? {
     let count = node.count
@@ -164,7 +122,7 @@ enum RecordLayout: NodeLayout {
         let start = offset(at: slot, in: node)
         guard start >= node.cellStart,
           let byteCount = ValuePayload.validByteCount(
-            at: node.base + start, room: geometry.pageSize - start)
+            at: node.base + start, room: geometry.pageSize - start, geometry)
         else { return "the value of entry \(slot) lies outside the page" }
         free -= byteCount
       }
@@ -174,10 +132,19 @@ enum RecordLayout: NodeLayout {
     guard free == node.freeBytes else {
       return "\(node.freeBytes) bytes are said to be free, \(free) are"
     }
+    if level == 0, hasOverlap(node, geometry) { return "two values lie in the same bytes" }
     for slot in stride(from: level == 0 ? 1 : 2, to: count, by: 1)
     where key(at: slot - 1, in: node) >= key(at: slot, in: node) {
       return "the keys of entries \(slot - 1) and \(slot) are out of order"
     }
     return nil
+  }
+
+  /// A value may be changed in place, so it must be in no other's bytes.
+  private static func hasOverlap(_ leaf: Page, _ geometry: PageGeometry) -> Bool {
+    CellMap.hasOverlap(pageSize: geometry.pageSize, count: leaf.count) { slot in
+      let start = offset(at: slot, in: leaf)
+      return start..<(start + payload(at: slot, in: leaf).count)
+    }
   }
 }

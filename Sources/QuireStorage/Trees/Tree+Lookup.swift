@@ -16,10 +16,8 @@ extension Tree {
     let ticket = try space.enter()
     defer { space.leave(ticket) }
     let (id, leaf) = try leaf(for: key)
-    let slot = Layout.lowerBound(of: key, from: 0, in: leaf)
-    guard slot < leaf.count, Layout.areEqual(Layout.key(at: slot, in: leaf), key) else {
-      return nil
-    }
+    let (slot, isFound) = Layout.find(key, in: leaf)
+    guard isFound else { return nil }
     return try storedValue(at: slot, of: id, leaf)
   }
 
@@ -28,8 +26,7 @@ extension Tree {
     let ticket = try space.enter()
     defer { space.leave(ticket) }
     let (_, leaf) = try leaf(for: key)
-    let slot = Layout.lowerBound(of: key, from: 0, in: leaf)
-    return slot < leaf.count && Layout.areEqual(Layout.key(at: slot, in: leaf), key)
+    return Layout.find(key, in: leaf).isFound
   }
 
   /// The value at `slot` of a leaf, with what keeps it alive.

@@ -3,13 +3,11 @@ extension Tree {
   ///
   /// - Returns: whether the key was there.
   func remove(_ borrowedKey: Layout.Key, with editor: PageEditor) throws(StorageError) -> Bool {
-    let key = Layout.copy(borrowedKey, to: editor.keyScratch())
+    let key = Layout.copy(borrowedKey, to: editor.treeScratch.key)
     let (id, _) = try descend(to: key, path: &editor.path)
     let found = try space.page(id)
-    let slot = Layout.lowerBound(of: key, from: 0, in: found)
-    guard slot < found.count, Layout.areEqual(Layout.key(at: slot, in: found), key) else {
-      return false
-    }
+    let (slot, isFound) = Layout.find(key, in: found)
+    guard isFound else { return false }
     let leaf = try editor.writable(id)
     try releaseOverflow(of: Layout.payload(at: slot, in: leaf.page), in: id, with: editor)
     Layout.remove(at: slot, in: leaf)
@@ -80,24 +78,12 @@ extension Tree {
   private func merge(
     _ slot: Int, of parent: Page, _ parentID: PageID, with editor: PageEditor
   ) throws(StorageError) -> Bool {
-    let capacity = space.geometry.capacity
+    let scratch = editor.treeScratch
     let (leftID, left) = try childNode(at: slot, of: parent)
     let (rightID, right) = try childNode(at: slot + 1, of: parent)
-    var needed = capacity - right.freeBytes
-    let bound = Layout.key(at: slot + 1, in: parent)
-    if right.level > 0, right.count > 0 {
-      // The right node's first key, which it does not store, is its bound in the parent.
-      needed -= Layout.byteCount(at: 0, in: right)
-      needed += Layout.byteCount(of: bound, payloadByteCount: 4, level: right.level)
-    }
-    guard needed <= left.freeBytes else { return false }
-
-    let target = try editor.writable(leftID)
-    if needed > Layout.contiguousFreeBytes(of: target.page) { rebuild(target, with: editor) }
-    for index in 0..<right.count {
-      let key = right.level > 0 && index == 0 ? bound : Layout.key(at: index, in: right)
-      Layout.insert(key, Layout.payload(at: index, in: right), at: target.count, in: target)
-    }
+    let bound = Layout.key(at: slot + 1, in: parent, room: scratch.key)
+    guard Layout.canMerge(right, bound: bound, into: left, scratch) else { return false }
+    Layout.merge(right, bound: bound, into: try editor.writable(leftID), scratch)
     try editor.release(rightID)
     try removeChild(at: slot + 1, of: parentID, with: editor)
     return true

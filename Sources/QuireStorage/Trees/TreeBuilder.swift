@@ -11,7 +11,7 @@ final class TreeBuilder<Layout: NodeLayout> {
   private var levels: [Level] = []
   private let lastKeyRoom: PageMemory
   private var lastKey: Layout.Key?
-  private let separatorRoom: PageMemory
+  private let scratch: NodeScratch
   private var pageCount = 0
   /// The bytes to leave free in each page.
   private let reserve: Int
@@ -36,7 +36,7 @@ final class TreeBuilder<Layout: NodeLayout> {
     let capacity = Double(editor.space.geometry.capacity)
     reserve = Int(capacity * (1 - max(0.5, min(1, fill))))
     lastKeyRoom = PageMemory(byteCount: editor.pageSize)
-    separatorRoom = PageMemory(byteCount: editor.pageSize)
+    scratch = editor.treeScratch
     addLevel()
   }
 
@@ -60,33 +60,35 @@ final class TreeBuilder<Layout: NodeLayout> {
       throw .invalidArgument("the keys of a tree that is built must ascend; one does not")
     }
     let payload = try payload(for: value)
-    if !fits(key, payload, level: 0) {
+    if !append(key, payload, toLevel: 0) {
       guard let lastKey else { return }
-      // The shortest key that tells the leaves apart; taken before the leaf is handed over.
-      let bound = Layout.copy(
-        Layout.separator(between: lastKey, and: key), to: separatorRoom.base)
-      try close(0, nextBound: bound)
+      // The shortest key that tells the leaves apart.
+      try close(0, nextBound: Layout.separator(between: lastKey, and: key))
+      _ = append(key, payload, toLevel: 0)
     }
-    let leaf = levels[0].node
-    Layout.insert(key, payload, at: leaf.count, in: leaf)
     lastKey = Layout.copy(key, to: lastKeyRoom.base)
     tree.state.count += 1
   }
 
-  private func fits(
-    _ key: Layout.Key, _ payload: UnsafeRawBufferPointer, level: Int
+  /// Adds an entry to the node being filled.
+  ///
+  /// - Returns: `false` if the node has enough. An empty node takes any entry.
+  private func append(
+    _ key: Layout.Key, _ payload: UnsafeRawBufferPointer, toLevel level: Int
   ) -> Bool {
     let node = levels[level].node
-    let needed = Layout.byteCount(of: key, payloadByteCount: payload.count, level: level)
     // A few entries go into every node, whatever the fill: an inner one needs two children.
-    return needed + (node.count < 4 ? 0 : reserve) <= node.freeBytes
+    if reserve > 0, node.count >= 4, node.freeBytes < reserve { return false }
+    // The first entry of an inner node has no bound in it; its parent has.
+    return Layout.append(
+      level > 0 && node.count == 0 ? Layout.lowestKey : key, payload, to: node, scratch)
   }
 
   private func payload(
     for value: UnsafeRawBufferPointer
   ) throws(StorageError) -> UnsafeRawBufferPointer {
     if value.count <= editor.space.geometry.inlineValueLimit {
-      return ValuePayload.encode(inline: value, in: editor.payloadScratch())
+      return ValuePayload.encode(inline: value, in: scratch.payload)
     }
     tree.state.hasLongValues = true
     pageCount += value.count / editor.space.geometry.capacity
@@ -96,7 +98,7 @@ final class TreeBuilder<Layout: NodeLayout> {
     } else {
       overflow = try OverflowRun.store(value, with: editor)
     }
-    return ValuePayload.encode(overflow, in: editor.payloadScratch())
+    return ValuePayload.encode(overflow, in: scratch.payload)
   }
 
   /// Hands the node at `level` over and begins the next one.
@@ -116,14 +118,10 @@ final class TreeBuilder<Layout: NodeLayout> {
   private func addChild(
     _ child: UnsafeRawBufferPointer, bound: Layout.Key?, toLevel level: Int
   ) throws(StorageError) {
-    let node = levels[level].node
     let key = bound ?? Layout.lowestKey
-    if node.count > 0, !fits(key, child, level: level) {
-      try close(level, nextBound: key)
-    }
-    // The first entry of a node has no bound in it; its parent has.
-    Layout.insert(
-      node.count == 0 ? Layout.lowestKey : key, child, at: node.count, in: node)
+    guard !append(key, child, toLevel: level) else { return }
+    try close(level, nextBound: key)
+    _ = append(key, child, toLevel: level)
   }
 
   private func handOver(_ node: Page) throws(StorageError) -> PageID {

@@ -52,7 +52,7 @@ struct TreeCursor<Layout: NodeLayout> {
   mutating func seek(to key: Layout.Key) throws(StorageError) -> Bool {
     let ticket = try tree.space.enter()
     defer { tree.space.leave(ticket) }
-    slot = try descend(to: key)
+    slot = try descend(to: key).slot
     return try settleForward()
   }
 
@@ -60,11 +60,10 @@ struct TreeCursor<Layout: NodeLayout> {
   mutating func seek(atOrBefore key: Layout.Key) throws(StorageError) -> Bool {
     let ticket = try tree.space.enter()
     defer { tree.space.leave(ticket) }
-    slot = try descend(to: key)
-    if let leaf, slot < leaf.count, Layout.areEqual(Layout.key(at: slot, in: leaf), key) {
-      return try settleForward()
-    }
-    slot -= 1
+    let (slot, isFound) = try descend(to: key)
+    self.slot = slot
+    if isFound { return try settleForward() }
+    self.slot -= 1
     return try settleBackward()
   }
 
@@ -142,8 +141,10 @@ struct TreeCursor<Layout: NodeLayout> {
 
   /// Goes down to the leaf where `key` belongs.
   ///
-  /// - Returns: the first slot there at or after `key`.
-  private mutating func descend(to key: Layout.Key) throws(StorageError) -> Int {
+  /// - Returns: the first slot there at or after `key`, and whether it has that very key.
+  private mutating func descend(
+    to key: Layout.Key
+  ) throws(StorageError) -> (slot: Int, isFound: Bool) {
     try restart()
     var id = tree.state.root
     var node = try tree.rootNode()
@@ -153,7 +154,7 @@ struct TreeCursor<Layout: NodeLayout> {
       (id, node) = try tree.childNode(at: slot, of: node)
     }
     (leafID, leaf, leafFrame) = (id, node, node.frame)
-    return Layout.lowerBound(of: key, from: 0, in: node)
+    return Layout.find(key, in: node)
   }
 
   private mutating func descend(

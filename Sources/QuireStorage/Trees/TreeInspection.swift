@@ -41,47 +41,75 @@ struct TreeInspection<Layout: NodeLayout> {
     if node.count == 0, id != tree.state.root {
       inspection.add("a node that is not the root is empty", page: id, tree: name)
     }
-    for slot in 0..<node.count {
-      let key = Layout.key(at: slot, in: node)
-      if node.level == 0 || slot > 0 {
-        if let lower, Layout.isAscending(key, lower) {
-          inspection.add("key \(slot) is below its parent's bound", page: id, tree: name)
-        }
-        if let upper, !Layout.isAscending(key, upper) {
-          inspection.add("key \(slot) is not below the next bound", page: id, tree: name)
-        }
-      }
-      if node.level == 0 {
-        entryCount += 1
+    checkBounds(of: node, id, from: lower, below: upper, in: &inspection)
+    if node.level > 0 {
+      visitChildren(of: node, id, from: lower, below: upper, of: tree, in: &inspection)
+    } else {
+      entryCount += node.count
+      for slot in 0..<node.count {
         visitOverflow(Layout.payload(at: slot, in: node), in: id, &inspection)
-      } else {
-        visitChild(at: slot, of: node, id, from: lower, below: upper, of: tree, in: &inspection)
       }
     }
   }
 
-  private mutating func visitChild(
-    at slot: Int, of node: Page, _ id: PageID, from lower: Layout.Key?,
-    below upper: Layout.Key?, of tree: Tree<Layout>, in inspection: inout Inspection
+  /// The first and the last key are enough: a node whose keys do not ascend was not let in.
+  private func checkBounds(
+    of node: Page, _ id: PageID, from lower: Layout.Key?, below upper: Layout.Key?,
+    in inspection: inout Inspection
   ) {
-    let childID = Layout.child(at: slot, in: node)
-    guard inspection.reach(childID, from: name) else { return }
-    do throws(StorageError) {
-      let ticket = try space.enter()
-      let child: Page
-      let frame: PageFrame
-      do {
-        defer { space.leave(ticket) }
-        (_, child) = try tree.childNode(at: slot, of: node)
-        frame = child.frame
+    let first = node.level == 0 ? 0 : 1
+    guard first < node.count else { return }
+    withKeyRooms { room, _ in
+      let lowest = Layout.key(at: first, in: node, room: room)
+      if let lower, Layout.isAscending(lowest, lower) {
+        inspection.add("key \(first) is below its parent's bound", page: id, tree: name)
       }
-      visit(
-        child, frame, childID, from: slot == 0 ? lower : Layout.key(at: slot, in: node),
-        below: slot + 1 < node.count ? Layout.key(at: slot + 1, in: node) : upper, of: tree,
-        in: &inspection)
-    } catch {
-      inspection.add("a child of page \(id) cannot be read: \(error)", page: childID, tree: name)
+      let highest = Layout.key(at: node.count - 1, in: node, room: room)
+      if let upper, !Layout.isAscending(highest, upper) {
+        inspection.add("key \(node.count - 1) is not below the next bound", page: id, tree: name)
+      }
     }
+  }
+
+  private mutating func visitChildren(
+    of node: Page, _ id: PageID, from lower: Layout.Key?, below upper: Layout.Key?,
+    of tree: Tree<Layout>, in inspection: inout Inspection
+  ) {
+    // A room each for the bounds of the child at hand, as visiting it uses rooms of its own.
+    withKeyRooms { room, otherRoom in
+      for slot in 0..<node.count {
+        let childID = Layout.child(at: slot, in: node)
+        guard inspection.reach(childID, from: name) else { continue }
+        do throws(StorageError) {
+          let ticket = try space.enter()
+          let child: Page
+          let frame: PageFrame
+          do {
+            defer { space.leave(ticket) }
+            (_, child) = try tree.childNode(at: slot, of: node)
+            frame = child.frame
+          }
+          visit(
+            child, frame, childID,
+            from: slot == 0 ? lower : Layout.key(at: slot, in: node, room: room),
+            below: slot + 1 < node.count
+              ? Layout.key(at: slot + 1, in: node, room: otherRoom) : upper,
+            of: tree, in: &inspection)
+        } catch {
+          inspection.add(
+            "a child of page \(id) cannot be read: \(error)", page: childID, tree: name)
+        }
+      }
+    }
+  }
+
+  private func withKeyRooms(
+    _ body: (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Void
+  ) {
+    let byteCount = space.pageSize / 4
+    let rooms = PageMemory(byteCount: 2 * byteCount)
+    body(rooms.base, rooms.base + byteCount)
+    withExtendedLifetime(rooms) {}
   }
 
   private func visitOverflow(

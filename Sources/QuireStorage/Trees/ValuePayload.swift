@@ -21,11 +21,14 @@ enum ValuePayload {
     return wordByteCount + (word & overflowBit == 0 ? word : referenceByteCount)
   }
 
-  /// The same for bytes from disk: `nil` when the payload would not fit in `room` bytes.
-  static func validByteCount(at start: UnsafeRawPointer, room: Int) -> Int? {
+  /// The same for bytes from disk: `nil` when the payload would not fit in `room` bytes, or is
+  /// longer than payloads are, as splitting a node counts on that.
+  static func validByteCount(
+    at start: UnsafeRawPointer, room: Int, _ geometry: PageGeometry
+  ) -> Int? {
     guard room >= wordByteCount else { return nil }
     let byteCount = byteCount(at: start)
-    return byteCount <= room ? byteCount : nil
+    return byteCount <= min(room, wordByteCount + geometry.inlineValueLimit) ? byteCount : nil
   }
 
   /// The value if it is inline, borrowed from the payload.

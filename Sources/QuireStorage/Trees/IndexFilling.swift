@@ -1,0 +1,178 @@
+// Filling index nodes anew (`IndexLayout+Filling.swift`): what there is, and where it goes.
+
+/// The entries of one node, and perhaps one more among them.
+struct IndexEntries {
+  let node: Page
+  let key: UnsafeRawBufferPointer
+  let payload: UnsafeRawBufferPointer
+  /// The place of the one more.
+  let slot: Int
+  let count: Int
+  let prefix: Int
+
+  init(
+    _ node: Page, adding key: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer,
+    at slot: Int
+  ) {
+    self.node = node
+    self.key = key
+    self.payload = payload
+    self.slot = slot
+    count = node.count + 1
+    prefix = IndexLayout.prefixByteCount(of: node)
+  }
+
+  @inline(__always)
+  func source(_ index: Int) -> Int { index < slot ? index : index &- 1 }
+
+  /// The length of the key at `index`, which has one.
+  @inline(__always)
+  func keyByteCount(at index: Int) -> Int {
+    if index == slot { return key.count }
+    return prefix &+ IndexLayout.cell(at: source(index), in: node).suffixByteCount
+  }
+
+  @inline(__always)
+  func payload(at index: Int) -> UnsafeRawBufferPointer {
+    index == slot ? payload : IndexLayout.payload(at: source(index), in: node)
+  }
+
+  func key(at index: Int, room: UnsafeMutableRawPointer) -> UnsafeRawBufferPointer {
+    index == slot ? key : IndexLayout.key(at: source(index), in: node, room: room)
+  }
+
+  /// What the keys of some entries begin with; for a node of them, so the first of an inner node
+  /// does not count.
+  func commonPrefix(_ range: Range<Int>, _ scratch: NodeScratch) -> Int {
+    let lowest = range.lowerBound + IndexLayout.lowestSlot(of: node)
+    guard lowest + 1 < range.upperBound else { return 0 }
+    return KeyBytes.commonByteCount(
+      key(at: lowest, room: scratch.firstKey),
+      key(at: range.upperBound - 1, room: scratch.secondKey))
+  }
+
+  /// What a node of some entries takes under a prefix.
+  func byteCount(_ range: Range<Int>, prefix: Int) -> Int {
+    var total = IndexLayout.prefixFieldByteCount(prefix)
+    let lowest = range.lowerBound &+ IndexLayout.lowestSlot(of: node)
+    for index in range {
+      total &+= IndexLayout.byteCount(
+        suffix: index < lowest ? 0 : keyByteCount(at: index) &- prefix,
+        payload: payload(at: index).count)
+    }
+    return total
+  }
+
+  /// A prefix under which a node can hold some entries: the longest that they share if they fit,
+  /// else the one the node has; `nil` when they do not fit.
+  func fittingPrefix(_ range: Range<Int>, sharesPrefix: Bool, _ scratch: NodeScratch) -> Int? {
+    let capacity = scratch.pageSize - PageHeader.byteCount
+    let common = commonPrefix(range, scratch)
+    if byteCount(range, prefix: common) <= capacity { return common }
+    // A longer prefix can take more room than it saves: short keys leave nothing to save.
+    guard common != prefix, sharesPrefix || !range.contains(slot) else { return nil }
+    return byteCount(range, prefix: prefix) <= capacity ? prefix : nil
+  }
+
+  /// Makes `target` a node of some entries; this list's node lies elsewhere.
+  func fill(
+    _ target: MutablePage, with range: Range<Int>, prefix: Int, _ scratch: NodeScratch
+  ) {
+    let lowest = range.lowerBound + IndexLayout.lowestSlot(of: node)
+    let prefixKey =
+      prefix == 0 ? IndexLayout.lowestKey : key(at: lowest, room: scratch.secondKey)
+    var filling = IndexFilling(
+      target, level: node.level, commit: target.commit, prefix: prefix, of: prefixKey,
+      count: range.count, pageSize: scratch.pageSize)
+    filling.prepare(toCopyFrom: node, scratch)
+    for index in range {
+      if index < lowest {
+        filling.add(IndexLayout.lowestKey, payload(at: index))
+      } else if index == slot {
+        filling.add(key, payload)
+      } else {
+        filling.add(entryAt: source(index), of: node, scratch)
+      }
+    }
+    filling.finish()
+  }
+}
+
+/// A node being filled with a known number of entries in order.
+struct IndexFilling {
+  private let node: MutablePage
+  private let prefix: Int
+  private let count: Int
+  private var head: UnsafeMutableRawPointer
+  private var offset: UnsafeMutableRawPointer
+  private var cellStart: Int
+
+  /// - Parameter key: begins with the prefix; not in the node.
+  init(
+    _ node: MutablePage, level: Int, commit: CommitNumber, prefix: Int,
+    of key: UnsafeRawBufferPointer, count: Int, pageSize: Int
+  ) {
+    self.node = node
+    self.prefix = prefix
+    self.count = count
+    node.initialize(
+      IndexLayout.type(ofLevel: level), level: level, commit: commit, pageSize: pageSize)
+    node.base.setU16(prefix, at: IndexLayout.prefixLengthOffset)
+    if let start = key.baseAddress {
+      (node.base + IndexLayout.prefixStart).copyMemory(from: start, byteCount: prefix)
+    }
+    head = node.base + IndexLayout.headsStart(prefix: prefix)
+    offset = head + count * IndexLayout.headByteCount
+    cellStart = pageSize
+  }
+
+  /// Adds an entry whose key begins with the prefix, or an inner node's first, whose key is empty.
+  @inline(__always)
+  mutating func add(_ key: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer) {
+    let suffixByteCount = max(0, key.count &- prefix)
+    cellStart &-= IndexCell.byteCount(suffix: suffixByteCount, payload: payload.count)
+    let suffix = key.baseAddress.map { $0 + prefix } ?? UnsafeRawPointer(node.base)
+    head.setU32(KeyBytes.head(suffix, count: suffixByteCount), at: 0)
+    offset.setU16(cellStart, at: 0)
+    IndexCell.write(
+      suffix: suffixByteCount, rest: suffix + IndexLayout.headByteCount, payload: payload,
+      to: node.base + cellStart)
+    head += IndexLayout.headByteCount
+    offset += IndexLayout.offsetByteCount
+  }
+
+  /// To be called before entries of `source` are added.
+  func prepare(toCopyFrom source: Page, _ scratch: NodeScratch) {
+    scratch.firstKey.copyMemory(
+      from: source.base + IndexLayout.prefixStart,
+      byteCount: IndexLayout.prefixByteCount(of: source))
+  }
+
+  /// Adds the entry, with a key, at `slot` of another node, which begins with the prefix too.
+  @inline(__always)
+  mutating func add(entryAt slot: Int, of source: Page, _ scratch: NodeScratch) {
+    let payload = IndexLayout.payload(at: slot, in: source)
+    let sourcePrefix = IndexLayout.prefixByteCount(of: source)
+    guard sourcePrefix == prefix else {
+      let key = IndexLayout.completeKey(
+        at: slot, in: source, after: sourcePrefix, room: scratch.firstKey)
+      return add(key, payload)
+    }
+    // The entry is the same here as there.
+    let start = IndexLayout.cell(at: slot, in: source).start
+    let byteCount = payload.baseAddress.unsafelyUnwrapped - start + payload.count
+    cellStart &-= byteCount
+    (node.base + cellStart).copyMemory(from: start, byteCount: byteCount)
+    head.setU32(IndexLayout.head(at: slot, in: source), at: 0)
+    offset.setU16(cellStart, at: 0)
+    head += IndexLayout.headByteCount
+    offset += IndexLayout.offsetByteCount
+  }
+
+  func finish() {
+    node.count = count
+    node.cellStart = cellStart
+    // No holes: what is free lies in one piece.
+    node.freeBytes = cellStart - (offset - node.base)
+  }
+}

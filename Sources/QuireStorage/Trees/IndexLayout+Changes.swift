@@ -1,0 +1,156 @@
+// When a node's prefix changes: a node with one key takes what that key and the next share, for
+// better or worse; a key that arrives and does not begin with the prefix shortens it to what it has
+// of it. Such a key can only be the new first or last one. Most nodes are there after a few
+// entries. Splitting, merging and closing holes fill a node anew and take the longest prefix.
+//
+// A shorter prefix makes all entries longer. If they no longer fit, the node is split, which always
+// works (`split`).
+
+extension IndexLayout {
+  static func copy(
+    _ key: UnsafeRawBufferPointer, to room: UnsafeMutableRawPointer
+  ) -> UnsafeRawBufferPointer {
+    UnsafeMutableRawBufferPointer(start: room, count: key.count).copyMemory(from: key)
+    return UnsafeRawBufferPointer(start: room, count: key.count)
+  }
+
+  /// The prefix of `right` up to the first byte in which it differs from `left`.
+  static func separator(
+    between left: UnsafeRawBufferPointer, and right: UnsafeRawBufferPointer
+  ) -> UnsafeRawBufferPointer {
+    let common = KeyBytes.commonByteCount(left, right)
+    return UnsafeRawBufferPointer(rebasing: right[..<min(common + 1, right.count)])
+  }
+
+  static func insert(
+    _ key: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer, at slot: Int,
+    in node: MutablePage, _ scratch: NodeScratch
+  ) -> Bool {
+    let page = node.page
+    let count = page.count
+    if count == 0 {
+      fillEmpty(node, with: key, payload)
+      return true
+    }
+    let prefix = prefixByteCount(of: page)
+    let keyCount = page.level == 0 ? count : count &- 1
+    guard keyCount > 1, beginsWithPrefix(of: page, prefix, key) else {
+      return refill(node, adding: key, payload, at: slot, scratch)
+    }
+    let suffixByteCount = key.count &- prefix
+    let needed = byteCount(suffix: suffixByteCount, payload: payload.count)
+    guard needed <= contiguousFreeBytes(of: page) else {
+      return refill(node, adding: key, payload, at: slot, scratch)
+    }
+
+    let heads = node.base + headsStart(prefix: prefix)
+    let offsets = heads + count &* headByteCount
+    let start = page.cellStart &- (needed &- headByteCount &- offsetByteCount)
+    // The offsets move up by one head; those behind the new one also by one of their own.
+    let offset = offsets + slot &* offsetByteCount
+    let head = heads + slot &* headByteCount
+    if slot < count {
+      (offset + (headByteCount &+ offsetByteCount)).copyMemory(
+        from: offset, byteCount: (count &- slot) &* offsetByteCount)
+    }
+    (offsets + headByteCount).copyMemory(from: offsets, byteCount: slot &* offsetByteCount)
+    (offset + headByteCount).setU16(start, at: 0)
+    if slot < count {
+      (head + headByteCount).copyMemory(from: head, byteCount: (count &- slot) &* headByteCount)
+    }
+    if let keyStart = key.baseAddress {
+      let suffix = keyStart + prefix
+      head.setU32(KeyBytes.head(suffix, count: suffixByteCount), at: 0)
+      IndexCell.write(
+        suffix: suffixByteCount, rest: suffix + headByteCount, payload: payload,
+        to: node.base + start)
+    } else {
+      head.setU32(0, at: 0)
+      IndexCell.write(suffix: 0, rest: node.base, payload: payload, to: node.base + start)
+    }
+    node.cellStart = start
+    node.freeBytes = page.freeBytes &- needed
+    node.count = count &+ 1
+    return true
+  }
+
+  @inline(__always)
+  static func beginsWithPrefix(
+    of node: Page, _ prefix: Int, _ key: UnsafeRawBufferPointer
+  ) -> Bool {
+    if prefix == 0 { return true }
+    guard key.count >= prefix, let start = key.baseAddress else { return false }
+    if prefix <= 8, key.count >= 8 {
+      let difference = start.u64(at: 0) ^ node.base.u64(at: prefixStart)
+      return difference &<< UInt64(64 &- 8 &* prefix) == 0
+    }
+    return KeyBytes.commonByteCount(start, node.base + prefixStart, count: prefix) == prefix
+  }
+
+  /// The first entry of a node: all of its key is suffix, as one key shares nothing.
+  private static func fillEmpty(
+    _ node: MutablePage, with key: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer
+  ) {
+    let suffixByteCount = node.page.level == 0 ? key.count : 0
+    let needed = byteCount(suffix: suffixByteCount, payload: payload.count)
+    let start = node.cellStart - (needed - headByteCount - offsetByteCount)
+    let heads = node.base + headsStart(prefix: 0)
+    node.base.setU16(0, at: prefixLengthOffset)
+    let keyStart = key.baseAddress ?? UnsafeRawPointer(node.base)
+    heads.setU32(KeyBytes.head(keyStart, count: suffixByteCount), at: 0)
+    heads.setU16(start, at: headByteCount)
+    IndexCell.write(
+      suffix: suffixByteCount, rest: keyStart + headByteCount, payload: payload,
+      to: node.base + start)
+    node.cellStart = start
+    node.freeBytes -= prefixFieldByteCount(0) + needed
+    node.count = 1
+  }
+
+  static func remove(at slot: Int, in node: MutablePage) {
+    let page = node.page
+    let count = page.count
+    let prefix = prefixByteCount(of: page)
+    let freed = byteCount(at: slot, in: page)
+    if count == 1 {
+      // Nothing is left: as it was when it was made.
+      let freeBytes = node.freeBytes + freed + prefixFieldByteCount(prefix)
+      node.base.setU16(0, at: prefixLengthOffset)
+      node.freeBytes = freeBytes
+      node.cellStart = PageHeader.byteCount + freeBytes
+      node.count = 0
+      return
+    }
+    let heads = node.base + headsStart(prefix: prefix)
+    let offsets = heads + count * headByteCount
+    let offset = offsets + slot * offsetByteCount
+    let start = UnsafeRawPointer(offset).u16(at: 0)
+    // The lowest cell gives its bytes back at once; others leave a hole for the next filling.
+    if start == page.cellStart {
+      node.cellStart = start + freed - headByteCount - offsetByteCount
+    }
+    let head = heads + slot * headByteCount
+    head.copyMemory(from: head + headByteCount, byteCount: (count - slot - 1) * headByteCount)
+    (offsets - headByteCount).copyMemory(from: offsets, byteCount: slot * offsetByteCount)
+    (offset - headByteCount).copyMemory(
+      from: offset + offsetByteCount, byteCount: (count - slot - 1) * offsetByteCount)
+    node.freeBytes += freed
+    node.count = count - 1
+  }
+
+  static func clearFirstKey(in node: MutablePage) {
+    let page = node.page
+    let old = cell(at: 0, in: page)
+    guard old.suffixByteCount > 0 else { return }
+    // The cell keeps its place with no key; what is left of it is a hole.
+    let child = child(at: 0, in: page)
+    let freed =
+      IndexCell.byteCount(suffix: old.suffixByteCount, payload: childByteCount)
+      - IndexCell.byteCount(suffix: 0, payload: childByteCount)
+    let cell = UnsafeMutableRawPointer(mutating: old.start)
+    cell.storeBytes(of: 0, as: UInt8.self)
+    cell.setU32(child.rawValue, at: 1)
+    (node.base + headsStart(prefix: prefixByteCount(of: page))).setU32(0, at: 0)
+    node.freeBytes += freed
+  }
+}
