@@ -36,7 +36,7 @@ public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Walks everything reachable once and compares it with what the bitmaps say.
+/// Walks everything reachable once and compares it with what the page maps say.
 struct Inspection {
   let space: PageSpace
   var report = CheckReport()
@@ -74,7 +74,11 @@ struct Inspection {
   /// file, whatever the memory says.
   private mutating func inspectPages() throws(StorageError) {
     let room = PageMemory(byteCount: space.pageSize)
-    for number in PageID.firstBitmap.rawValue..<space.pageCount {
+    let end = try pageCountInReach()
+    if end < space.pageCount {
+      add("the store is said to have \(space.pageCount) pages, and ends after \(end)")
+    }
+    for number in PageID.firstMap.rawValue..<max(end, PageID.firstMap.rawValue) {
       let id = PageID(number)
       guard isMarked(id) ?? true else { continue }
       let ticket = try space.enter()
@@ -87,13 +91,24 @@ struct Inspection {
     }
   }
 
-  /// What the bitmap says of a page; `nil` when the bitmap cannot be read.
+  /// The pages that there can be at most, whatever the store says of itself.
+  private func pageCountInReach() throws(StorageError) -> UInt32 {
+    var end: UInt32 = 0
+    space.overlay.forEach { id, _ in end = max(end, id.rawValue &+ 1) }
+    if let cache = space.cache {
+      let byteCount = try cache.fileByteCount()
+      end = max(end, UInt32(clamping: (byteCount + space.pageSize - 1) / space.pageSize))
+    }
+    return min(end, space.pageCount)
+  }
+
+  /// Whether a page is in use; `nil` when its map cannot be read.
   private func isMarked(_ id: PageID) -> Bool? {
     do throws(StorageError) {
       let ticket = try space.enter()
       defer { space.leave(ticket) }
-      let bitmap = try space.page(space.geometry.bitmapPage(for: id))
-      return Bitmap.isSet(space.geometry.bitIndex(of: id), in: bitmap)
+      let map = try space.page(space.geometry.mapPage(for: id))
+      return PageMap.entry(space.geometry.mapIndex(of: id), in: map) != 0
     } catch {
       return nil
     }
@@ -131,14 +146,20 @@ struct Inspection {
   private mutating func inspectFreeSpace() {
     var free = 0
     var isCounted = true
-    for number in 0..<space.pageCount {
+    let end: UInt32
+    do throws(StorageError) {
+      end = try pageCountInReach()
+    } catch {
+      return
+    }
+    for number in 0..<end {
       let id = PageID(number)
       guard let isMarked = isMarked(id) else {
-        if space.geometry.isBitmap(id) { add("this bitmap page cannot be read", page: id) }
+        if space.geometry.isMap(id) { add("this page map cannot be read", page: id) }
         isCounted = false
         continue
       }
-      let isUsed = id < .firstBitmap || space.geometry.isBitmap(id) || reached.contains(id)
+      let isUsed = id < .firstMap || space.geometry.isMap(id) || reached.contains(id)
       if !isMarked { free += 1 }
       if isMarked, !isUsed { add("it is marked as used, but nothing refers to it", page: id) }
       if !isMarked, isUsed { add("it is marked as free, but something refers to it", page: id) }

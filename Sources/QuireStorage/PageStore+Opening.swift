@@ -80,7 +80,7 @@ extension PageStore {
     }
     let recovery = try Recovery(file, path: path, in: fileSystem, options: options)
     guard !options.isReadOnly else { return StoreCore(recovery, file, nil, options: options) }
-    if options.durability != .none { try recovery.secureLog() }
+    if options.durability != .none { try recovery.secureLog(of: path, in: fileSystem) }
     let storage = StoreFile(
       file, path: path, in: fileSystem, identity: recovery.identity,
       pageSize: recovery.space.pageSize, meta: recovery.meta, options: options)

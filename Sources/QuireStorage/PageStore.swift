@@ -207,8 +207,10 @@ extension PageSpace {
       space.set(id, to: frame.intoTable())
       return page
     }
-    let bitmap = add(.firstBitmap, .bitmap)
-    for bit in 0..<Int(pageCount) { Bitmap.set(bit, to: true, in: bitmap) }
+    let map = add(.firstMap, .map)
+    for index in 0..<Int(pageCount) {
+      PageMap.set(index, to: PageMap.stamp(of: commit), in: map)
+    }
     _ = add(.catalogRoot, .indexLeaf)
     space.publish()
     return space

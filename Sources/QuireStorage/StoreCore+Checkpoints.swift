@@ -123,8 +123,7 @@ extension StoreCore {
       do throws(StorageError) {
         try log.sync(for: .checkpointLog)
       } catch {
-        poison(error)
-        throw error
+        throw poison(error)
       }
       // Shown before anybody's wait for it ends.
       show(through: space.commit)
@@ -172,7 +171,8 @@ extension StoreCore {
     let newest = state.withLock { $0.latest }
     let (overlay, retired, cached) = checkpoint.relieve(newest)
     let relieved = newest.relieved(overlay)
-    newest.cache?.replace(cached)
+    let map = checkpoint.space.overlay[.firstMap]
+    newest.cache?.replace(cached, mapCommit: map.isPage ? map.page.commit : nil)
     relieved.publish()
     if let record = newest.record { registry.retire(retired, shownBy: record) }
     state.withLock { state in

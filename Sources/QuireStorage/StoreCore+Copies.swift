@@ -53,8 +53,7 @@ extension StoreCore {
       try take(file, storage)
     } catch {
       // What would be committed now might be in the file that the name does not lead to.
-      poison(error)
-      throw error
+      throw poison(error)
     }
   }
 
@@ -62,8 +61,7 @@ extension StoreCore {
     do throws(StorageError) {
       try checkpointForClosing(storage)
     } catch {
-      poison(error)
-      throw error
+      throw poison(error)
     }
     relieve(of: Checkpoint(state.withLock { $0.latest }, .none))
     updateLogByteCount()
@@ -78,7 +76,8 @@ extension StoreCore {
     guard try file.lock(.exclusive) else { throw StorageError.locked(.unknown) }
     let checksum = Checksum(identity)
     let cache = PageCache(
-      file, geometry: geometry, checksum: checksum, reclaimer: Reclaimer(), byteLimit: 0)
+      file, geometry: geometry, checksum: checksum, reclaimer: Reclaimer(), byteLimit: 0,
+      mapCommit: .creation)
     var options = options
     options.transactionByteLimit = .max
     // Built in memory, with most of it on the way to the file at once; no log, as nobody can see
@@ -91,7 +90,7 @@ extension StoreCore {
     try transaction.copyTrees(of: Snapshot(newest), progress: progress)
     try transaction.commit()
     let built = core.state.withLock { $0.latest }
-    let rest = DirectPages(file, cache, from: .firstBitmap)
+    let rest = DirectPages(file, cache, from: .firstMap)
     var pages: [(PageID, Page)] = []
     built.overlay.forEach { id, word in
       if word.isPage, id.rawValue < built.pageCount { pages.append((id, word.page)) }

@@ -162,6 +162,7 @@ final class StoreCore: @unchecked Sendable {
       defer { leave() }
       if state.withLock({ $0.isClosed }) { throw .closed }
       try editor.cutTrailingFreePages()
+      try editor.stampPages()
       let touched = editor.touchedPages()
       try log(editor, touched)
       if storage?.durability == .full { syncing = storage?.log }
@@ -193,8 +194,10 @@ final class StoreCore: @unchecked Sendable {
       }
       try storage.append(record, to: log)
     } catch {
-      if case .unknown(let cause) = error { poison(cause) }
-      throw error.cause
+      switch error {
+      case .aborted(let cause): throw cause
+      case .unknown(let cause): throw poison(cause)
+      }
     }
   }
 
@@ -238,8 +241,7 @@ final class StoreCore: @unchecked Sendable {
         show(through: $0)
       }
     } catch {
-      poison(error)
-      throw error
+      throw poison(error)
     }
   }
 
@@ -257,10 +259,16 @@ final class StoreCore: @unchecked Sendable {
     withExtendedLifetime(old) {}
   }
 
-  func poison(_ cause: StorageError) {
+  /// Refuses all writing from now on.
+  ///
+  /// - Returns: the error to tell: a full disk that did not end well is none that was survived.
+  @discardableResult
+  func poison(_ cause: StorageError) -> StorageError {
     state.withLock { state in
       if state.poison == nil { state.poison = cause }
     }
+    if case .noSpaceLeft = cause { return .poisoned(cause: cause) }
+    return cause
   }
 
   func updateLogByteCount() {

@@ -85,14 +85,12 @@ struct DamageFixture {
     files["store"]?.replaceSubrange(target * 512..<(target + 1) * 512, with: page(source))
   }
 
-  /// The pages that the bitmap marks, by the format: it is page 3, and its bits begin at byte 24.
+  /// The pages in use, by the format: page 3 is the map of the first 118 pages, and has four bytes
+  /// for each from byte 24 on, which are zero for a free page.
   var pagesInUse: Set<Int> {
-    let bitmap = [UInt8](page(3).dropFirst(24))
-    var pages: Set<Int> = []
-    for number in 0..<(store.count / 512) {
-      let byte = bitmap[number / 8]
-      if byte >> UInt8(number % 8) & 1 == 1 { pages.insert(number) }
-    }
-    return pages
+    let map = [UInt8](page(3).dropFirst(24))
+    precondition(store.count / 512 <= 118, "the fixture has outgrown its first map")
+    return Set(
+      (0..<(store.count / 512)).filter { map[$0 * 4..<($0 + 1) * 4].contains { $0 != 0 } })
   }
 }

@@ -7,7 +7,7 @@ enum EngineGaps {
   /// A process dies between writing a clean meta page and syncing it, or the sync fails. The next
   /// opening reads the page from the cache, believes the store closed, and empties the log for its
   /// first commit, while the meta page that the disk has still needs what was in it.
-  static let trustsUnsyncedMeta = true
+  static let trustsUnsyncedMeta = false
 
   /// Whether a state of the disk is one in which that gap shows.
   static func excuse(_ state: DiskState, _ scenario: Scenario) -> Bool {
@@ -17,18 +17,18 @@ enum EngineGaps {
 
   /// Recovery writes the log once more to where it is. A disk that spoils the sector it writes when
   /// the power fails then takes commits that were safe.
-  static let rewritesLogInPlace = true
+  static let rewritesLogInPlace = false
 
   /// A page is known by its checksum, its place and its store, not by its time: a write that the
   /// disk lost leaves an old page that looks right.
-  static let trustsStalePages = true
+  static let trustsStalePages = false
 
   /// A sync that fails for want of space (`ENOSPC`) makes the commit throw `.noSpaceLeft`, which
   /// promises an aborted transaction and a usable store, while the store is poisoned.
-  static let callsFailedSyncNoSpace = true
+  static let callsFailedSyncNoSpace = false
 
   /// Whether `.ordered` keeps its promise; now it is as good as `.none`.
-  static let keepsOrder = false
+  static let keepsOrder = true
 }
 
 extension CrashEnumeration {

@@ -111,6 +111,8 @@ public enum SyncReason: String, Hashable, Sendable, CaseIterable {
   case logCreation
   /// The name of a new log.
   case logFolder
+  /// The meta page that closed the store, once more, before a log that it made history goes.
+  case settledMeta
   /// The meta page that says that the log counts from now on.
   case firstCommitMeta
   /// A commit's record in the log.

@@ -68,15 +68,27 @@ final class Checkpoint: Sendable {
         var word = cache.find(id)
         if !word.isPage {
           // Of a page that was free nothing useful can be read, and nobody will ask for it.
-          guard
-            case .page(let read) = try cache.read(
-              id, for: space.commit, pageCount: space.pageCount)
-          else { continue }
+          let expected = PageCache.Expectation(
+            commit: space.commit, pageCount: space.pageCount,
+            stamp: { [self] in stamp(of: $0, in: versions) })
+          guard case .page(let read) = try cache.read(id, expected) else { continue }
           word = read
         }
         space.registry.preserve(word, at: id, in: versions)
       }
     }
+  }
+
+  /// What the maps of the versions before say of a page that all of them see in the file; their
+  /// maps come first, as they lie before the pages.
+  private func stamp(of id: PageID, in versions: [VersionRecord]) -> UInt32? {
+    guard let (map, index) = space.geometry.stampPlace(of: id), let cache = space.cache,
+      let newest = versions.last(where: { $0.overlay[id] == .absent })
+    else { return nil }
+    var word = newest.overlay[map]
+    if word == .absent { word = cache.find(map) }
+    guard word.isPage, word.page.commit <= newest.commit else { return nil }
+    return PageMap.entry(index, in: word.page)
   }
 
   /// What the newest version need not carry any more.

@@ -43,7 +43,7 @@ struct Recovery {
       ?? VersionRegistry(pageSize: page.pageSize, retainedByteLimit: options.retainedByteLimit)
     let cache = PageCache(
       file, geometry: geometry, checksum: checksum, reclaimer: registry.reclaimer,
-      byteLimit: options.cacheByteLimit)
+      byteLimit: options.cacheByteLimit, mapCommit: meta.mapCommit)
     let pageCount = reader?.reader.pageCount ?? meta.pageCount
     let commit = reader?.reader.lastCommit ?? meta.lastCommit
     space = PageSpace(
@@ -93,16 +93,36 @@ struct Recovery {
   }
 
   /// Makes durable what was read from the log, by writing it once more: after a failed sync, the
-  /// system may show bytes that are not on the disk and believe them clean.
-  func secureLog() throws(StorageError) {
-    guard let log else { return }
-    for record in log.records {
-      let memory = PageMemory(byteCount: record.byteCount)
-      let count = try memory.withBytes { bytes throws(StorageError) in
-        try log.file.read(at: record.offset, into: bytes)
+  /// system may show bytes that are not on the disk and believe them clean. To another file, which
+  /// then takes the log's name, so that a disk that spoils what it is writing spoils nothing.
+  func secureLog(of path: String, in fileSystem: any FileSystem) throws(StorageError) {
+    guard let log, !log.records.isEmpty else { return }
+    let temporary = StoreFile.newLogPath(of: path)
+    do throws(StorageError) {
+      let file = try fileSystem.open(temporary, .create)
+      // The records follow each other from the start, which is one of the places to look for them.
+      try Recovery.copy(log.file, 0, LogFormat.recordsStart, to: file, at: 0)
+      var end = LogFormat.recordsStart
+      for (offset, byteCount) in log.records {
+        try Recovery.copy(log.file, offset, byteCount, to: file, at: end)
+        end += byteCount
       }
-      try log.file.write(memory, byteCount: count, at: record.offset)
+      try file.sync(for: .recoveredLog)
+      try fileSystem.replace(StoreFile.logPath(of: path), by: temporary)
+    } catch {
+      do throws(StorageError) { try fileSystem.remove(temporary) } catch {}
+      throw error
     }
-    try log.file.sync(for: .recoveredLog)
+    try fileSystem.syncFolder(of: path, for: .logFolder)
+  }
+
+  private static func copy(
+    _ source: any File, _ offset: Int, _ byteCount: Int, to target: any File, at end: Int
+  ) throws(StorageError) {
+    let memory = PageMemory(byteCount: byteCount)
+    let count = try memory.withBytes { bytes throws(StorageError) in
+      try source.read(at: offset, into: bytes)
+    }
+    try target.write(memory, byteCount: count, at: end)
   }
 }

@@ -46,9 +46,12 @@ struct StoreCopy {
     case .identity:
       IdentityPage(pageSize: space.pageSize, identity: identity).encode(in: target)
     case .metaA, .metaB:
+      let ticket = try space.enter()
+      defer { space.leave(ticket) }
       let meta = MetaPage(
         sequence: id == .metaA ? 1 : 0, epoch: 0, lastCommit: space.commit,
         pageCount: space.pageCount, freePageCount: UInt32(space.freePageCount),
+        mapCommit: try space.page(.firstMap).commit,
         logOffset: UInt64(LogFormat.recordsStart), logChain: 0, isClean: true)
       let page = meta.encoded(checksum, pageSize: space.pageSize)
       target.copyMemory(from: page.base, byteCount: space.pageSize)
@@ -56,8 +59,8 @@ struct StoreCopy {
     default:
       let ticket = try space.enter()
       defer { space.leave(ticket) }
-      let bitmap = try space.page(space.geometry.bitmapPage(for: id))
-      guard Bitmap.isSet(space.geometry.bitIndex(of: id), in: bitmap) else { return }
+      let map = try space.page(space.geometry.mapPage(for: id))
+      guard PageMap.entry(space.geometry.mapIndex(of: id), in: map) != 0 else { return }
       target.copyMemory(from: try space.page(id).base, byteCount: space.pageSize)
       let page = MutablePage(target)
       page.checksum = checksum.ofPage(id, page.page, pageSize: space.pageSize)

@@ -33,6 +33,8 @@ final class StoreFile: @unchecked Sendable {
   private let largestLogByteLimit: Int
 
   static func logPath(of path: String) -> String { path + "-log" }
+  /// Where recovery puts a log together.
+  static func newLogPath(of path: String) -> String { path + "-log-new" }
   static func ownerPath(of path: String) -> String { path + "-owner" }
 
   init(
@@ -110,6 +112,7 @@ final class StoreFile: @unchecked Sendable {
     if let log { return log }
     let created: LogWriter
     do throws(StorageError) {
+      if try fileSystem.identifier(of: StoreFile.logPath(of: path)) != nil { try settleMeta() }
       created = try LogWriter(
         creating: StoreFile.logPath(of: path), identity: identity, pageSize: pageSize,
         epoch: meta.epoch + 1, in: fileSystem, durability: durability)
@@ -132,6 +135,15 @@ final class StoreFile: @unchecked Sendable {
     }
     log = created
     return created
+  }
+
+  /// A log lies there although the meta page says that the store was closed: whoever closed it died
+  /// before removing the log, and perhaps before the meta page was on disk. Until it is, that log
+  /// may be the only place of some commits.
+  private func settleMeta() throws(StorageError) {
+    let page = meta.encoded(checksum, pageSize: pageSize)
+    try file.write(page, at: Int(meta.id.rawValue) * pageSize)
+    if durability != .none { try sync(for: .settledMeta) }
   }
 
   /// Writes a record; with full durability it is to be synced before it counts.
@@ -166,9 +178,12 @@ final class StoreFile: @unchecked Sendable {
     } catch {
       throw Failure(error)
     }
+    // In memory if it has changed since the last checkpoint.
+    let map = space.overlay[.firstMap]
     let next = MetaPage(
       sequence: meta.sequence + 1, epoch: meta.epoch, lastCommit: space.commit,
       pageCount: space.pageCount, freePageCount: UInt32(space.freePageCount),
+      mapCommit: map.isPage ? map.page.commit : meta.mapCommit,
       logOffset: UInt64(checkpoint.position.offset), logChain: checkpoint.position.chain,
       isClean: isClosing)
     do throws(StorageError) {

@@ -8,20 +8,20 @@ final class DirectPages {
   private let file: any File
   private let cache: PageCache
   private let pageSize: Int
-  /// The first page that may be written so.
-  let firstPage: PageID
   /// Pages that follow each other, not yet written.
   private let run: PageMemory
   private var runStart = PageID(0)
   private var runCount = 0
   private(set) var hasWritten = false
+  /// Where to look for the next page to write.
+  var nextPage: PageID
 
   private static let runByteCount = 1 << 20
 
   init(_ file: any File, _ cache: PageCache, from firstPage: PageID) {
     self.file = file
     self.cache = cache
-    self.firstPage = firstPage
+    nextPage = firstPage
     pageSize = cache.geometry.pageSize
     run = PageMemory(byteCount: max(DirectPages.runByteCount, cache.geometry.pageSize))
   }

@@ -9,6 +9,9 @@ struct MetaPage: Equatable {
   var lastCommit: CommitNumber
   var pageCount: UInt32
   var freePageCount: UInt32
+  /// The commit that wrote the first page map, as far as the file shows it: the root of all stamps
+  /// (``PageMap``).
+  var mapCommit: CommitNumber
   /// Where the log goes on after that commit, or at its start.
   var logOffset: UInt64
   /// The checksum that the record there names as its predecessor's.
@@ -24,6 +27,7 @@ struct MetaPage: Equatable {
   private static let logOffsetOffset = 40
   private static let logChainOffset = 48
   private static let freePageCountOffset = 56
+  private static let mapCommitOffset = 64
   private static let cleanFlag: UInt32 = 1
 
   /// The page that a sequence number is written to.
@@ -38,6 +42,7 @@ struct MetaPage: Equatable {
     memory.base.setU64(lastCommit.rawValue, at: MetaPage.commitOffset)
     memory.base.setU32(pageCount, at: MetaPage.pageCountOffset)
     memory.base.setU32(freePageCount, at: MetaPage.freePageCountOffset)
+    memory.base.setU64(mapCommit.rawValue, at: MetaPage.mapCommitOffset)
     memory.base.setU64(logOffset, at: MetaPage.logOffsetOffset)
     memory.base.setU64(logChain, at: MetaPage.logChainOffset)
     memory.base.setU32(isClean ? MetaPage.cleanFlag : 0, at: MetaPage.flagsOffset)
@@ -48,13 +53,14 @@ struct MetaPage: Equatable {
 
   init(
     sequence: UInt64, epoch: UInt64, lastCommit: CommitNumber, pageCount: UInt32,
-    freePageCount: UInt32, logOffset: UInt64, logChain: UInt64, isClean: Bool
+    freePageCount: UInt32, mapCommit: CommitNumber, logOffset: UInt64, logChain: UInt64, isClean: Bool
   ) {
     self.sequence = sequence
     self.epoch = epoch
     self.lastCommit = lastCommit
     self.pageCount = pageCount
     self.freePageCount = freePageCount
+    self.mapCommit = mapCommit
     self.logOffset = logOffset
     self.logChain = logChain
     self.isClean = isClean
@@ -68,10 +74,14 @@ struct MetaPage: Equatable {
     lastCommit = CommitNumber(rawValue: page.base.u64(at: MetaPage.commitOffset))
     pageCount = page.base.u32(at: MetaPage.pageCountOffset)
     freePageCount = page.base.u32(at: MetaPage.freePageCountOffset)
+    mapCommit = CommitNumber(rawValue: page.base.u64(at: MetaPage.mapCommitOffset))
     logOffset = page.base.u64(at: MetaPage.logOffsetOffset)
     logChain = page.base.u64(at: MetaPage.logChainOffset)
     isClean = page.base.u32(at: MetaPage.flagsOffset) & MetaPage.cleanFlag != 0
-    guard self.id == id, pageCount >= PageID.firstFree.rawValue, freePageCount < pageCount else { return nil }
+    // Numbers that nobody reaches by counting would only overflow later.
+    guard self.id == id, pageCount >= PageID.firstFree.rawValue, freePageCount < pageCount,
+      max(sequence, epoch, lastCommit.rawValue) < 1 << 62
+    else { return nil }
   }
 
   /// The meta page that counts.

@@ -1,6 +1,6 @@
 /// What a page holds, as written in its header. On disk: add cases, never renumber.
 enum PageType: UInt8 {
-  case bitmap = 1
+  case map = 1
   case recordLeaf = 2
   case recordInner = 3
   case indexLeaf = 4

@@ -30,6 +30,8 @@ final class PageCache: @unchecked Sendable {
     var generation = 0
     /// The version that a checkpoint is writing to the file at the moment.
     var overwritingCommit: CommitNumber?
+    /// The commit of the first page map in the file.
+    var mapCommit: CommitNumber
     var frameCount = 0
     var frameLimit: Int
     /// Where the search for pages to give up goes on.
@@ -40,16 +42,18 @@ final class PageCache: @unchecked Sendable {
     var oldDirectories: [UnsafeMutablePointer<Atomic<UInt>>] = []
   }
 
+  /// - Parameter mapCommit: the commit of the first page map in the file.
   init(
     _ file: any File, geometry: PageGeometry, checksum: Checksum, reclaimer: Reclaimer,
-    byteLimit: Int
+    byteLimit: Int, mapCommit: CommitNumber
   ) {
     self.geometry = geometry
     self.checksum = checksum
     self.reclaimer = reclaimer
     directory = Atomic(UInt(bitPattern: UnsafeRawPointer(PageCache.makeDirectory(capacity: 8))))
     filling = Mutex(
-      Filling(file: file, frameLimit: max(64, byteLimit / geometry.pageSize)))
+      Filling(
+        file: file, mapCommit: mapCommit, frameLimit: max(64, byteLimit / geometry.pageSize)))
   }
 
   deinit {
@@ -149,14 +153,24 @@ final class PageCache: @unchecked Sendable {
     case unusable(String, fileChanged: Bool)
   }
 
+  /// What a reader knows about the pages it asks for.
+  struct Expectation {
+    /// The version that asks.
+    let commit: CommitNumber
+    /// The pages it has.
+    let pageCount: UInt32
+    /// The stamp of a page; 0 if it is free, `nil` if that is unknown.
+    let stamp: (PageID) -> UInt32?
+  }
+
   /// Reads a page that was not found. The caller is inside the reclaimer, and the page stays in
   /// memory at least until it leaves.
-  func read(
-    _ id: PageID, for commit: CommitNumber, pageCount: UInt32
-  ) throws(StorageError) -> Reading {
+  func read(_ id: PageID, _ expected: Expectation) throws(StorageError) -> Reading {
     let (file, generation, runCount) = filling.withLock { filling in
       let isInOrder = filling.nextInOrder == id
-      let count = isInOrder ? min(PageCache.readAheadPageCount, Int(pageCount - id.rawValue)) : 1
+      let count =
+        isInOrder
+        ? min(PageCache.readAheadPageCount, Int(expected.pageCount - id.rawValue)) : 1
       filling.nextInOrder = PageID(id.rawValue &+ UInt32(count))
       return (filling.file, filling.generation, count)
     }
@@ -165,25 +179,32 @@ final class PageCache: @unchecked Sendable {
     if runCount == 1 {
       let buffer = UnsafeMutableRawBufferPointer(start: frame.base, count: geometry.pageSize)
       let count = try file.read(at: Int(id.rawValue) * geometry.pageSize, into: buffer)
-      let defect = defect(in: frame, byteCount: count, at: id, for: commit)
-      return settle(frame, at: id, for: commit, generation, defect)
+      let defect = defect(
+        in: Page(frame.base), byteCount: count, at: id, for: expected.commit,
+        stamp: expected.stamp(id))
+      return settle(frame, at: id, for: expected.commit, generation, defect)
     }
     let run = PageMemory(byteCount: runCount * geometry.pageSize)
     let count = try run.withBytes { bytes throws(StorageError) in
       try file.read(at: Int(id.rawValue) * geometry.pageSize, into: bytes)
     }
-    // What comes after the page wanted is a guess: kept when it is in order, else forgotten.
-    for index in stride(from: 1, to: runCount, by: 1)
-    where find(PageID(id.rawValue + UInt32(index))) == .absent {
-      let next = PageFrame.make(pageSize: geometry.pageSize)
+    // What comes after the page wanted is a guess: kept when it is surely right, else forgotten.
+    for index in stride(from: 1, to: runCount, by: 1) {
       let nextID = PageID(id.rawValue + UInt32(index))
+      guard find(nextID) == .absent, let stamp = expected.stamp(nextID), stamp != 0 else {
+        continue
+      }
+      let next = PageFrame.make(pageSize: geometry.pageSize)
       let nextCount = take(next, from: run, at: index, byteCount: count)
-      guard defect(in: next, byteCount: nextCount, at: nextID, for: commit) == nil else { continue }
-      _ = settle(next, at: nextID, for: commit, generation, nil)
+      let defect = defect(
+        in: Page(next.base), byteCount: nextCount, at: nextID, for: expected.commit, stamp: stamp)
+      if defect == nil { _ = settle(next, at: nextID, for: expected.commit, generation, nil) }
     }
     let firstCount = take(frame, from: run, at: 0, byteCount: count)
-    let defect = defect(in: frame, byteCount: firstCount, at: id, for: commit)
-    return settle(frame, at: id, for: commit, generation, defect)
+    let defect = defect(
+      in: Page(frame.base), byteCount: firstCount, at: id, for: expected.commit,
+      stamp: expected.stamp(id))
+    return settle(frame, at: id, for: expected.commit, generation, defect)
   }
 
   /// Copies one page of several that were read at once.
@@ -198,14 +219,10 @@ final class PageCache: @unchecked Sendable {
   }
 
   /// Why bytes from the file are not the page of that version, or `nil` when they are.
-  private func defect(
-    in frame: PageFrame, byteCount: Int, at id: PageID, for commit: CommitNumber
-  ) -> String? {
-    defect(in: Page(frame.base), byteCount: byteCount, at: id, for: commit)
-  }
-
+  ///
+  /// - Parameter stamp: what the maps say of the page; `nil` where they cannot be read.
   func defect(
-    in page: Page, byteCount: Int, at id: PageID, for commit: CommitNumber
+    in page: Page, byteCount: Int, at id: PageID, for commit: CommitNumber, stamp: UInt32?
   ) -> String? {
     guard byteCount == geometry.pageSize else { return "the file ends before it" }
     guard page.checksum == checksum.ofPage(id, page, pageSize: geometry.pageSize) else {
@@ -213,6 +230,16 @@ final class PageCache: @unchecked Sendable {
     }
     guard page.commit <= commit else {
       return "it carries commit \(page.commit), the store is at \(commit)"
+    }
+    if id == .firstMap {
+      let expected = filling.withLock { $0.mapCommit }
+      if page.commit != expected {
+        return "it is of commit \(page.commit), that of commit \(expected) is missing"
+      }
+    } else if let stamp, stamp != PageMap.stamp(of: page.commit) {
+      return stamp == 0
+        ? "it is free, but referred to"
+        : "it is of commit \(page.commit), which is not the one that wrote it last"
     }
     return PageValidation.defect(of: page, at: id, geometry: geometry)
   }
@@ -252,30 +279,45 @@ final class PageCache: @unchecked Sendable {
   }
 
   /// Keeps the pages that are in the file's first bytes, which were read at opening; those that are
-  /// not sound are left for ``read(_:for:pageCount:)`` to complain of.
+  /// not sound are left for ``read(_:_:)`` to complain of.
   func preload(_ head: UnsafeRawBufferPointer, for commit: CommitNumber) {
     guard let base = head.baseAddress else { return }
-    let count = head.count / geometry.pageSize
-    for number in stride(from: Int(PageID.firstBitmap.rawValue), to: count, by: 1) {
+    let pageSize = geometry.pageSize
+    let mapIndex = Int(PageID.firstMap.rawValue)
+    guard (mapIndex + 1) * pageSize <= head.count else { return }
+    let map = Page(base + mapIndex * pageSize)
+    guard
+      defect(in: map, byteCount: pageSize, at: .firstMap, for: commit, stamp: nil) == nil
+    else { return }
+    let count = min(head.count / pageSize, Int(geometry.groupPageCount))
+    for number in stride(from: mapIndex, to: count, by: 1) {
       let id = PageID(UInt32(number))
-      let frame = PageFrame.make(pageSize: geometry.pageSize)
-      frame.base.copyMemory(
-        from: base + number * geometry.pageSize, byteCount: geometry.pageSize)
-      guard defect(in: frame, byteCount: geometry.pageSize, at: id, for: commit) == nil else {
+      let stamp = PageMap.entry(number, in: map)
+      guard stamp != 0 else { continue }
+      let page = Page(base + number * pageSize)
+      guard defect(in: page, byteCount: pageSize, at: id, for: commit, stamp: stamp) == nil else {
         continue
       }
+      let frame = PageFrame.make(pageSize: pageSize)
+      frame.base.copyMemory(from: page.base, byteCount: pageSize)
       _ = settle(frame, at: id, for: commit, 0, nil)
     }
   }
 
+  func fileByteCount() throws(StorageError) -> Int {
+    guard let file = filling.withLock({ $0.file }) else { throw .closed }
+    return try file.byteCount()
+  }
+
   /// Compares what the file holds with its checksum, whatever is in memory.
   func defectOnDisk(
-    of id: PageID, for commit: CommitNumber, in room: PageMemory
+    of id: PageID, for commit: CommitNumber, stamp: UInt32?, in room: PageMemory
   ) throws(StorageError) -> String? {
     guard let file = filling.withLock({ $0.file }) else { throw .closed }
     return try room.withBytes { bytes throws(StorageError) in
       let count = try file.read(at: Int(id.rawValue) * geometry.pageSize, into: bytes)
-      return defect(in: Page(UnsafeRawPointer(room.base)), byteCount: count, at: id, for: commit)
+      return defect(
+        in: Page(UnsafeRawPointer(room.base)), byteCount: count, at: id, for: commit, stamp: stamp)
     }
   }
 
@@ -349,9 +391,12 @@ final class PageCache: @unchecked Sendable {
 
   /// Shows the pages that are in the file now, in place of what was there. A page gets a reference
   /// of the cache's own; an absent word empties the slot.
-  func replace(_ pages: [(id: PageID, word: PageWord)]) {
+  ///
+  /// - Parameter mapCommit: the commit of the first page map there, if that has changed.
+  func replace(_ pages: [(id: PageID, word: PageWord)], mapCommit: CommitNumber? = nil) {
     var replaced: [PageWord] = []
     filling.withLock { filling in
+      filling.mapCommit = mapCommit ?? filling.mapCommit
       for (id, word) in pages {
         if word == .absent, find(id) == .absent { continue }
         if word.isPage { word.retain() }

@@ -1,6 +1,6 @@
-// Free space is a bitmap: one bit a page, set while the page is in use. Bitmap pages lie at fixed
-// places, are ordinary logged pages, and need no memory of their own. Taking always finds the
-// lowest free page, so files stay compact and the same operations always give the same file.
+// What is free is in the page maps (`PageMap`), which lie at fixed places and are ordinary logged
+// pages. Taking always finds the lowest free page, so files stay compact and the same operations
+// always give the same file.
 
 extension PageEditor {
   /// Marks the lowest free page as used.
@@ -8,12 +8,12 @@ extension PageEditor {
     guard space.freePageCount > 0 else { return try extend() }
     var candidate = space.lowestFree
     while candidate.rawValue < space.pageCount {
-      let bitmapID = space.geometry.bitmapPage(for: candidate)
-      let bitmap = try space.page(bitmapID)
-      let group = bitmapID.rawValue - PageID.firstBitmap.rawValue
-      let start = space.geometry.bitIndex(of: candidate)
-      if let bit = Bitmap.firstClear(in: bitmap, from: start, geometry: space.geometry) {
-        let found = PageID(group + UInt32(bit))
+      let mapID = space.geometry.mapPage(for: candidate)
+      let map = try space.page(mapID)
+      let group = mapID.rawValue - PageID.firstMap.rawValue
+      let start = space.geometry.mapIndex(of: candidate)
+      if let index = PageMap.firstFree(in: map, from: start, geometry: space.geometry) {
+        let found = PageID(group + UInt32(index))
         guard found.rawValue < space.pageCount else { break }
         try mark(found)
         space.lowestFree = PageID(found.rawValue + 1)
@@ -22,7 +22,7 @@ extension PageEditor {
       candidate = PageID(group + min(space.geometry.groupPageCount, .max - group))
     }
     throw .damaged(
-      page: .firstBitmap, reason: "the bitmaps have fewer free pages than when they were counted")
+      page: .firstMap, reason: "the maps have fewer free pages than when they were counted")
   }
 
   /// Marks the lowest run of `count` pages as used; pages past the end of the file count as free.
@@ -31,13 +31,13 @@ extension PageEditor {
   func takeRun(_ count: Int) throws(StorageError) -> PageID {
     if count == 1 { return try takePage() }
     var first = space.freePageCount == 0 ? PageID(space.pageCount) : space.lowestFree
-    if space.geometry.isBitmap(first) { first = PageID(first.rawValue + 1) }
+    if space.geometry.isMap(first) { first = PageID(first.rawValue + 1) }
     var length = 0
     var next = first
     // Looks until the run is long enough or has reached the end, where everything is free.
     while length < count, next.rawValue < space.pageCount {
-      let bitmap = try space.page(space.geometry.bitmapPage(for: next))
-      if Bitmap.isSet(space.geometry.bitIndex(of: next), in: bitmap) {
+      let map = try space.page(space.geometry.mapPage(for: next))
+      if PageMap.entry(space.geometry.mapIndex(of: next), in: map) != 0 {
         length = 0
         next = space.geometry.runSuccessor(of: next)
         first = next
@@ -60,76 +60,141 @@ extension PageEditor {
 
   /// Gives a page back; its memory goes with the last snapshot that shows it.
   func release(_ id: PageID) throws(StorageError) {
-    guard id >= .firstFree, id.rawValue < space.pageCount, !space.geometry.isBitmap(id) else {
+    guard id >= .firstFree, id.rawValue < space.pageCount, !space.geometry.isMap(id) else {
       throw .damaged(page: id, reason: "a tree refers to it, but it is not a page trees may use")
     }
-    let bitmapID = space.geometry.bitmapPage(for: id)
-    let bit = space.geometry.bitIndex(of: id)
-    guard Bitmap.isSet(bit, in: try space.page(bitmapID)) else {
+    let mapID = space.geometry.mapPage(for: id)
+    let index = space.geometry.mapIndex(of: id)
+    guard PageMap.entry(index, in: try space.page(mapID)) != 0 else {
       throw .damaged(page: id, reason: "two places refer to it")
     }
-    Bitmap.set(bit, to: false, in: try writable(bitmapID))
+    PageMap.set(index, to: 0, in: try writable(mapID))
     forget(id)
     space.freePageCount += 1
     if id < space.lowestFree { space.lowestFree = id }
   }
 
-  /// Adds a page at the end of the file that may be written around the log.
-  func extend(for direct: DirectPages) throws(StorageError) -> PageID {
-    // What lies between the end and the first such page stays free.
-    while space.pageCount < direct.firstPage.rawValue {
-      let id = try extend()
-      try unmark(id)
+  /// Takes a page that may be written around the log, one behind the other.
+  func takePage(for direct: DirectPages) throws(StorageError) -> PageID {
+    var id = direct.nextPage
+    if space.geometry.isMap(id) { id = PageID(id.rawValue + 1) }
+    if try !isFree(id) {
+      id = PageID(space.pageCount)
     }
-    return try extend()
+    // What lies between the end and that page stays free.
+    while space.pageCount <= id.rawValue {
+      let added = try extend()
+      try unmark(added)
+    }
+    try mark(id)
+    direct.nextPage = PageID(id.rawValue + 1)
+    return id
+  }
+
+  /// Lets the next pages for `direct` be those of a run: behind everything that is in use.
+  func beginRun(for direct: DirectPages) throws(StorageError) {
+    var id = direct.nextPage
+    while id.rawValue < space.pageCount {
+      if !space.geometry.isMap(id), try !isFree(id) {
+        direct.nextPage = PageID(space.pageCount)
+        return
+      }
+      id = PageID(id.rawValue + 1)
+    }
+  }
+
+  /// Whether a page is free; those behind the end are.
+  private func isFree(_ id: PageID) throws(StorageError) -> Bool {
+    guard id.rawValue < space.pageCount else { return true }
+    let map = try space.page(space.geometry.mapPage(for: id))
+    return PageMap.entry(space.geometry.mapIndex(of: id), in: map) == 0
   }
 
   private func unmark(_ id: PageID) throws(StorageError) {
-    let bitmap = try writable(space.geometry.bitmapPage(for: id))
-    Bitmap.set(space.geometry.bitIndex(of: id), to: false, in: bitmap)
+    let map = try writable(space.geometry.mapPage(for: id))
+    PageMap.set(space.geometry.mapIndex(of: id), to: 0, in: map)
     space.freePageCount += 1
     space.lowestFree = min(space.lowestFree, id)
   }
 
-  /// Lets the store end before the free pages at its end. Bitmap pages keep their places.
+  /// Lets the store end before the free pages at its end, and groups that are free before their
+  /// maps.
   func cutTrailingFreePages() throws(StorageError) {
     let ticket = try space.enter()
     defer { space.leave(ticket) }
     while space.freePageCount > 0, space.pageCount > PageID.firstFree.rawValue {
       let last = PageID(space.pageCount - 1)
-      guard !space.geometry.isBitmap(last) else { return }
-      let bitmap = try space.page(space.geometry.bitmapPage(for: last))
-      if Bitmap.isSet(space.geometry.bitIndex(of: last), in: bitmap) { return }
-      space.pageCount -= 1
-      space.freePageCount -= 1
+      if space.geometry.isMap(last) {
+        guard try cutGroup(ofMap: last) else { return }
+      } else {
+        guard try isFree(last) else { return }
+        space.pageCount -= 1
+        space.freePageCount -= 1
+      }
       space.lowestFree = min(space.lowestFree, PageID(space.pageCount))
     }
   }
 
-  /// Adds a page at the end of the file. The first page of a group brings the group's bitmap along,
+  /// - Returns: `false` if a page before the map, which is the last page, is in use.
+  private func cutGroup(ofMap id: PageID) throws(StorageError) -> Bool {
+    let first = id.rawValue - PageID.firstMap.rawValue
+    guard first > 0 else { return false }
+    for number in first..<id.rawValue where try !isFree(PageID(number)) { return false }
+    if let (parent, index) = space.geometry.stampPlace(ofMap: id) {
+      PageMap.set(index, to: 0, in: try writable(parent))
+    }
+    forget(id)
+    space.pageCount = first
+    space.freePageCount -= Int(id.rawValue - first)
+    return true
+  }
+
+  /// Adds a page at the end of the file. The first page of a group brings the group's map along,
   /// three pages on; the two pages between them start free.
   private func extend() throws(StorageError) -> PageID {
     let id = PageID(space.pageCount)
     guard id.rawValue < UInt32.max - 8 else { throw .storeFull(pageLimit: Int(id.rawValue)) }
-    guard space.geometry.bitIndex(of: id) == 0 else {
+    guard space.geometry.mapIndex(of: id) == 0 else {
       space.pageCount += 1
       space.freePageCount += 1
       try mark(id)
       return id
     }
-    let bitmapID = space.geometry.bitmapPage(for: id)
-    let bitmap = create(.bitmap, level: 0, at: bitmapID)
-    Bitmap.set(space.geometry.bitIndex(of: bitmapID), to: true, in: bitmap)
-    space.pageCount = bitmapID.rawValue + 1
-    space.freePageCount += Int(bitmapID.rawValue - id.rawValue)
+    let mapID = space.geometry.mapPage(for: id)
+    let map = create(.map, level: 0, at: mapID)
+    PageMap.set(space.geometry.mapIndex(of: mapID), to: PageMap.stamp(of: commit), in: map)
+    space.pageCount = mapID.rawValue + 1
+    space.freePageCount += Int(mapID.rawValue - id.rawValue)
     space.lowestFree = min(space.lowestFree, id)
     try mark(id)
     return id
   }
 
   private func mark(_ id: PageID) throws(StorageError) {
-    let bitmap = try writable(space.geometry.bitmapPage(for: id))
-    Bitmap.set(space.geometry.bitIndex(of: id), to: true, in: bitmap)
+    let map = try writable(space.geometry.mapPage(for: id))
+    PageMap.set(space.geometry.mapIndex(of: id), to: PageMap.stamp(of: commit), in: map)
     space.freePageCount -= 1
+  }
+
+  /// Notes in the maps which commit wrote the pages, and in other maps which wrote the maps. The
+  /// last thing a transaction does.
+  func stampPages() throws(StorageError) {
+    let ticket = try space.enter()
+    defer { space.leave(ticket) }
+    let stamp = PageMap.stamp(of: commit)
+    for id in touchedPages() where space.overlay[id].isPage && !space.geometry.isMap(id) {
+      let map = try writable(space.geometry.mapPage(for: id))
+      PageMap.set(space.geometry.mapIndex(of: id), to: stamp, in: map)
+    }
+    for id in touchedPages() where space.overlay[id].isPage && space.geometry.isMap(id) {
+      var id = id
+      while let (parentID, index) = space.geometry.stampPlace(ofMap: id) {
+        let parent = try writable(parentID)
+        // From here on another map has been up already.
+        if PageMap.entry(index, in: parent.page) == stamp { break }
+        PageMap.set(index, to: stamp, in: parent)
+        id = parentID
+      }
+    }
   }
 }

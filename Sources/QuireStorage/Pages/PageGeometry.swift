@@ -14,20 +14,41 @@ struct PageGeometry: Hashable, Sendable {
   /// The longest value kept in its leaf; longer ones go to a run of overflow pages.
   @inline(__always) var inlineValueLimit: Int { capacity / 4 }
 
-  /// The pages one bitmap page speaks for, itself included.
-  @inline(__always) var groupPageCount: UInt32 { UInt32(capacity * 8) }
-  /// The bitmap page that speaks for `id`.
-  @inline(__always) func bitmapPage(for id: PageID) -> PageID {
-    PageID(id.rawValue / groupPageCount * groupPageCount + PageID.firstBitmap.rawValue)
+  /// The entries of a page map.
+  @inline(__always) var mapEntryCount: Int { capacity / PageMap.entryByteCount }
+  /// The entries among them that speak for other maps.
+  @inline(__always) var mapChildCount: UInt32 { UInt32(max(4, mapEntryCount / 64)) }
+  /// The pages one map speaks for, itself included: those of its group.
+  @inline(__always) var groupPageCount: UInt32 { UInt32(mapEntryCount) - mapChildCount }
+  /// The map that speaks for `id`.
+  @inline(__always) func mapPage(for id: PageID) -> PageID {
+    mapPage(ofGroup: id.rawValue / groupPageCount)
   }
-  @inline(__always) func isBitmap(_ id: PageID) -> Bool {
-    id.rawValue % groupPageCount == PageID.firstBitmap.rawValue
+  @inline(__always) func mapPage(ofGroup group: UInt32) -> PageID {
+    PageID(group * groupPageCount + PageID.firstMap.rawValue)
   }
-  @inline(__always) func bitIndex(of id: PageID) -> Int { Int(id.rawValue % groupPageCount) }
+  @inline(__always) func isMap(_ id: PageID) -> Bool {
+    id.rawValue % groupPageCount == PageID.firstMap.rawValue
+  }
+  /// Where the map of its group speaks for `id`.
+  @inline(__always) func mapIndex(of id: PageID) -> Int { Int(id.rawValue % groupPageCount) }
+  /// Where another map has the stamp of a map; `nil` for the first one.
+  func stampPlace(ofMap id: PageID) -> (map: PageID, index: Int)? {
+    let group = id.rawValue / groupPageCount
+    guard group > 0 else { return nil }
+    return (
+      mapPage(ofGroup: (group - 1) / mapChildCount),
+      Int(groupPageCount + (group - 1) % mapChildCount)
+    )
+  }
+  /// Where the stamp of a page is; `nil` for the first map.
+  func stampPlace(of id: PageID) -> (map: PageID, index: Int)? {
+    isMap(id) ? stampPlace(ofMap: id) : (mapPage(for: id), mapIndex(of: id))
+  }
 
-  /// The page after `id` in an overflow run: bitmap pages keep their places and are stepped over.
+  /// The page after `id` in an overflow run: maps keep their places and are stepped over.
   func runSuccessor(of id: PageID) -> PageID {
     let next = PageID(id.rawValue &+ 1)
-    return isBitmap(next) ? PageID(next.rawValue &+ 1) : next
+    return isMap(next) ? PageID(next.rawValue &+ 1) : next
   }
 }

@@ -14,7 +14,7 @@ public struct PageID: RawRepresentable, Hashable, Comparable, Sendable {
   static let identity = PageID(0)
   static let metaA = PageID(1)
   static let metaB = PageID(2)
-  static let firstBitmap = PageID(3)
+  static let firstMap = PageID(3)
   static let catalogRoot = PageID(4)
   /// The first page that trees may use; an empty store has exactly the pages before it.
   static let firstFree = PageID(5)

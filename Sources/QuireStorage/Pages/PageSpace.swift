@@ -175,7 +175,9 @@ final class PageSpace: @unchecked Sendable {
         attempt += 1
         continue
       }
-      switch try cache.read(id, for: commit, pageCount: pageCount) {
+      let expected = PageCache.Expectation(
+        commit: commit, pageCount: pageCount, stamp: { [self] in stamp(of: $0) })
+      switch try cache.read(id, expected) {
       case .page(let word):
         guard word.page.commit <= commit else { break }
         return word.page
@@ -194,6 +196,19 @@ final class PageSpace: @unchecked Sendable {
     }
   }
 
+  /// What the maps say of a page: 0 if it is free, `nil` if that cannot be read, which is another
+  /// error than the page's. The caller has entered.
+  func stamp(of id: PageID) -> UInt32? {
+    guard let (map, index) = geometry.stampPlace(of: id), map.rawValue < pageCount else {
+      return nil
+    }
+    do throws(StorageError) {
+      return PageMap.entry(index, in: try page(map))
+    } catch {
+      return nil
+    }
+  }
+
   /// What is wrong with a page: of one that the file has, in the file, whatever is in memory. The
   /// caller has entered.
   ///
@@ -204,10 +219,14 @@ final class PageSpace: @unchecked Sendable {
       if word.isPage {
         let page = word.page
         if page.commit > commit { return "it carries commit \(page.commit)" }
+        if let stamp = stamp(of: id), stamp != PageMap.stamp(of: page.commit) {
+          return "the maps know another commit of it than \(page.commit)"
+        }
         return PageValidation.defect(of: page, at: id, geometry: geometry)
       }
       guard word == .absent, let cache else { return "its content was found damaged" }
-      let defect = try cache.defectOnDisk(of: id, for: commit, in: room)
+      let defect = try cache.defectOnDisk(
+        of: id, for: commit, stamp: stamp(of: id), in: room)
       // A checkpoint may be overwriting it; then the overlay has the page now.
       if defect == nil || overlay[id] == .absent { return defect }
     }

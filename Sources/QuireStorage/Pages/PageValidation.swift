@@ -9,7 +9,7 @@ enum PageValidation {
     guard let type = PageType(rawValue: page.typeByte) else {
       return "there is no page type \(page.typeByte)"
     }
-    guard geometry.isBitmap(id) == (type == .bitmap) else {
+    guard geometry.isMap(id) == (type == .map) else {
       return "page type \(page.typeByte) has no place here"
     }
     let isInner = type == .recordInner || type == .indexInner
@@ -17,8 +17,9 @@ enum PageValidation {
       return "page type \(page.typeByte) cannot be at level \(page.level)"
     }
     switch type {
-    case .bitmap:
-      return Bitmap.isSet(geometry.bitIndex(of: id), in: page) ? nil : "it marks itself as free"
+    case .map:
+      return PageMap.entry(geometry.mapIndex(of: id), in: page) != 0
+        ? nil : "it marks itself as free"
     case .recordLeaf, .recordInner:
       return RecordLayout.defect(of: page, geometry: geometry)
     case .indexLeaf, .indexInner:

@@ -45,7 +45,7 @@ struct Catalog {
       throw .damaged(page: .catalogRoot, reason: "the entry of tree \(name) makes no sense")
     }
     let count = Int(truncatingIfNeeded: start.u64(at: 8))
-    guard count >= 0 else {
+    guard count >= 0, count < 1 << 48 else {
       throw .damaged(page: .catalogRoot, reason: "tree \(name) is said to have \(count) entries")
     }
     return TreeState(

@@ -1,6 +1,6 @@
 /// A value too long for its leaf: a run of pages in a row, each with its own header and checksum.
 ///
-/// The run steps over bitmap pages, which keep their places. Each page but the last is full.
+/// The run steps over page maps, which keep their places. Each page but the last is full.
 struct OverflowRun {
   let first: PageID
   let byteCount: Int
@@ -33,18 +33,42 @@ struct OverflowRun {
 
   /// The value in memory of its own.
   func assembled(in space: PageSpace) throws(StorageError) -> PageMemory {
+    // A length that is nonsense would ask for memory without end: the last page must be there.
+    _ = try overflowPage(lastPage(in: space.geometry), in: space)
     let memory = PageMemory(byteCount: byteCount)
     var offset = 0
     for id in pages(in: space.geometry) {
       let part = min(space.geometry.capacity, byteCount - offset)
-      let page = try space.page(id)
-      guard page.typeByte == PageType.overflow.rawValue, page.count == part else {
+      let page = try overflowPage(id, in: space)
+      guard page.count == part else {
         throw .damaged(page: id, reason: "it is not the overflow page it is referred to as")
       }
       (memory.base + offset).copyMemory(from: page.base + PageHeader.byteCount, byteCount: part)
       offset += part
     }
     return memory
+  }
+
+  private func overflowPage(_ id: PageID, in space: PageSpace) throws(StorageError) -> Page {
+    let page = try space.page(id)
+    guard page.typeByte == PageType.overflow.rawValue else {
+      throw .damaged(page: id, reason: "it is not the overflow page it is referred to as")
+    }
+    return page
+  }
+
+  /// The last page, by counting the maps that are stepped over.
+  private func lastPage(in geometry: PageGeometry) -> PageID {
+    let group = UInt64(geometry.groupPageCount)
+    let map = UInt64(PageID.firstMap.rawValue)
+    var last = UInt64(first.rawValue) + UInt64(pageCount) - 1
+    // Each map in between moves the end by one, which may bring in another map.
+    while true {
+      let maps = (last + group - map) / group - (UInt64(first.rawValue) + group - map) / group
+      let moved = UInt64(first.rawValue) + UInt64(pageCount) - 1 + maps
+      if moved == last { return PageID(UInt32(clamping: last)) }
+      last = moved
+    }
   }
 
   /// Stores a value in a new run.
@@ -75,6 +99,7 @@ struct OverflowRun {
     let capacity = editor.space.geometry.capacity
     let room = PageMemory(byteCount: editor.pageSize)
     let page = MutablePage(room.base)
+    try editor.beginRun(for: direct)
     var first: PageID?
     var offset = 0
     while offset < value.count {
@@ -83,8 +108,7 @@ struct OverflowRun {
       UnsafeMutableRawBufferPointer(start: page.base + PageHeader.byteCount, count: part)
         .copyMemory(from: UnsafeRawBufferPointer(rebasing: value[offset..<(offset + part)]))
       page.count = part
-      // The ends of the file follow each other as the pages of a run do.
-      let id = try editor.extend(for: direct)
+      let id = try editor.takePage(for: direct)
       try direct.put(page.page, at: id)
       first = first ?? id
       offset += part
@@ -96,10 +120,7 @@ struct OverflowRun {
   /// Gives the run's pages back.
   func release(with editor: PageEditor) throws(StorageError) {
     for id in pages(in: editor.space.geometry) {
-      let page = try editor.space.page(id)
-      guard page.typeByte == PageType.overflow.rawValue else {
-        throw .damaged(page: id, reason: "it is not the overflow page it is referred to as")
-      }
+      _ = try overflowPage(id, in: editor.space)
       try editor.release(id)
     }
   }

@@ -11,6 +11,10 @@ extension Tree {
     let leaf = try editor.writable(id)
     try releaseOverflow(of: Layout.payload(at: slot, in: leaf.page), in: id, with: editor)
     Layout.remove(at: slot, in: leaf)
+    guard state.count > 0 else {
+      throw .damaged(
+        page: .catalogRoot, reason: "a tree has more entries than the catalog says")
+    }
     state.count -= 1
     state.changeCount += 1
     try rebalance(id, depth: editor.path.count, with: editor)

@@ -127,7 +127,7 @@ final class TreeBuilder<Layout: NodeLayout> {
   private func handOver(_ node: Page) throws(StorageError) -> PageID {
     pageCount += 1
     if let direct = try directPages() {
-      let id = try editor.extend(for: direct)
+      let id = try editor.takePage(for: direct)
       try direct.put(node, at: id)
       return id
     }

@@ -1,0 +1,35 @@
+/// A page map: for each page of its group the *stamp* of the commit that wrote the page, 0 while it
+/// is free; then the stamps of other maps.
+///
+/// The stamps say which content is the right one: a page whose last write was lost by the disk is
+/// whole, has a right checksum and is in its place, and only its commit number gives it away. Maps
+/// are pages, too, so their stamps are in other maps: those of groups *g* · *F* + 1 to *g* · *F* +
+/// *F* in the map of group *g*, as in a heap. That of the first map is in the meta page. So what a
+/// meta page vouches for reaches every page, and a page that is changed costs a word in each map on
+/// the way up, few in number, and the same for all pages of a commit.
+enum PageMap {
+  static let entryByteCount = 4
+
+  /// What a map says of a page that `commit` wrote: never 0.
+  @inline(__always)
+  static func stamp(of commit: CommitNumber) -> UInt32 {
+    UInt32(truncatingIfNeeded: commit.rawValue) | 0x8000_0000
+  }
+
+  @inline(__always)
+  static func entry(_ index: Int, in map: Page) -> UInt32 {
+    map.base.u32(at: PageHeader.byteCount &+ index &* entryByteCount)
+  }
+
+  @inline(__always)
+  static func set(_ index: Int, to entry: UInt32, in map: MutablePage) {
+    map.base.setU32(entry, at: PageHeader.byteCount &+ index &* entryByteCount)
+  }
+
+  /// The first free page of the group at or after `index`.
+  static func firstFree(in map: Page, from index: Int, geometry: PageGeometry) -> Int? {
+    for index in index..<max(index, Int(geometry.groupPageCount))
+    where entry(index, in: map) == 0 { return index }
+    return nil
+  }
+}
