@@ -57,12 +57,17 @@ import Testing
     }
     shrinker.shrink()
     let shrunk = OperationRun(run.configuration, shrinker.operations)
+    func brief(_ failure: OperationRun.Failure?) -> String {
+      guard let failure else { return "nothing, this time" }
+      // An inspection may find a hundred things; the first few say what kind.
+      return failure.description.split(separator: "\n").prefix(4).joined(separator: "\n")
+    }
     Issue.record(
       """
       seed \(seed), page size \(run.configuration.pageSize): operation \(failure.index) of \
-      \(run.operations.count) failed: \(failure)
+      \(run.operations.count) failed: \(brief(failure))
       \(shrinker.operations.count) operations are left after \(shrinker.attemptCount) attempts, \
-      which fail with: \(shrunk.failure()?.description ?? "nothing, this time")
+      which fail with: \(brief(shrunk.failure()))
       \(shrunk.source)
       """)
   }
