@@ -32,7 +32,7 @@ import Testing
     #expect(match.failures.isEmpty, "\(match.failures)")
     let counts = match.counts
     print("concurrent model, \(place): \(counts)")
-    #expect(counts.commits > 10 && counts.verified > 10)
+    #expect(counts.commits >= Match.fewestCommits && counts.verified > 0)
     #expect(try store.check().isSound)
     try store.close()
   }
@@ -67,6 +67,12 @@ private final class Match: Sendable {
   private let store: PageStore
   private let end: ContinuousClock.Instant
   private let state = Mutex(State())
+  // Apart from the state, which nine threads would otherwise wait for after each snapshot.
+  private let commitCount = Atomic(0)
+  private let hasFailed = Atomic(false)
+
+  /// A busy machine takes longer for these than the test is meant to.
+  static let fewestCommits = 20
 
   init(_ store: PageStore, end: ContinuousClock.Instant) {
     self.store = store
@@ -74,15 +80,25 @@ private final class Match: Sendable {
     state.withLock { $0.sums[store.statistics.commitNumber] = [Sum(), Sum()] }
   }
 
-  var counts: Counts { state.withLock { $0.counts } }
+  var counts: Counts {
+    var counts = state.withLock { $0.counts }
+    counts.commits = commitCount.load(ordering: .relaxed)
+    return counts
+  }
   var failures: [String] { state.withLock { $0.failures } }
-  private var isOver: Bool { ContinuousClock.now >= end || state.withLock { !$0.failures.isEmpty } }
+
+  private var isOver: Bool {
+    hasFailed.load(ordering: .relaxed)
+      || ContinuousClock.now >= end
+        && commitCount.load(ordering: .relaxed) >= Match.fewestCommits
+  }
 
   private func attempt(_ who: String, _ body: () throws -> Void) {
     do {
       try body()
     } catch {
       state.withLock { $0.failures.append("\(who): \(error)") }
+      hasFailed.store(true, ordering: .relaxed)
     }
   }
 
@@ -129,11 +145,9 @@ private final class Match: Sendable {
           (oracle, sums) = before
           continue
         }
-        state.withLock { state in
-          state.sums[transaction.commitNumber] = sums
-          state.counts.commits += 1
-        }
+        state.withLock { $0.sums[transaction.commitNumber] = sums }
         try transaction.commit()
+        commitCount.add(1, ordering: .relaxed)
       }
     }
   }
@@ -155,17 +169,22 @@ private final class Match: Sendable {
     attempt("reader \(number)") {
       var generator = SeededGenerator(seed: UInt64(number))
       var held: [Snapshot] = []
+      var (verified, late) = (0, 0)
       while !isOver {
         let snapshot = try store.snapshot()
         try verify(snapshot)
-        state.withLock { $0.counts.verified += 1 }
+        verified += 1
         if generator.below(4) == 0 { held.append(snapshot) }
         if held.count > 6 {
           try verify(held.remove(at: generator.below(held.count)))
-          state.withLock { $0.counts.verifiedLate += 1 }
+          late += 1
         }
       }
       for snapshot in held { try verify(snapshot) }
+      state.withLock { state in
+        state.counts.verified += verified
+        state.counts.verifiedLate += late + held.count
+      }
     }
   }
 
