@@ -38,6 +38,11 @@ struct FileSealing {
   func sealPages(of file: inout [UInt8]) {
     for meta in 1...2 where (meta + 1) * pageSize <= file.count {
       limitPageCount(at: meta * pageSize + 32, in: &file)
+      // The highest sequence and epoch trap in the next checkpoint. Known, as above.
+      for offset in [8, 16] {
+        let number = file.number(at: meta * pageSize + offset, byteCount: 8)
+        file.setNumber(min(number, .max - 64), at: meta * pageSize + offset, byteCount: 8)
+      }
     }
     for page in 1..<max(1, file.count / pageSize) { sealPage(page, at: page * pageSize, in: &file) }
   }

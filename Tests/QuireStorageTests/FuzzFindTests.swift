@@ -10,18 +10,8 @@ import Testing
     .disabled("known: opening takes minutes; see the limit in Tests/Fuzzing/FileSealing.swift"),
     .timeLimit(.minutes(1)))
   func `a store that claims more pages than it has is answered at once`() throws {
-    let fileSystem = MemoryFileSystem()
+    let fileSystem = try fileSystem { $0.replaceSubrange(32..<36, with: [255, 255, 255, 255]) }
     var options = PageStoreOptions()
-    options.pageSize = 512
-    options.identity = StoreIdentity(high: 1, low: 2)
-    try PageStore.open("store", options: options, in: fileSystem).close()
-    var bytes = try #require(fileSystem.bytes(of: "store"))
-    for page in 1...2 {
-      bytes.replaceSubrange(page * 512 + 32..<page * 512 + 36, with: [255, 255, 255, 255])
-      PageSealing.seal(
-        &bytes, page: page, pageSize: 512, identity: StoreIdentity(high: 1, low: 2))
-    }
-    fileSystem.setBytes(bytes, of: "store")
     options.isReadOnly = true
     do throws(StorageError) {
       let store = try PageStore.open("store", options: options, in: fileSystem)
@@ -30,5 +20,44 @@ import Testing
     } catch {
       // To refuse it is as good.
     }
+  }
+
+  /// A meta page with a right checksum had the highest sequence number there is. The next checkpoint
+  /// added one to it, and trapped; the log's epoch is counted the same way.
+  @Test(
+    .disabled("known: traps in StoreFile.turnOver; see Tests/Fuzzing/FileSealing.swift"),
+    arguments: [8, 16])
+  func `the highest sequence and epoch do not trap`(offset: Int) throws {
+    let fileSystem = try fileSystem { meta in
+      // Odd sequence numbers belong to the first meta page.
+      meta.replaceSubrange(offset..<offset + 8, with: [UInt8](repeating: 255, count: 8))
+    }
+    do {
+      let store = try PageStore.open("store", in: fileSystem)
+      try store.write { _ = try $0.createRecordTree("a") }
+      try store.checkpoint()
+      try store.close()
+    } catch is StorageError {
+      // To refuse it is as good.
+    }
+  }
+
+  /// An empty store whose two meta pages were changed, with right checksums.
+  private func fileSystem(changing change: (inout [UInt8]) -> Void) throws -> MemoryFileSystem {
+    let fileSystem = MemoryFileSystem()
+    var options = PageStoreOptions()
+    options.pageSize = 512
+    let identity = StoreIdentity(high: 1, low: 2)
+    options.identity = identity
+    try PageStore.open("store", options: options, in: fileSystem).close()
+    var bytes = try #require(fileSystem.bytes(of: "store"))
+    for page in 1...2 {
+      var meta = [UInt8](bytes[page * 512..<(page + 1) * 512])
+      change(&meta)
+      bytes.replaceSubrange(page * 512..<(page + 1) * 512, with: meta)
+      PageSealing.seal(&bytes, page: page, pageSize: 512, identity: identity)
+    }
+    fileSystem.setBytes(bytes, of: "store")
+    return fileSystem
   }
 }
