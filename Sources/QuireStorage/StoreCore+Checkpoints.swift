@@ -40,7 +40,7 @@ extension StoreCore {
     if isReadOnly { throw .readOnly }
     _ = try enter()
     waitForCheckpoint()
-    guard let storage, storage.log != nil else { return turnstile.leave() }
+    guard let storage, storage.log != nil else { return leave() }
     let running: RunningCheckpoint
     do throws(StorageError) {
       running = try begin(storage)
@@ -56,7 +56,7 @@ extension StoreCore {
     turnstile.enterAfterOthers()
     completeCheckpointIfWritten()
     updateLogByteCount()
-    turnstile.leave()
+    leave()
     if case .failure(let failure) = outcome { throw failure.cause }
   }
 
@@ -76,7 +76,7 @@ extension StoreCore {
           turnstile.enterAfterOthers()
           completeCheckpointIfWritten()
           updateLogByteCount()
-          turnstile.leave()
+          leave()
         }
       } else {
         write(running, storage)

@@ -124,7 +124,7 @@ final class StoreCore: @unchecked Sendable {
 
   func beginWrite() throws(StorageError) -> PageEditor {
     if isReadOnly { throw .readOnly }
-    let latest = try enter()
+    let latest = try enter(forLong: true)
     let editor = PageEditor(latest.successor(), byteLimit: options.transactionByteLimit)
     if let storage, let cache = latest.cache {
       // Behind everything that the log could bring back and everything that a snapshot shows.
@@ -136,9 +136,9 @@ final class StoreCore: @unchecked Sendable {
   }
 
   /// Goes through the turnstile, unless there is nothing to write on the other side.
-  func enter() throws(StorageError) -> PageSpace {
+  func enter(forLong: Bool = false) throws(StorageError) -> PageSpace {
     try checkProcess()
-    try turnstile.enter()
+    try turnstile.enter(forLong: forLong)
     completeCheckpointIfWritten()
     let (latest, isClosed, poison) = state.withLock { ($0.latest, $0.isClosed, $0.poison) }
     let refusal: StorageError? = isClosed ? .closed : poison.map { .poisoned(cause: $0) }
@@ -281,7 +281,7 @@ final class StoreCore: @unchecked Sendable {
     leave()
   }
 
-  private func leave() {
+  func leave() {
     // The last handle may have been dropped while a transaction was open.
     if lockedFile != nil, state.withLock({ $0.isClosed }) { letGoOfFile() }
     turnstile.leave()
@@ -316,7 +316,7 @@ final class StoreCore: @unchecked Sendable {
       try OpenStores.release(identifier) { () throws(StorageError) in
         state.withLock { $0.isClosed = true }
         // A transaction may still be open somewhere; it lets go when it ends.
-        guard turnstile.enterIfFree() else { return }
+        guard turnstile.enterUnlessInTransaction() else { return }
         waitForCheckpoint()
         letGoOfFile()
         turnstile.leave()

@@ -42,7 +42,7 @@ import Testing
   @Test func `a commit that has no space is aborted, and the store takes the next one`() throws {
     let clean = SimulatedDisk()
     try ScenarioRun(Scenario(commit), on: clean).run()
-    try withKnownIssue {
+    withKnownIssue {
       for operation in 1...clean.operationCount {
         let disk = SimulatedDisk()
         disk.fail(at: operation, with: .noSpace)

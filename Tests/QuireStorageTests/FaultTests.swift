@@ -133,7 +133,8 @@ import Testing
       }
     }
     print("\(fault)\(isForGood ? " for good" : ""): \(total)")
-    #expect(total.errorCount > 0)
+    // A read that ends early looks like a file that does: what is not needed is not missed.
+    #expect(total.errorCount > 0 || fault == .shortRead)
   }
 
   @Test func `a disk that is full at any byte leaves a store that reads, and writes again later`()

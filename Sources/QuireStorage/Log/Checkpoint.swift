@@ -79,16 +79,20 @@ final class Checkpoint: Sendable {
     }
   }
 
-  /// What the maps of the versions before say of a page that all of them see in the file; their
-  /// maps come first, as they lie before the pages.
+  /// What the maps say of a page in the newest of those versions that has it in use: an older one
+  /// may need what a newer one has free. A page's map comes before the page, as it lies before it.
   private func stamp(of id: PageID, in versions: [VersionRecord]) -> UInt32? {
-    guard let (map, index) = space.geometry.stampPlace(of: id), let cache = space.cache,
-      let newest = versions.last(where: { $0.overlay[id] == .absent })
-    else { return nil }
-    var word = newest.overlay[map]
-    if word == .absent { word = cache.find(map) }
-    guard word.isPage, word.page.commit <= newest.commit else { return nil }
-    return PageMap.entry(index, in: word.page)
+    guard let (map, index) = space.geometry.stampPlace(of: id), let cache = space.cache else {
+      return nil
+    }
+    for version in versions.reversed() where version.overlay[id] == .absent {
+      var word = version.overlay[map]
+      if word == .absent { word = cache.find(map) }
+      guard word.isPage, word.page.commit <= version.commit else { return nil }
+      let stamp = PageMap.entry(index, in: word.page)
+      if stamp != 0 { return stamp }
+    }
+    return 0
   }
 
   /// What the newest version need not carry any more.

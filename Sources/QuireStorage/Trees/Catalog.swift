@@ -9,7 +9,9 @@ struct Catalog {
 
   init(_ space: PageSpace) {
     tree = Tree(
-      space: space, state: TreeState(kind: .index, root: .catalogRoot, count: 0))
+      space: space,
+      // Nobody counts the catalog's own entries; there are as many as may be removed.
+      state: TreeState(kind: .index, root: .catalogRoot, count: 1 << 40, hasLongValues: false))
   }
 
   /// The tree called `name`, or `nil`.

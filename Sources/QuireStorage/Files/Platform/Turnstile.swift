@@ -14,33 +14,37 @@
 /// anywhere. It remembers the thread that entered, so that a thread that would wait for itself is
 /// told.
 ///
-/// `@unchecked Sendable`: `isTaken` and `holder` are touched only while the monitor is locked.
+/// `@unchecked Sendable`: the state is touched only while the monitor is locked.
 final class Turnstile: @unchecked Sendable {
   private let monitor = Monitor()
   private var isTaken = false
+  /// Whether the holder keeps it for as long as it likes.
+  private var isTakenForLong = false
   private var holder: pthread_t?
 
   /// Waits for the turn.
   ///
+  /// - Parameter forLong: for a transaction, which ends when its user wants.
   /// - Throws: ``StorageError/writerBusy`` if the calling thread has it already.
-  func enter() throws(StorageError) {
+  func enter(forLong: Bool = false) throws(StorageError) {
     monitor.lock()
     defer { monitor.unlock() }
     while isTaken {
       if let holder, Threads.isCurrent(holder) { throw .writerBusy }
       monitor.wait()
     }
-    isTaken = true
-    holder = Threads.current()
+    take(forLong: forLong)
   }
 
-  /// Takes the turn if nobody has it.
-  func enterIfFree() -> Bool {
+  /// Waits for the turn unless a transaction has it.
+  func enterUnlessInTransaction() -> Bool {
     monitor.lock()
     defer { monitor.unlock() }
-    if isTaken { return false }
-    isTaken = true
-    holder = Threads.current()
+    while isTaken {
+      if isTakenForLong { return false }
+      monitor.wait()
+    }
+    take(forLong: false)
     return true
   }
 
@@ -48,9 +52,14 @@ final class Turnstile: @unchecked Sendable {
   func enterAfterOthers() {
     monitor.lock()
     while isTaken { monitor.wait() }
-    isTaken = true
-    holder = Threads.current()
+    take(forLong: false)
     monitor.unlock()
+  }
+
+  private func take(forLong: Bool) {
+    isTaken = true
+    isTakenForLong = forLong
+    holder = Threads.current()
   }
 
   func leave() {

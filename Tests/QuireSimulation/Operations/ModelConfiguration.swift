@@ -1,0 +1,66 @@
+import QuireStorage
+
+/// What a run of operations is done to, and how.
+package struct ModelConfiguration: Hashable, Sendable {
+  /// Where the store's files are; the operations always go to a store without files too.
+  package enum Files: Hashable, Sendable {
+    case none
+    case memory
+    case simulatedDisk
+  }
+
+  package var pageSize: Int
+  package var shape: KeyShape
+  package var files: Files
+  package var durability: Durability
+  package var cacheByteLimit: Int
+  package var checkpointByteLimit: Int
+  /// Everything is inspected after so many commits.
+  package var commitsPerCheck: Int
+
+  package init(
+    pageSize: Int, shape: KeyShape, files: Files = .memory, durability: Durability = .full,
+    cacheByteLimit: Int = 64 << 20, checkpointByteLimit: Int = 64 << 10, commitsPerCheck: Int = 20
+  ) {
+    self.pageSize = pageSize
+    self.shape = shape
+    self.files = files
+    self.durability = durability
+    self.cacheByteLimit = cacheByteLimit
+    self.checkpointByteLimit = checkpointByteLimit
+    self.commitsPerCheck = commitsPerCheck
+  }
+
+  /// A configuration drawn from a seed, for pages and keys of one kind.
+  package init(pageSize: Int, shape: KeyShape, seed: UInt64) {
+    var generator = SeededGenerator(seed: seed &+ 99)
+    self.init(
+      pageSize: pageSize, shape: shape,
+      files: generator.below(4) == 0 ? .simulatedDisk : .memory,
+      durability: [.full, .full, .ordered, .none][generator.below(4)],
+      cacheByteLimit: [64 << 10, 64 << 10, 256 << 10, 64 << 20][generator.below(4)],
+      checkpointByteLimit: [16 << 10, 64 << 10, 1 << 20, 4 << 20][generator.below(4)],
+      commitsPerCheck: 20)
+  }
+
+  var options: PageStoreOptions {
+    var options = PageStoreOptions()
+    options.pageSize = pageSize
+    options.durability = durability
+    options.cacheByteLimit = cacheByteLimit
+    options.checkpointByteLimit = checkpointByteLimit
+    return options
+  }
+}
+
+extension ModelConfiguration: CustomStringConvertible {
+  /// The configuration as Swift source.
+  package var description: String {
+    """
+    ModelConfiguration(
+      pageSize: \(pageSize), shape: .\(shape), files: .\(files), durability: .\(durability),
+      cacheByteLimit: \(cacheByteLimit), checkpointByteLimit: \(checkpointByteLimit),
+      commitsPerCheck: \(commitsPerCheck))
+    """
+  }
+}
