@@ -58,7 +58,8 @@ final class Checkpoint: Sendable {
 
   private func preserveOldPages(_ pages: [(id: PageID, page: Page)]) throws(StorageError) {
     guard let cache = space.cache else { return }
-    try space.registry.withVersions(of: cache, before: space.commit) { versions throws(StorageError) in
+    try space.registry.withVersions(of: cache, before: space.commit) {
+      versions throws(StorageError) in
       guard !versions.isEmpty else { return }
       for (id, _) in pages {
         let ticket = space.registry.reclaimer.enter()
