@@ -187,7 +187,7 @@ final class StoreCore: @unchecked Sendable {
       let log = try storage.openLog()
       var record = log.encode(
         editor.space, touched: touched, durableThrough: commits.durableCommit)
-      while log.needsCheckpoint(for: record, limit: 2 * storage.logByteLimit) {
+      while log.needsCheckpoint(for: record, limit: storage.largestLogByteCount) {
         try makeRoomInLog(for: editor)
         record = log.encode(
           editor.space, touched: touched, durableThrough: commits.durableCommit)

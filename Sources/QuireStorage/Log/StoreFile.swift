@@ -31,6 +31,8 @@ final class StoreFile: @unchecked Sendable {
   /// the load then is worth it.
   private(set) var logByteLimit: Int
   private let largestLogByteLimit: Int
+  /// Where commits wait for the checkpoint under way rather than let the log grow.
+  var largestLogByteCount: Int { 2 * largestLogByteLimit }
 
   static func logPath(of path: String) -> String { path + "-log" }
   /// Where recovery puts a log together.
