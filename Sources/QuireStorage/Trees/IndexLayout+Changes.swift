@@ -41,11 +41,11 @@ extension IndexLayout {
     let needed = byteCount(suffix: suffixByteCount, payload: payload.count)
     let cellByteCount = needed &- headByteCount &- offsetByteCount
     var start = page.cellStart &- cellByteCount
-    if needed > contiguousFreeBytes(of: page) {
-      guard let hole = hole(of: cellByteCount, needed, in: page, scratch) else {
-        return refill(node, adding: key, payload, at: slot, scratch)
-      }
+    // Holes first: what lies before the cells is needed for heads and offsets, too.
+    if let hole = hole(of: cellByteCount, in: page, scratch) {
       start = hole
+    } else if needed > contiguousFreeBytes(of: page) {
+      return refill(node, adding: key, payload, at: slot, scratch)
     }
 
     let heads = node.base + headsStart(prefix: prefix)
@@ -81,9 +81,11 @@ extension IndexLayout {
   /// A place between the cells for a new one, if before them there is room enough for its head and
   /// its offset.
   private static func hole(
-    of cellByteCount: Int, _ needed: Int, in node: Page, _ scratch: NodeScratch
+    of cellByteCount: Int, in node: Page, _ scratch: NodeScratch
   ) -> Int? {
-    guard needed <= node.freeBytes, contiguousFreeBytes(of: node) >= headByteCount + offsetByteCount
+    let contiguous = contiguousFreeBytes(of: node)
+    guard contiguous >= headByteCount &+ offsetByteCount,
+      node.freeBytes &- contiguous >= cellByteCount
     else { return nil }
     return CellMap.hole(
       of: cellByteCount, from: node.cellStart, pageSize: scratch.pageSize, count: node.count

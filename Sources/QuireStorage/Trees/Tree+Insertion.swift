@@ -71,7 +71,7 @@ extension Tree {
   ) throws(StorageError) {
     var (key, payload, slot, id, node) = (newKey, newPayload, newSlot, leafID, leaf)
     var depth = editor.path.count
-    repeat {
+    while true {
       let isAppend = atRightEdge && slot == node.count
       if depth == 0 {
         (id, node) = try pushRootDown(node, scratch, with: editor)
@@ -97,7 +97,11 @@ extension Tree {
         throw .damaged(page: id, reason: "a key lies outside the bounds of entry \(slot - 1)")
       }
       node = try editor.writable(id)
-    } while !Layout.insert(key, payload, at: slot, in: node, scratch)
+      if Layout.insert(key, payload, at: slot, in: node, scratch) {
+        if !isAppend { try shareAfterSplit(at: slot - 1, of: id, scratch, with: editor) }
+        return
+      }
+    }
   }
 
   /// Moves the root's content to a new page and makes the root that page's parent.

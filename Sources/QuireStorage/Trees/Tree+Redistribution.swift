@@ -26,28 +26,41 @@ extension Tree {
     let entry = NodeSharing<Layout>.Entry(
       key: key, payload: payload, slot: slot,
       byteCount: Layout.byteCount(of: key, payload, in: node))
-    var neighbours: [(isRight: Bool, freeBytes: Int)] = []
-    for isRight in [false, true] {
-      guard let free = try freeBytes(step.slot + (isRight ? 1 : -1), of: parent) else { continue }
-      neighbours.append((isRight, free))
+    // The emptier one first; at least some entries should come to lie there, or the next insertion
+    // would move the bound again.
+    let enough = space.geometry.capacity / 12
+    let left = try freeBytes(step.slot - 1, of: parent) ?? 0
+    let right = try freeBytes(step.slot + 1, of: parent) ?? 0
+    let isRight = right > left
+    if max(left, right) >= enough, try share(step, isRight, entry, scratch, with: editor) {
+      return true
     }
-    neighbours.sort { $0.freeBytes > $1.freeBytes }
-    for (isRight, free) in neighbours where free >= space.geometry.capacity / 12 {
-      if try share(step, isRight, entry, scratch, with: editor) { return true }
-    }
-    for (isRight, _) in neighbours {
-      let beside = step.slot + (isRight ? 1 : -1)
-      guard let free = try freeBytes(beside + (isRight ? 1 : -1), of: parent),
-        free >= space.geometry.capacity / 9
-      else { continue }
-      // Two thirds of the room go to the neighbour, to be shared in turn.
-      let neighbour = PageEditor.PathStep(page: step.page, slot: beside)
-      guard try share(neighbour, isRight, nil, moving: free * 2 / 3, scratch, with: editor) else {
-        continue
-      }
-      if try share(step, isRight, entry, scratch, with: editor) { return true }
+    if min(left, right) >= enough, try share(step, !isRight, entry, scratch, with: editor) {
+      return true
     }
     return false
+  }
+
+  /// Fills two nodes that were one until now from their neighbours, so that all four are as full.
+  ///
+  /// - Parameter slot: of the left one of the two in their parent.
+  func shareAfterSplit(
+    at slot: Int, of parentID: PageID, _ scratch: NodeScratch, with editor: PageEditor
+  ) throws(StorageError) {
+    let parent = try space.page(parentID)
+    let outerLeft = try freeBytes(slot - 1, of: parent)
+    let outerRight = try freeBytes(slot + 2, of: parent)
+    let inner = (try freeBytes(slot, of: parent) ?? 0) + (try freeBytes(slot + 1, of: parent) ?? 0)
+    let count = 2 + (outerLeft == nil ? 0 : 1) + (outerRight == nil ? 0 : 1)
+    let average = (inner + (outerLeft ?? 0) + (outerRight ?? 0)) / count
+    if let outerLeft, outerLeft < average {
+      let step = PageEditor.PathStep(page: parentID, slot: slot - 1)
+      _ = try share(step, true, nil, moving: average - outerLeft, scratch, with: editor)
+    }
+    if let outerRight, outerRight < average {
+      let step = PageEditor.PathStep(page: parentID, slot: slot + 2)
+      _ = try share(step, false, nil, moving: average - outerRight, scratch, with: editor)
+    }
   }
 
   private func freeBytes(_ slot: Int, of parent: Page) throws(StorageError) -> Int? {
