@@ -36,7 +36,9 @@ import Testing
         }
         try run.compareSeeks()
         try run.remove(outlier)
-        for number in 0..<count where number % 5 != 0 { try run.remove(Int64(1000 + number), isChecked: false) }
+        for number in 0..<count where number % 5 != 0 {
+          try run.remove(Int64(1000 + number), isChecked: false)
+        }
         try run.compareSeeks()
       }
     }
@@ -82,7 +84,8 @@ enum RecordKeys: Int, CaseIterable, Sendable {
         + Int64(generator.below(5))
     case .sparse: Int64(bitPattern: generator.next())
     case .clusters:
-      (Int64(generator.below(5)) << [14, 20, 33, 60][generator.below(4)]) + Int64(generator.below(40))
+      (Int64(generator.below(5)) << [14, 20, 33, 60][generator.below(4)])
+        + Int64(generator.below(40))
     }
   }
 }
@@ -159,7 +162,9 @@ private struct RecordRun {
     let sorted = model.keys.sorted()
     var cursor = tree.cursor()
     var wanted: [Int64] = [.min, .max, 0, 0x1_0000]
-    for key in sorted { wanted += [key &- 1, key, key &+ 1, key &+ 0x1_0000, key &+ 0x1_0000_0000] }
+    for key in sorted {
+      wanted += [key &- 1, key, key &+ 1, key &+ 0x1_0000, key &+ 0x1_0000_0000]
+    }
     for key in wanted {
       #expect(try tree.value(for: key)?.array == model[key], "seed \(seed)")
       #expect(

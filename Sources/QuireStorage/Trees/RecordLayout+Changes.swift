@@ -17,7 +17,8 @@ extension RecordLayout {
     let scale = scale(of: node.page, adding: key, at: slot)
     let second = isLeaf ? offsetByteCount : childByteCount
     let slotsGrowth =
-      (count == 0 ? fieldByteCount : count &* (scale.width.byteCount &- width(of: node.page).byteCount))
+      (count == 0
+        ? fieldByteCount : count &* (scale.width.byteCount &- width(of: node.page).byteCount))
       &+ scale.width.byteCount &+ second
     let cellByteCount = isLeaf ? payload.count : 0
     guard slotsGrowth &+ cellByteCount <= node.page.freeBytes else { return false }
@@ -31,7 +32,8 @@ extension RecordLayout {
     }
     openSlot(slot, second, scale.width, in: node)
     let isKey = isLeaf || slot > 0
-    setDifference(isKey ? UInt64(bitPattern: key &- scale.base) : 0, at: slot, scale.width, in: node)
+    setDifference(
+      isKey ? UInt64(bitPattern: key &- scale.base) : 0, at: slot, scale.width, in: node)
     node.count = count &+ 1
     let target = node.base + secondsStart(of: node.page) + slot &* second
     if isLeaf {
@@ -58,7 +60,8 @@ extension RecordLayout {
       from: secondSlot, byteCount: (count &- slot) &* second)
     (seconds + width.byteCount).copyMemory(from: seconds, byteCount: slot &* second)
     let keySlot = node.base + keysStart + slot &<< width.shift
-    (keySlot + width.byteCount).copyMemory(from: keySlot, byteCount: (count &- slot) &<< width.shift)
+    (keySlot + width.byteCount).copyMemory(
+      from: keySlot, byteCount: (count &- slot) &<< width.shift)
   }
 
   /// Finds a place for a payload, in one of the holes if need be, or closes them; the lowest cell is
@@ -71,7 +74,8 @@ extension RecordLayout {
       contiguousFreeBytes(of: node.page) &+ (node.page.count == 0 ? fieldByteCount : 0)
     // Holes first: what lies before the cells is needed for slots, too.
     if contiguous >= slotsGrowth, byteCount > 0, node.page.count > 0,
-      node.page.freeBytes &- contiguous >= byteCount, let hole = hole(of: byteCount, in: node.page, scratch)
+      node.page.freeBytes &- contiguous >= byteCount,
+      let hole = hole(of: byteCount, in: node.page, scratch)
     {
       return hole
     }

@@ -1,9 +1,8 @@
 // Sharing out: a node that is full gives entries to a neighbour that has room, before it is split.
 //
-// Splitting alone leaves nodes 69 % full when keys arrive in random order. With the neighbours'
-// help a node is split only when both beside it, and those beside them, have hardly any room: then
-// nodes are 87 % full, and there is one page for every five fewer to keep in memory, to write at a
-// checkpoint and to read when the store is opened (decision 0006).
+// Splitting alone leaves nodes 69 % full when keys arrive in random order. With the neighbours' help
+// a node is split only when both beside it have hardly any room, and they then fill the two halves:
+// nodes are 86 % full, and a fifth of the pages are saved (decision 0006).
 //
 // What moves are entries at the edge: their cells leave holes in one node, which later cells fill,
 // and lie one after the other in the other, so that a commit has little to log.
@@ -76,7 +75,8 @@ extension Tree {
   ///   - byteCount: what to move; by default as much as makes both equally full.
   /// - Returns: `false`, with nothing changed, when that cannot be done.
   private func share(
-    _ step: PageEditor.PathStep, _ toRight: Bool, _ entry: NodeSharing<Layout>.Entry?, moving byteCount: Int? = nil,
+    _ step: PageEditor.PathStep, _ toRight: Bool, _ entry: NodeSharing<Layout>.Entry?,
+    moving byteCount: Int? = nil,
     _ scratch: NodeScratch, with editor: PageEditor
   ) throws(StorageError) -> Bool {
     let pageSize = editor.pageSize
