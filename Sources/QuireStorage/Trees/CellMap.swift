@@ -46,11 +46,13 @@ enum CellMap {
     _ range: Range<Int>, in words: UnsafeMutableBufferPointer<UInt64>
   ) -> Bool {
     var start = range.lowerBound
-    while start < range.upperBound {
-      let part = min(range.upperBound, (start | 63) + 1)
-      let mask = (UInt64.max >> UInt64(64 - (part - start))) << UInt64(start & 63)
-      if words[start >> 6] & mask != 0 { return false }
-      words[start >> 6] |= mask
+    let end = range.upperBound
+    while start < end {
+      let part = min(end, (start | 63) &+ 1)
+      let mask = (UInt64.max &>> UInt64(64 &- (part &- start))) &<< UInt64(start & 63)
+      let word = words[start &>> 6]
+      if word & mask != 0 { return false }
+      words[start &>> 6] = word | mask
       start = part
     }
     return true

@@ -41,11 +41,11 @@ extension IndexLayout {
     let needed = byteCount(suffix: suffixByteCount, payload: payload.count)
     let cellByteCount = needed &- headByteCount &- offsetByteCount
     var start = page.cellStart &- cellByteCount
-    // Holes first: what lies before the cells is needed for heads and offsets, too.
-    if let hole = hole(of: cellByteCount, in: page, scratch) {
+    if needed > contiguousFreeBytes(of: page) {
+      guard let hole = hole(of: cellByteCount, in: page, scratch) else {
+        return refill(node, adding: key, payload, at: slot, scratch)
+      }
       start = hole
-    } else if needed > contiguousFreeBytes(of: page) {
-      return refill(node, adding: key, payload, at: slot, scratch)
     }
 
     let heads = node.base + headsStart(prefix: prefix)
@@ -90,8 +90,11 @@ extension IndexLayout {
     return CellMap.hole(
       of: cellByteCount, from: node.cellStart, pageSize: scratch.pageSize, count: node.count
     ) { slot in
-      let start = cell(at: slot, in: node).start - node.base
-      return start..<(start + byteCount(at: slot, in: node) - headByteCount - offsetByteCount)
+      let cell = cell(at: slot, in: node)
+      let payload = cell.payloadStart - node.base
+      let byteCount =
+        node.level == 0 ? ValuePayload.byteCount(at: cell.payloadStart) : childByteCount
+      return Range(uncheckedBounds: (cell.start - node.base, payload &+ byteCount))
     }
   }
 

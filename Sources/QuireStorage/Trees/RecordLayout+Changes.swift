@@ -72,14 +72,14 @@ extension RecordLayout {
     // An empty node's slots begin behind a base that it does not have yet.
     let contiguous =
       contiguousFreeBytes(of: node.page) &+ (node.page.count == 0 ? fieldByteCount : 0)
-    // Holes first: what lies before the cells is needed for slots, too.
-    if contiguous >= slotsGrowth, byteCount > 0, node.page.count > 0,
-      node.page.freeBytes &- contiguous >= byteCount,
-      let hole = hole(of: byteCount, in: node.page, scratch)
-    {
-      return hole
+    if contiguous < slotsGrowth &+ byteCount {
+      if contiguous >= slotsGrowth, byteCount > 0,
+        let hole = hole(of: byteCount, in: node.page, scratch)
+      {
+        return hole
+      }
+      closeHoles(in: node, scratch)
     }
-    if contiguous < slotsGrowth &+ byteCount { closeHoles(in: node, scratch) }
     let start = node.page.cellStart &- byteCount
     node.cellStart = start
     return start
@@ -90,7 +90,8 @@ extension RecordLayout {
       of: byteCount, from: node.cellStart, pageSize: scratch.pageSize, count: node.count
     ) { slot in
       let start = offset(at: slot, in: node)
-      return start..<(start + payload(at: slot, in: node).count)
+      return Range(
+        uncheckedBounds: (start, start &+ payload(at: slot, in: node).count))
     }
   }
 
