@@ -75,12 +75,15 @@ struct FileSealing {
   /// Seals a log's header and, one after the other, its records; their lengths and their chain are
   /// made right as well. The first record follows what the newer meta page names.
   ///
-  /// - Parameter chain: what that is.
-  func sealLog(_ log: inout [UInt8], chain: UInt64) {
-    guard log.count >= 40 else { return }
+  /// - Parameters:
+  ///   - epoch: that of the meta page.
+  ///   - chain: what the first record follows.
+  func sealLog(_ log: inout [UInt8], epoch: UInt64, chain: UInt64) {
+    guard log.count >= 48 else { return }
     log.replaceSubrange(0..<8, with: [0x89] + Array("QLog\r\n\u{1A}".utf8))
     log.setNumber(UInt64(pageSize), at: 12, byteCount: 4)
-    log.setNumber(logHash(log, 0..<32, epoch: 0), at: 32, byteCount: 8)
+    log.setNumber(epoch, at: 32, byteCount: 8)
+    log.setNumber(logHash(log, 0..<40, epoch: 0), at: 40, byteCount: 8)
     var offset = 4096
     var previous = chain
     while offset + 72 <= log.count, Array(log[offset..<offset + 8]) == Array("Qcommit1".utf8) {
@@ -96,14 +99,18 @@ struct FileSealing {
     }
   }
 
-  /// What the first record of the log names as its predecessor, by the newer meta page.
-  func chain(in file: [UInt8]) -> UInt64 {
-    guard file.count >= 3 * pageSize else { return 0 }
+  /// The epoch of the log, and what its first record names as its predecessor, by the newer meta
+  /// page.
+  func log(of file: [UInt8]) -> (epoch: UInt64, chain: UInt64) {
+    guard file.count >= 3 * pageSize else { return (0, 0) }
     let metas = (1...2).map { $0 * pageSize }
     let newer = metas.max {
       file.number(at: $0 + 8, byteCount: 8) < file.number(at: $1 + 8, byteCount: 8)
     }
-    return file.number(at: (newer ?? pageSize) + 48, byteCount: 8)
+    let start = newer ?? pageSize
+    return (
+      file.number(at: start + 16, byteCount: 8), file.number(at: start + 48, byteCount: 8)
+    )
   }
 }
 

@@ -13,7 +13,10 @@ func fuzz(_ bytes: [UInt8]) {
   var log = input.rest()
   guard let sealing = FileSealing(repairing: &file) else { return }
   sealing.sealPages(of: &file)
-  if flags & unsealedFlag == 0 { sealing.sealLog(&log, chain: sealing.chain(in: file)) }
+  if flags & unsealedFlag == 0 {
+    let (epoch, chain) = sealing.log(of: file)
+    sealing.sealLog(&log, epoch: epoch, chain: chain)
+  }
   StoreExercise.run(["store": file, "store-log": log], isReadOnly: flags & readOnlyFlag != 0)
 }
 

@@ -66,6 +66,19 @@ extension File {
     }
   }
 
+  /// Reads bytes that the file has, by its length: fewer are no shorter file but a failed read, and
+  /// what depends on them must not be decided without them.
+  func readFully(
+    at offset: Int, into buffer: UnsafeMutableRawBufferPointer, path: String
+  ) throws(StorageError) {
+    let count = try read(at: offset, into: buffer)
+    guard count == buffer.count else {
+      throw .io(
+        operation: "read", path: path, code: 0,
+        message: "\(count) bytes came where the file has \(buffer.count)")
+    }
+  }
+
   /// Reads as much as the memory holds, from the start of the file.
   func readAll(into memory: PageMemory) throws(StorageError) -> Int {
     try memory.withBytes { bytes throws(StorageError) in try read(at: 0, into: bytes) }

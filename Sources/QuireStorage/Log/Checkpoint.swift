@@ -29,7 +29,7 @@ final class Checkpoint: Sendable {
 
   /// Those of which the log has no whole image.
   func pagesWithoutImage(_ pages: [(id: PageID, page: Page)]) -> [(id: PageID, page: Page)] {
-    pages.filter { $0.page.frame.header.imageSpan != position.span }
+    pages.filter { PageWord($0.page).imageSpan != position.span }
   }
 
   /// Puts what is about to be overwritten into the versions that see it, then overwrites it.

@@ -17,8 +17,11 @@ enum LogFormat {
     static let minor = 10
     static let pageSize = 12
     static let identity = 16
-    static let checksum = 32
-    static let byteCount = 40
+    /// That of the meta pages which demand this log: another log of the same store is none of
+    /// this time.
+    static let epoch = 32
+    static let checksum = 40
+    static let byteCount = 48
   }
 
   enum Record {

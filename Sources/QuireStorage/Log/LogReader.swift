@@ -53,8 +53,8 @@ struct LogReader {
     pageCount = meta.pageCount
     freePageCount = meta.freePageCount
     fileByteCount = try file.byteCount()
-    let window = LogWindow(file, byteCount: fileByteCount)
-    guard try isHeaderOurs(window) else { throw .logForeign(path: path) }
+    let window = LogWindow(file, path: path, byteCount: fileByteCount)
+    guard try isHeaderOurs(window, isClosed: meta.isClean) else { throw .logForeign(path: path) }
     guard !meta.isClean else { return }
     let found = try findRecords(from: meta.logOffset, chain: meta.logChain, window)
     try lookBeyondEnd(window)
@@ -70,7 +70,7 @@ struct LogReader {
     if let missing { use(missing) }
   }
 
-  private func isHeaderOurs(_ window: LogWindow) throws(StorageError) -> Bool {
+  private func isHeaderOurs(_ window: LogWindow, isClosed: Bool) throws(StorageError) -> Bool {
     typealias Header = LogFormat.Header
     guard fileByteCount >= LogFormat.recordsStart,
       let header = try window.bytes(at: 0, count: Header.byteCount)
@@ -78,6 +78,7 @@ struct LogReader {
     let checked = UnsafeRawBufferPointer(start: header, count: Header.checksum)
     // The checksum is seeded with the identity, so the identity itself need not be compared.
     return header.u64(at: Header.magic) == LogFormat.fileMagic
+      && (header.u64(at: Header.epoch) == epoch || isClosed)
       && header.u64(at: Header.checksum) == checksum.ofLog(checked, epoch: 0)
       && Int(header.u32(at: Header.pageSize)) == pageSize
   }
@@ -159,19 +160,18 @@ struct LogReader {
     pages[entry.id] = frame
     if entry.isWhole { return frame }
     let buffer = UnsafeMutableRawBufferPointer(start: frame.base, count: pageSize)
-    let count = try storeFile.read(at: Int(entry.id.rawValue) * pageSize, into: buffer)
+    let offset = Int(entry.id.rawValue) * pageSize
+    guard offset + pageSize <= (try storeFile.byteCount()) else { return nil }
+    try storeFile.readFully(at: offset, into: buffer, path: path)
     let page = Page(frame.base)
-    let isWhole =
-      count == pageSize
-      && page.checksum == checksum.ofPage(entry.id, page, pageSize: pageSize)
-    return isWhole ? frame : nil
+    return page.checksum == checksum.ofPage(entry.id, page, pageSize: pageSize) ? frame : nil
   }
 
   /// Looks for whole records anywhere that vouch for commits that were not found.
   private func lookBeyondEnd(_ window: LogWindow) throws(StorageError) {
     // What a checkpoint was about to write, it had made sure of.
     var durable = max(lastCommit, images?.commit ?? lastCommit)
-    let scan = LogWindow(file, byteCount: fileByteCount)
+    let scan = LogWindow(file, path: path, byteCount: fileByteCount)
     var offset = LogFormat.recordsStart
     while offset + LogFormat.Record.headerByteCount <= fileByteCount {
       guard let start = try scan.bytes(at: offset, count: 8) else { break }
@@ -238,6 +238,7 @@ struct LogReader {
 /// A stretch of a log in memory, moved along as it is read.
 private final class LogWindow {
   private let file: any File
+  private let path: String
   private let fileByteCount: Int
   private var memory = PageMemory(byteCount: 0)
   private var start = 0
@@ -245,8 +246,9 @@ private final class LogWindow {
 
   private static let usualByteCount = 1 << 20
 
-  init(_ file: any File, byteCount: Int) {
+  init(_ file: any File, path: String, byteCount: Int) {
     self.file = file
+    self.path = path
     fileByteCount = byteCount
   }
 
@@ -258,10 +260,11 @@ private final class LogWindow {
       if memory.byteCount < room { memory = PageMemory(byteCount: room) }
       start = offset
       count = 0
-      count = try memory.withBytes { bytes throws(StorageError) in
-        try file.read(at: offset, into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<room]))
+      try memory.withBytes { bytes throws(StorageError) in
+        try file.readFully(
+          at: offset, into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<room]), path: path)
       }
-      guard wanted <= count else { return nil }
+      count = room
     }
     return UnsafeRawPointer(memory.base + (offset - start))
   }

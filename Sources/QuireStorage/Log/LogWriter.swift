@@ -65,7 +65,7 @@ final class LogWriter {
     file = try fileSystem.open(path, .create)
     let start = PageMemory(byteCount: LogFormat.initialByteCount)
     start.base.initializeMemory(as: UInt8.self, repeating: 0, count: start.byteCount)
-    LogWriter.encodeHeader(identity, pageSize: pageSize, checksum, in: start.base)
+    LogWriter.encodeHeader(identity, pageSize: pageSize, epoch, checksum, in: start.base)
     try file.write(start, at: 0)
     if durability != .none {
       try file.sync(for: .logCreation)
@@ -74,7 +74,7 @@ final class LogWriter {
   }
 
   private static func encodeHeader(
-    _ identity: StoreIdentity, pageSize: Int, _ checksum: Checksum,
+    _ identity: StoreIdentity, pageSize: Int, _ epoch: UInt64, _ checksum: Checksum,
     in header: UnsafeMutableRawPointer
   ) {
     typealias Header = LogFormat.Header
@@ -85,6 +85,7 @@ final class LogWriter {
     for (index, byte) in identity.bytes.enumerated() {
       header.storeBytes(of: byte, toByteOffset: Header.identity + index, as: UInt8.self)
     }
+    header.setU64(epoch, at: Header.epoch)
     let checked = UnsafeRawBufferPointer(start: header, count: Header.checksum)
     header.setU64(checksum.ofLog(checked, epoch: 0), at: Header.checksum)
   }
@@ -102,32 +103,33 @@ final class LogWriter {
   /// - Parameter touched: the pages the transaction set, in the order of the file, each once; those
   ///   - cleanBases: the pages of the file among them as they were, in the order of the file.
   func encode(
-    _ space: PageSpace, touched: [PageID], cleanBases: [(id: PageID, frame: PageFrame)],
+    _ space: PageSpace, touched: [PageID], cleanBases: [PageEditor.CleanBase],
     durableThrough: CommitNumber
   ) -> Record {
     typealias Format = LogFormat.Record
     var offset = Format.headerByteCount
     var entryCount = 0
     let limit = PageDifference.byteCountLimit(pageSize: pageSize)
-    var bases = cleanBases[...]
+    var nextBase = 0
     for id in touched {
       let word = space.overlay[id]
       guard word.isPage else { continue }
       makeRoom(offset + limit + Format.trailerByteCount + Format.alignment, keeping: offset)
       let old = space.parent?.overlay[id] ?? .absent
-      while let first = bases.first, first.id < id { bases.removeFirst() }
-      let clean = bases.first.flatMap { $0.id == id ? $0.frame : nil }
-      let base = old.isPage ? old.page : clean.map { Page($0.base) }
-      let hasImage = old.isPage && old.frame.header.imageSpan == span
+      while nextBase < cleanBases.count, cleanBases[nextBase].id < id { nextBase += 1 }
+      var base = old.isPage ? old.page : nil
+      if base == nil, nextBase < cleanBases.count, cleanBases[nextBase].id == id {
+        base = cleanBases[nextBase].page
+      }
+      let hasImage = old.isPage && old.imageSpan == span
       let isWhole = base == nil || !hasImage && imageByteCount < imageByteLimit
       let byteCount = PageDifference.encode(
         word.page, from: isWhole ? nil : base, at: id, pageSize: pageSize,
         in: buffer.base + offset)
-      word.frame.header.imageSpan = isWhole || hasImage ? span : 0
+      word.imageSpan = isWhole || hasImage ? span : 0
       if isWhole, base != nil { imageByteCount += byteCount }
       offset += byteCount
       if byteCount > 0 { entryCount += 1 }
-      withExtendedLifetime(clean) {}
     }
     makeRoom(offset + Format.trailerByteCount + Format.alignment, keeping: offset)
     let record = buffer.base

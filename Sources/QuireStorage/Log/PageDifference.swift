@@ -74,9 +74,18 @@ enum PageDifference {
   private static func isEqual64(
     _ page: UnsafeRawPointer, _ base: UnsafeRawPointer?, at offset: Int
   ) -> Bool {
-    let new = page.loadUnaligned(fromByteOffset: offset, as: SIMD8<UInt64>.self)
-    guard let base else { return new == .zero }
-    return new == base.loadUnaligned(fromByteOffset: offset, as: SIMD8<UInt64>.self)
+    // Differences joined, and looked at once: a comparison for each word would be slower by half.
+    var difference = SIMD2<UInt64>.zero
+    for word in 0..<4 {
+      let place = offset &+ word &* 16
+      let new = page.loadUnaligned(fromByteOffset: place, as: SIMD2<UInt64>.self)
+      if let base {
+        difference |= new ^ base.loadUnaligned(fromByteOffset: place, as: SIMD2<UInt64>.self)
+      } else {
+        difference |= new
+      }
+    }
+    return difference[0] | difference[1] == 0
   }
 
   /// One entry as read from a log.

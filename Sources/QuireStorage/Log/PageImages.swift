@@ -69,13 +69,17 @@ struct PageImages {
   ///
   /// - Returns: `nil` if it is not whole, or belongs to another time or store.
   init?(
-    _ file: any File, after meta: MetaPage, _ checksum: Checksum, geometry: PageGeometry
+    _ file: any File, path: String, after meta: MetaPage, _ checksum: Checksum,
+    geometry: PageGeometry
   ) throws(StorageError) {
     let pageSize = geometry.pageSize
     let byteCount = try file.byteCount()
     let first = PageMemory(byteCount: PageImages.listOffset)
-    guard byteCount >= PageImages.listOffset, try file.readAll(into: first) == first.byteCount,
-      UnsafeRawPointer(first.base).u64(at: 0) == PageImages.magic,
+    guard byteCount >= PageImages.listOffset else { return nil }
+    try first.withBytes { bytes throws(StorageError) in
+      try file.readFully(at: 0, into: bytes, path: path)
+    }
+    guard UnsafeRawPointer(first.base).u64(at: 0) == PageImages.magic,
       UnsafeRawPointer(first.base).u64(at: PageImages.epochOffset) == meta.epoch,
       Int(UnsafeRawPointer(first.base).u32(at: PageImages.pageSizeOffset)) == pageSize
     else { return nil }
@@ -85,7 +89,10 @@ struct PageImages {
     let start = PageImages.pagesStart(count: count, pageSize: pageSize)
     guard commit > meta.lastCommit, start + count * pageSize <= byteCount else { return nil }
     let head = PageMemory(byteCount: start)
-    guard try file.readAll(into: head) == start,
+    try head.withBytes { bytes throws(StorageError) in
+      try file.readFully(at: 0, into: bytes, path: path)
+    }
+    guard
       PageImages.headChecksum(head.base, count: count, checksum, epoch: meta.epoch) == sum
     else { return nil }
     var pages: [PageID: PageFrame] = [:]
@@ -95,8 +102,8 @@ struct PageImages {
       let written = UnsafeRawPointer(head.base).u64(at: entry + 4)
       let frame = PageFrame.make(pageSize: pageSize)
       let buffer = UnsafeMutableRawBufferPointer(start: frame.base, count: pageSize)
-      let read = try file.read(at: start + index * pageSize, into: buffer)
-      guard read == pageSize, Page(frame.base).commit.rawValue == written,
+      try file.readFully(at: start + index * pageSize, into: buffer, path: path)
+      guard Page(frame.base).commit.rawValue == written,
         Page(frame.base).checksum == checksum.ofPage(id, Page(frame.base), pageSize: pageSize)
       else { return nil }
       pages[id] = frame

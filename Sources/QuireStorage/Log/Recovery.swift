@@ -19,13 +19,13 @@ struct Recovery {
     registry: VersionRegistry? = nil
   ) throws(StorageError) {
     let isReadOnly = options.isReadOnly
-    var head = try Recovery.read(file, byteCount: Recovery.headByteCount)
+    var head = try Recovery.read(file, path, byteCount: Recovery.headByteCount)
     let page = try IdentityPage(
       from: UnsafeRawBufferPointer(rebasing: head.memory.bytes[..<head.byteCount]), path: path,
       isReadOnly: isReadOnly)
     let geometry = PageGeometry(pageSize: page.pageSize)
     if page.pageSize * Int(PageID.firstFree.rawValue) > head.byteCount {
-      head = try Recovery.read(file, byteCount: page.pageSize * Int(PageID.firstFree.rawValue))
+      head = try Recovery.read(file, path, byteCount: page.pageSize * Int(PageID.firstFree.rawValue))
     }
     defer { withExtendedLifetime(head.memory) {} }
     let bytes = UnsafeRawBufferPointer(rebasing: head.memory.bytes[..<head.byteCount])
@@ -69,10 +69,13 @@ struct Recovery {
   }
 
   private static func read(
-    _ file: any File, byteCount: Int
+    _ file: any File, _ path: String, byteCount: Int
   ) throws(StorageError) -> (memory: PageMemory, byteCount: Int) {
-    let memory = PageMemory(byteCount: byteCount)
-    return (memory, try file.readAll(into: memory))
+    let memory = PageMemory(byteCount: min(byteCount, try file.byteCount()))
+    try memory.withBytes { bytes throws(StorageError) in
+      try file.readFully(at: 0, into: bytes, path: path)
+    }
+    return (memory, memory.byteCount)
   }
 
   private static func readLog(
@@ -100,7 +103,9 @@ struct Recovery {
   ) throws(StorageError) -> PageImages? {
     do throws(StorageError) {
       let file = try fileSystem.open(StoreFile.imagesPath(of: path), .read)
-      return try PageImages(file, after: meta, Checksum(identity), geometry: geometry)
+      return try PageImages(
+        file, path: StoreFile.imagesPath(of: path), after: meta, Checksum(identity),
+        geometry: geometry)
     } catch .notFound {
       return nil
     }
@@ -112,13 +117,14 @@ struct Recovery {
   func secureLog(of path: String, in fileSystem: any FileSystem) throws(StorageError) {
     guard let log, !log.records.isEmpty else { return }
     let temporary = StoreFile.newLogPath(of: path)
+    let logPath = StoreFile.logPath(of: path)
     do throws(StorageError) {
       let file = try fileSystem.open(temporary, .create)
       // The records follow each other from the start, which is one of the places to look for them.
-      try Recovery.copy(log.file, 0, LogFormat.recordsStart, to: file, at: 0)
+      try Recovery.copy(log.file, logPath, 0, LogFormat.recordsStart, to: file, at: 0)
       var end = LogFormat.recordsStart
       for (offset, byteCount) in log.records {
-        try Recovery.copy(log.file, offset, byteCount, to: file, at: end)
+        try Recovery.copy(log.file, logPath, offset, byteCount, to: file, at: end)
         end += byteCount
       }
       try file.sync(for: .recoveredLog)
@@ -131,12 +137,13 @@ struct Recovery {
   }
 
   private static func copy(
-    _ source: any File, _ offset: Int, _ byteCount: Int, to target: any File, at end: Int
+    _ source: any File, _ path: String, _ offset: Int, _ byteCount: Int, to target: any File,
+    at end: Int
   ) throws(StorageError) {
     let memory = PageMemory(byteCount: byteCount)
-    let count = try memory.withBytes { bytes throws(StorageError) in
-      try source.read(at: offset, into: bytes)
+    try memory.withBytes { bytes throws(StorageError) in
+      try source.readFully(at: offset, into: bytes, path: path)
     }
-    try target.write(memory, byteCount: count, at: end)
+    try target.write(memory, at: end)
   }
 }

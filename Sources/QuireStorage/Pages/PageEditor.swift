@@ -23,12 +23,16 @@ final class PageEditor {
 
   /// Pages as the file has them which this transaction changes: what the log's differences are
   /// about. Kept here, as the cache may give them up.
-  private var cleanBases: [(id: PageID, frame: PageFrame)] = []
+  private var cleanBases: [CleanBase] = []
 
-  /// The same in the order of the file.
-  func sortedCleanBases() -> [(id: PageID, frame: PageFrame)] {
-    cleanBases.sorted { $0.id < $1.id }
+  /// A page as the file has it; the editor keeps its frame.
+  struct CleanBase {
+    let id: PageID
+    let page: Page
   }
+
+  /// The same in the order of the file. Valid as long as the editor.
+  func sortedCleanBases() -> [CleanBase] { cleanBases.sorted { $0.id < $1.id } }
 
   /// The pages that this transaction has in memory of its own, and how many bytes they may take.
   private var ownPageCount = 0
@@ -82,7 +86,10 @@ final class PageEditor {
     frame.base.copyMemory(from: page.base, byteCount: pageSize)
     let copy = MutablePage(frame.base)
     copy.commit = commit
-    if word == .absent, space.cache != nil { cleanBases.append((id, page.frame)) }
+    if word == .absent, space.cache != nil {
+      _ = Unmanaged.passRetained(page.frame)
+      cleanBases.append(CleanBase(id: id, page: page))
+    }
     space.set(id, to: frame.intoTable())
     touched.append(id)
     ownPageCount += 1
@@ -126,7 +133,10 @@ final class PageEditor {
     dropped.removeAll(keepingCapacity: true)
   }
 
-  deinit { freeDropped() }
+  deinit {
+    freeDropped()
+    for base in cleanBases { PageWord(base.page).release() }
+  }
 
   /// Puts an empty page at `id`, which must be marked as in use.
   func create(_ type: PageType, level: Int, at id: PageID) -> MutablePage {

@@ -20,7 +20,9 @@ struct PageFrameHeader {
 final class PageFrame: ManagedBuffer<PageFrameHeader, UInt8> {
   /// From the object to the page's bytes: the object's own two words, then the header.
   @inline(__always) static var bytesOffset: Int { 32 }
-  private static let wasUsedOffset = 24
+  /// From the page's bytes back to the fields of the header.
+  @inline(__always) static var imageSpanDistance: Int { 16 }
+  @inline(__always) private static var wasUsedDistance: Int { 8 }
 
   /// A frame with arbitrary content.
   static func make(pageSize: Int) -> PageFrame {
@@ -44,7 +46,7 @@ final class PageFrame: ManagedBuffer<PageFrameHeader, UInt8> {
   /// Notes a use, for the cache's choice of what to give up.
   @inline(__always)
   static func noteUse(of base: UnsafeRawPointer) {
-    let flag = UnsafeMutableRawPointer(mutating: base - bytesOffset + wasUsedOffset)
+    let flag = UnsafeMutableRawPointer(mutating: base - wasUsedDistance)
       .assumingMemoryBound(to: Atomic<UInt64>.self)
     // Reading first keeps the line shared among cores while the flag is set already.
     if flag.pointee.load(ordering: .relaxed) == 0 { flag.pointee.store(1, ordering: .relaxed) }
@@ -54,7 +56,7 @@ final class PageFrame: ManagedBuffer<PageFrameHeader, UInt8> {
   ///
   /// - Returns: whether it was set.
   static func takeUse(of base: UnsafeRawPointer) -> Bool {
-    let flag = UnsafeMutableRawPointer(mutating: base - bytesOffset + wasUsedOffset)
+    let flag = UnsafeMutableRawPointer(mutating: base - wasUsedDistance)
       .assumingMemoryBound(to: Atomic<UInt64>.self)
     return flag.pointee.exchange(0, ordering: .relaxed) != 0
   }
@@ -65,6 +67,7 @@ struct PageWord: Equatable {
   var bits: UInt
 
   @inline(__always) init(bits: UInt) { self.bits = bits }
+  @inline(__always) init(_ page: Page) { bits = UInt(bitPattern: page.base) }
 
   /// The table says nothing: the page is as the file has it.
   static var absent: PageWord { PageWord(bits: 0) }
@@ -82,6 +85,14 @@ struct PageWord: Equatable {
   }
   /// The page's frame, retained.
   @inline(__always) var frame: PageFrame { unmanaged.takeUnretainedValue() }
+  /// ``PageFrameHeader/imageSpan`` of the page's frame.
+  @inline(__always) var imageSpan: UInt64 {
+    get { (base - PageFrame.imageSpanDistance).load(as: UInt64.self) }
+    nonmutating set {
+      UnsafeMutableRawPointer(mutating: base - PageFrame.imageSpanDistance)
+        .storeBytes(of: newValue, as: UInt64.self)
+    }
+  }
   /// Adds a reference, for another table.
   func retain() { _ = unmanaged.retain() }
   /// Gives a table's reference back.
