@@ -75,7 +75,12 @@ import Testing
       let run = ToolRun(words)
       #expect(run.code == (claim.isSound ? .good : .bad), "\(words) \(run.errors)")
       let said = (run.output + run.errors).replacing(claim.path, with: claim.file)
-      if !claim.isSound { #expect(said.contains(claim.finding.prefix(24)), "\(words): \(said)") }
+      // Words differ, as another looks; the page does not.
+      let place =
+        claim.finding.hasPrefix("page ")
+        ? claim.finding.split(whereSeparator: { " :".contains($0) })[..<2].joined(separator: " ")
+        : String(claim.finding.prefix(24))
+      if !claim.isSound { #expect(said.contains(place), "\(words): \(said)") }
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == before.sorted())
     #expect(try Data(contentsOf: URL(filePath: claim.path)) == bytes)
@@ -100,14 +105,15 @@ import Testing
   }
 
   @Test func `they are what the engine makes, byte for byte`() throws {
-    let made = try SoundFixtures.all().map { ("Format1", $0.fixture) }
+    let made =
+      try SoundFixtures.all().map { ("Format1", $0.fixture) }
       + DamagedFixtures.all().map { ("Damaged", $0) }
     #expect(made.map(\.1.fileName) == Self.claims.map(\.file))
     for (folder, fixture) in made {
       for (name, bytes) in fixture.files {
         let url = Fixtures.folder.appending(path: "\(folder)/\(name)")
         let isSame = try Data(contentsOf: url) == Data(bytes)
-        #expect(isSame, "\(name): quire fixtures makes them again, if the format changed on purpose")
+        #expect(isSame, "\(name): make the fixtures again if the format changed on purpose")
       }
     }
   }

@@ -235,6 +235,14 @@ package struct LogAnatomy {
       let error = StorageError.logDamaged(path: path, firstLost: last.next, lastLost: durable)
       findings.append(.init(message: "\(error)"))
     }
+    if let stale = records.first(where: { $0.state == .stale }) {
+      // A log is made empty, so there is nothing in it from before.
+      findings.append(
+        .init(
+          message:
+            "the log has commit \(stale.commit) of epoch \(stale.epoch), the store's epoch is "
+            + "\(meta.epoch): it is of an earlier time, and later commits are missing"))
+    }
     for record in records {
       switch record.state {
       case .torn:
@@ -254,7 +262,8 @@ package struct LogAnatomy {
         findings.append(
           .init(
             page: page.id,
-            message: "commit \(record.commit) in the log changes a page that the log does not have"))
+            message: "commit \(record.commit) in the log changes a page that the log does not have")
+        )
       }
     }
   }

@@ -11,8 +11,8 @@
 // trusted further than it was checked: offsets in a page are followed when `PageValidation` has let
 // it pass, pages are reached once, and nothing is longer than the files are.
 //
-// Files are only ever read. Memory: the log, a few bytes for each page, and a page for each level of
-// a tree.
+// Files are only ever read. Memory: the log, a few bytes for each page, and a page for each level
+// of a tree.
 
 /// Everything that a store's files say about themselves.
 package struct StoreAnatomy {
@@ -81,8 +81,9 @@ package struct StoreAnatomy {
   /// Reads the files of a store.
   ///
   /// - Throws: ``StorageError/locked(_:)`` when a process has it open for writing;
-  ///   ``StorageError/notAStore(path:reason:)``, ``StorageError/unsupportedFormat(found:supported:)``;
-  ///   an error of the files. Damage is a finding.
+  ///   ``StorageError/notAStore(path:reason:)``,
+  ///   ``StorageError/unsupportedFormat(found:supported:)``; an error of the files. Damage is a
+  ///   finding.
   package init(
     of path: String, in fileSystem: any FileSystem = DiskFileSystem()
   ) throws(StorageError) {

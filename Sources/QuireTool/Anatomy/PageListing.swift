@@ -91,6 +91,12 @@ struct PageListing {
     return blocks.filter { !$0.isEmpty }.joined(separator: "\n\n")
   }
 
+  /// The pages of a run; whoever damaged the length may have made it any number.
+  private func pageCount(of byteCount: UInt64) -> Int {
+    let capacity = UInt64(anatomy.pageSize - 24)
+    return Int(byteCount / capacity) + (byteCount % capacity == 0 ? 0 : 1)
+  }
+
   private func entries(_ content: PageContent) -> String {
     guard !content.entries.isEmpty else { return "" }
     var grid = Grid([
@@ -105,7 +111,7 @@ struct PageListing {
       case .long(let byteCount, let first):
         grid.add(
           "\(slot)", "\(entry.offset)", entry.key.text, "\(byteCount) bytes",
-          "in a run of overflow pages from page \(first)")
+          "in \(pageCount(of: byteCount).grouped) overflow pages from page \(first)")
       case .child(let id):
         grid.add("\(slot)", "\(entry.offset)", entry.key.text, "page \(id)", "")
       }

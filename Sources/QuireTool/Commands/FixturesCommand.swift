@@ -7,7 +7,8 @@ struct FixturesCommand: Command {
   static let seed: UInt64 = 2_001
 
   static let syntax = CommandSyntax(
-    name: "fixtures", summary: "makes the stores of Fixtures: the gallery's, sound and damaged ones",
+    name: "fixtures",
+    summary: "makes the stores of Fixtures: the gallery's, sound and damaged ones",
     operands: [.init("DIR", "the folder for the folders with the stores; made if there is none")],
     options: [
       .init("seed", "N", "another number makes another gallery; \(seed) unless given"),
@@ -34,8 +35,9 @@ struct FixturesCommand: Command {
 
   func run(_ console: Console) throws -> ExitCode {
     let model = try ModelFile.load(try model ?? FixtureFolder.find(nil).modelURL.path, console)
+    let galleryFolder = folder.appending(path: FixtureFolder.modelName)
     let gallery = model.versions.map {
-      folder.appending(path: "\(FixtureFolder.modelName)/\($0.name).\(FixtureFolder.storeExtension)")
+      galleryFolder.appending(path: "\($0.name).\(FixtureFolder.storeExtension)")
     }
     for version in model.versions where GalleryGenerator.objectCounts[version.name] == nil {
       throw GalleryError.noSuchVersion(version.name)

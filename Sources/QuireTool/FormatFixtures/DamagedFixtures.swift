@@ -3,8 +3,8 @@ import QuireStorage
 /// Stores that something happened to, each with what must be said of it: `Fixtures/Damaged`.
 ///
 /// All are one of two stores of 512-byte pages: one that was closed after two commits, and one
-/// whose process died with the last four of six commits in its log. What is claimed follows from the
-/// damage and from where pages lie, not from what the engine answers.
+/// whose process died with the last four of six commits in its log. What is claimed follows from
+/// the damage and from where pages lie, not from what the engine answers.
 package struct DamagedFixtures {
   package static let folderName = "Damaged"
   private static let pageSize = 512
@@ -93,7 +93,9 @@ package struct DamagedFixtures {
 
     var store = closed
     store[leaf * Self.pageSize + 300] ^= 0x10
-    add("flipped-bit", "one bit of page \(leaf), a leaf, flipped", finding: "page \(leaf): \(wrong)", store)
+    add(
+      "flipped-bit", "one bit of page \(leaf), a leaf, flipped", finding: "page \(leaf): \(wrong)",
+      store)
 
     store = closed
     store.replaceSubrange(place(leaf).suffix(256), with: earlier[place(leaf).suffix(256)])
@@ -128,7 +130,8 @@ package struct DamagedFixtures {
 
     store = closed
     store[3 * Self.pageSize + 200] ^= 1
-    add("damaged-map", "one bit of page 3, the page map, flipped", finding: "page 3: \(wrong)", store)
+    add(
+      "damaged-map", "one bit of page 3, the page map, flipped", finding: "page 3: \(wrong)", store)
     try forgePages(leaf)
   }
 
@@ -192,13 +195,14 @@ package struct DamagedFixtures {
     add("damaged-metas", "one bit of both meta pages flipped", opening: bothWrong, store)
 
     store = closed
+    let missing =
+      "the store was not closed cleanly and its log damaged-newest-meta.quire-log is missing"
     let newest = closedAnatomy.metas.first { $0.counts }?.id.rawValue ?? 1
     store[Int(newest) * Self.pageSize + 20] ^= 1
     add(
       "damaged-newest-meta",
       "one bit of the meta page that counts flipped; the other one is from before closing",
-      opening: "the store was not closed cleanly and its log damaged-newest-meta.quire-log is missing",
-      store)
+      opening: missing, store)
 
     store = closed
     store[4 * Self.pageSize + 25] ^= 1
