@@ -84,7 +84,7 @@ package enum SoundFixtures {
     let capacity = pageSize - 24
     var lengths = [0, 1, capacity / 4, capacity / 4 + 1, capacity + 1]
     // With small pages one value is so long that its run steps over the second page map.
-    if !isLarge(pageSize) { lengths += [capacity, pageSize == 512 ? 20_000 : 3 * capacity + 5] }
+    if !isLarge(pageSize) { lengths += [capacity, pageSize == 512 ? 36_000 : 3 * capacity + 5] }
     var steps: [FixtureStep] = lengths.enumerated().map { index, length in
       .put(tree: "texts", key: Int64(index), value: FixtureStep.bytes(length, seed: index))
     }
