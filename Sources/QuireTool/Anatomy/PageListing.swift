@@ -3,6 +3,19 @@ import QuireStorage
 /// The pages of a store as lines, or one of them in full.
 struct PageListing {
   let anatomy: StoreAnatomy
+  private let numberWidth: Int
+  private let commitWidth: Int
+  private let treeWidth: Int
+
+  /// Widths follow from what is known before the first page: lines are written as they are made.
+  init(anatomy: StoreAnatomy) {
+    self.anatomy = anatomy
+    numberWidth = max(4, "\(anatomy.shownPageCount)".count)
+    let commits = [anatomy.lastCommit?.rawValue ?? 0] + anatomy.metas.map(\.lastCommit.rawValue)
+    commitWidth = min(19, max(6, commits.map { "\($0)".count }.max() ?? 0))
+    let names = anatomy.trees.map { ByteText.escaped($0.name, limit: 23).count }
+    treeWidth = min(24, max(4, names.max() ?? 0))
+  }
 
   /// Writes a line for each page; in blocks, as a store may have millions.
   func write(to output: TextOutput) throws {
@@ -14,15 +27,6 @@ struct PageListing {
   }
 
   // MARK: All pages
-
-  private var numberWidth: Int { max(4, "\(anatomy.shownPageCount)".count) }
-  private var commitWidth: Int {
-    let commits = [anatomy.lastCommit?.rawValue ?? 0] + anatomy.metas.map(\.lastCommit.rawValue)
-    return min(19, max(6, commits.map { "\($0)".count }.max() ?? 0))
-  }
-  private var treeWidth: Int {
-    min(24, max(4, anatomy.trees.map { ByteText.escaped($0.name, limit: 23).count }.max() ?? 0))
-  }
 
   private func row(
     _ page: String, _ type: String, _ level: String, _ commit: String, _ stamp: String,
