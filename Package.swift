@@ -37,7 +37,9 @@ let package = Package(
       dependencies: ["Quire", "QuireModel", "QuireStorage", "QuireTesting", "QuireXcode"]),
     .testTarget(
       name: "QuireToolTests",
-      dependencies: ["Quire", "QuireModel", "QuireTesting", "QuireTool", "QuireXcode"]),
+      dependencies: [
+        "Quire", "QuireModel", "QuireStorage", "QuireTesting", "QuireTool", "QuireXcode",
+      ]),
     .testTarget(name: "SourceTests"),
   ],
   swiftLanguageModes: [.v6]

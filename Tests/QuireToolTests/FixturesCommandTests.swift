@@ -5,10 +5,21 @@ import Testing
 @Suite struct FixturesCommandTests {
   @Test func `the fixtures in the repository can be made again, byte for byte`() throws {
     let folder = try TemporaryFolder()
-    let made = folder.path("Gallery")
-    let run = ToolRun("fixtures", made, "--model", Fixtures.model)
+    let run = ToolRun("fixtures", folder.url.path, "--model", Fixtures.model)
     #expect(run.code == .good, "\(run.errors)")
-    #expect(run.lines.count == Fixtures.versions.count)
+    for name in ["Format1", "Damaged"] {
+      let theirs = Fixtures.folder.appending(path: name)
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(name))
+      #expect(
+        try names.sorted() == FileManager.default.contentsOfDirectory(atPath: theirs.path).sorted())
+      for file in names {
+        let isSame =
+          try Data(contentsOf: URL(filePath: folder.path("\(name)/\(file)")))
+          == Data(contentsOf: theirs.appending(path: file))
+        #expect(isSame, "\(file)")
+      }
+    }
+    let made = folder.path("Gallery")
     let files = try FileManager.default.contentsOfDirectory(atPath: made)
     #expect(files.sorted() == Fixtures.versions.map { "\($0).quire" }.sorted())
     for version in Fixtures.versions {
@@ -23,8 +34,9 @@ import Testing
 
   @Test func `another seed makes other content of the same shape`() throws {
     let folder = try TemporaryFolder()
-    let made = folder.path("other")
-    #expect(ToolRun("fixtures", made, "--model", Fixtures.model, "--seed", "7").code == .good)
+    let place = folder.path("other")
+    #expect(ToolRun("fixtures", place, "--model", Fixtures.model, "--seed", "7").code == .good)
+    let made = "\(place)/Gallery"
     let (ours, theirs) = ("\(made)/Gallery 1.4.quire", Fixtures.store("Gallery 1.4"))
     #expect(ToolRun("dump", ours).output != ToolRun("dump", theirs).output)
     let (one, other) = (
@@ -44,13 +56,16 @@ import Testing
 
   @Test func `nothing is overwritten, and then nothing is written`() throws {
     let folder = try TemporaryFolder()
-    let taken = folder.path("Gallery 2.0.quire")
+    let taken = folder.path("Damaged/torn-log.quire")
+    try FileManager.default.createDirectory(
+      atPath: folder.path("Damaged"), withIntermediateDirectories: true)
     try Data("mine".utf8).write(to: URL(filePath: taken))
     let run = ToolRun("fixtures", folder.url.path, "--model", Fixtures.model)
     #expect(run.code == .bad)
     #expect(run.errors.contains(taken))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Damaged"])
     #expect(
-      try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
-        == ["Gallery 2.0.quire"])
+      ToolRun("fixtures", folder.url.path, "--model", Fixtures.model, "--replace").code == .good)
+    #expect(try Data(contentsOf: URL(filePath: taken)).count > 4)
   }
 }

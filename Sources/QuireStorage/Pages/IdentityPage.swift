@@ -7,11 +7,11 @@ struct IdentityPage: Equatable {
   /// `\x89Quire CR LF \x1A LF store \0`: damaged by every transfer that takes the file for text.
   static let magic: [UInt8] = [0x89] + Array("Quire\r\n\u{1A}\nstore\0".utf8)
 
-  private static let majorOffset = 16
-  private static let minorOffset = 18
-  private static let pageSizeOffset = 20
-  private static let identityOffset = 24
-  private static let checksumOffset = 40
+  static let majorOffset = 16
+  static let minorOffset = 18
+  static let pageSizeOffset = 20
+  static let identityOffset = 24
+  static let checksumOffset = 40
   static let byteCount = 48
 
   func encode(in page: UnsafeMutableRawPointer) {

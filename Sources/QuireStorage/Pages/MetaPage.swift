@@ -19,15 +19,15 @@ struct MetaPage: Equatable {
   /// Whether the store was closed and has no log.
   var isClean: Bool
 
-  private static let sequenceOffset = 8
-  private static let epochOffset = 16
-  private static let commitOffset = 24
-  private static let pageCountOffset = 32
-  private static let flagsOffset = 36
-  private static let logOffsetOffset = 40
-  private static let logChainOffset = 48
-  private static let freePageCountOffset = 56
-  private static let mapCommitOffset = 64
+  static let sequenceOffset = 8
+  static let epochOffset = 16
+  static let commitOffset = 24
+  static let pageCountOffset = 32
+  static let flagsOffset = 36
+  static let logOffsetOffset = 40
+  static let logChainOffset = 48
+  static let freePageCountOffset = 56
+  static let mapCommitOffset = 64
   private static let cleanFlag: UInt32 = 1
 
   /// The page that a sequence number is written to.

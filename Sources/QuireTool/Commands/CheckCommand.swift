@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuireStorage
 
 /// `quire check`: looks at everything in a store.
 struct CheckCommand: Command {
@@ -8,7 +9,8 @@ struct CheckCommand: Command {
     operands: [.init("STORE", "the store's file")], options: [.json],
     discussion: """
       Findings make a store unsound, and the exit code 1. Notes do not: they tell what is legal
-      and yet worth knowing. Nothing is written.
+      and yet worth knowing. Nothing is written. A store that cannot be opened is looked at as
+      far as it goes, and the error is told as well.
       """)
 
   private let store: URL
@@ -20,32 +22,79 @@ struct CheckCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let inspection = try Tool.working(on: store) { try StoreInspection(of: store) }
-    if isJSON { console.print(json(inspection)) } else { console.print(text(inspection)) }
-    return inspection.isSound ? .good : .bad
+    let anatomy = try Tool.working(on: store) { try StoreAnatomy(of: store.path) }
+    var verdict = Verdict(notes: anatomy.notes)
+    let hasObjects = anatomy.trees.contains { $0.name == "schema" }
+    let opened = Result {
+      try Tool.working(on: store) {
+        if hasObjects { try inspectObjects(&verdict) } else { try inspectTrees(&verdict) }
+      }
+    }
+    // Whoever opens a store stops at what cannot be done without; the anatomy has looked at the
+    // rest, and at what opening passes over.
+    if verdict.findings.isEmpty { verdict.findings = anatomy.findings.map { "\($0)" } }
+    if case .failure = opened, verdict.findings.isEmpty {
+      verdict.findings = ["it cannot be opened"]
+    }
+    if isJSON { console.print(json(verdict)) } else { console.print(text(verdict)) }
+    // The error says what to do.
+    try opened.get()
+    return verdict.findings.isEmpty ? .good : .bad
   }
 
-  private func text(_ inspection: StoreInspection) -> String {
-    let seen =
-      "\(inspection.objectCount.counting("object")), "
-      + "\(inspection.referenceCount.counting("reference")) looked at"
-    let findings = inspection.findings
-    let verdict =
-      findings.isEmpty
+  /// What was looked at and what came of it.
+  private struct Verdict {
+    var findings: [String] = []
+    var notes: [String]
+    var seen: [String] = []
+    var objectCount = 0
+    var referenceCount = 0
+  }
+
+  private func inspectObjects(_ verdict: inout Verdict) throws {
+    let inspection = try StoreInspection(of: store)
+    verdict.findings = inspection.findings
+    verdict.notes += inspection.notes
+    verdict.objectCount = inspection.objectCount
+    verdict.referenceCount = inspection.referenceCount
+    verdict.seen = [
+      inspection.objectCount.counting("object"), inspection.referenceCount.counting("reference"),
+    ]
+  }
+
+  /// A store that the engine was used for alone has trees and no objects.
+  private func inspectTrees(_ verdict: inout Verdict) throws {
+    var options = PageStoreOptions()
+    options.isReadOnly = true
+    let pages = try PageStore.open(store.path, options: options)
+    defer { try? pages.close() }
+    let report = try pages.check()
+    verdict.findings = report.findings.map { "\($0)" }
+    if report.isSound { verdict.notes.append("the store has no schema: it holds no objects") }
+    verdict.seen = [
+      report.pageCount.counting("page"), report.entryCount.counting("entry", "entries"),
+    ]
+  }
+
+  private func text(_ verdict: Verdict) -> String {
+    let seen = verdict.seen.isEmpty ? "" : "\(verdict.seen.joined(separator: ", ")) looked at"
+    let head =
+      verdict.findings.isEmpty
       ? "\(store.path) is sound: \(seen)."
-      : "\(store.path) is not sound: \(findings.count.counting("finding")), \(seen)."
-    return ([verdict] + findings.map { "  \($0)" } + inspection.notes.map { "note: \($0)" })
+      : "\(store.path) is not sound: \(verdict.findings.count.counting("finding"))"
+        + (seen.isEmpty ? "." : ", \(seen).")
+    return ([head] + verdict.findings.map { "  \($0)" } + verdict.notes.map { "note: \($0)" })
       .joined(separator: "\n")
   }
 
-  private func json(_ inspection: StoreInspection) -> JSONValue {
+  private func json(_ verdict: Verdict) -> JSONValue {
     [
       "store": .string(store.path),
-      "isSound": JSONValue(inspection.isSound),
-      "findings": JSONValue(inspection.findings),
-      "notes": JSONValue(inspection.notes),
-      "objects": JSONValue(inspection.objectCount),
-      "references": JSONValue(inspection.referenceCount),
+      "isSound": JSONValue(verdict.findings.isEmpty),
+      "findings": JSONValue(verdict.findings),
+      "notes": JSONValue(verdict.notes),
+      "objects": JSONValue(verdict.objectCount),
+      "references": JSONValue(verdict.referenceCount),
     ]
   }
 }

@@ -2,28 +2,46 @@ import Foundation
 import Quire
 import QuireModel
 
-/// `quire dump`: every object as a line of JSON.
+/// `quire dump`: every object as a line of JSON, or the pages and the log that they are in.
 struct DumpCommand: Command {
   static let syntax = CommandSyntax(
     name: "dump", summary: "every object as a line of JSON, in a stable order",
     operands: [.init("STORE", "the store's file")],
-    options: [.init("entity", "NAME", "only the objects of this entity and its subentities")],
+    options: [
+      .init("entity", "NAME", "only the objects of this entity and its subentities"),
+      .init(flag: "pages", "instead: every page, a line each"),
+      .init("page", "N", "instead: one page in full"),
+      .init(flag: "log", "instead, or behind pages: the log and its records"),
+    ],
     discussion: """
       Objects come by entity, then by key; two stores with the same objects give the same text.
       A line has the entity, the id, all attributes and all relationships, by name. Dates are
       seconds since 2001-01-01 00:00 UTC, bytes are base64, decimals are strings. Nothing is
       written to the store, whose own model says what is in it.
+
+      Pages and log are shown as far as they can be read, also of a store that is damaged, and
+      of one that holds no objects. What is wrong is an error each, and the exit code 1.
       """)
 
-  private let store: URL
+  let store: URL
   private let entity: String?
+  let structures: Structures
 
-  init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) throws(UsageError) {
     store = URL(filePath: arguments.operands[0])
     entity = arguments.value(of: "entity")
+    structures = Structures(
+      pages: arguments.has(flag: "pages"), page: try arguments.number(of: "page"),
+      log: arguments.has(flag: "log"))
+    if entity != nil, !structures.isEmpty {
+      throw UsageError(
+        "--entity chooses objects; with --pages, --page or --log none are shown.",
+        usage: Self.syntax.usage)
+    }
   }
 
   func run(_ console: Console) throws -> ExitCode {
+    guard structures.isEmpty else { return try dumpStructures(to: console) }
     try Tool.working(on: store) { try dump(to: console.output) }
     return .good
   }

@@ -1,14 +1,16 @@
 import Foundation
 import Quire
+import QuireStorage
 
 /// `quire stat`: what a store says about itself.
 struct StatCommand: Command {
   static let syntax = CommandSyntax(
-    name: "stat", summary: "format, model version, pages and objects of a store",
+    name: "stat", summary: "objects, trees, pages and log of a store, counted",
     operands: [.init("STORE", "the store's file")], options: [.json],
     discussion: """
       The store is opened read-only: nothing is written, also when its log holds commits that
-      are not in its pages yet. They count.
+      are not in its pages yet. They count. Of a damaged store what can be read is counted, and
+      what is wrong is an error each.
       """)
 
   private let store: URL
@@ -20,45 +22,62 @@ struct StatCommand: Command {
   }
 
   func run(_ console: Console) throws -> ExitCode {
-    let summary = try Tool.working(on: store) { try StoreSummary(of: store) }
-    if isJSON { console.print(json(summary)) } else { console.print(text(summary)) }
-    return .good
+    let anatomy = try Tool.working(on: store) { try StoreAnatomy(of: store.path) }
+    // A store without a schema is one of the engine alone, or damaged; then findings say so.
+    let hasObjects = anatomy.trees.contains { $0.name == "schema" }
+    let summary = Result {
+      try Tool.working(on: store) { hasObjects ? try StoreSummary(of: store) : nil }
+    }
+    let objects = (try? summary.get()) ?? nil
+    if isJSON {
+      console.print(json(anatomy, objects))
+    } else {
+      console.print(text(anatomy, objects))
+    }
+    for finding in anatomy.findings { console.complain("\(store.path): \(finding)") }
+    for note in anatomy.notes { console.note(note) }
+    _ = try summary.get()
+    return anatomy.isSound ? .good : .bad
   }
 
-  private func text(_ summary: StoreSummary) -> String {
-    let statistics = summary.statistics
+  private func text(_ anatomy: StoreAnatomy, _ summary: StoreSummary?) -> String {
+    var blocks: [String] = []
     var table = Table()
     table.add("store", store.path)
-    table.add("object format", "\(summary.objectFormat)")
-    table.add("UUID", summary.identifier.uuidString)
-    table.add("model version", summary.versionName ?? "without a name")
-    table.add("model checksum", summary.modelChecksum.short)
-    table.add("page size", "\(statistics.pageSize.grouped) bytes")
-    table.add(
-      "pages", "\(statistics.pageCount.grouped), of them \(statistics.freePageCount.grouped) free")
-    table.add("file", "\(statistics.fileByteCount.grouped) bytes")
-    table.add("log", "\(statistics.logByteCount.grouped) bytes")
-    table.add("commit", "\(statistics.commitNumber)")
-    table.add("objects", summary.objectCount.grouped)
-    return table.text + "\n" + Table.counts(summary.entities.map { ($0.name, $0.objectCount) })
+    if let summary {
+      table.add("object format", "\(summary.objectFormat)")
+      table.add("UUID", summary.identifier.uuidString)
+      table.add("model version", summary.versionName ?? "without a name")
+      table.add("model checksum", summary.modelChecksum.short)
+      table.add("objects", summary.objectCount.grouped)
+      let counts = Table.counts(summary.entities.map { ($0.name, $0.objectCount) })
+      blocks.append(counts.isEmpty ? table.text : "\(table.text)\n\(counts)")
+    } else {
+      blocks.append(table.text)
+    }
+    blocks.append(AnatomyReport(anatomy: anatomy).text)
+    return blocks.joined(separator: "\n\n")
   }
 
-  private func json(_ summary: StoreSummary) -> JSONValue {
-    let statistics = summary.statistics
-    return [
-      "store": .string(store.path),
-      "objectFormat": JSONValue(summary.objectFormat),
-      "uuid": .string(summary.identifier.uuidString),
-      "modelVersion": JSONValue(summary.versionName),
-      "modelChecksum": .string(summary.modelChecksum.description),
-      "pageSize": JSONValue(statistics.pageSize),
-      "pages": JSONValue(statistics.pageCount),
-      "freePages": JSONValue(statistics.freePageCount),
-      "bytes": JSONValue(statistics.fileByteCount),
-      "logBytes": JSONValue(statistics.logByteCount),
-      "commit": JSONValue(statistics.commitNumber.rawValue),
-      "objects": JSONValue(summary.objectCount),
-      "entities": .object(summary.entities.map { ($0.name, JSONValue($0.objectCount)) }),
-    ]
+  private func json(_ anatomy: StoreAnatomy, _ summary: StoreSummary?) -> JSONValue {
+    .object(
+      [
+        ("store", .string(store.path)),
+        ("objectFormat", summary.map { JSONValue($0.objectFormat) } ?? .null),
+        ("uuid", JSONValue(summary?.identifier.uuidString)),
+        ("modelVersion", JSONValue(summary?.versionName)),
+        ("modelChecksum", JSONValue(summary?.modelChecksum.description)),
+        ("pageSize", JSONValue(anatomy.pageSize)),
+        ("pages", JSONValue(anatomy.pageCount)),
+        ("freePages", anatomy.freePageCount.map { JSONValue($0) } ?? .null),
+        ("bytes", JSONValue(anatomy.fileByteCount)),
+        ("logBytes", JSONValue(anatomy.log?.liveByteCount ?? 0)),
+        ("commit", anatomy.lastCommit.map { JSONValue($0.rawValue) } ?? .null),
+        ("objects", summary.map { JSONValue($0.objectCount) } ?? .null),
+        (
+          "entities",
+          .object(summary?.entities.map { ($0.name, JSONValue($0.objectCount)) } ?? [])
+        ),
+      ] + AnatomyReport(anatomy: anatomy).members)
   }
 }

@@ -1,0 +1,270 @@
+/// A log as it lies on disk: its header, and every record that can be recognized in it.
+package struct LogAnatomy {
+  /// What a record is good for.
+  package enum State: String, Sendable {
+    /// It belongs to the store's content.
+    case counts
+    /// Of this epoch, but from before the last checkpoint: the pages have it.
+    case checkpointed
+    /// Of an earlier epoch.
+    case stale
+    /// Whole, but the chain of records does not reach it.
+    case unreached
+    /// It begins as a record does, and is not whole.
+    case torn
+    /// Of an epoch that the meta pages know nothing of.
+    case future
+    /// Whole, and no meta page says what to make of it.
+    case unknown
+  }
+
+  /// The changes to a page in a record.
+  package struct PageEntry: Sendable {
+    package let id: PageID
+    /// Whether the ranges apply to a page of zeros.
+    package let isWhole: Bool
+    /// The bytes of the page that are given.
+    package let ranges: [Range<Int>]
+    /// Where the entry lies in the log, and its length.
+    package let offset: Int
+    package let byteCount: Int
+  }
+
+  package struct Record: Sendable {
+    package let offset: Int
+    /// As the record says; of a torn one it may be anything.
+    package let byteCount: Int
+    package let epoch: UInt64
+    package let commit: CommitNumber
+    package let durableThrough: CommitNumber
+    package let previous: UInt64
+    package let checksum: UInt64
+    package let pageCount: UInt32
+    package let freePageCount: UInt32
+    package internal(set) var pages: [PageEntry] = []
+    package internal(set) var state: State
+  }
+
+  package let byteCount: Int
+  package let version: FormatVersion
+  package let pageSize: Int
+  package let identity: StoreIdentity
+  /// Whether the header is whole and of this store.
+  package let isOurs: Bool
+  /// Those that count come first, in their order; then the others, in the order of the file.
+  package private(set) var records: [Record] = []
+  package private(set) var findings: [StoreAnatomy.Finding] = []
+  package private(set) var notes: [String] = []
+  let bytes: PageMemory
+  private let checksum: Checksum
+  private let storePageSize: Int
+
+  /// Bytes of the records that count.
+  package var liveByteCount: Int {
+    records.reduce(0) { $0 + ($1.state == .counts ? $1.byteCount : 0) }
+  }
+
+  init(
+    _ file: any File, path: String, meta: StoreAnatomy.Meta?, _ checksum: Checksum, pageSize: Int
+  ) throws(StorageError) {
+    typealias Header = LogFormat.Header
+    let length = try file.byteCount()
+    // Zeros behind it, so that a header that is cut short can be read.
+    bytes = PageMemory(byteCount: max(length, Header.byteCount))
+    bytes.base.initializeMemory(as: UInt8.self, repeating: 0, count: bytes.byteCount)
+    byteCount = try file.readAll(into: bytes)
+    self.checksum = checksum
+    storePageSize = pageSize
+    let base = UnsafeRawPointer(bytes.base)
+    version = FormatVersion(
+      major: UInt16(base.u16(at: Header.major)), minor: UInt16(base.u16(at: Header.minor)))
+    self.pageSize = Int(base.u32(at: Header.pageSize))
+    identity = StoreIdentity(at: base + Header.identity)
+    let checked = UnsafeRawBufferPointer(start: base, count: Header.checksum)
+    isOurs =
+      byteCount >= LogFormat.recordsStart && base.u64(at: Header.magic) == LogFormat.fileMagic
+      && base.u64(at: Header.checksum) == checksum.ofLog(checked, epoch: 0)
+      && self.pageSize == pageSize
+    scan()
+    classify(meta, path)
+  }
+
+  private mutating func classify(_ meta: StoreAnatomy.Meta?, _ path: String) {
+    if let meta, !meta.isClean {
+      if isOurs {
+        follow(meta, path)
+      } else {
+        findings.append(.init(message: "\(StorageError.logForeign(path: path))"))
+      }
+    }
+    sort(meta)
+    if let meta, !meta.isClean, isOurs { judge(meta, path) }
+  }
+
+  // MARK: Records
+
+  private mutating func scan() {
+    var offset = LogFormat.recordsStart
+    while offset + LogFormat.Record.headerByteCount <= byteCount {
+      if let record = record(at: offset) {
+        records.append(record)
+        offset += record.state == .torn ? LogFormat.Record.alignment : record.byteCount
+      } else {
+        offset += LogFormat.Record.alignment
+      }
+    }
+  }
+
+  /// What begins as a record does.
+  private func record(at offset: Int) -> Record? {
+    typealias Format = LogFormat.Record
+    guard offset >= 0, offset <= byteCount - Format.headerByteCount else { return nil }
+    let start = UnsafeRawPointer(bytes.base) + offset
+    guard start.u64(at: Format.magic) == LogFormat.recordMagic else { return nil }
+    let claimed = Int(truncatingIfNeeded: start.u64(at: Format.byteCount))
+    let epoch = start.u64(at: Format.epoch)
+    let isInside =
+      claimed >= Format.headerByteCount + Format.trailerByteCount && claimed <= byteCount - offset
+      && claimed % Format.alignment == 0
+    let checked = isInside ? claimed - Format.trailerByteCount : 0
+    let sum = isInside ? start.u64(at: checked) : 0
+    let isWhole =
+      isInside
+      && sum
+        == checksum.ofLog(UnsafeRawBufferPointer(start: start, count: checked), epoch: epoch)
+    var record = Record(
+      offset: offset, byteCount: claimed, epoch: epoch,
+      commit: CommitNumber(rawValue: start.u64(at: Format.commit)),
+      durableThrough: CommitNumber(rawValue: start.u64(at: Format.durableThrough)),
+      previous: start.u64(at: Format.previous), checksum: sum,
+      pageCount: start.u32(at: Format.pageCount),
+      freePageCount: start.u32(at: Format.freePageCount), state: isWhole ? .unknown : .torn)
+    let end = isInside ? offset + checked : byteCount
+    record.pages = pages(
+      from: offset + Format.headerByteCount, to: end,
+      count: Int(start.u32(at: Format.pageEntryCount)))
+    return record
+  }
+
+  /// The entries of a record, as far as they can be ones.
+  private func pages(from start: Int, to end: Int, count: Int) -> [PageEntry] {
+    typealias Format = LogFormat.PageEntry
+    var offset = start
+    var pages: [PageEntry] = []
+    while pages.count < count {
+      let base = UnsafeRawPointer(bytes.base) + offset
+      guard
+        let entry = PageDifference.Entry(at: base, room: end - offset, pageSize: storePageSize)
+      else { break }
+      let ranges = (0..<base.u16(at: Format.rangeCount)).map { index in
+        let range = base + Format.headerByteCount + index * Format.rangeByteCount
+        return range.u16(at: 0)..<(range.u16(at: 0) + range.u16(at: 2))
+      }
+      pages.append(
+        PageEntry(
+          id: entry.id, isWhole: entry.isWhole, ranges: ranges, offset: offset,
+          byteCount: entry.byteCount))
+      offset += entry.byteCount
+    }
+    return pages
+  }
+
+  // MARK: What counts
+
+  /// Follows the chain of records from where the meta page says that it begins.
+  private mutating func follow(_ meta: StoreAnatomy.Meta, _ path: String) {
+    guard var offset = Int(exactly: meta.logOffset), offset % LogFormat.Record.alignment == 0 else {
+      findings.append(
+        .init(page: meta.id, message: "the log is said to begin at \(meta.logOffset)"))
+      return
+    }
+    var (previous, last) = (meta.logChain, meta.lastCommit)
+    let places = Dictionary(uniqueKeysWithValues: records.indices.map { (records[$0].offset, $0) })
+    // Each record that counts has a number of its own, so this ends.
+    while true {
+      let next = [offset, LogFormat.recordsStart].lazy.compactMap { [self] in record(at: $0) }
+        .first {
+          $0.state != .torn && $0.epoch == meta.epoch && $0.previous == previous
+            && $0.commit == last.next
+        }
+      guard var next else { return }
+      next.state = .counts
+      if let index = places[next.offset] {
+        records[index] = next
+      } else {
+        records.append(next)
+      }
+      (previous, last) = (next.checksum, next.commit)
+      offset = next.offset + next.byteCount
+    }
+  }
+
+  private mutating func sort(_ meta: StoreAnatomy.Meta?) {
+    for index in records.indices where records[index].state == .unknown {
+      guard let meta, isOurs else { continue }
+      let record = records[index]
+      records[index].state =
+        record.epoch > meta.epoch
+        ? .future
+        : record.epoch < meta.epoch || meta.isClean
+          ? .stale : record.commit <= meta.lastCommit ? .checkpointed : .unreached
+    }
+    records.sort {
+      $0.state == .counts && $1.state == .counts
+        ? $0.commit < $1.commit
+        : ($0.state == .counts ? 0 : 1, $0.offset) < ($1.state == .counts ? 0 : 1, $1.offset)
+    }
+  }
+
+  private mutating func judge(_ meta: StoreAnatomy.Meta, _ path: String) {
+    let last = records.last { $0.state == .counts }?.commit ?? meta.lastCommit
+    var durable = last
+    for record in records {
+      switch record.state {
+      case .counts, .unreached, .checkpointed: durable = max(durable, record.durableThrough)
+      case .future:
+        findings.append(
+          .init(
+            page: meta.id,
+            message: "the log has epoch \(record.epoch); the newest readable meta page has epoch "
+              + "\(meta.epoch)"))
+      case .torn, .stale, .unknown: break
+      }
+    }
+    if durable > last {
+      let error = StorageError.logDamaged(path: path, firstLost: last.next, lastLost: durable)
+      findings.append(.init(message: "\(error)"))
+    }
+    if let stale = records.first(where: { $0.state == .stale }) {
+      // A log is made empty, so there is nothing in it from before.
+      findings.append(
+        .init(
+          message:
+            "the log has commit \(stale.commit) of epoch \(stale.epoch), the store's epoch is "
+            + "\(meta.epoch): it is of an earlier time, and later commits are missing"))
+    }
+    for record in records {
+      switch record.state {
+      case .torn:
+        notes.append(
+          "the record at \(record.offset) of the log is not whole: said to be of commit "
+            + "\(record.commit), epoch \(record.epoch)")
+      case .unreached:
+        notes.append(
+          "the record at \(record.offset) of the log, commit \(record.commit), does not count: "
+            + "one before it is missing")
+      default: break
+      }
+    }
+    var known: Set<PageID> = []
+    for record in records where record.state == .counts {
+      for page in record.pages where known.insert(page.id).inserted && !page.isWhole {
+        findings.append(
+          .init(
+            page: page.id,
+            message: "commit \(record.commit) in the log changes a page that the log does not have")
+        )
+      }
+    }
+  }
+}
