@@ -1,10 +1,13 @@
 /// A checkpoint that was begun and is not complete.
 ///
-/// `@unchecked Sendable`: `outcome` is touched only while the monitor is locked.
+/// `@unchecked Sendable`: `outcome` is touched only while the monitor is locked, `awaitsWriter` only at
+/// the turnstile.
 final class RunningCheckpoint: @unchecked Sendable {
   let checkpoint: Checkpoint
   private let monitor = Monitor()
   private var outcome: Result<Void, StoreFile.Failure>?
+  /// Whether nobody writes it yet; see ``PageStore/beginCheckpoint()``.
+  var awaitsWriter = false
 
   init(_ checkpoint: Checkpoint) { self.checkpoint = checkpoint }
 
@@ -107,6 +110,7 @@ extension StoreCore {
       }
       if let checkpoint { write(checkpoint, storage) }
     }
+    writeCheckpointThatAwaitsIt()
     let outcome = checkpoint?.waitForOutcome()
     // The transaction may have pages behind the end of the file.
     completeCheckpointIfWritten(cuttingFile: false)
@@ -145,6 +149,7 @@ extension StoreCore {
   /// Waits for a checkpoint under way, and completes it.
   func waitForCheckpoint() {
     guard let checkpoint else { return }
+    writeCheckpointThatAwaitsIt()
     _ = checkpoint.waitForOutcome()
     completeCheckpointIfWritten()
   }
@@ -218,5 +223,46 @@ extension StoreCore {
     }
     try storage.removeLog()
     relieve(of: checkpoint)
+  }
+}
+
+// A checkpoint part by part, for tests that let commits happen in between.
+extension StoreCore {
+  /// See ``PageStore/beginCheckpoint()``.
+  func beginCheckpoint() throws(StorageError) {
+    if isReadOnly { throw .readOnly }
+    _ = try enter()
+    defer { leave() }
+    waitForCheckpoint()
+    guard let storage, storage.log != nil else { return }
+    let running = try begin(storage)
+    running.awaitsWriter = true
+    checkpoint = running
+  }
+
+  /// See ``PageStore/writeCheckpoint()``.
+  func writeCheckpoint() throws(StorageError) {
+    _ = try enter()
+    let (checkpoint, storage) = (checkpoint, storage)
+    guard let checkpoint, let storage, checkpoint.awaitsWriter else { return leave() }
+    checkpoint.awaitsWriter = false
+    leave()
+    write(checkpoint, storage)
+    if case .failure(let failure) = checkpoint.waitForOutcome() { throw failure.cause }
+  }
+
+  /// See ``PageStore/completeCheckpoint()``.
+  func completeCheckpoint() throws(StorageError) {
+    _ = try enter()
+    waitForCheckpoint()
+    updateLogByteCount()
+    leave()
+  }
+
+  /// Whoever would wait for a checkpoint that nobody writes does it.
+  private func writeCheckpointThatAwaitsIt() {
+    guard let checkpoint, let storage, checkpoint.awaitsWriter else { return }
+    checkpoint.awaitsWriter = false
+    write(checkpoint, storage)
   }
 }

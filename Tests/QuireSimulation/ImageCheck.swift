@@ -40,6 +40,7 @@ package struct ImageCheck {
     }
     let version = try match(store, "opened")
     if let report = try store?.check(), !report.isSound { throw Violation("not sound: \(report)") }
+    try checkBackups(disk)
     // What recovery left must do, closed or not.
     if generator.below(2) == 0 { try store?.close() }
     store = nil
@@ -63,6 +64,28 @@ package struct ImageCheck {
     _ = try match(store, "opened read-only")
     try store.close()
     if disk.operationCount != 0 { throw Violation("opened read-only, it was written to") }
+  }
+
+  /// A backup that has its name is whole, and one that returned has it.
+  private mutating func checkBackups(_ disk: SimulatedDisk) throws {
+    for (path, backup) in oracle.backups {
+      guard image.files[path] != nil else {
+        if backup.isComplete { throw Violation("\(path) is gone") }
+        continue
+      }
+      // It stays what it is; so in the crashes that come later it is looked at now and then.
+      if backup.isComplete, !isExhaustive, generator.below(6) != 0 { continue }
+      var options = options
+      options.isReadOnly = true
+      let store = try PageStore.open(path, options: options, in: disk)
+      let digest = try ContentDigest(of: try store.snapshot())
+      guard backup.digests.contains(digest) else {
+        throw Violation("\(path) holds \(digest), not what was backed up: \(backup.digests)")
+      }
+      let report = try store.check()
+      guard report.isSound else { throw Violation("\(path) is not sound: \(report)") }
+      try store.close()
+    }
   }
 
   private func match(_ store: PageStore?, _ what: String) throws -> Oracle.Version {

@@ -53,8 +53,7 @@ import Testing
     let points = progress.points.withLock { $0 }
     var count = 0
     for (number, point) in points.enumerated() {
-      let images = CrashImages(
-        point.state, seed: UInt64(number), sparesUnchanged: EngineGaps.rewritesLogInPlace)
+      let images = CrashImages(point.state, seed: UInt64(number))
       try images.visit(limit: isExhaustive ? 40 : 3) { image in
         count += 1
         let store = try PageStore.open(Scenario.path, options: options, in: SimulatedDisk(image))
