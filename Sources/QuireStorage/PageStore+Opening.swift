@@ -80,10 +80,13 @@ extension PageStore {
     }
     let recovery = try Recovery(file, path: path, in: fileSystem, options: options)
     guard !options.isReadOnly else { return StoreCore(recovery, file, nil, options: options) }
-    if options.durability != .none { try recovery.secureLog(of: path, in: fileSystem) }
     let storage = StoreFile(
       file, path: path, in: fileSystem, identity: recovery.identity,
       pageSize: recovery.space.pageSize, meta: recovery.meta, options: options)
+    if options.durability != .none {
+      if recovery.isNewerMetaSpare { try storage.settleMeta() }
+      try recovery.secureLog(of: path, in: fileSystem)
+    }
     let core = StoreCore(recovery, file, storage, options: options)
     if !recovery.meta.isClean { try core.finishRecovery() }
     storage.writeOwnerNote()

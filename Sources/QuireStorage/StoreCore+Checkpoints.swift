@@ -133,6 +133,7 @@ extension StoreCore {
       show(through: space.commit)
       commits.noteDurable(space.commit)
     }
+    durablePageCount = space.pageCount
     return RunningCheckpoint(Checkpoint(space, log.beginSpan()))
   }
 
@@ -188,11 +189,13 @@ extension StoreCore {
     registry.reclaimer.collect()
   }
 
-  /// Shortens the file if nobody needs its end: no version has pages there.
+  /// Shortens the file if nobody needs its end: no version has pages there, and none that the log
+  /// could bring back, whose pages may have been written around it.
   private func cutOffFile(after checkpoint: Checkpoint) {
     let pageCount = checkpoint.space.pageCount
     guard let storage,
-      registry.largestPageCount(in: checkpoint.space.cache) <= pageCount
+      registry.largestPageCount(in: checkpoint.space.cache) <= pageCount,
+      storage.log?.highestPageCount ?? 0 <= pageCount
     else { return }
     // A file that stays longer than it need be is no failure.
     do throws(StorageError) { try storage.cutOff(afterPages: pageCount) } catch {}

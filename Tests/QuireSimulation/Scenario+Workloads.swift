@@ -27,7 +27,7 @@ extension Scenario {
 
   /// Each with one thing at its worst; short, as most are large or slow.
   package static let special = [
-    aroundLog, freedAndReused, freedUnsynced, heldWhileReused, overlapping, goingRound,
+    aroundLog, freedAndReused, freedUnsynced, cutUnsynced, heldWhileReused, overlapping, goingRound,
   ]
 
   /// Trees so large that most of them goes around the log, built and replaced.
@@ -58,6 +58,19 @@ extension Scenario {
       .build(.otherIndex, keys: 0..<1, byteCount: large, version: 2), .commit,
       .put(.records, keys: 0..<6, byteCount: 30, version: 3), .commit,
     ], name: "freedUnsynced")
+    scenario.durability = .ordered
+    return scenario
+  }()
+
+  /// A checkpoint that could cut off what a commit wrote around the log, and one that no sync followed
+  /// freed.
+  package static let cutUnsynced: Scenario = {
+    var scenario = Scenario([
+      .put(.records, keys: 0..<6, byteCount: 20, version: 1), .commit, .beginCheckpoint,
+      .build(.otherRecords, keys: 0..<1, byteCount: large, version: 1), .commit,
+      .drop(.otherRecords), .commit, .writeCheckpoint,
+      .put(.records, keys: 0..<6, byteCount: 30, version: 3), .commit,
+    ], name: "cutUnsynced")
     scenario.durability = .ordered
     return scenario
   }()

@@ -49,4 +49,51 @@ import Testing
       }
     }
   }
+
+  /// A process died between writing a checkpoint's meta page and syncing it, with commits beside the
+  /// checkpoint. The next one read the page from the cache, put together a log of what came after it,
+  /// and gave it the old one's name; then the system died, and the meta page that the disk had
+  /// needed the rest. Now the newer page is made durable before the log is replaced.
+  @Test func `recovery relies on no meta page of a checkpoint that was not synced`() {
+    let beside: [Step] = [.put(.records, keys: 0..<3, byteCount: 30, version: 2), .commit]
+    expectNoLoss(
+      Scenario(commit + [.beginCheckpoint] + beside + [.writeCheckpoint]),
+      .init(imageLimits: [2, 6], nestingStrides: [1]))
+  }
+
+  /// Pages that one transaction freed were known as free in memory, until a checkpoint, even when
+  /// another had written a tree to them around the log: it could not be read.
+  @Test func `pages that were freed hold what is written to them around the log`() throws {
+    let steps: [Step] = [
+      .build(.records, keys: 0..<1, byteCount: 280_000, version: 1), .commit, .checkpoint,
+      .drop(.records), .commit,
+      .build(.records, keys: 0..<1, byteCount: 280_000, version: 2), .commit,
+    ]
+    try ScenarioRun(Scenario(steps), on: SimulatedDisk()).run()
+  }
+
+  /// With ordered durability pages freed by a commit that was not on disk were written to around the
+  /// log: when that commit was lost, the one before had lost its pages.
+  @Test func `pages freed by a commit that a crash can take back are left alone`() {
+    var scenario = Scenario([
+      .build(.records, keys: 0..<1, byteCount: 280_000, version: 1), .commit, .checkpoint,
+      .drop(.records), .commit,
+      .build(.index, keys: 0..<1, byteCount: 280_000, version: 2), .commit,
+    ])
+    scenario.durability = .ordered
+    expectNoLoss(scenario, .init(imageLimits: [6], nestingStrides: []))
+  }
+
+  /// The end of a checkpoint cut off pages that the log's commits had written behind its own, since
+  /// the newest had freed them; with ordered durability a crash may lead back to the one before it.
+  @Test func `the file is not cut off before pages that a crash can bring back`() {
+    var scenario = Scenario(
+      commit + [
+        .beginCheckpoint, .build(.otherRecords, keys: 0..<1, byteCount: 280_000, version: 1), .commit,
+        .drop(.otherRecords), .commit, .writeCheckpoint,
+        .put(.records, keys: 0..<6, byteCount: 30, version: 3), .commit,
+      ])
+    scenario.durability = .ordered
+    expectNoLoss(scenario, .init(imageLimits: [20], nestingStrides: []))
+  }
 }

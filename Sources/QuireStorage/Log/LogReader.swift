@@ -65,21 +65,40 @@ struct LogReader {
       throw .damaged(page: .metaA, reason: "the log is said to begin at \(start)")
     }
     var previous = chain
-    while true {
-      var found: Record?
-      for place in [offset, LogFormat.recordsStart] {
-        if let record = try record(at: place, window), record.epoch == epoch,
-          record.previous == previous, record.commit == lastCommit.next
-        {
-          found = record
-          break
-        }
-      }
-      guard let found else { return }
+    while let found = try record(after: lastCommit, chain: previous, at: offset, window) {
       try replay(found, window)
       previous = found.checksum
       offset = found.offset + found.byteCount
     }
+  }
+
+  /// The record that follows, where it would be or at the start of the ring.
+  private func record(
+    after commit: CommitNumber, chain: UInt64, at offset: Int, _ window: LogWindow
+  ) throws(StorageError) -> Record? {
+    for place in [offset, LogFormat.recordsStart] {
+      if let record = try record(at: place, window), record.epoch == epoch,
+        record.previous == chain, record.commit == commit.next
+      {
+        return record
+      }
+    }
+    return nil
+  }
+
+  /// The last commit that another meta page leads to with this log; `nil` if it is of another log.
+  func lastCommit(from other: MetaPage) throws(StorageError) -> CommitNumber? {
+    if other.isClean { return other.lastCommit }
+    guard other.epoch == epoch, var offset = Int(exactly: other.logOffset),
+      offset % LogFormat.Record.alignment == 0
+    else { return nil }
+    let window = LogWindow(file, byteCount: fileByteCount)
+    var (commit, chain) = (other.lastCommit, other.logChain)
+    while let found = try record(after: commit, chain: chain, at: offset, window) {
+      (commit, chain) = (found.commit, found.checksum)
+      offset = found.offset + found.byteCount
+    }
+    return commit
   }
 
   private mutating func replay(_ record: Record, _ window: LogWindow) throws(StorageError) {
