@@ -8,6 +8,8 @@ package struct Scenario: Sendable, CustomStringConvertible {
   package var pageSize = 512
   package var checkpointByteLimit = 10 << 10
   package var durability = Durability.full
+  /// 64 pages at least.
+  package var cacheByteLimit = 64 << 20
 
   package init(_ steps: [Step], name: String = "random", seed: UInt64 = 0) {
     self.name = name
@@ -17,7 +19,7 @@ package struct Scenario: Sendable, CustomStringConvertible {
 
   package var description: String {
     "\(name), seed \(seed), pages of \(pageSize) bytes, checkpoints at \(checkpointByteLimit), "
-      + "durability \(durability): "
+      + "a cache of \(cacheByteLimit), durability \(durability): "
       + "\(steps.count) steps\n  " + steps.map { "\($0)" }.joined(separator: "\n  ")
   }
 }

@@ -267,6 +267,7 @@ extension Scenario {
     options.pageSize = pageSize
     options.checkpointByteLimit = checkpointByteLimit
     options.durability = durability
+    options.cacheByteLimit = cacheByteLimit
     options.checkpointsInBackground = false
     options.identity = Scenario.identity
     return options

@@ -89,11 +89,25 @@ import Testing
   @Test func `the file is not cut off before pages that a crash can bring back`() {
     var scenario = Scenario(
       commit + [
-        .beginCheckpoint, .build(.otherRecords, keys: 0..<1, byteCount: 280_000, version: 1), .commit,
+        .beginCheckpoint, .build(.otherRecords, keys: 0..<1, byteCount: 280_000, version: 1),
+        .commit,
         .drop(.otherRecords), .commit, .writeCheckpoint,
         .put(.records, keys: 0..<6, byteCount: 30, version: 3), .commit,
       ])
     scenario.durability = .ordered
     expectNoLoss(scenario, .init(imageLimits: [20], nestingStrides: []))
+  }
+
+  /// A killed process's reader said "page 206 is damaged: the file ends before it": a compaction cut the
+  /// old file off after the newest version's pages, while an older snapshot was reading it.
+  @Test func `a compaction leaves the old file to those who read it`() throws {
+    let steps: [Step] = [
+      .build(.records, keys: 0..<1, byteCount: 280_000, version: 1), .commit, .hold,
+      .drop(.records), .put(.index, keys: 0..<3, byteCount: 20, version: 2), .commit, .compact,
+      .release,
+    ]
+    var scenario = Scenario(steps)
+    scenario.cacheByteLimit = 0
+    try ScenarioRun(scenario, on: SimulatedDisk()).run()
   }
 }

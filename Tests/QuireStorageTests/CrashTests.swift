@@ -109,7 +109,8 @@ import Testing
       if let killer {
         let scenario = killer.scenario
         table.append(
-          "\(reason) | \(scenario.name) \(scenario.seed), \(scenario.durability): \(killer.summary)")
+          "\(reason) | \(scenario.name) \(scenario.seed), \(scenario.durability): \(killer.summary)"
+        )
       }
     }
     print("syncs left out | the image that shows it\n" + table.joined(separator: "\n"))

@@ -73,7 +73,9 @@ import Testing
         return true
       }
     }
-    print("crashes under threads, \(durability), seed \(seed): \(points.count) moments, \(count) images")
+    print(
+      "crashes under threads, \(durability), seed \(seed): \(points.count) moments, \(count) images"
+    )
     try store.close()
   }
 
