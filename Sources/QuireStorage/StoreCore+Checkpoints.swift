@@ -202,15 +202,20 @@ extension StoreCore {
   }
 
   /// The last checkpoint; afterwards the store is one file.
-  func checkpointForClosing(_ storage: StoreFile) throws(StorageError) {
+  ///
+  /// - Parameter snapshotsGoOn: whether older versions are read from the file still.
+  func checkpointForClosing(
+    _ storage: StoreFile, snapshotsGoOn: Bool
+  ) throws(StorageError) {
     let running = try begin(storage)
     do throws(StoreFile.Failure) {
       try storage.write(running.checkpoint, isClosing: true)
     } catch {
       throw error.cause
     }
+    // A file that stays longer than it need be is no failure.
     do throws(StorageError) {
-      try storage.cutOff(afterPages: running.checkpoint.space.pageCount)
+      if !snapshotsGoOn { try storage.cutOff(afterPages: running.checkpoint.space.pageCount) }
     } catch {}
     try storage.removeLog()
   }

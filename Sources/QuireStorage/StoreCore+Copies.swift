@@ -59,7 +59,7 @@ extension StoreCore {
 
   private func closeLog(_ storage: StoreFile) throws(StorageError) {
     do throws(StorageError) {
-      try checkpointForClosing(storage)
+      try checkpointForClosing(storage, snapshotsGoOn: true)
     } catch {
       throw poison(error)
     }

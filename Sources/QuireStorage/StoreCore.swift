@@ -334,7 +334,7 @@ final class StoreCore: @unchecked Sendable {
   private func shut() throws(StorageError) {
     defer { letGoOfFile() }
     guard let storage, state.withLock({ $0.poison }) == nil else { return }
-    if storage.log != nil { try checkpointForClosing(storage) }
+    if storage.log != nil { try checkpointForClosing(storage, snapshotsGoOn: false) }
     storage.removeOwnerNote()
   }
 
