@@ -90,7 +90,11 @@ package struct ImageCheck {
 
   private func match(_ store: PageStore?, _ what: String) throws -> Oracle.Version {
     guard let store else { throw Violation("there is no store") }
-    let digest = try ContentDigest(of: try store.snapshot())
+    let snapshot = try store.snapshot()
+    if let least = oracle.leastCommit, snapshot.commitNumber < least {
+      throw Violation("\(what), it is at commit \(snapshot.commitNumber), but \(least) returned")
+    }
+    let digest = try ContentDigest(of: snapshot)
     guard let version = oracle.match(digest, processOnly: image.isComplete) else {
       throw Violation(what + ", " + oracle.mismatch(digest, processOnly: image.isComplete))
     }

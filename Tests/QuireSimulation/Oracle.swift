@@ -17,6 +17,8 @@ package struct Oracle: Sendable {
   package private(set) var acknowledged = 0
   /// What the backups that were begun may hold, by their paths, and whether they are complete.
   package private(set) var backups: [String: Backup] = [:]
+  /// What the store's own count of commits may not fall below.
+  package var leastCommit: CommitNumber?
   private let isEachCommitDurable: Bool
 
   package struct Backup: Sendable {
