@@ -2,7 +2,8 @@ extension PageStore {
   /// Opens a store, creating it if need be, and recovers what the last process left.
   ///
   /// Pages are read, and verified, when they are needed. Opening a file again that this process has
-  /// open gives another handle on the same store; durability and limits are then those of the first.
+  /// open gives another handle on the same store; durability and limits are then those of the
+  /// first.
   ///
   /// - Throws: ``StorageError/locked(_:)`` naming the other process;
   ///   ``StorageError/notFound(path:)``, ``StorageError/alreadyExists(path:)``,

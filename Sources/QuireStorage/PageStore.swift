@@ -142,9 +142,9 @@ public final class PageStore: Sendable {
     }
   }
 
-  /// Begins a checkpoint of the newest commit, and leaves its writing to ``writeCheckpoint()``, or to
-  /// whoever has to wait for it before: so that tests can let other things happen at any moment of
-  /// a checkpoint, as they do beside the engine's own thread.
+  /// Begins a checkpoint of the newest commit, and leaves its writing to ``writeCheckpoint()``, or
+  /// to whoever has to wait for it before: so that tests can let other things happen at any moment
+  /// of a checkpoint, as they do beside the engine's own thread.
   package func beginCheckpoint() throws(StorageError) {
     try checkOpen()
     try core.beginCheckpoint()

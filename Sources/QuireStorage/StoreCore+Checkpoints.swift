@@ -1,7 +1,7 @@
 /// A checkpoint that was begun and is not complete.
 ///
-/// `@unchecked Sendable`: `outcome` is touched only while the monitor is locked, `awaitsWriter` only at
-/// the turnstile.
+/// `@unchecked Sendable`: `outcome` is touched only while the monitor is locked, `awaitsWriter`
+/// only at the turnstile.
 final class RunningCheckpoint: @unchecked Sendable {
   let checkpoint: Checkpoint
   private let monitor = Monitor()

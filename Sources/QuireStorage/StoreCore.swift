@@ -6,8 +6,8 @@ import Synchronization
 /// writes, log and file included, belongs to whoever is through the turnstile; a checkpoint under
 /// way has the store's file for itself.
 ///
-/// `@unchecked Sendable`: `storage`, `checkpoint` and `durablePageCount` are touched only by whoever is
-/// through the turnstile; everything else is constant or behind the mutex.
+/// `@unchecked Sendable`: `storage`, `checkpoint` and `durablePageCount` are touched only by
+/// whoever is through the turnstile; everything else is constant or behind the mutex.
 final class StoreCore: @unchecked Sendable {
   let identity: StoreIdentity
   let geometry: PageGeometry
@@ -23,8 +23,8 @@ final class StoreCore: @unchecked Sendable {
   private var lockedFile: (any File)?
   /// The checkpoint under way.
   var checkpoint: RunningCheckpoint?
-  /// The pages of the newest version that a sync before a checkpoint made durable, or opening found.
-  /// With ordered durability a crash may lead back to it.
+  /// The pages of the newest version that a sync before a checkpoint made durable, or opening
+  /// found. With ordered durability a crash may lead back to it.
   var durablePageCount: UInt32
 
   struct State {
@@ -132,8 +132,9 @@ final class StoreCore: @unchecked Sendable {
     let latest = try enter(forLong: true)
     let editor = PageEditor(latest.successor(), byteLimit: options.transactionByteLimit)
     if let storage, let cache = latest.cache {
-      // Behind everything that the log could bring back, that a snapshot shows, or that a crash could
-      // lead back to; what commits that are synced one by one lead back to is what snapshots get.
+      // Behind everything that the log could bring back, that a snapshot shows, or that a crash
+      // could lead back to; what commits that are synced one by one lead back to is what snapshots
+      // get.
       let first = max(
         latest.pageCount, storage.log?.highestPageCount ?? 0, registry.largestPageCount(in: cache),
         storage.durability == .ordered ? durablePageCount : 0)

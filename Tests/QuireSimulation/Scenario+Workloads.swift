@@ -66,8 +66,8 @@ extension Scenario {
     return scenario
   }()
 
-  /// A checkpoint that could cut off what a commit wrote around the log, and one that no sync followed
-  /// freed.
+  /// A checkpoint that could cut off what a commit wrote around the log, and one that no sync
+  /// followed freed.
   package static let cutUnsynced: Scenario = {
     var scenario = Scenario(
       [

@@ -13,8 +13,8 @@ package final class ScenarioRun {
   /// Oldest first.
   private var held: [(snapshot: Snapshot, digest: ContentDigest)] = []
   private static let mostHeld = 3
-  /// The number of the version that a checkpoint was begun for, while nobody can have failed to write
-  /// it.
+  /// The number of the version that a checkpoint was begun for, while nobody can have failed to
+  /// write it.
   private var checkpointed: Int?
   /// What is to be done beside a checkpoint, and how that failed.
   private var besides: ArraySlice<Step> = []

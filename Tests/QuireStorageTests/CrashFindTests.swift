@@ -12,9 +12,10 @@ import Testing
 
   private let commit: [Step] = [.put(.records, keys: 0..<3, byteCount: 20, version: 1), .commit]
 
-  /// A process died between writing a clean meta page and syncing it. The next opening read the page
-  /// from the cache, believed the store closed, and emptied the log for its first commit, while the
-  /// meta page that the disk had still needed what was in it. Now that page is made durable first.
+  /// A process died between writing a clean meta page and syncing it. The next opening read the
+  /// page from the cache, believed the store closed, and emptied the log for its first commit,
+  /// while the meta page that the disk had still needed what was in it. Now that page is made
+  /// durable first.
   @Test func `a meta page that was not synced is not relied on by the next process`() {
     expectNoLoss(
       Scenario(commit + [.reopen]), .init(imageLimits: [2, 8], nestingStrides: [1]))
@@ -50,10 +51,10 @@ import Testing
     }
   }
 
-  /// A process died between writing a checkpoint's meta page and syncing it, with commits beside the
-  /// checkpoint. The next one read the page from the cache, put together a log of what came after it,
-  /// and gave it the old one's name; then the system died, and the meta page that the disk had
-  /// needed the rest. Now the newer page is made durable before the log is replaced.
+  /// A process died between writing a checkpoint's meta page and syncing it, with commits beside
+  /// the checkpoint. The next one read the page from the cache, put together a log of what came
+  /// after it, and gave it the old one's name; then the system died, and the meta page that the
+  /// disk had needed the rest. Now the newer page is made durable before the log is replaced.
   @Test func `recovery relies on no meta page of a checkpoint that was not synced`() {
     let beside: [Step] = [.put(.records, keys: 0..<3, byteCount: 30, version: 2), .commit]
     expectNoLoss(
@@ -72,8 +73,8 @@ import Testing
     try ScenarioRun(Scenario(steps), on: SimulatedDisk()).run()
   }
 
-  /// With ordered durability pages freed by a commit that was not on disk were written to around the
-  /// log: when that commit was lost, the one before had lost its pages.
+  /// With ordered durability pages freed by a commit that was not on disk were written to around
+  /// the log: when that commit was lost, the one before had lost its pages.
   @Test func `pages freed by a commit that a crash can take back are left alone`() {
     var scenario = Scenario([
       .build(.records, keys: 0..<1, byteCount: 280_000, version: 1), .commit, .checkpoint,
@@ -98,8 +99,8 @@ import Testing
     expectNoLoss(scenario, .init(imageLimits: [20], nestingStrides: []))
   }
 
-  /// A killed process's reader said "page 206 is damaged: the file ends before it": a compaction cut the
-  /// old file off after the newest version's pages, while an older snapshot was reading it.
+  /// A killed process's reader said "page 206 is damaged: the file ends before it": a compaction
+  /// cut the old file off after the newest version's pages, while an older snapshot was reading it.
   @Test func `a compaction leaves the old file to those who read it`() throws {
     let steps: [Step] = [
       .build(.records, keys: 0..<1, byteCount: 280_000, version: 1), .commit, .hold,

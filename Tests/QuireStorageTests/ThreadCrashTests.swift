@@ -3,8 +3,9 @@ import QuireStorage
 import Synchronization
 import Testing
 
-/// Several threads commit at once, beside checkpoints on the engine's own thread, and the disk dies:
-/// what was acknowledged to any of them is there, and what is there is the beginning of one sequence.
+/// Several threads commit at once, beside checkpoints on the engine's own thread, and the disk
+/// dies: what was acknowledged to any of them is there, and what is there is the beginning of one
+/// sequence.
 @Suite struct `Crashes under several threads` {
   private static let threadCount = 4
   private static let commitCount = isExhaustive ? 40 : 8

@@ -104,8 +104,9 @@ struct VersionTests {
   }
 
   /// A page was free in a newer snapshot and in use in an older one, and not in memory, when a
-  /// checkpoint overwrote it: it was put aside for neither, since only the newer one's map was asked
-  /// whether it is worth it. The older one then found "it carries commit 37, the store is at 26".
+  /// checkpoint overwrote it: it was put aside for neither, since only the newer one's map was
+  /// asked whether it is worth it. The older one then found "it carries commit 37, the store is at
+  /// 26".
   @Test func `an older snapshot keeps a page that a newer one has free, whoever overwrites it`()
     throws
   {

@@ -111,7 +111,8 @@ public enum SyncReason: String, Hashable, Sendable, CaseIterable {
   case logCreation
   /// The name of a new log.
   case logFolder
-  /// A meta page that another process wrote, once more, before what it made history in the log goes.
+  /// A meta page that another process wrote, once more, before what it made history in the log
+  /// goes.
   case settledMeta
   /// The meta page that says that the log counts from now on.
   case firstCommitMeta

@@ -9,9 +9,9 @@ struct Recovery {
   let space: PageSpace
   /// The log's file and where its whole records lie; `nil` without a log that counts.
   let log: (file: any File, records: [(offset: Int, byteCount: Int)])?
-  /// Whether the older meta page leads to the same commit, so that the newer one may be lost. If not,
-  /// it is on disk: what it made history is overwritten, and what it begins was written, after its
-  /// sync alone.
+  /// Whether the older meta page leads to the same commit, so that the newer one may be lost. If
+  /// not, it is on disk: what it made history is overwritten, and what it begins was written, after
+  /// its sync alone.
   let isNewerMetaSpare: Bool
 
   /// What is read at once to begin with: enough for the first pages of most stores.
