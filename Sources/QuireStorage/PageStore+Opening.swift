@@ -2,7 +2,8 @@ extension PageStore {
   /// Opens a store, creating it if need be, and recovers what the last process left.
   ///
   /// Pages are read, and verified, when they are needed. Opening a file again that this process has
-  /// open gives another handle on the same store; durability and limits are then those of the first.
+  /// open gives another handle on the same store; durability and limits are then those of the
+  /// first.
   ///
   /// - Throws: ``StorageError/locked(_:)`` naming the other process;
   ///   ``StorageError/notFound(path:)``, ``StorageError/alreadyExists(path:)``,
@@ -80,10 +81,13 @@ extension PageStore {
     }
     let recovery = try Recovery(file, path: path, in: fileSystem, options: options)
     guard !options.isReadOnly else { return StoreCore(recovery, file, nil, options: options) }
-    if options.durability != .none { try recovery.secureLog(of: path, in: fileSystem) }
     let storage = StoreFile(
       file, path: path, in: fileSystem, identity: recovery.identity,
       pageSize: recovery.space.pageSize, meta: recovery.meta, options: options)
+    if options.durability != .none {
+      if recovery.isNewerMetaSpare { try storage.settleMeta() }
+      try recovery.secureLog(of: path, in: fileSystem)
+    }
     let core = StoreCore(recovery, file, storage, options: options)
     if !recovery.meta.isClean { try core.finishRecovery() }
     storage.writeOwnerNote()

@@ -142,6 +142,27 @@ public final class PageStore: Sendable {
     }
   }
 
+  /// Begins a checkpoint of the newest commit, and leaves its writing to ``writeCheckpoint()``, or
+  /// to whoever has to wait for it before: so that tests can let other things happen at any moment
+  /// of a checkpoint, as they do beside the engine's own thread.
+  package func beginCheckpoint() throws(StorageError) {
+    try checkOpen()
+    try core.beginCheckpoint()
+  }
+
+  /// Writes the checkpoint that was begun, on this thread; nothing if there is none, or somebody
+  /// wrote it.
+  package func writeCheckpoint() throws(StorageError) {
+    try checkOpen()
+    try core.writeCheckpoint()
+  }
+
+  /// Completes the checkpoint under way; nothing if there is none.
+  package func completeCheckpoint() throws(StorageError) {
+    try checkOpen()
+    try core.completeCheckpoint()
+  }
+
   // MARK: Copies
 
   /// Writes the newest commit into a new file, which is then a store of its own with the same

@@ -1,12 +1,15 @@
 /// A checkpoint that was begun and is not complete.
 ///
-/// `@unchecked Sendable`: `outcome` is touched only while the monitor is locked.
+/// `@unchecked Sendable`: `outcome` is touched only while the monitor is locked, `awaitsWriter`
+/// only at the turnstile.
 final class RunningCheckpoint: @unchecked Sendable {
   let checkpoint: Checkpoint
   /// The log that has what is to be written; `nil` without one.
   let log: LogWriter?
   private let monitor = Monitor()
   private var outcome: Result<Void, StoreFile.Failure>?
+  /// Whether nobody writes it yet; see ``PageStore/beginCheckpoint()``.
+  var awaitsWriter = false
 
   init(_ checkpoint: Checkpoint, _ log: LogWriter?) {
     self.checkpoint = checkpoint
@@ -98,6 +101,7 @@ extension StoreCore {
       checkpoint = running
       write(running, storage)
     }
+    writeCheckpointThatAwaitsIt()
     let outcome = checkpoint?.waitForOutcome()
     // The transaction may have pages behind the end of the file.
     completeCheckpointIfWritten(cuttingFile: false)
@@ -144,6 +148,7 @@ extension StoreCore {
   /// Waits for a checkpoint under way, and completes it.
   func waitForCheckpoint() {
     guard let checkpoint else { return }
+    writeCheckpointThatAwaitsIt()
     _ = checkpoint.waitForOutcome()
     completeCheckpointIfWritten()
   }
@@ -155,6 +160,7 @@ extension StoreCore {
     switch outcome {
     case .success:
       storage?.finish(running.checkpoint)
+      durablePageCount = running.checkpoint.space.pageCount
       relieve(of: running.checkpoint)
       if cuttingFile { cutOffFile(after: running.checkpoint) }
     case .failure(.aborted):
@@ -182,18 +188,24 @@ extension StoreCore {
     registry.reclaimer.collect()
   }
 
-  /// Shortens the file if nobody needs its end: no version has pages there.
+  /// Shortens the file if nobody needs its end: no version has pages there, and none that the log
+  /// could bring back, whose pages may have been written around it.
   private func cutOffFile(after checkpoint: Checkpoint) {
     let pageCount = checkpoint.space.pageCount
     guard let storage,
-      registry.largestPageCount(in: checkpoint.space.cache) <= pageCount
+      registry.largestPageCount(in: checkpoint.space.cache) <= pageCount,
+      storage.log?.highestPageCount ?? 0 <= pageCount
     else { return }
     // A file that stays longer than it need be is no failure.
     do throws(StorageError) { try storage.cutOff(afterPages: pageCount) } catch {}
   }
 
   /// The last checkpoint; afterwards the store is one file.
-  func checkpointForClosing(_ storage: StoreFile) throws(StorageError) {
+  ///
+  /// - Parameter snapshotsGoOn: whether older versions are read from the file still.
+  func checkpointForClosing(
+    _ storage: StoreFile, snapshotsGoOn: Bool
+  ) throws(StorageError) {
     let running = begin(storage)
     do throws(StoreFile.Failure) {
       try makeDurable(running, storage)
@@ -201,8 +213,9 @@ extension StoreCore {
     } catch {
       throw error.cause
     }
+    // A file that stays longer than it need be is no failure.
     do throws(StorageError) {
-      try storage.cutOff(afterPages: running.checkpoint.space.pageCount)
+      if !snapshotsGoOn { try storage.cutOff(afterPages: running.checkpoint.space.pageCount) }
     } catch {}
     try storage.removeLog()
   }
@@ -218,5 +231,46 @@ extension StoreCore {
     }
     try storage.removeLog()
     relieve(of: checkpoint)
+  }
+}
+
+// A checkpoint part by part, for tests that let commits happen in between.
+extension StoreCore {
+  /// See ``PageStore/beginCheckpoint()``.
+  func beginCheckpoint() throws(StorageError) {
+    if isReadOnly { throw .readOnly }
+    _ = try enter()
+    defer { leave() }
+    waitForCheckpoint()
+    guard let storage, storage.log != nil else { return }
+    let running = begin(storage)
+    running.awaitsWriter = true
+    checkpoint = running
+  }
+
+  /// See ``PageStore/writeCheckpoint()``.
+  func writeCheckpoint() throws(StorageError) {
+    _ = try enter()
+    let (checkpoint, storage) = (checkpoint, storage)
+    guard let checkpoint, let storage, checkpoint.awaitsWriter else { return leave() }
+    checkpoint.awaitsWriter = false
+    leave()
+    write(checkpoint, storage)
+    if case .failure(let failure) = checkpoint.waitForOutcome() { throw failure.cause }
+  }
+
+  /// See ``PageStore/completeCheckpoint()``.
+  func completeCheckpoint() throws(StorageError) {
+    _ = try enter()
+    waitForCheckpoint()
+    updateLogByteCount()
+    leave()
+  }
+
+  /// Whoever would wait for a checkpoint that nobody writes does it.
+  private func writeCheckpointThatAwaitsIt() {
+    guard let checkpoint, let storage, checkpoint.awaitsWriter else { return }
+    checkpoint.awaitsWriter = false
+    write(checkpoint, storage)
   }
 }

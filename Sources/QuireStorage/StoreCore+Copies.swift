@@ -59,7 +59,7 @@ extension StoreCore {
 
   private func closeLog(_ storage: StoreFile) throws(StorageError) {
     do throws(StorageError) {
-      try checkpointForClosing(storage)
+      try checkpointForClosing(storage, snapshotsGoOn: true)
     } catch {
       throw poison(error)
     }
@@ -109,6 +109,7 @@ extension StoreCore {
       file, path: old.path, in: old.fileSystem, options: options, registry: registry)
     retireEverything(of: state.withLock { $0.latest })
     commits.noteDurable(recovery.space.commit)
+    durablePageCount = recovery.space.pageCount
     let (oldIdentifier, oldVersions) = state.withLock { state in
       let before = (state.identifier, [state.current, state.latest])
       state.identifier = file.identifier

@@ -6,8 +6,8 @@ import Synchronization
 /// writes, log and file included, belongs to whoever is through the turnstile; a checkpoint under
 /// way has the store's file for itself.
 ///
-/// `@unchecked Sendable`: `storage` and `checkpoint` are touched only by whoever is through the
-/// turnstile; everything else is constant or behind the mutex.
+/// `@unchecked Sendable`: `storage`, `checkpoint` and `durablePageCount` are touched only by
+/// whoever is through the turnstile; everything else is constant or behind the mutex.
 final class StoreCore: @unchecked Sendable {
   let identity: StoreIdentity
   let geometry: PageGeometry
@@ -23,6 +23,9 @@ final class StoreCore: @unchecked Sendable {
   private var lockedFile: (any File)?
   /// The checkpoint under way.
   var checkpoint: RunningCheckpoint?
+  /// The pages of the last version that a checkpoint completed, or opening found. With ordered
+  /// durability a crash may lead back to it.
+  var durablePageCount: UInt32
 
   struct State {
     /// What snapshots get: with full durability, on disk.
@@ -46,6 +49,7 @@ final class StoreCore: @unchecked Sendable {
     geometry = current.geometry
     registry = current.registry
     isReadOnly = false
+    durablePageCount = current.pageCount
     commits = CommitQueue(current.commit)
     state = Mutex(State(current: current, latest: current))
   }
@@ -61,6 +65,7 @@ final class StoreCore: @unchecked Sendable {
     isReadOnly = storage == nil
     self.storage = storage
     lockedFile = file
+    durablePageCount = recovery.space.pageCount
     commits = CommitQueue(recovery.space.commit)
     // A writer has brought the log's commits into the pages; a reader leaves them where they are.
     let logByteCount = recovery.log?.records.reduce(0) { $0 + $1.byteCount } ?? 0
@@ -127,9 +132,12 @@ final class StoreCore: @unchecked Sendable {
     let latest = try enter(forLong: true)
     let editor = PageEditor(latest.successor(), byteLimit: options.transactionByteLimit)
     if let storage, let cache = latest.cache {
-      // Behind everything that the log could bring back and everything that a snapshot shows.
+      // Behind everything that the log could bring back, that a snapshot shows, or that a crash
+      // could lead back to; what commits that are synced one by one lead back to is what snapshots
+      // get.
       let first = max(
-        latest.pageCount, storage.log?.highestPageCount ?? 0, registry.largestPageCount(in: cache))
+        latest.pageCount, storage.log?.highestPageCount ?? 0, registry.largestPageCount(in: cache),
+        storage.durability == .ordered ? durablePageCount : 0)
       editor.makeDirectPages = { DirectPages(storage.file, cache, from: PageID(first)) }
     }
     return editor
@@ -329,7 +337,7 @@ final class StoreCore: @unchecked Sendable {
   private func shut() throws(StorageError) {
     defer { letGoOfFile() }
     guard let storage, state.withLock({ $0.poison }) == nil else { return }
-    if storage.log != nil { try checkpointForClosing(storage) }
+    if storage.log != nil { try checkpointForClosing(storage, snapshotsGoOn: false) }
     storage.removeOwnerNote()
   }
 

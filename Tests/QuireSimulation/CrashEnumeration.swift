@@ -62,11 +62,6 @@ package struct CrashEnumeration {
   private let scenario: Scenario
   private let ignored: Set<SyncReason>
   private let budget: Budget
-  /// Whether not to go on, on the disk of a system that outlived the process, from a state: for
-  /// what an engine is known to lack.
-  package var omitsSurvivor: (DiskState) -> Bool = { _ in false }
-  /// As in ``CrashImages/init(_:seed:sparesUnchanged:)``.
-  package var sparesUnchanged = false
   private var outcome = Outcome()
   private var seen: Set<Key> = []
   private var generator: SeededGenerator
@@ -141,8 +136,7 @@ package struct CrashEnumeration {
     _ point: Point, depth: Int, path: [String], place: String, nests: Bool
   ) throws {
     let fingerprint = point.oracle.fingerprint
-    let images = CrashImages(
-      point.state, seed: generator.next(), sparesUnchanged: sparesUnchanged)
+    let images = CrashImages(point.state, seed: generator.next())
     // Recovery runs from one image that is drawn, and then from the disk that lived on.
     let drawn = budget.imageLimits[depth].map { generator.below(max(1, min($0, images.count))) }
     var number = 0
@@ -172,7 +166,7 @@ package struct CrashEnumeration {
       }
       return true
     }
-    if nests, !omitsSurvivor(point.state) {
+    if nests {
       try explore(
         aftermath(depth), SimulatedDisk(point.state, ignoring: ignored), point.oracle,
         depth: depth + 1, path: path + ["\(place), the process alone"])
@@ -200,6 +194,10 @@ extension Oracle {
     hasher.combine(isCreated)
     hasher.combine(acknowledged)
     for version in versions { hasher.combine(version.digest.hash) }
+    for (path, backup) in backups.sorted(by: { $0.key < $1.key }) {
+      hasher.combine(path)
+      hasher.combine(backup.isComplete)
+    }
     return hasher.finalize()
   }
 }

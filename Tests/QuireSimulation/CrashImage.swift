@@ -53,7 +53,6 @@ package struct CrashImages: Sendable {
 
   private let state: DiskState
   private let seed: UInt64
-  private let sparesUnchanged: Bool
   /// Each with the number of its images.
   private let groups: [(group: Group, count: Int)]
   private let partial: [Partial]
@@ -74,12 +73,9 @@ package struct CrashImages: Sendable {
     var count: Int { tornCount + garbageCount + (isGrowing ? 2 : 0) }
   }
 
-  /// - Parameter sparesUnchanged: whether a sector that is written with the bytes it has is never
-  ///   nonsense afterwards.
-  package init(_ state: DiskState, seed: UInt64, sparesUnchanged: Bool = false) {
+  package init(_ state: DiskState, seed: UInt64) {
     self.state = state
     self.seed = seed
-    self.sparesUnchanged = sparesUnchanged
     let count = state.pending.count
     partial = CrashImages.partial(state)
     let subsets =
@@ -262,10 +258,7 @@ package struct CrashImages: Sendable {
       }
     case .garbage(let sector, let seed):
       let range = (offset + part(sector).lowerBound)..<(offset + part(sector).upperBound)
-      let isSpared =
-        sparesUnchanged && contents[node].bytes(range) == [UInt8](bytes[part(sector)])
       DiskState.apply(operation, &contents, &names)
-      if isSpared { break }
       var generator = SeededGenerator(seed: seed)
       generator.bytes(range.count).withUnsafeBytes {
         contents[node].write($0, at: range.lowerBound)

@@ -87,14 +87,6 @@ package struct DiskState: Sendable {
     }
   }
 
-  /// Whether a write to these bytes of a file waits.
-  package func isPending(_ path: String, _ range: Range<Int>) -> Bool {
-    pending.contains { operation in
-      guard case .write(let node, let offset, let bytes) = operation else { return false }
-      return names[path] == node && range.overlaps(offset..<(offset + bytes.count))
-    }
-  }
-
   // MARK: Syncs
 
   mutating func sync(node: Int) { settle { $0.node == node } }

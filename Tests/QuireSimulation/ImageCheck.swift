@@ -40,6 +40,7 @@ package struct ImageCheck {
     }
     let version = try match(store, "opened")
     if let report = try store?.check(), !report.isSound { throw Violation("not sound: \(report)") }
+    try checkBackups(disk)
     // What recovery left must do, closed or not.
     if generator.below(2) == 0 { try store?.close() }
     store = nil
@@ -65,9 +66,35 @@ package struct ImageCheck {
     if disk.operationCount != 0 { throw Violation("opened read-only, it was written to") }
   }
 
+  /// A backup that has its name is whole, and one that returned has it.
+  private mutating func checkBackups(_ disk: SimulatedDisk) throws {
+    for (path, backup) in oracle.backups {
+      guard image.files[path] != nil else {
+        if backup.isComplete { throw Violation("\(path) is gone") }
+        continue
+      }
+      // It stays what it is; so in the crashes that come later it is looked at now and then.
+      if backup.isComplete, !isExhaustive, generator.below(6) != 0 { continue }
+      var options = options
+      options.isReadOnly = true
+      let store = try PageStore.open(path, options: options, in: disk)
+      let digest = try ContentDigest(of: try store.snapshot())
+      guard backup.digests.contains(digest) else {
+        throw Violation("\(path) holds \(digest), not what was backed up: \(backup.digests)")
+      }
+      let report = try store.check()
+      guard report.isSound else { throw Violation("\(path) is not sound: \(report)") }
+      try store.close()
+    }
+  }
+
   private func match(_ store: PageStore?, _ what: String) throws -> Oracle.Version {
     guard let store else { throw Violation("there is no store") }
-    let digest = try ContentDigest(of: try store.snapshot())
+    let snapshot = try store.snapshot()
+    if let least = oracle.leastCommit, snapshot.commitNumber < least {
+      throw Violation("\(what), it is at commit \(snapshot.commitNumber), but \(least) returned")
+    }
+    let digest = try ContentDigest(of: snapshot)
     guard let version = oracle.match(digest, processOnly: image.isComplete) else {
       throw Violation(what + ", " + oracle.mismatch(digest, processOnly: image.isComplete))
     }

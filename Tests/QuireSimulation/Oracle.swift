@@ -15,7 +15,17 @@ package struct Oracle: Sendable {
   package private(set) var versions: [Version]
   /// The place in `versions` of the last commit that returned.
   package private(set) var acknowledged = 0
+  /// What the backups that were begun may hold, by their paths, and whether they are complete.
+  package private(set) var backups: [String: Backup] = [:]
+  /// What the store's own count of commits may not fall below.
+  package var leastCommit: CommitNumber?
   private let isEachCommitDurable: Bool
+
+  package struct Backup: Sendable {
+    package var digests: [ContentDigest] = []
+    /// Whether the backup returned: from then on its file cannot be missing.
+    package var isComplete = false
+  }
 
   package init(durability: Durability) {
     isEachCommitDurable = durability == .full
@@ -43,6 +53,21 @@ package struct Oracle: Sendable {
     versions.removeFirst(acknowledged)
     acknowledged = 0
   }
+
+  /// A checkpoint of that version returned, while others were committed.
+  package mutating func makeDurable(through number: Int) {
+    guard let index = versions.firstIndex(where: { $0.number == number }), index <= acknowledged
+    else { return }
+    isCreated = isCreated || !versions[index].model.names.isEmpty
+    versions.removeFirst(index)
+    acknowledged -= index
+  }
+
+  package mutating func beginBackup(_ path: String) {
+    backups[path, default: Backup()].digests.append(newest.digest)
+  }
+
+  package mutating func completeBackup(_ path: String) { backups[path]?.isComplete = true }
 
   /// The commit that was begun last is said to be aborted: it must never be seen.
   package mutating func retract() {

@@ -10,7 +10,16 @@ package final class ScenarioRun {
   private var transaction: WriteTransaction?
   /// The content as the open transaction sees it.
   private var working = StoreModel()
-  private var held: (snapshot: Snapshot, digest: ContentDigest)?
+  /// Oldest first.
+  private var held: [(snapshot: Snapshot, digest: ContentDigest)] = []
+  private static let mostHeld = 3
+  /// The number of the version that a checkpoint was begun for, while nobody can have failed to
+  /// write it.
+  private var checkpointed: Int?
+  /// What is to be done beside a checkpoint, and how that failed.
+  private var besides: ArraySlice<Step> = []
+  private var isBeside = false
+  private var failureBeside: (any Error)?
   /// Whether a commit threw and nobody has decided what that means.
   private(set) var isCommitOpen = false
 
@@ -25,14 +34,14 @@ package final class ScenarioRun {
   package func run() throws {
     try open(processOnly: true)
     for step in scenario.steps { try perform(step) }
-    try releaseSnapshot()
+    try releaseSnapshots()
     try verify()
   }
 
   /// Drops everything, as the end of a process would.
   package func die() {
     transaction = nil
-    held = nil
+    held = []
     store = nil
   }
 
@@ -43,6 +52,7 @@ package final class ScenarioRun {
     let isNew = disk.state.files[Scenario.path] == nil
     let store = try PageStore.open(Scenario.path, options: options, in: disk)
     self.store = store
+    checkpointed = nil
     // A store that another process made, and died before its name was durable, promises nothing
     // before its first commit.
     if isNew { oracle.change { $0.isCreated = true } }
@@ -58,7 +68,7 @@ package final class ScenarioRun {
   /// Closes the store whatever that answers, as far as it is open.
   package func closeIgnoringErrors() {
     abort()
-    held = nil
+    held = []
     try? store?.close()
     store = nil
   }
@@ -67,21 +77,50 @@ package final class ScenarioRun {
 
   package func perform(_ step: Step) throws {
     switch step {
-    case .put, .remove, .drop, .rename:
+    case .put, .remove, .drop, .rename, .build, .flip:
       guard let store else { return }
       let transaction = try self.transaction ?? store.beginWrite()
       self.transaction = transaction
       try step.perform(in: transaction)
       working.apply(step)
     case .commit: try commit()
-    case .abort: abort()
+    case .abort: forgetChanges()
     case .checkpoint:
       try commit()
       try store?.checkpoint()
       oracle.change { $0.makeDurable() }
+      try verifyHeld()
+    case .beginCheckpoint:
+      try commit()
+      checkpointed = nil
+      try store?.beginCheckpoint()
+      checkpointed = oracle.value.newest.number
+    case .writeCheckpoint:
+      try commit()
+      try writeCheckpoint()
+      try verifyHeld()
+    case .completeCheckpoint:
+      try commit()
+      checkpointed = nil
+      try store?.completeCheckpoint()
+      try verifyHeld()
+    case .overlap(let steps): try overlap(steps)
+    case .compact:
+      try commit()
+      try store?.compact()
+      // A commit that changes nothing but the number.
+      let commit = store?.statistics.commitNumber
+      oracle.change {
+        $0.makeDurable()
+        $0.leastCommit = commit
+      }
+      try verifyHeld()
+    case .backUp(let number):
+      try commit()
+      try backUp(to: Scenario.backupPath(number))
     case .reopen:
       try commit()
-      try releaseSnapshot()
+      try releaseSnapshots()
       let closing = store
       store = nil
       try closing?.close()
@@ -89,13 +128,13 @@ package final class ScenarioRun {
       try open(processOnly: true, isClosed: true)
     case .die:
       try commit()
-      try releaseSnapshot()
+      try releaseSnapshots()
       die()
       try open(processOnly: true)
     case .hold:
       try commit()
-      try releaseSnapshot()
-      if let store { held = (try store.snapshot(), oracle.value.newest.digest) }
+      if held.count == Self.mostHeld { try releaseSnapshot() }
+      if let store { held.append((try store.snapshot(), oracle.value.newest.digest)) }
     case .release: try releaseSnapshot()
     }
   }
@@ -111,17 +150,94 @@ package final class ScenarioRun {
   }
 
   package func abort() {
+    checkpointed = nil
+    forgetChanges()
+  }
+
+  private func forgetChanges() {
     transaction?.abort()
     transaction = nil
     working = oracle.value.newest.model
   }
 
+  private func backUp(to path: String) throws {
+    guard let store, disk.state.files[path] == nil else { return }
+    oracle.change { $0.beginBackup(path) }
+    try store.backUp(to: path, in: disk)
+    oracle.change { $0.completeBackup(path) }
+  }
+
+  // MARK: Checkpoints
+
+  private func writeCheckpoint() throws {
+    let number = checkpointed
+    checkpointed = nil
+    try store?.writeCheckpoint()
+    // If somebody else wrote it, that is true as well.
+    if let number { oracle.change { $0.makeDurable(through: number) } }
+  }
+
+  private func overlap(_ steps: [Step]) throws {
+    // Nothing in the log is needed then, and it begins at its start. So it has no need to go round,
+    // for which a commit would wait for the very checkpoint that waits for it.
+    try perform(.checkpoint)
+    besides = steps.filter(\.goesBesideCheckpoint)[...]
+    // Something to write.
+    while let step = besides.popFirst() {
+      try perform(step)
+      if step == .commit { break }
+    }
+    try perform(.beginCheckpoint)
+    // It is called on this very thread.
+    nonisolated(unsafe) let run = self
+    disk.interpose { run.performBeside() }
+    defer { disk.interpose(nil) }
+    failureBeside = nil
+    do {
+      try writeCheckpoint()
+    } catch {
+      if failureBeside == nil {
+        abort()
+        throw error
+      }
+    }
+    disk.interpose(nil)
+    if let failureBeside { throw failureBeside }
+    while let step = besides.popFirst() { try perform(step) }
+    try perform(.completeCheckpoint)
+  }
+
+  private func performBeside() {
+    guard !isBeside, failureBeside == nil, let step = besides.popFirst() else { return }
+    isBeside = true
+    defer { isBeside = false }
+    do {
+      try perform(step)
+      if step == .commit { try verifyHeld() }
+    } catch {
+      failureBeside = error
+    }
+  }
+
+  // MARK: Snapshots
+
   private func releaseSnapshot() throws {
-    guard let (snapshot, expected) = held else { return }
-    held = nil
-    let digest = try ContentDigest(of: snapshot)
-    guard digest == expected else {
-      throw Violation("a snapshot that was held shows \(digest), not \(expected)")
+    guard !held.isEmpty else { return }
+    try verify(held.removeFirst())
+  }
+
+  private func releaseSnapshots() throws {
+    while !held.isEmpty { try releaseSnapshot() }
+  }
+
+  private func verifyHeld() throws {
+    for held in held { try verify(held) }
+  }
+
+  private func verify(_ held: (snapshot: Snapshot, digest: ContentDigest)) throws {
+    let digest = try ContentDigest(of: held.snapshot)
+    guard digest == held.digest else {
+      throw Violation("a snapshot that was held shows \(digest), not \(held.digest)")
     }
   }
 
@@ -140,6 +256,7 @@ package final class ScenarioRun {
   /// What becomes of a commit that threw.
   func settleFailedCommit(isAborted: Bool) {
     isCommitOpen = false
+    checkpointed = nil
     if isAborted { oracle.change { $0.retract() } }
     working = oracle.value.newest.model
   }
@@ -147,6 +264,7 @@ package final class ScenarioRun {
 
 extension Scenario {
   package static let path = "store"
+  package static func backupPath(_ number: Int) -> String { "backup-\(number)" }
   package static let identity = StoreIdentity(high: 17, low: 4)
 
   package var options: PageStoreOptions {
@@ -154,6 +272,7 @@ extension Scenario {
     options.pageSize = pageSize
     options.checkpointByteLimit = checkpointByteLimit
     options.durability = durability
+    options.cacheByteLimit = cacheByteLimit
     options.checkpointsInBackground = false
     // So that checkpoints write images of their own in some scenarios, and not in others.
     options.imageByteLimit = [0, 2 * pageSize, 1 << 20][Int(seed % 3)]

@@ -37,6 +37,7 @@ package final class SimulatedDisk: FileSystem {
 
   private let volume: UInt64
   private let control: Mutex<Control>
+  private let interlude = Mutex<(@Sendable () -> Void)?>(nil)
 
   /// - Parameter files: what is on the disk, durably, to begin with.
   package convenience init(
@@ -81,6 +82,12 @@ package final class SimulatedDisk: FileSystem {
   package func observe(_ observer: (@Sendable (DiskState, Int) -> Void)?) {
     control.withLock { $0.observer = observer }
   }
+
+  /// Calls `body` before each operation, on the thread that asks for it; other than an observer, it
+  /// may use the disk.
+  package func interpose(_ body: (@Sendable () -> Void)?) { interlude.withLock { $0 = body } }
+
+  private func makeWay() { interlude.withLock { $0 }?() }
 
   /// Lets the process die after so many more operations.
   package func crash(after count: Int) {
@@ -158,6 +165,7 @@ package final class SimulatedDisk: FileSystem {
   fileprivate func change<R: Sendable>(
     _ path: String, _ body: (inout DiskState, Int) throws(StorageError) -> R
   ) throws(StorageError) -> R {
+    makeWay()
     let result: Result<R, StorageError> = control.withLock { control in
       if case .refused(let error, _) = SimulatedDisk.judge(&control, path, isSync: false) {
         return .failure(error)
@@ -180,6 +188,7 @@ package final class SimulatedDisk: FileSystem {
   func write(
     _ bytes: [UInt8], at offset: Int, node: Int, path: String
   ) throws(StorageError) {
+    makeWay()
     let failure: StorageError? = control.withLock { control in
       func put(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
@@ -205,6 +214,7 @@ package final class SimulatedDisk: FileSystem {
   }
 
   func sync(node: Int?, path: String, for reason: SyncReason) throws(StorageError) {
+    makeWay()
     let failure: StorageError? = control.withLock { control in
       control.reasons.insert(reason)
       control.syncOperations.append(control.operationCount + 1)

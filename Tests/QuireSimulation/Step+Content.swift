@@ -20,7 +20,17 @@ extension Step {
       if try exists(old, in: transaction), try !exists(new, in: transaction) {
         try transaction.renameTree(old.rawValue, to: new.rawValue)
       }
-    case .commit, .abort, .checkpoint, .reopen, .die, .hold, .release: break
+    case .build(let tree, _, _, _):
+      if try exists(tree, in: transaction) { try transaction.dropTree(tree.rawValue) }
+      var model = StoreModel()
+      model.apply(self)
+      try build(tree.rawValue, tree, model.entries(of: tree.rawValue), in: transaction)
+    case .flip(let tree, let version):
+      guard try exists(tree, in: transaction) else { return }
+      try flip(tree, version, in: transaction)
+    case .commit, .abort, .checkpoint, .beginCheckpoint, .writeCheckpoint, .completeCheckpoint,
+      .overlap, .compact, .backUp, .reopen, .die, .hold, .release:
+      break
     }
   }
 
@@ -43,6 +53,51 @@ extension Step {
         try target?.put(
           Step.value(key: key, byteCount: byteCount, version: version), for: Int64(key))
       }
+    }
+  }
+
+  private func flip(
+    _ tree: TreeName, _ version: Int, in transaction: WriteTransaction
+  ) throws(StorageError) {
+    let name = tree.rawValue
+    var entries: [(key: [UInt8], value: [UInt8])] = []
+    if tree.isIndex {
+      guard var cursor = try transaction.indexTree(name)?.cursor() else { return }
+      while try cursor.next() {
+        entries.append((try [UInt8](cursor.key), try cursor.storedValue().array))
+      }
+    } else {
+      guard var cursor = try transaction.recordTree(name)?.cursor() else { return }
+      while try cursor.next() {
+        entries.append((StoreModel.bytes(of: try cursor.key), try cursor.storedValue().array))
+      }
+    }
+    let flipped = entries.map { ($0.key, Step.flipped($0.value, version: version)) }
+    try build("beside", tree, flipped, in: transaction)
+    try transaction.dropTree(name)
+    try transaction.renameTree("beside", to: name)
+  }
+
+  private func build(
+    _ name: String, _ tree: TreeName, _ entries: [(key: [UInt8], value: [UInt8])],
+    in transaction: WriteTransaction
+  ) throws(StorageError) {
+    do {
+      if tree.isIndex {
+        try transaction.buildIndexTree(name) { builder in
+          for (key, value) in entries { try builder.append(value, for: key) }
+        }
+      } else {
+        try transaction.buildRecordTree(name) { builder in
+          for (key, value) in entries {
+            try builder.append(value, for: key.withUnsafeBytes { $0.loadUnaligned(as: Int64.self) })
+          }
+        }
+      }
+    } catch let error as StorageError {
+      throw error
+    } catch {
+      fatalError("a builder throws errors of storage alone, not \(error)")
     }
   }
 

@@ -34,7 +34,18 @@ package struct StoreModel: Sendable {
       if indexes[new.rawValue] == nil, let tree = indexes.removeValue(forKey: old.rawValue) {
         indexes[new.rawValue] = tree
       }
-    case .commit, .abort, .checkpoint, .reopen, .die, .hold, .release: break
+    case .build(let tree, let keys, let byteCount, let version):
+      apply(.drop(tree))
+      if tree.isIndex { indexes[tree.rawValue] = [:] } else { records[tree.rawValue] = [:] }
+      apply(.put(tree, keys: keys, byteCount: byteCount, version: version))
+    case .flip(let tree, let version):
+      records[tree.rawValue] = records[tree.rawValue]?
+        .mapValues { Step.flipped($0, version: version) }
+      indexes[tree.rawValue] = indexes[tree.rawValue]?
+        .mapValues { Step.flipped($0, version: version) }
+    case .commit, .abort, .checkpoint, .beginCheckpoint, .writeCheckpoint, .completeCheckpoint,
+      .overlap, .compact, .backUp, .reopen, .die, .hold, .release:
+      break
     }
   }
 

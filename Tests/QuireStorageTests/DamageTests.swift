@@ -190,11 +190,7 @@ import Testing
     }
     print("pages of an earlier time: \(count), of them taken for new: \(wrong.count)")
     #expect(count > 20)
-    withKnownIssue {
-      #expect(wrong.isEmpty, "\(wrong.prefix(5))")
-    } when: {
-      EngineGaps.trustsStalePages
-    }
+    #expect(wrong.isEmpty, "\(wrong.prefix(5))")
   }
 
   @Test func `a damaged page is named, and the other trees stay readable`() throws {

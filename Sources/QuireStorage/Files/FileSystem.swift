@@ -124,7 +124,8 @@ public enum SyncReason: String, Hashable, Sendable, CaseIterable {
   case logCreation
   /// The name of a new log.
   case logFolder
-  /// The meta page that closed the store, once more, before a log that it made history goes.
+  /// A meta page that another process wrote, once more, before what it made history in the log
+  /// goes.
   case settledMeta
   /// The meta page that says that the log counts from now on.
   case firstCommitMeta

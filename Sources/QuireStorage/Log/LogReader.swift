@@ -92,17 +92,7 @@ struct LogReader {
     }
     var previous = chain
     var records: [Record] = []
-    while true {
-      var found: Record?
-      for place in [offset, LogFormat.recordsStart] {
-        if let record = try record(at: place, window), record.epoch == epoch,
-          record.previous == previous, record.commit == lastCommit.next
-        {
-          found = record
-          break
-        }
-      }
-      guard let found else { return records }
+    while let found = try record(after: lastCommit, chain: previous, at: offset, window) {
       records.append(found)
       self.records.append((found.offset, found.byteCount))
       lastCommit = found.commit
@@ -111,6 +101,36 @@ struct LogReader {
       previous = found.checksum
       offset = found.offset + found.byteCount
     }
+    return records
+  }
+
+  /// The record that follows, where it would be or at the start of the ring.
+  private func record(
+    after commit: CommitNumber, chain: UInt64, at offset: Int, _ window: LogWindow
+  ) throws(StorageError) -> Record? {
+    for place in [offset, LogFormat.recordsStart] {
+      if let record = try record(at: place, window), record.epoch == epoch,
+        record.previous == chain, record.commit == commit.next
+      {
+        return record
+      }
+    }
+    return nil
+  }
+
+  /// The last commit that another meta page leads to with this log; `nil` if it is of another log.
+  func lastCommit(from other: MetaPage) throws(StorageError) -> CommitNumber? {
+    if other.isClean { return other.lastCommit }
+    guard other.epoch == epoch, var offset = Int(exactly: other.logOffset),
+      offset % LogFormat.Record.alignment == 0
+    else { return nil }
+    let window = LogWindow(file, path: path, byteCount: fileByteCount)
+    var (commit, chain) = (other.lastCommit, other.logChain)
+    while let found = try record(after: commit, chain: chain, at: offset, window) {
+      (commit, chain) = (found.commit, found.checksum)
+      offset = found.offset + found.byteCount
+    }
+    return commit
   }
 
   private mutating func use(_ images: PageImages) {

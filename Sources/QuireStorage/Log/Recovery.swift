@@ -9,6 +9,10 @@ struct Recovery {
   let space: PageSpace
   /// The log's file and where its whole records lie; `nil` without a log that counts.
   let log: (file: any File, records: [(offset: Int, byteCount: Int)])?
+  /// Whether the older meta page leads to the same commit, so that the newer one may be lost. If
+  /// not, it is on disk: what it made history is overwritten, and what it begins was written, after
+  /// its sync alone.
+  let isNewerMetaSpare: Bool
 
   /// What is read at once to begin with: enough for the first pages of most stores.
   private static let headByteCount = 32_768
@@ -31,13 +35,19 @@ struct Recovery {
     let bytes = UnsafeRawBufferPointer(rebasing: head.memory.bytes[..<head.byteCount])
     identity = page.identity
     let checksum = Checksum(identity)
-    guard let meta = MetaPage.newest(in: bytes, checksum, pageSize: page.pageSize) else {
+    let metas = MetaPage.all(in: bytes, checksum, pageSize: page.pageSize)
+    guard let meta = metas.first else {
       throw .damaged(page: .metaA, reason: "the checksums of both meta pages are wrong")
     }
     self.meta = meta
     let reader = try Recovery.readLog(
       path, fileSystem, isReadOnly: isReadOnly, meta, identity, geometry, storeFile: file)
     log = reader.map { ($0.file, $0.reader.records) }
+    if let reader = reader?.reader, metas.count > 1, !isReadOnly {
+      isNewerMetaSpare = try reader.lastCommit(from: metas[1]) == reader.lastCommit
+    } else {
+      isNewerMetaSpare = false
+    }
     let registry =
       registry
       ?? VersionRegistry(pageSize: page.pageSize, retainedByteLimit: options.retainedByteLimit)

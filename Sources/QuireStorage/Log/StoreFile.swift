@@ -15,8 +15,8 @@ import Synchronization
 /// The writing side of a store's files. Belongs to whoever is through the store's turnstile, but
 /// for ``write(_:isClosing:)``, which only the one checkpoint under way calls.
 ///
-/// `@unchecked Sendable`: see above; `meta` is written by checkpoints, and by the first commit, when
-/// there is no checkpoint.
+/// `@unchecked Sendable`: see above; `meta` is written by checkpoints, and by the first commit,
+/// when there is no checkpoint.
 final class StoreFile: @unchecked Sendable {
   let path: String
   let file: any File
@@ -146,10 +146,13 @@ final class StoreFile: @unchecked Sendable {
     return created
   }
 
-  /// A log lies there although the meta page says that the store was closed: whoever closed it died
-  /// before removing the log, and perhaps before the meta page was on disk. Until it is, that log
-  /// may be the only place of some commits.
-  private func settleMeta() throws(StorageError) {
+  /// Writes the newest meta page to where it is once more, and makes it durable.
+  ///
+  /// Whoever wrote it may have died before it was on disk, or its sync may have failed. Until it is
+  /// there, what it made history may be the only place of some commits: a log that lies there
+  /// although the meta page says that the store was closed, or the older part of a log that
+  /// recovery is about to replace.
+  func settleMeta() throws(StorageError) {
     let page = meta.encoded(checksum, pageSize: pageSize)
     try file.write(page, at: Int(meta.id.rawValue) * pageSize)
     if durability != .none { try sync(for: .settledMeta) }

@@ -89,10 +89,17 @@ struct MetaPage: Equatable {
   static func newest(
     in file: UnsafeRawBufferPointer, _ checksum: Checksum, pageSize: Int
   ) -> MetaPage? {
+    all(in: file, checksum, pageSize: pageSize).first
+  }
+
+  /// Those of the two that are whole; the first is the one that counts.
+  static func all(
+    in file: UnsafeRawBufferPointer, _ checksum: Checksum, pageSize: Int
+  ) -> [MetaPage] {
     [PageID.metaA, .metaB].compactMap { id -> MetaPage? in
       let start = Int(id.rawValue) * pageSize
       guard start + pageSize <= file.count, let base = file.baseAddress else { return nil }
       return MetaPage(Page(base + start), at: id, checksum, pageSize: pageSize)
-    }.max { $0.sequence < $1.sequence }
+    }.sorted { $0.sequence > $1.sequence }
   }
 }

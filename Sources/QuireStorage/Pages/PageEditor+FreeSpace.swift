@@ -87,6 +87,8 @@ extension PageEditor {
       try unmark(added)
     }
     try mark(id)
+    // It may be known as free, from a version that had it; now the file has it.
+    if space.overlay[id] != .absent { space.set(id, to: .absent) }
     direct.nextPage = PageID(id.rawValue + 1)
     return id
   }

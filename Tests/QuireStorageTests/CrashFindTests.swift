@@ -1,0 +1,114 @@
+import QuireSimulation
+import QuireStorage
+import Testing
+
+/// What the simulated disk once found in the engine.
+@Suite struct `Crashes that once lost something` {
+  private func expectNoLoss(_ scenario: Scenario, _ budget: CrashEnumeration.Budget) {
+    var enumeration = CrashEnumeration(scenario, budget: budget)
+    let failure = enumeration.run().failure
+    #expect(failure == nil, "\(failure.map { "\($0)" } ?? "")")
+  }
+
+  private let commit: [Step] = [.put(.records, keys: 0..<3, byteCount: 20, version: 1), .commit]
+
+  /// A process died between writing a clean meta page and syncing it. The next opening read the
+  /// page from the cache, believed the store closed, and emptied the log for its first commit,
+  /// while the meta page that the disk had still needed what was in it. Now that page is made
+  /// durable first.
+  @Test func `a meta page that was not synced is not relied on by the next process`() {
+    expectNoLoss(
+      Scenario(commit + [.reopen]), .init(imageLimits: [2, 8], nestingStrides: [1]))
+  }
+
+  /// Recovery wrote the log once more to where it was, and a disk that spoils the sector it writes
+  /// when the power fails took commits that were safe. Now it goes to another file.
+  @Test func `recovery spoils no commit that was safe, on a disk that spoils what it writes`() {
+    expectNoLoss(Scenario(commit + [.die]), .init(imageLimits: [nil], nestingStrides: []))
+  }
+
+  /// A sync that failed for want of space made the commit throw `.noSpaceLeft`, which promises an
+  /// aborted transaction and a usable store, while the store was poisoned.
+  @Test func `a commit that has no space is aborted, and the store takes the next one`() throws {
+    let clean = SimulatedDisk()
+    try ScenarioRun(Scenario(commit), on: clean).run()
+    for operation in 1...clean.operationCount {
+      let disk = SimulatedDisk()
+      disk.fail(at: operation, with: .noSpace)
+      let run = ScenarioRun(Scenario([]), on: disk)
+      guard (try? run.open(processOnly: true)) != nil, let store = run.store else { continue }
+      do throws(StorageError) {
+        let transaction = try store.beginWrite()
+        try commit[0].perform(in: transaction)
+        try transaction.commit()
+      } catch .noSpaceLeft {
+        #expect(throws: Never.self, "operation \(operation)") {
+          try store.beginWrite().abort()
+        }
+      } catch {
+        // Another error promises nothing.
+      }
+    }
+  }
+
+  /// A process died between writing a checkpoint's meta page and syncing it, with commits beside
+  /// the checkpoint. The next one read the page from the cache, put together a log of what came
+  /// after it, and gave it the old one's name; then the system died, and the meta page that the
+  /// disk had needed the rest. Now the newer page is made durable before the log is replaced.
+  @Test func `recovery relies on no meta page of a checkpoint that was not synced`() {
+    let beside: [Step] = [.put(.records, keys: 0..<3, byteCount: 30, version: 2), .commit]
+    expectNoLoss(
+      Scenario(commit + [.beginCheckpoint] + beside + [.writeCheckpoint]),
+      .init(imageLimits: [2, 6], nestingStrides: [1]))
+  }
+
+  /// Pages that one transaction freed were known as free in memory, until a checkpoint, even when
+  /// another had written a tree to them around the log: it could not be read.
+  @Test func `pages that were freed hold what is written to them around the log`() throws {
+    let steps: [Step] = [
+      .build(.records, keys: 0..<1, byteCount: 280_000, version: 1), .commit, .checkpoint,
+      .drop(.records), .commit,
+      .build(.records, keys: 0..<1, byteCount: 280_000, version: 2), .commit,
+    ]
+    try ScenarioRun(Scenario(steps), on: SimulatedDisk()).run()
+  }
+
+  /// With ordered durability pages freed by a commit that was not on disk were written to around
+  /// the log: when that commit was lost, the one before had lost its pages.
+  @Test func `pages freed by a commit that a crash can take back are left alone`() {
+    var scenario = Scenario([
+      .build(.records, keys: 0..<1, byteCount: 280_000, version: 1), .commit, .checkpoint,
+      .drop(.records), .commit,
+      .build(.index, keys: 0..<1, byteCount: 280_000, version: 2), .commit,
+    ])
+    scenario.durability = .ordered
+    expectNoLoss(scenario, .init(imageLimits: [6], nestingStrides: []))
+  }
+
+  /// The end of a checkpoint cut off pages that the log's commits had written behind its own, since
+  /// the newest had freed them; with ordered durability a crash may lead back to the one before it.
+  @Test func `the file is not cut off before pages that a crash can bring back`() {
+    var scenario = Scenario(
+      commit + [
+        .beginCheckpoint, .build(.otherRecords, keys: 0..<1, byteCount: 280_000, version: 1),
+        .commit,
+        .drop(.otherRecords), .commit, .writeCheckpoint,
+        .put(.records, keys: 0..<6, byteCount: 30, version: 3), .commit,
+      ])
+    scenario.durability = .ordered
+    expectNoLoss(scenario, .init(imageLimits: [20], nestingStrides: []))
+  }
+
+  /// A killed process's reader said "page 206 is damaged: the file ends before it": a compaction
+  /// cut the old file off after the newest version's pages, while an older snapshot was reading it.
+  @Test func `a compaction leaves the old file to those who read it`() throws {
+    let steps: [Step] = [
+      .build(.records, keys: 0..<1, byteCount: 280_000, version: 1), .commit, .hold,
+      .drop(.records), .put(.index, keys: 0..<3, byteCount: 20, version: 2), .commit, .compact,
+      .release,
+    ]
+    var scenario = Scenario(steps)
+    scenario.cacheByteLimit = 0
+    try ScenarioRun(scenario, on: SimulatedDisk()).run()
+  }
+}
