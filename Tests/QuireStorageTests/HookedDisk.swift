@@ -17,6 +17,10 @@ final class HookedDisk: FileSystem {
     hooks.withLock { $0[reason] = hook }
   }
 
+  /// Lets the next write to the log write everything and say that the disk is full all the same.
+  func refuseNextLogWrite() { isRefusing.store(true, ordering: .relaxed) }
+  fileprivate let isRefusing = Atomic(false)
+
   /// Whether a hook still waits for its sync.
   var isWaiting: Bool { hooks.withLock { !$0.isEmpty } }
 
@@ -25,7 +29,7 @@ final class HookedDisk: FileSystem {
   }
 
   func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File {
-    HookedFile(try disk.open(path, mode), self)
+    HookedFile(try disk.open(path, mode), path: path, self)
   }
 
   func publish(_ temporaryPath: String, as path: String) throws(StorageError) {
@@ -52,10 +56,12 @@ final class HookedDisk: FileSystem {
 
 private final class HookedFile: File {
   private let file: any File
+  private let path: String
   private let owner: HookedDisk
 
-  init(_ file: any File, _ owner: HookedDisk) {
+  init(_ file: any File, path: String, _ owner: HookedDisk) {
     self.file = file
+    self.path = path
     self.owner = owner
   }
 
@@ -70,6 +76,9 @@ private final class HookedFile: File {
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
     try file.write(bytes, at: offset)
+    if path.hasSuffix("-log"), owner.isRefusing.exchange(false, ordering: .relaxed) {
+      throw .noSpaceLeft(path: path)
+    }
   }
 
   func truncate(to byteCount: Int) throws(StorageError) { try file.truncate(to: byteCount) }

@@ -138,4 +138,24 @@ struct OrderProofTests {
       #expect(values == [UInt8](repeating: 1, count: 40), "\(image)")
     }
   }
+
+  /// A write may have written all there is before the system finds that it must refuse it.
+  @Test func `a commit that was refused for want of space does not come back`() throws {
+    let store = try open()
+    try Proof.put(store, 0..<3, 1)
+    disk.refuseNextLogWrite()
+    #expect {
+      try Proof.put(store, 0..<3, 2)
+    } throws: { error in
+      if case .noSpaceLeft = error as? StorageError { true } else { false }
+    }
+    let dead = try PageStore.open(
+      "store", options: Proof.options, in: SimulatedDisk(disk.disk.files))
+    #expect(try Proof.values(try dead.snapshot()) == [1, 1, 1])
+    try Proof.put(store, 0..<3, 3)
+    try Proof.afterCrashes(of: disk.disk.state) { recovered, image in
+      let values = try Proof.values(try recovered.snapshot())
+      #expect(values == [3, 3, 3], "\(image)")
+    }
+  }
 }
