@@ -1,3 +1,4 @@
+import Foundation
 import QuireSimulation
 import QuireStorage
 import Synchronization
@@ -156,6 +157,36 @@ struct OrderProofTests {
     try Proof.afterCrashes(of: disk.disk.state) { recovered, image in
       let values = try Proof.values(try recovered.snapshot())
       #expect(values == [3, 3, 3], "\(image)")
+    }
+  }
+
+  /// Two threads wait for one sync, and it fails. The next one would succeed, and say nothing about
+  /// what was lost.
+  @Test func `a failed sync fails every commit that waits for it`() throws {
+    let store = try open()
+    try Proof.put(store, 0..<3, 1)
+    let disk = disk
+    let ended = DispatchSemaphore(value: 0)
+    let hasThrown = Mutex<Bool?>(nil)
+    disk.before(.commit) {
+      let before = disk.disk.operationCount
+      Thread {
+        let result = Result { try Proof.put(store, 3..<6, 3) }
+        hasThrown.withLock { $0 = if case .failure = result { true } else { false } }
+        ended.signal()
+      }.start()
+      // Until the other one's record is written; it then waits for this sync.
+      while disk.disk.operationCount == before { Thread.sleep(forTimeInterval: 0.001) }
+      disk.disk.fail(
+        .init(operation: disk.disk.operationCount + 1, .ioError, onlySyncs: true), syncs: .ext4)
+    }
+    #expect(throws: StorageError.self) { try Proof.put(store, 0..<3, 2) }
+    ended.wait()
+    #expect(hasThrown.withLock { $0 } == true)
+    disk.disk.heal()
+    try Proof.afterCrashes(of: disk.disk.state) { recovered, image in
+      let values = try Proof.values(try recovered.snapshot())
+      #expect([[1, 1, 1], [2, 2, 2], [2, 2, 2, 3, 3, 3]].contains(values), "\(image)")
     }
   }
 }

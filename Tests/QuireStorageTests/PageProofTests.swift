@@ -100,4 +100,29 @@ struct PageProofTests {
       #expect(try damagedPages(flipped) == [0], "byte \(offset)")
     }
   }
+
+  /// A leaf rots while a snapshot that shows it is held. Its tree is dropped, the page is used again,
+  /// and a checkpoint writes it: what the snapshot saw cannot be put aside any more.
+  @Test func `a snapshot whose page rotted does not see what took its place`() throws {
+    let fileSystem = MemoryFileSystem()
+    var options = Proof.options
+    options.cacheByteLimit = 64 * 512
+    var store = try PageStore.open("store", options: options, in: fileSystem)
+    try Proof.put(store, 0..<2000, 1)
+    try store.close()
+    store = try PageStore.open("store", options: options, in: fileSystem)
+    let held = try store.snapshot()
+    let bytes = try #require(fileSystem.bytes(of: "store"))
+    // Beyond what is read at opening.
+    let leaf = try #require((100..<(bytes.count / 512)).first { bytes[$0 * 512 + 16] == 2 })
+    try [0xEE as UInt8].withUnsafeBytes {
+      try fileSystem.open("store", .write).write($0, at: leaf * 512 + 200)
+    }
+    try store.write { try $0.dropTree("records") }
+    try Proof.put(store, 0..<2000, 2, in: "new")
+    try store.checkpoint()
+    #expect(throws: StorageError.self) { try Proof.values(held) }
+    #expect(
+      try Proof.values(try store.snapshot(), in: "new") == [UInt8](repeating: 2, count: 2000))
+  }
 }
