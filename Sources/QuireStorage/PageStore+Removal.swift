@@ -18,6 +18,8 @@ extension PageStore {
     }
     // The store goes last: a log without its store would be nobody's.
     try fileSystem.remove(StoreFile.logPath(of: path))
+    try fileSystem.remove(StoreFile.imagesPath(of: path))
+    try fileSystem.remove(StoreFile.imagesPath(of: path) + "-new")
     try fileSystem.remove(StoreFile.newLogPath(of: path))
     try fileSystem.remove(StoreFile.ownerPath(of: path))
     try fileSystem.remove(path)

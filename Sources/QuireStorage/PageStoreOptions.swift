@@ -23,6 +23,9 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// Whether checkpoints that a commit causes run on a thread of their own; otherwise the commit
   /// returns after its checkpoint.
   public var checkpointsInBackground = true
+  /// How many bytes of whole pages the log takes between two checkpoints before it takes only what
+  /// changed, so that checkpoints have to write the rest twice.
+  package var imageByteLimit = 1 << 20
   /// The memory for replaced pages that snapshots still show, in bytes; beyond it the oldest
   /// snapshots expire.
   public var retainedByteLimit = 256 << 20

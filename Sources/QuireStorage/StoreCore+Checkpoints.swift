@@ -3,10 +3,15 @@
 /// `@unchecked Sendable`: `outcome` is touched only while the monitor is locked.
 final class RunningCheckpoint: @unchecked Sendable {
   let checkpoint: Checkpoint
+  /// The log that has what is to be written; `nil` without one.
+  let log: LogWriter?
   private let monitor = Monitor()
   private var outcome: Result<Void, StoreFile.Failure>?
 
-  init(_ checkpoint: Checkpoint) { self.checkpoint = checkpoint }
+  init(_ checkpoint: Checkpoint, _ log: LogWriter?) {
+    self.checkpoint = checkpoint
+    self.log = log
+  }
 
   func finish(_ outcome: Result<Void, StoreFile.Failure>) {
     monitor.lock()
@@ -41,13 +46,7 @@ extension StoreCore {
     _ = try enter()
     waitForCheckpoint()
     guard let storage, storage.log != nil else { return leave() }
-    let running: RunningCheckpoint
-    do throws(StorageError) {
-      running = try begin(storage)
-    } catch {
-      turnstile.leave()
-      throw error
-    }
+    let running = begin(storage)
     checkpoint = running
     turnstile.leave()
     write(running, storage)
@@ -67,23 +66,18 @@ extension StoreCore {
   func checkpointIfWorthwhile() {
     completeCheckpointIfWritten()
     guard let storage, checkpoint == nil, isCheckpointWorthwhile(storage) else { return }
-    do throws(StorageError) {
-      let running = try begin(storage)
-      checkpoint = running
-      if options.checkpointsInBackground {
-        Threads.run { [self] in
-          write(running, storage)
-          turnstile.enterAfterOthers()
-          completeCheckpointIfWritten()
-          updateLogByteCount()
-          leave()
-        }
-      } else {
-        write(running, storage)
-        completeCheckpointIfWritten()
-      }
-    } catch {
-      poison(error)
+    let running = begin(storage)
+    checkpoint = running
+    guard options.checkpointsInBackground else {
+      write(running, storage)
+      return completeCheckpointIfWritten()
+    }
+    Threads.run { [self] in
+      write(running, storage)
+      turnstile.enterAfterOthers()
+      completeCheckpointIfWritten()
+      updateLogByteCount()
+      leave()
     }
   }
 
@@ -100,12 +94,9 @@ extension StoreCore {
     guard let storage else { return }
     let old = editor.space.parent
     if checkpoint == nil {
-      do throws(StorageError) {
-        checkpoint = try begin(storage)
-      } catch {
-        throw StoreFile.Failure(error)
-      }
-      if let checkpoint { write(checkpoint, storage) }
+      let running = begin(storage)
+      checkpoint = running
+      write(running, storage)
     }
     let outcome = checkpoint?.waitForOutcome()
     // The transaction may have pages behind the end of the file.
@@ -115,31 +106,39 @@ extension StoreCore {
     if newest !== old { editor.space.rebase(on: newest) }
   }
 
-  /// Makes the newest commit durable and notes it as what is to be written.
-  private func begin(_ storage: StoreFile) throws(StorageError) -> RunningCheckpoint {
+  /// Notes the newest commit as what is to be written.
+  private func begin(_ storage: StoreFile) -> RunningCheckpoint {
     let space = state.withLock { $0.latest }
-    guard let log = storage.log else { return RunningCheckpoint(Checkpoint(space, .none)) }
-    if storage.durability != .none, commits.durableCommit < space.commit {
-      do throws(StorageError) {
-        try log.sync(for: .checkpointLog)
-      } catch {
-        throw poison(error)
-      }
-      // Shown before anybody's wait for it ends.
-      show(through: space.commit)
-      commits.noteDurable(space.commit)
-    }
-    return RunningCheckpoint(Checkpoint(space, log.beginSpan()))
+    return RunningCheckpoint(Checkpoint(space, storage.log?.beginSpan() ?? .none), storage.log)
   }
 
   /// The long part, which disturbs nobody.
   private func write(_ running: RunningCheckpoint, _ storage: StoreFile) {
     do throws(StoreFile.Failure) {
+      try makeDurable(running, storage)
       try storage.write(running.checkpoint, isClosing: false)
       running.finish(.success(()))
     } catch {
       running.finish(.failure(error))
     }
+  }
+
+  /// What is written to the pages must be in the log for sure.
+  private func makeDurable(
+    _ running: RunningCheckpoint, _ storage: StoreFile
+  ) throws(StoreFile.Failure) {
+    let commit = running.checkpoint.space.commit
+    guard let log = running.log, storage.durability != .none, commits.durableCommit < commit else {
+      return
+    }
+    do throws(StorageError) {
+      try log.sync(for: .checkpointLog)
+    } catch {
+      throw .unknown(error)
+    }
+    // Shown before anybody's wait for it ends.
+    show(through: commit)
+    commits.noteDurable(commit)
   }
 
   /// Waits for a checkpoint under way, and completes it.
@@ -195,8 +194,9 @@ extension StoreCore {
 
   /// The last checkpoint; afterwards the store is one file.
   func checkpointForClosing(_ storage: StoreFile) throws(StorageError) {
-    let running = try begin(storage)
+    let running = begin(storage)
     do throws(StoreFile.Failure) {
+      try makeDurable(running, storage)
       try storage.write(running.checkpoint, isClosing: true)
     } catch {
       throw error.cause

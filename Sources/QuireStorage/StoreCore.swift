@@ -185,12 +185,14 @@ final class StoreCore: @unchecked Sendable {
         }
       }
       let log = try storage.openLog()
+      let bases = editor.sortedCleanBases()
       var record = log.encode(
-        editor.space, touched: touched, durableThrough: commits.durableCommit)
-      while log.needsCheckpoint(for: record, limit: 2 * storage.logByteLimit) {
+        editor.space, touched: touched, cleanBases: bases, durableThrough: commits.durableCommit)
+      while log.needsCheckpoint(for: record, limit: storage.largestLogByteCount) {
         try makeRoomInLog(for: editor)
         record = log.encode(
-          editor.space, touched: touched, durableThrough: commits.durableCommit)
+          editor.space, touched: touched, cleanBases: bases,
+          durableThrough: commits.durableCommit)
       }
       try storage.append(record, to: log)
     } catch {

@@ -155,6 +155,8 @@ extension Scenario {
     options.checkpointByteLimit = checkpointByteLimit
     options.durability = durability
     options.checkpointsInBackground = false
+    // So that checkpoints write images of their own in some scenarios, and not in others.
+    options.imageByteLimit = [0, 2 * pageSize, 1 << 20][Int(seed % 3)]
     options.identity = Scenario.identity
     return options
   }

@@ -119,6 +119,10 @@ public enum SyncReason: String, Hashable, Sendable, CaseIterable {
   case commit
   /// The log as recovery read it, before pages are written from it.
   case recoveredLog
+  /// Whole images of pages that a checkpoint is about to overwrite.
+  case pageImages
+  /// The name of the file with such images.
+  case pageImagesFolder
   /// The pages of a checkpoint.
   case checkpointPages
   /// The meta page of a checkpoint.

@@ -1,8 +1,8 @@
 /// Brings the file up to one version, while readers read and the writer writes.
 ///
 ///     begin    under the turnstile: the version, and where the log goes on after it
-///     write    on any thread: old pages put aside for older versions, pages written, synced;
-///              meta page written, synced
+///     write    on any thread: images written, synced; old pages put aside for older versions;
+///              pages written, synced; meta page written, synced
 ///     complete under the turnstile: the newest version no longer carries what the file has
 ///
 /// Between begin and the meta page a crash finds the old meta page and the whole log; after it, the
@@ -17,11 +17,8 @@ final class Checkpoint: Sendable {
     self.position = position
   }
 
-  /// Neighbours are written together, this many at most.
-  private static let batchPageCount = 256
-
   /// The pages to write, in the order of the file: those the version has in memory and in use.
-  private func pages() -> [(id: PageID, page: Page)] {
+  func pages() -> [(id: PageID, page: Page)] {
     var pages: [(id: PageID, page: Page)] = []
     space.overlay.forEach { id, word in
       // A page that is free by now need not be written: nothing will read it.
@@ -30,35 +27,33 @@ final class Checkpoint: Sendable {
     return pages
   }
 
+  /// Those of which the log has no whole image.
+  func pagesWithoutImage(_ pages: [(id: PageID, page: Page)]) -> [(id: PageID, page: Page)] {
+    pages.filter { $0.page.frame.header.imageSpan != position.span }
+  }
+
   /// Puts what is about to be overwritten into the versions that see it, then overwrites it.
-  func writePages(to file: any File, _ checksum: Checksum) throws(StorageError) {
-    let pages = pages()
+  func writePages(
+    _ pages: [(id: PageID, page: Page)], to file: any File, _ checksum: Checksum
+  ) throws(StorageError) {
     try preserveOldPages(pages)
-    guard !pages.isEmpty else { return }
-    let pageSize = space.pageSize
-    let room = PageMemory(
-      byteCount: min(pages.count, Checkpoint.batchPageCount) * pageSize)
-    var start = 0
-    while start < pages.count {
-      var count = 0
-      while start + count < pages.count, count < Checkpoint.batchPageCount,
-        pages[start + count].id.rawValue == pages[start].id.rawValue + UInt32(count)
-      {
-        let (id, page) = pages[start + count]
-        let copy = MutablePage(room.base + count * pageSize)
-        copy.base.copyMemory(from: page.base, byteCount: pageSize)
-        copy.checksum = checksum.ofPage(id, copy.page, pageSize: pageSize)
-        count += 1
+    var run = SealedRun(pageSize: space.pageSize, checksum)
+    var first = PageID(0)
+    for (id, page) in pages {
+      // Neighbours are written together.
+      if run.isFull || id.rawValue != first.rawValue + UInt32(run.count) {
+        try run.write(to: file, at: Int(first.rawValue) * space.pageSize)
       }
-      try file.write(
-        room, byteCount: count * pageSize, at: Int(pages[start].id.rawValue) * pageSize)
-      start += count
+      if run.count == 0 { first = id }
+      run.add(page, at: id)
     }
+    try run.write(to: file, at: Int(first.rawValue) * space.pageSize)
   }
 
   private func preserveOldPages(_ pages: [(id: PageID, page: Page)]) throws(StorageError) {
     guard let cache = space.cache else { return }
-    try space.registry.withVersions(of: cache, before: space.commit) { versions throws(StorageError) in
+    try space.registry.withVersions(of: cache, before: space.commit) {
+      versions throws(StorageError) in
       guard !versions.isEmpty else { return }
       for (id, _) in pages {
         let ticket = space.registry.reclaimer.enter()

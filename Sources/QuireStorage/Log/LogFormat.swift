@@ -44,7 +44,9 @@ enum LogFormat {
     static let id = 0
     static let flags = 4
     static let rangeCount = 6
-    static let headerByteCount = 8
+    /// The stamp of the page that the ranges apply to.
+    static let base = 8
+    static let headerByteCount = 12
     /// Flag: the ranges apply to a page of zeros, not to the page as it was.
     static let isWhole = 1
     static let rangeByteCount = 4

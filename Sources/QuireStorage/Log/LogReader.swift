@@ -6,18 +6,26 @@
 /// record of the same epoch says that the missing commit was durable, the log is damaged. Damage to
 /// the very last commit cannot be told from a torn end.
 ///
-/// Memory: the pages of the commits, and the longest record.
+/// Twice through the log: to see which records count, then to apply them, from the images on if
+/// there are any (``PageImages``). Memory: the pages of the commits, and the longest record.
 struct LogReader {
   /// The pages of the commits, newest version of each.
   private(set) var pages: [PageID: PageFrame] = [:]
+  /// Pages that the log changes and the file does not have as they were: damage.
+  private(set) var lost: Set<PageID> = []
   /// The last commit, and the store's page counts after it; as at the checkpoint when there is
   /// none.
   private(set) var lastCommit: CommitNumber
   private(set) var pageCount: UInt32
   private(set) var freePageCount: UInt32
-  /// Where the whole records lie.
+  /// Where the records that count lie.
   private(set) var records: [(offset: Int, byteCount: Int)] = []
 
+  /// The span of pages that the log alone can bring back.
+  static let recoveredSpan = UInt64.max
+
+  private let images: PageImages?
+  private let storeFile: any File
   private let file: any File
   private let fileByteCount: Int
   private let checksum: Checksum
@@ -25,11 +33,17 @@ struct LogReader {
   private let epoch: UInt64
   private let path: String
 
+  /// - Parameters:
+  ///   - images: what a checkpoint that was cut short was about to overwrite.
+  ///   - storeFile: has the pages that the log changes.
   /// - Throws: ``StorageError/logForeign(path:)`` if the header is not this store's,
   ///   ``StorageError/logDamaged(path:firstLost:lastLost:)``, or an error of the file.
   init(
-    _ file: any File, path: String, identity: StoreIdentity, meta: MetaPage, pageSize: Int
+    _ file: any File, path: String, identity: StoreIdentity, meta: MetaPage, pageSize: Int,
+    images: PageImages?, storeFile: any File
   ) throws(StorageError) {
+    self.images = images
+    self.storeFile = storeFile
     self.file = file
     checksum = Checksum(identity)
     self.pageSize = pageSize
@@ -42,8 +56,18 @@ struct LogReader {
     let window = LogWindow(file, byteCount: fileByteCount)
     guard try isHeaderOurs(window) else { throw .logForeign(path: path) }
     guard !meta.isClean else { return }
-    try readRecords(from: meta.logOffset, chain: meta.logChain, window)
+    let found = try findRecords(from: meta.logOffset, chain: meta.logChain, window)
     try lookBeyondEnd(window)
+    var missing = images
+    for record in found {
+      // The images are of one version: what led to it is in them, what follows goes on from them.
+      if let images = missing, record.commit > images.commit {
+        use(images)
+        missing = nil
+      }
+      try replay(record, window)
+    }
+    if let missing { use(missing) }
   }
 
   private func isHeaderOurs(_ window: LogWindow) throws(StorageError) -> Bool {
@@ -58,13 +82,15 @@ struct LogReader {
       && Int(header.u32(at: Header.pageSize)) == pageSize
   }
 
-  private mutating func readRecords(
+  /// Follows the chain.
+  private mutating func findRecords(
     from start: UInt64, chain: UInt64, _ window: LogWindow
-  ) throws(StorageError) {
+  ) throws(StorageError) -> [Record] {
     guard var offset = Int(exactly: start), offset % LogFormat.Record.alignment == 0 else {
       throw .damaged(page: .metaA, reason: "the log is said to begin at \(start)")
     }
     var previous = chain
+    var records: [Record] = []
     while true {
       var found: Record?
       for place in [offset, LogFormat.recordsStart] {
@@ -75,49 +101,76 @@ struct LogReader {
           break
         }
       }
-      guard let found else { return }
-      try replay(found, window)
+      guard let found else { return records }
+      records.append(found)
+      self.records.append((found.offset, found.byteCount))
+      lastCommit = found.commit
+      pageCount = found.pageCount
+      freePageCount = found.freePageCount
       previous = found.checksum
       offset = found.offset + found.byteCount
+    }
+  }
+
+  private mutating func use(_ images: PageImages) {
+    for (id, frame) in images.pages {
+      pages[id] = frame
+      lost.remove(id)
     }
   }
 
   private mutating func replay(_ record: Record, _ window: LogWindow) throws(StorageError) {
     typealias Format = LogFormat.Record
     guard let start = try window.bytes(at: record.offset, count: record.byteCount) else { return }
+    let damage = StorageError.logDamaged(
+      path: path, firstLost: record.commit, lastLost: record.commit)
     var offset = Format.headerByteCount
     let end = record.byteCount - Format.trailerByteCount
     for _ in 0..<record.pageEntryCount {
       guard
         let entry = PageDifference.Entry(
           at: start + offset, room: end - offset, pageSize: pageSize)
-      else {
-        throw .logDamaged(path: path, firstLost: record.commit, lastLost: record.commit)
-      }
+      else { throw damage }
       offset += entry.byteCount
-      let frame: PageFrame
-      if let known = pages[entry.id] {
-        frame = known
-      } else {
-        // The first entry of a page since the checkpoint is whole, or there is nothing to apply it
-        // to.
-        guard entry.isWhole else {
-          throw .logDamaged(path: path, firstLost: record.commit, lastLost: record.commit)
-        }
-        frame = PageFrame.make(pageSize: pageSize)
-        pages[entry.id] = frame
+      // Before the images, a page that is in them may look like anything in the file.
+      if let images, record.commit <= images.commit, images.pages[entry.id] != nil { continue }
+      if entry.isWhole { lost.remove(entry.id) }
+      guard !lost.contains(entry.id) else { continue }
+      guard let frame = try frame(for: entry),
+        entry.isWhole || PageMap.stamp(of: Page(frame.base).commit) == entry.base
+      else {
+        // The file has not the version that the log goes on from, or nothing whole.
+        lost.insert(entry.id)
+        pages[entry.id] = nil
+        continue
       }
+      if entry.isWhole { frame.header.imageSpan = LogReader.recoveredSpan }
       entry.apply(to: frame.base, pageSize: pageSize)
     }
-    records.append((record.offset, record.byteCount))
-    lastCommit = record.commit
-    pageCount = record.pageCount
-    freePageCount = record.freePageCount
+  }
+
+  /// The page that an entry changes: as the log has it so far, else as the file has it; `nil` if
+  /// the file has nothing whole.
+  private mutating func frame(
+    for entry: PageDifference.Entry
+  ) throws(StorageError) -> PageFrame? {
+    if let known = pages[entry.id] { return known }
+    let frame = PageFrame.make(pageSize: pageSize)
+    pages[entry.id] = frame
+    if entry.isWhole { return frame }
+    let buffer = UnsafeMutableRawBufferPointer(start: frame.base, count: pageSize)
+    let count = try storeFile.read(at: Int(entry.id.rawValue) * pageSize, into: buffer)
+    let page = Page(frame.base)
+    let isWhole =
+      count == pageSize
+      && page.checksum == checksum.ofPage(entry.id, page, pageSize: pageSize)
+    return isWhole ? frame : nil
   }
 
   /// Looks for whole records anywhere that vouch for commits that were not found.
   private func lookBeyondEnd(_ window: LogWindow) throws(StorageError) {
-    var durable = lastCommit
+    // What a checkpoint was about to write, it had made sure of.
+    var durable = max(lastCommit, images?.commit ?? lastCommit)
     let scan = LogWindow(file, byteCount: fileByteCount)
     var offset = LogFormat.recordsStart
     while offset + LogFormat.Record.headerByteCount <= fileByteCount {

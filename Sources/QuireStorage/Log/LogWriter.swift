@@ -9,18 +9,23 @@
 /// overwrites bytes that exist, so that its sync need not write a file's length or place, which
 /// makes it as fast as the disk can be.
 ///
-/// A page is logged whole when it is touched for the first time in a *span*, the time from the
-/// beginning of one checkpoint to the beginning of the next, and as its difference afterwards. So
-/// whatever a checkpoint leaves half-written in the store's file can be put together from the log
-/// alone.
+/// A page is logged as its difference to what it was. That is enough as long as the page in the
+/// file is whole; but a checkpoint that overwrites it may be cut short. So for every page that a
+/// checkpoint overwrites there is a whole image somewhere: in the log, where it is put at the
+/// page's first change in a *span* (from the beginning of one checkpoint to the beginning of the
+/// next) while there are few, or else in a file of its own that the checkpoint writes first
+/// (``PageImages``).
 final class LogWriter {
   /// Where a record begins, and what the next one names as its predecessor.
   struct Position: Equatable {
     var offset: Int
     var chain: UInt64
+    /// The span that ended there.
+    var span: UInt64 = 0
 
     /// Where there is no log, or none any more.
-    static let none = Position(offset: LogFormat.recordsStart, chain: 0)
+    static let none = Position(
+      offset: LogFormat.recordsStart, chain: 0, span: LogReader.recoveredSpan)
   }
 
   let file: any File
@@ -38,13 +43,17 @@ final class LogWriter {
   private(set) var allocated: Int
   /// See ``LogWriter``. Never 0: no frame has been logged in span 0.
   private(set) var span: UInt64 = 1
+  /// The bytes of images in this span that could have been differences, and their limit.
+  private var imageByteCount = 0
+  private let imageByteLimit: Int
   private var buffer = PageMemory(byteCount: 0)
 
   /// Creates the log and, with full or ordered durability, makes it durable, header and name.
   init(
     creating path: String, identity: StoreIdentity, pageSize: Int, epoch: UInt64,
-    in fileSystem: any FileSystem, durability: Durability
+    in fileSystem: any FileSystem, durability: Durability, imageByteLimit: Int
   ) throws(StorageError) {
+    self.imageByteLimit = imageByteLimit
     checksum = Checksum(identity)
     self.pageSize = pageSize
     self.epoch = epoch
@@ -91,26 +100,34 @@ final class LogWriter {
   /// Puts a commit's record together.
   ///
   /// - Parameter touched: the pages the transaction set, in the order of the file, each once; those
-  ///   it gave back are passed over.
+  ///   - cleanBases: the pages of the file among them as they were, in the order of the file.
   func encode(
-    _ space: PageSpace, touched: [PageID], durableThrough: CommitNumber
+    _ space: PageSpace, touched: [PageID], cleanBases: [(id: PageID, frame: PageFrame)],
+    durableThrough: CommitNumber
   ) -> Record {
     typealias Format = LogFormat.Record
     var offset = Format.headerByteCount
     var entryCount = 0
     let limit = PageDifference.byteCountLimit(pageSize: pageSize)
+    var bases = cleanBases[...]
     for id in touched {
       let word = space.overlay[id]
       guard word.isPage else { continue }
       makeRoom(offset + limit + Format.trailerByteCount + Format.alignment, keeping: offset)
-      let page = MutablePage(UnsafeMutableRawPointer(mutating: word.base))
       let old = space.parent?.overlay[id] ?? .absent
-      let base = old.isPage && old.frame.header.loggedSpan == span ? old.page : nil
-      word.frame.header.loggedSpan = span
+      while let first = bases.first, first.id < id { bases.removeFirst() }
+      let clean = bases.first.flatMap { $0.id == id ? $0.frame : nil }
+      let base = old.isPage ? old.page : clean.map { Page($0.base) }
+      let hasImage = old.isPage && old.frame.header.imageSpan == span
+      let isWhole = base == nil || !hasImage && imageByteCount < imageByteLimit
       let byteCount = PageDifference.encode(
-        page.page, from: base, at: id, pageSize: pageSize, in: buffer.base + offset)
+        word.page, from: isWhole ? nil : base, at: id, pageSize: pageSize,
+        in: buffer.base + offset)
+      word.frame.header.imageSpan = isWhole || hasImage ? span : 0
+      if isWhole, base != nil { imageByteCount += byteCount }
       offset += byteCount
       if byteCount > 0 { entryCount += 1 }
+      withExtendedLifetime(clean) {}
     }
     makeRoom(offset + Format.trailerByteCount + Format.alignment, keeping: offset)
     let record = buffer.base
@@ -211,13 +228,15 @@ final class LogWriter {
 
   // MARK: Checkpoints
 
-  /// A checkpoint of everything logged so far begins: from here on pages are logged whole again.
+  /// A checkpoint of everything logged so far begins: from here on images are wanted again.
   func beginSpan() -> Position {
+    let end = Position(offset: tail.offset, chain: tail.chain, span: span)
     span += 1
+    imageByteCount = 0
     bytesBeforeSpan = liveByteCount
     highestBeforeSpan = highestPageCount
     highestInSpan = 0
-    return tail
+    return end
   }
 
   private var bytesBeforeSpan = 0

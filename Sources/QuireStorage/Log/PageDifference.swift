@@ -59,6 +59,7 @@ enum PageDifference {
     room.setU32(id.rawValue, at: Entry.id)
     room.setU16(base == nil ? Entry.isWhole : 0, at: Entry.flags)
     room.setU16(rangeCount, at: Entry.rangeCount)
+    room.setU32(base.map { PageMap.stamp(of: $0.commit) } ?? 0, at: Entry.base)
     var end = Entry.headerByteCount &+ rangeCount &* Entry.rangeByteCount
     for index in 0..<rangeCount {
       let range = UnsafeRawPointer(ranges + index &* Entry.rangeByteCount)
@@ -82,6 +83,8 @@ enum PageDifference {
   struct Entry {
     let id: PageID
     let isWhole: Bool
+    /// The stamp of the page it changes, if it is not whole.
+    let base: UInt32
     /// The bytes of the entry.
     let byteCount: Int
     private let start: UnsafeRawPointer
@@ -95,6 +98,7 @@ enum PageDifference {
       self.start = start
       id = PageID(start.u32(at: Format.id))
       isWhole = start.u16(at: Format.flags) & Format.isWhole != 0
+      base = start.u32(at: Format.base)
       rangeCount = start.u16(at: Format.rangeCount)
       var end = Format.headerByteCount + rangeCount * Format.rangeByteCount
       guard end <= room else { return nil }

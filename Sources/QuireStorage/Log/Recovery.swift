@@ -36,7 +36,7 @@ struct Recovery {
     }
     self.meta = meta
     let reader = try Recovery.readLog(
-      path, fileSystem, isReadOnly: isReadOnly, meta, identity, pageSize: page.pageSize)
+      path, fileSystem, isReadOnly: isReadOnly, meta, identity, geometry, storeFile: file)
     log = reader.map { ($0.file, $0.reader.records) }
     let registry =
       registry
@@ -57,6 +57,7 @@ struct Recovery {
       let isSound = PageValidation.defect(of: Page(frame.base), at: id, geometry: geometry) == nil
       space.set(id, to: isSound ? frame.intoTable() : .unreadable)
     }
+    for id in reader?.reader.lost ?? [] { space.set(id, to: .unreadable) }
     space.publish()
     let ticket = try space.enter()
     defer { space.leave(ticket) }
@@ -76,7 +77,7 @@ struct Recovery {
 
   private static func readLog(
     _ path: String, _ fileSystem: any FileSystem, isReadOnly: Bool, _ meta: MetaPage,
-    _ identity: StoreIdentity, pageSize: Int
+    _ identity: StoreIdentity, _ geometry: PageGeometry, storeFile: any File
   ) throws(StorageError) -> (file: any File, reader: LogReader)? {
     // A closed store needs no log; one that lies there was left behind, or is another's.
     if meta.isClean { return nil }
@@ -88,8 +89,21 @@ struct Recovery {
       throw .logMissing(path: logPath)
     }
     let reader = try LogReader(
-      file, path: logPath, identity: identity, meta: meta, pageSize: pageSize)
+      file, path: logPath, identity: identity, meta: meta, pageSize: geometry.pageSize,
+      images: try readImages(path, fileSystem, meta, identity, geometry), storeFile: storeFile)
     return (file, reader)
+  }
+
+  private static func readImages(
+    _ path: String, _ fileSystem: any FileSystem, _ meta: MetaPage, _ identity: StoreIdentity,
+    _ geometry: PageGeometry
+  ) throws(StorageError) -> PageImages? {
+    do throws(StorageError) {
+      let file = try fileSystem.open(StoreFile.imagesPath(of: path), .read)
+      return try PageImages(file, after: meta, Checksum(identity), geometry: geometry)
+    } catch .notFound {
+      return nil
+    }
   }
 
   /// Makes durable what was read from the log, by writing it once more: after a failed sync, the

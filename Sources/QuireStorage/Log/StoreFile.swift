@@ -25,16 +25,21 @@ final class StoreFile: @unchecked Sendable {
   let checksum: Checksum
   let pageSize: Int
   let durability: Durability
+  private let imageByteLimit: Int
   private(set) var meta: MetaPage
   private(set) var log: LogWriter?
   /// The log's limit at the moment: doubles up to the largest with each checkpoint it causes, as
   /// the load then is worth it.
   private(set) var logByteLimit: Int
   private let largestLogByteLimit: Int
+  /// Where commits wait for the checkpoint under way rather than let the log grow.
+  var largestLogByteCount: Int { 2 * largestLogByteLimit }
 
   static func logPath(of path: String) -> String { path + "-log" }
   /// Where recovery puts a log together.
   static func newLogPath(of path: String) -> String { path + "-log-new" }
+  /// See ``PageImages``.
+  static func imagesPath(of path: String) -> String { path + "-pages" }
   static func ownerPath(of path: String) -> String { path + "-owner" }
 
   init(
@@ -51,6 +56,9 @@ final class StoreFile: @unchecked Sendable {
     durability = options.durability
     largestLogByteLimit = options.checkpointByteLimit
     logByteLimit = min(4 << 20, options.checkpointByteLimit)
+    imageByteLimit = options.imageByteLimit
+    // Whoever had the store before may have died while overwriting pages.
+    imagesAreNeeded = !meta.isClean
   }
 
   var logByteCount: Int { log?.liveByteCount ?? 0 }
@@ -115,7 +123,8 @@ final class StoreFile: @unchecked Sendable {
       if try fileSystem.identifier(of: StoreFile.logPath(of: path)) != nil { try settleMeta() }
       created = try LogWriter(
         creating: StoreFile.logPath(of: path), identity: identity, pageSize: pageSize,
-        epoch: meta.epoch + 1, in: fileSystem, durability: durability)
+        epoch: meta.epoch + 1, in: fileSystem, durability: durability,
+        imageByteLimit: imageByteLimit)
     } catch {
       // What there is of it, no meta page demands; the next commit begins it again.
       throw Failure(error)
@@ -172,8 +181,11 @@ final class StoreFile: @unchecked Sendable {
     let space = checkpoint.space
     space.cache?.beginOverwriting(with: space.commit)
     defer { space.cache?.endOverwriting() }
+    let pages = checkpoint.pages()
     do throws(StorageError) {
-      try checkpoint.writePages(to: file, checksum)
+      try writeImages(of: checkpoint.pagesWithoutImage(pages), commit: space.commit)
+      imagesAreNeeded = true
+      try checkpoint.writePages(pages, to: file, checksum)
       if durability != .none { try sync(for: .checkpointPages) }
     } catch {
       throw Failure(error)
@@ -192,7 +204,45 @@ final class StoreFile: @unchecked Sendable {
       // Whatever the reason: if the meta page counts, the log is history.
       throw .unknown(error)
     }
+    imagesAreNeeded = false
   }
+
+  /// Makes sure of what is about to be overwritten.
+  private func writeImages(
+    of pages: [(id: PageID, page: Page)], commit: CommitNumber
+  ) throws(StorageError) {
+    guard !pages.isEmpty else { return }
+    let path = StoreFile.imagesPath(of: path)
+    if !imagesAreNeeded, let images {
+      try writeImages(of: pages, commit: commit, to: images)
+      return
+    }
+    // A checkpoint was cut short: its images are needed until these are on disk. Or there is no
+    // such file yet.
+    let temporary = path + "-new"
+    do throws(StorageError) {
+      let file = try fileSystem.open(temporary, .create)
+      try writeImages(of: pages, commit: commit, to: file)
+      try fileSystem.replace(path, by: temporary)
+      images = file
+    } catch {
+      do throws(StorageError) { try fileSystem.remove(temporary) } catch {}
+      throw error
+    }
+    if durability != .none { try fileSystem.syncFolder(of: path, for: .pageImagesFolder) }
+  }
+
+  private func writeImages(
+    of pages: [(id: PageID, page: Page)], commit: CommitNumber, to file: any File
+  ) throws(StorageError) {
+    try PageImages.write(
+      pages, of: commit, epoch: meta.epoch, checksum, pageSize: pageSize, to: file)
+    if durability != .none { try file.sync(for: .pageImages) }
+  }
+
+  private var images: (any File)?
+  /// Whether pages may have been overwritten in part: the images must not be touched then.
+  private var imagesAreNeeded: Bool
 
   /// The checkpoint is on disk: what it wrote need not be in the log any more.
   func finish(_ checkpoint: Checkpoint) {
@@ -205,6 +255,14 @@ final class StoreFile: @unchecked Sendable {
   /// After the closing checkpoint.
   func removeLog() throws(StorageError) {
     log = nil
+    images = nil
+    defer {
+      // After the log: as long as there is one, an older meta page might need both. What stays
+      // behind counts for nothing once there is another log.
+      do throws(StorageError) {
+        try fileSystem.remove(StoreFile.imagesPath(of: path))
+      } catch {}
+    }
     try fileSystem.remove(StoreFile.logPath(of: path))
   }
 

@@ -53,7 +53,8 @@ struct MetaPage: Equatable {
 
   init(
     sequence: UInt64, epoch: UInt64, lastCommit: CommitNumber, pageCount: UInt32,
-    freePageCount: UInt32, mapCommit: CommitNumber, logOffset: UInt64, logChain: UInt64, isClean: Bool
+    freePageCount: UInt32, mapCommit: CommitNumber, logOffset: UInt64, logChain: UInt64,
+    isClean: Bool
   ) {
     self.sequence = sequence
     self.epoch = epoch

@@ -21,6 +21,15 @@ final class PageEditor {
     var slot: Int
   }
 
+  /// Pages as the file has them which this transaction changes: what the log's differences are
+  /// about. Kept here, as the cache may give them up.
+  private var cleanBases: [(id: PageID, frame: PageFrame)] = []
+
+  /// The same in the order of the file.
+  func sortedCleanBases() -> [(id: PageID, frame: PageFrame)] {
+    cleanBases.sorted { $0.id < $1.id }
+  }
+
   /// The pages that this transaction has in memory of its own, and how many bytes they may take.
   private var ownPageCount = 0
   private let byteLimit: Int
@@ -73,6 +82,7 @@ final class PageEditor {
     frame.base.copyMemory(from: page.base, byteCount: pageSize)
     let copy = MutablePage(frame.base)
     copy.commit = commit
+    if word == .absent, space.cache != nil { cleanBases.append((id, page.frame)) }
     space.set(id, to: frame.intoTable())
     touched.append(id)
     ownPageCount += 1

@@ -2,9 +2,9 @@ import Synchronization
 
 /// What a frame knows about its page besides the bytes.
 struct PageFrameHeader {
-  /// The log span in which the page was logged whole, so that the next change may be logged as the
-  /// difference only; 0 when it was not. See ``LogWriter``.
-  var loggedSpan: UInt64 = 0
+  /// The log span in which the page was logged whole, so that the log alone can bring it back; 0 when
+  /// it was not. See ``LogWriter``.
+  var imageSpan: UInt64 = 0
   /// Whether the page was used since the cache last looked; see ``PageCache``.
   var wasUsed: UInt64 = 0
 }
@@ -16,7 +16,7 @@ struct PageFrameHeader {
 /// any other object.
 ///
 /// The bytes are written by one thread before the frame is published, and constant afterwards; the
-/// header's `loggedSpan` likewise, `wasUsed` is touched atomically only.
+/// header's `imageSpan` likewise, `wasUsed` is touched atomically only.
 final class PageFrame: ManagedBuffer<PageFrameHeader, UInt8> {
   /// From the object to the page's bytes: the object's own two words, then the header.
   @inline(__always) static var bytesOffset: Int { 32 }

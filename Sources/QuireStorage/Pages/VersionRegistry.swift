@@ -245,7 +245,7 @@ final class VersionRegistry: Sendable {
     _ body: ([VersionRecord]) throws(StorageError) -> Void
   ) throws(StorageError) {
     let pinned = state.withLock { state in
-      let older = state.versions.filter { 
+      let older = state.versions.filter {
         $0.source === source && $0.commit < commit && $0.canBeRead && !$0.hasEnded
       }
       for record in older { record.pinCount += 1 }

@@ -39,13 +39,17 @@ extension IndexLayout {
     }
     let suffixByteCount = key.count &- prefix
     let needed = byteCount(suffix: suffixByteCount, payload: payload.count)
-    guard needed <= contiguousFreeBytes(of: page) else {
-      return refill(node, adding: key, payload, at: slot, scratch)
+    let cellByteCount = needed &- headByteCount &- offsetByteCount
+    var start = page.cellStart &- cellByteCount
+    if needed > contiguousFreeBytes(of: page) {
+      guard let hole = hole(of: cellByteCount, in: page, scratch) else {
+        return refill(node, adding: key, payload, at: slot, scratch)
+      }
+      start = hole
     }
 
     let heads = node.base + headsStart(prefix: prefix)
     let offsets = heads + count &* headByteCount
-    let start = page.cellStart &- (needed &- headByteCount &- offsetByteCount)
     // The offsets move up by one head; those behind the new one also by one of their own.
     let offset = offsets + slot &* offsetByteCount
     let head = heads + slot &* headByteCount
@@ -68,10 +72,30 @@ extension IndexLayout {
       head.setU32(0, at: 0)
       IndexCell.write(suffix: 0, rest: node.base, payload: payload, to: node.base + start)
     }
-    node.cellStart = start
+    if start < page.cellStart { node.cellStart = start }
     node.freeBytes = page.freeBytes &- needed
     node.count = count &+ 1
     return true
+  }
+
+  /// A place between the cells for a new one, if before them there is room enough for its head and
+  /// its offset.
+  private static func hole(
+    of cellByteCount: Int, in node: Page, _ scratch: NodeScratch
+  ) -> Int? {
+    let contiguous = contiguousFreeBytes(of: node)
+    guard contiguous >= headByteCount &+ offsetByteCount,
+      node.freeBytes &- contiguous >= cellByteCount
+    else { return nil }
+    return CellMap.hole(
+      of: cellByteCount, from: node.cellStart, pageSize: scratch.pageSize, count: node.count
+    ) { slot in
+      let cell = cell(at: slot, in: node)
+      let payload = cell.payloadStart - node.base
+      let byteCount =
+        node.level == 0 ? ValuePayload.byteCount(at: cell.payloadStart) : childByteCount
+      return Range(uncheckedBounds: (cell.start - node.base, payload &+ byteCount))
+    }
   }
 
   @inline(__always)

@@ -95,26 +95,3 @@ extension IndexLayout {
     return compare(at: slot - 1, in: node, withSuffix: suffix) < 0
   }
 }
-
-/// Which bytes of a page cells take.
-enum CellMap {
-  /// Whether two of some ranges in a page share a byte.
-  static func hasOverlap(
-    pageSize: Int, count: Int, _ range: (Int) -> Range<Int>
-  ) -> Bool {
-    withUnsafeTemporaryAllocation(of: UInt64.self, capacity: pageSize / 64) { words in
-      words.initialize(repeating: 0)
-      for slot in 0..<count {
-        var (start, end) = (range(slot).lowerBound, range(slot).upperBound)
-        while start < end {
-          let part = min(end, (start | 63) + 1)
-          let mask = (UInt64.max >> UInt64(64 - (part - start))) << UInt64(start & 63)
-          if words[start >> 6] & mask != 0 { return true }
-          words[start >> 6] |= mask
-          start = part
-        }
-      }
-      return false
-    }
-  }
-}

@@ -133,6 +133,12 @@ enum IndexLayout: NodeLayout {
       payload: payload(at: slot, in: node).count)
   }
 
+  static func byteCount(
+    of key: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer, in node: Page
+  ) -> Int {
+    byteCount(suffix: max(0, key.count - prefixByteCount(of: node)), payload: payload.count)
+  }
+
   @inline(__always)
   static func contiguousFreeBytes(of node: Page) -> Int {
     node.cellStart &- headsStart(prefix: prefixByteCount(of: node))

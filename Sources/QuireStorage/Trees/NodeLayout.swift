@@ -43,6 +43,10 @@ protocol NodeLayout {
   /// last.
   static func isPlace(_ slot: Int, of bound: Key, in node: Page) -> Bool
   static func isAscending(_ left: Key, _ right: Key) -> Bool
+  /// What the entry at `slot` takes of its node.
+  static func byteCount(at slot: Int, in node: Page) -> Int
+  /// About what an entry takes of a node in which it is not yet: it can change what others take.
+  static func byteCount(of key: Key, _ payload: UnsafeRawBufferPointer, in node: Page) -> Int
   /// Why the offsets and lengths of a node from disk cannot be trusted, or `nil` when they can.
   static func defect(of node: Page, geometry: PageGeometry) -> String?
 

@@ -4,173 +4,205 @@ extension RecordLayout {
   static func copy(_ key: Int64, to room: UnsafeMutableRawPointer) -> Int64 { key }
 
   static func clearFirstKey(in node: MutablePage) {
-    node.base.setI64(lowestKey, at: keysStart)
+    setDifference(0, at: 0, width(of: node.page), in: node)
   }
 
   static func insert(
     _ key: Int64, _ payload: UnsafeRawBufferPointer, at slot: Int, in node: MutablePage,
     _ scratch: NodeScratch
   ) -> Bool {
-    let page = node.page
-    let count = page.count
-    let level = page.level
-    let needed = byteCount(payload: payload.count, level: level)
-    guard needed <= page.freeBytes else { return false }
-    if needed > contiguousFreeBytes(of: page) { closeHoles(in: node, scratch) }
-
+    let count = node.page.count
+    let level = node.page.level
     let isLeaf = level == 0
-    let width = isLeaf ? offsetByteCount : childByteCount
-    let seconds = keysStart + count * keyByteCount
-    // The second array moves up by one key; behind the new slot also by one of its own elements.
-    let secondSlot = node.base + seconds + slot * width
-    (secondSlot + keyByteCount + width).copyMemory(
-      from: secondSlot, byteCount: (count - slot) * width)
-    (node.base + seconds + keyByteCount).copyMemory(
-      from: node.base + seconds, byteCount: slot * width)
-    let keySlot = node.base + keysStart + slot * keyByteCount
-    (keySlot + keyByteCount).copyMemory(from: keySlot, byteCount: (count - slot) * keyByteCount)
-    keySlot.setI64(key, at: 0)
-    let target = node.base + seconds + keyByteCount + slot * width
-    if isLeaf {
-      let start = page.cellStart - payload.count
-      UnsafeMutableRawBufferPointer(start: node.base + start, count: payload.count)
-        .copyMemory(from: payload)
-      target.setU16(start, at: 0)
-      node.cellStart = start
-    } else {
-      UnsafeMutableRawBufferPointer(start: target, count: width).copyMemory(from: payload)
+    let scale = scale(of: node.page, adding: key, at: slot)
+    let second = isLeaf ? offsetByteCount : childByteCount
+    let slotsGrowth =
+      (count == 0
+        ? fieldByteCount : count &* (scale.width.byteCount &- width(of: node.page).byteCount))
+      &+ scale.width.byteCount &+ second
+    let cellByteCount = isLeaf ? payload.count : 0
+    guard slotsGrowth &+ cellByteCount <= node.page.freeBytes else { return false }
+
+    let start = placeCell(of: cellByteCount, besides: slotsGrowth, in: node, scratch)
+    if count == 0 {
+      node.freeBytes -= fieldByteCount
+      setScale(scale, of: node)
+    } else if scale != self.scale(of: node.page) {
+      rescale(node, to: scale)
     }
-    node.freeBytes -= needed
-    node.count = count + 1
+    openSlot(slot, second, scale.width, in: node)
+    let isKey = isLeaf || slot > 0
+    setDifference(
+      isKey ? UInt64(bitPattern: key &- scale.base) : 0, at: slot, scale.width, in: node)
+    node.count = count &+ 1
+    let target = node.base + secondsStart(of: node.page) + slot &* second
+    if isLeaf {
+      (node.base + start).copyMemory(
+        from: payload.baseAddress.unsafelyUnwrapped, byteCount: payload.count)
+      target.setU16(start, at: 0)
+    } else {
+      target.copyMemory(
+        from: payload.baseAddress.unsafelyUnwrapped, byteCount: childByteCount)
+    }
+    node.freeBytes -= scale.width.byteCount &+ second &+ cellByteCount
     return true
+  }
+
+  /// Makes room for an entry's difference and its offset or child.
+  private static func openSlot(
+    _ slot: Int, _ second: Int, _ width: RecordKeyWidth, in node: MutablePage
+  ) {
+    let count = node.page.count
+    let seconds = node.base + keysStart + count &<< width.shift
+    // The second array moves up by one key; behind the new slot also by one of its own elements.
+    let secondSlot = seconds + slot &* second
+    (secondSlot + width.byteCount + second).copyMemory(
+      from: secondSlot, byteCount: (count &- slot) &* second)
+    (seconds + width.byteCount).copyMemory(from: seconds, byteCount: slot &* second)
+    let keySlot = node.base + keysStart + slot &<< width.shift
+    (keySlot + width.byteCount).copyMemory(
+      from: keySlot, byteCount: (count &- slot) &<< width.shift)
+  }
+
+  /// Finds a place for a payload, in one of the holes if need be, or closes them; the lowest cell is
+  /// then at or below it. There are enough free bytes.
+  private static func placeCell(
+    of byteCount: Int, besides slotsGrowth: Int, in node: MutablePage, _ scratch: NodeScratch
+  ) -> Int {
+    // An empty node's slots begin behind a base that it does not have yet.
+    let contiguous =
+      contiguousFreeBytes(of: node.page) &+ (node.page.count == 0 ? fieldByteCount : 0)
+    if contiguous < slotsGrowth &+ byteCount {
+      if contiguous >= slotsGrowth, byteCount > 0,
+        let hole = hole(of: byteCount, in: node.page, scratch)
+      {
+        return hole
+      }
+      closeHoles(in: node, scratch)
+    }
+    let start = node.page.cellStart &- byteCount
+    node.cellStart = start
+    return start
+  }
+
+  private static func hole(of byteCount: Int, in node: Page, _ scratch: NodeScratch) -> Int? {
+    CellMap.hole(
+      of: byteCount, from: node.cellStart, pageSize: scratch.pageSize, count: node.count
+    ) { slot in
+      let start = offset(at: slot, in: node)
+      return Range(
+        uncheckedBounds: (start, start &+ payload(at: slot, in: node).count))
+    }
   }
 
   static func remove(at slot: Int, in node: MutablePage) {
     let page = node.page
     let count = page.count
     let isLeaf = page.level == 0
-    let width = isLeaf ? offsetByteCount : childByteCount
+    let width = width(of: page)
+    let second = isLeaf ? offsetByteCount : childByteCount
     let freed = byteCount(at: slot, in: page)
+    if count == 1 {
+      // Nothing is left: as it was when it was made.
+      let freeBytes = node.freeBytes + freed + fieldByteCount
+      setScale(Scale(base: 0, width: .narrowest), of: node)
+      node.freeBytes = freeBytes
+      node.cellStart = PageHeader.byteCount + freeBytes
+      node.count = 0
+      return
+    }
     if isLeaf {
       let start = offset(at: slot, in: page)
-      // The lowest cell gives its bytes back at once; others leave a hole for the next rebuild.
-      if start == page.cellStart { node.cellStart = start + freed - keyByteCount - width }
+      // The lowest cell gives its bytes back at once; others leave a hole for a later one.
+      if start == page.cellStart { node.cellStart = start + payload(at: slot, in: page).count }
     }
-    let seconds = keysStart + count * keyByteCount
-    let keySlot = node.base + keysStart + slot * keyByteCount
-    keySlot.copyMemory(from: keySlot + keyByteCount, byteCount: (count - slot - 1) * keyByteCount)
-    (node.base + seconds - keyByteCount).copyMemory(
-      from: node.base + seconds, byteCount: slot * width)
-    let secondSlot = node.base + seconds + slot * width
-    (secondSlot - keyByteCount).copyMemory(
-      from: secondSlot + width, byteCount: (count - slot - 1) * width)
+    let seconds = node.base + secondsStart(of: page)
+    let keySlot = node.base + keysStart + slot << width.shift
+    keySlot.copyMemory(
+      from: keySlot + width.byteCount, byteCount: (count - slot - 1) << width.shift)
+    (seconds - width.byteCount).copyMemory(from: seconds, byteCount: slot * second)
+    let secondSlot = seconds + slot * second
+    (secondSlot - width.byteCount).copyMemory(
+      from: secondSlot + second, byteCount: (count - slot - 1) * second)
     node.freeBytes += freed
     node.count = count - 1
   }
 
-  static func split(
-    _ node: MutablePage, to right: MutablePage, inserting key: Int64,
-    _ payload: UnsafeRawBufferPointer, at slot: Int, isAppend: Bool, _ scratch: NodeScratch
-  ) -> Int64 {
-    let level = node.page.level
-    if isAppend {
-      // The left page stays full, the right one has all its room for what comes next.
-      _ = insert(level > 0 ? lowestKey : key, payload, at: 0, in: right, scratch)
-      return key
+  // MARK: Base and width
+
+  /// What the keys of a node are stored with.
+  struct Scale: Equatable {
+    var base: Int64
+    var width: RecordKeyWidth
+
+    init(base: Int64, width: RecordKeyWidth) {
+      self.base = base
+      self.width = width
     }
-    let old = scratch.putAside(node)
-    let leftCount = splitPoint(of: old, adding: payload, at: slot, scratch)
-    // The new entry is left or right of the split; `source` are the slots where its own side lies.
-    let isLeft = slot < leftCount
-    let rightStart = isLeft ? leftCount - 1 : leftCount
-    fill(node, with: 0..<rightStart, of: old, scratch)
-    fill(right, with: rightStart..<old.count, of: old, scratch)
-    if isLeft {
-      _ = insert(key, payload, at: slot, in: node, scratch)
-    } else {
-      _ = insert(key, payload, at: slot - leftCount, in: right, scratch)
+
+    /// The narrowest for keys between two.
+    init(from first: Int64, to last: Int64) {
+      base = first
+      width = RecordKeyWidth(for: UInt64(bitPattern: last &- first))
     }
-    let bound = self.key(at: 0, in: right.page)
-    if level > 0 { clearFirstKey(in: right) }
-    return bound
   }
 
-  /// How many of the entries, the new one at `slot` included, stay on the left: half of the bytes.
-  ///
-  /// An entry takes at most half a page, so halving the bytes to within one entry always fits.
-  private static func splitPoint(
-    of node: Page, adding payload: UnsafeRawBufferPointer, at slot: Int, _ scratch: NodeScratch
-  ) -> Int {
-    let level = node.level
-    let newByteCount = byteCount(payload: payload.count, level: level)
-    let capacity = scratch.pageSize - PageHeader.byteCount
-    let total = capacity - node.freeBytes + newByteCount
-    var left = 0
-    var best = (leftCount: 1, larger: Int.max)
-    for index in 0..<node.count {
-      if index == slot {
-        left += newByteCount
-      } else {
-        left += byteCount(at: index < slot ? index : index - 1, in: node)
-      }
-      let larger = max(left, total - left)
-      if larger >= best.larger { break }
-      best = (index + 1, larger)
-    }
-    assert(best.larger <= capacity)
-    return best.leftCount
+  @inline(__always)
+  static func scale(of node: Page) -> Scale {
+    Scale(base: baseKey(of: node), width: width(of: node))
   }
 
-  static func canMerge(
-    _ right: Page, bound: Int64, into left: Page, _ scratch: NodeScratch
-  ) -> Bool {
-    scratch.pageSize - PageHeader.byteCount - right.freeBytes <= left.freeBytes
+  /// What a node has with one key more: what it has now if the key allows it, else the narrowest.
+  @inline(__always)
+  static func scale(of node: Page, adding key: Int64, at slot: Int) -> Scale {
+    let scale = scale(of: node)
+    let lowest = lowestSlot(of: node)
+    let count = node.count
+    if slot < lowest { return Scale(base: 0, width: .narrowest) }
+    if count <= lowest { return Scale(from: key, to: key) }
+    if key >= scale.base, UInt64(bitPattern: key &- scale.base) <= scale.width.mask { return scale }
+    return Scale(
+      from: slot == lowest ? key : self.key(at: lowest, in: node),
+      to: slot == count ? key : self.key(at: count &- 1, in: node))
   }
 
-  static func merge(
-    _ right: Page, bound: Int64, into left: MutablePage, _ scratch: NodeScratch
+  static func setScale(_ scale: Scale, of node: MutablePage) {
+    node.base.setI64(scale.base, at: baseOffset)
+    node.base.storeBytes(of: scale.width.code, toByteOffset: widthOffset, as: UInt8.self)
+  }
+
+  @inline(__always)
+  static func setDifference(
+    _ difference: UInt64, at slot: Int, _ width: RecordKeyWidth, in node: MutablePage
   ) {
-    let old = left.count
-    let isInner = right.level > 0
-    for slot in 0..<right.count {
-      let key = isInner && slot == 0 ? bound : key(at: slot, in: right)
-      _ = insert(key, payload(at: slot, in: right), at: old + slot, in: left, scratch)
+    let target = node.base + keysStart + slot &<< width.shift
+    switch width.shift {
+    case 1: target.setU16(Int(truncatingIfNeeded: difference), at: 0)
+    case 2: target.setU32(UInt32(truncatingIfNeeded: difference), at: 0)
+    default: target.setU64(difference, at: 0)
     }
   }
 
-  private static func closeHoles(in node: MutablePage, _ scratch: NodeScratch) {
-    let old = scratch.putAside(node)
-    fill(node, with: 0..<old.count, of: old, scratch)
-  }
-
-  /// Makes `target` a node of some entries of another.
-  private static func fill(
-    _ target: MutablePage, with slots: Range<Int>, of source: Page, _ scratch: NodeScratch
-  ) {
-    let level = source.level
-    target.initialize(
-      type(ofLevel: level), level: level, commit: target.commit, pageSize: scratch.pageSize)
-    let keys = target.base + keysStart
-    keys.copyMemory(
-      from: source.base + keysStart + slots.lowerBound * keyByteCount,
-      byteCount: slots.count * keyByteCount)
-    let seconds = keys + slots.count * keyByteCount
-    if level > 0 {
-      let children = source.base + keysStart + source.count * keyByteCount
-      seconds.copyMemory(
-        from: children + slots.lowerBound * childByteCount, byteCount: slots.count * childByteCount)
-    } else {
-      var start = scratch.pageSize
-      for (index, slot) in slots.enumerated() {
-        let payload = payload(at: slot, in: source)
-        start -= payload.count
-        UnsafeMutableRawBufferPointer(start: target.base + start, count: payload.count)
-          .copyMemory(from: payload)
-        seconds.setU16(start, at: index * offsetByteCount)
-      }
-      target.cellStart = start
+  /// Writes a node's keys anew, with another base or width; between slots and cells is the room.
+  private static func rescale(_ node: MutablePage, to scale: Scale) {
+    let page = node.page
+    let count = page.count
+    let old = self.scale(of: page)
+    let lowest = lowestSlot(of: page)
+    let second = lowest == 0 ? offsetByteCount : childByteCount
+    let seconds = node.base + secondsStart(of: page)
+    let growth = count * (scale.width.byteCount - old.width.byteCount)
+    // Wider keys are written from the last on, so that none is written over before it is read.
+    if growth > 0 { (seconds + growth).copyMemory(from: seconds, byteCount: count * second) }
+    for index in 0..<count {
+      let slot = growth > 0 ? count - 1 - index : index
+      let source = node.page.base.u64(at: keysStart + slot << old.width.shift) & old.width.mask
+      let key = old.base &+ Int64(bitPattern: source)
+      setDifference(
+        slot < lowest ? 0 : UInt64(bitPattern: key &- scale.base), at: slot, scale.width, in: node)
     }
-    target.count = slots.count
-    target.freeBytes = contiguousFreeBytes(of: target.page)
+    if growth < 0 { (seconds + growth).copyMemory(from: seconds, byteCount: count * second) }
+    setScale(scale, of: node)
+    node.freeBytes -= growth
   }
 }

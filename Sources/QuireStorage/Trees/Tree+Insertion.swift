@@ -26,7 +26,7 @@ extension Tree {
     }
     state.changeCount += 1
     if !Layout.insert(key, payload, at: slot, in: leaf, scratch) {
-      try insertBySplitting(
+      try insertByDividing(
         key, payload, at: slot, in: id, leaf, atRightEdge: atRightEdge, scratch, with: editor)
     }
     return exists
@@ -62,24 +62,31 @@ extension Tree {
     return (id, atRightEdge)
   }
 
-  /// Splits a leaf at the end of the path that has refused an entry, and upwards as needed.
-  private func insertBySplitting(
+  /// Shares out or splits a leaf at the end of the path that has refused an entry, and upwards as
+  /// needed.
+  private func insertByDividing(
     _ newKey: Layout.Key, _ newPayload: UnsafeRawBufferPointer, at newSlot: Int,
     in leafID: PageID, _ leaf: MutablePage, atRightEdge: Bool, _ scratch: NodeScratch,
     with editor: PageEditor
   ) throws(StorageError) {
     var (key, payload, slot, id, node) = (newKey, newPayload, newSlot, leafID, leaf)
     var depth = editor.path.count
-    repeat {
+    while true {
+      let isAppend = atRightEdge && slot == node.count
       if depth == 0 {
         (id, node) = try pushRootDown(node, scratch, with: editor)
         depth = 1
+      } else if !isAppend,
+        try insertBySharing(
+          key, payload, at: slot, in: id, depth: depth, scratch, with: editor)
+      {
+        return
       }
       let level = node.page.level
       let (rightID, right) = try editor.allocate(Layout.type(ofLevel: level), level: level)
       key = Layout.split(
         node, to: right, inserting: key, payload, at: slot,
-        isAppend: atRightEdge && slot == node.count, scratch)
+        isAppend: isAppend, scratch)
       // The right node is now to be entered in the parent.
       payload = editor.childPayload(rightID)
       depth -= 1
@@ -90,7 +97,11 @@ extension Tree {
         throw .damaged(page: id, reason: "a key lies outside the bounds of entry \(slot - 1)")
       }
       node = try editor.writable(id)
-    } while !Layout.insert(key, payload, at: slot, in: node, scratch)
+      if Layout.insert(key, payload, at: slot, in: node, scratch) {
+        if !isAppend { try shareAfterSplit(at: slot - 1, of: id, scratch, with: editor) }
+        return
+      }
+    }
   }
 
   /// Moves the root's content to a new page and makes the root that page's parent.

@@ -14,8 +14,15 @@
 // leaf has the same distance from the root; no node but a root leaf is empty. `PageStore.check()`
 // verifies all of it.
 //
-// Deliberately absent: underfull nodes are merged when they fit into a neighbour, but entries are
-// never shifted between neighbours, since the next insertion would often shift them back.
+// A full node gives entries to a neighbour that has room before it is split, and after a split the
+// neighbours that had none give to both halves (`Tree+Redistribution.swift`). With random insertions
+// leaves are 87 % full instead of 69 %, so that a store of such trees takes 20 to 25 % fewer pages, of
+// the file and of memory. The price is more pages changed by each insertion, with 7 to 22 % more
+// bytes written and a quarter more instructions (decision 0006). Appending at the right edge shares
+// nothing: pages stay full.
+//
+// Deliberately absent: sparse nodes are merged when they fit into a neighbour, but a node that has
+// lost entries is given none.
 
 /// What a tree is, apart from its pages: shared by all views of it in one snapshot or transaction.
 final class TreeState {
@@ -54,8 +61,8 @@ final class TreeState {
 
 /// A tree of one layout in one version of the store: the algorithms, generic over the layout.
 ///
-/// Reading is in `Tree+Lookup.swift` and `TreeCursor.swift`; changing in `Tree+Insertion.swift` and
-/// `Tree+Removal.swift`; `Tree+Invariants.swift` checks.
+/// Reading is in `Tree+Lookup.swift` and `TreeCursor.swift`; changing in `Tree+Insertion.swift`,
+/// `Tree+Redistribution.swift` and `Tree+Removal.swift`; `TreeInspection.swift` checks.
 struct Tree<Layout: NodeLayout> {
   let space: PageSpace
   let state: TreeState
