@@ -105,12 +105,10 @@ struct PageProofTests {
   /// and a checkpoint writes it: what the snapshot saw cannot be put aside any more.
   @Test func `a snapshot whose page rotted does not see what took its place`() throws {
     let fileSystem = MemoryFileSystem()
-    var options = Proof.options
-    options.cacheByteLimit = 64 * 512
-    var store = try PageStore.open("store", options: options, in: fileSystem)
+    var store = try PageStore.open("store", options: Proof.options, in: fileSystem)
     try Proof.put(store, 0..<2000, 1)
     try store.close()
-    store = try PageStore.open("store", options: options, in: fileSystem)
+    store = try PageStore.open("store", options: Proof.options, in: fileSystem)
     let held = try store.snapshot()
     let bytes = try #require(fileSystem.bytes(of: "store"))
     // Beyond what is read at opening.
@@ -124,5 +122,42 @@ struct PageProofTests {
     #expect(throws: StorageError.self) { try Proof.values(held) }
     #expect(
       try Proof.values(try store.snapshot(), in: "new") == [UInt8](repeating: 2, count: 2000))
+  }
+
+  /// The log has differences, and the page that they go on from is another one than it was, or
+  /// rotted: what would come of them is no page of any time.
+  @Test func `a difference is not applied to a page that is not the one it was made from`() throws {
+    let disk = SimulatedDisk()
+    var options = Proof.options
+    options.imageByteLimit = 0
+    var store = try PageStore.open("store", options: options, in: disk)
+    try Proof.put(store, 0..<3, 1)
+    try store.close()
+    let earlier = try #require(disk.files["store"])
+    store = try PageStore.open("store", options: options, in: disk)
+    try Proof.put(store, 1..<3, 2)
+    try store.close()
+    store = try PageStore.open("store", options: options, in: disk)
+    try Proof.put(store, 2..<3, 3)
+    let files = disk.files
+    let now = try #require(files["store"])
+    #expect(try recovered(files, now).isEmpty)
+    // Page 5 is the tree, a leaf.
+    let leaf = 5 * 512..<6 * 512
+    var lost = now
+    lost.replaceSubrange(leaf, with: earlier[leaf])
+    #expect(try recovered(files, lost).contains(5))
+    var rotten = now
+    rotten[5 * 512 + 300] ^= 1
+    #expect(try recovered(files, rotten).contains(5))
+  }
+
+  /// The damaged pages of a store that is recovered from these files.
+  private func recovered(_ files: [String: [UInt8]], _ store: [UInt8]) throws -> Set<Int> {
+    var files = files
+    files["store"] = store
+    let store = try PageStore.open("store", options: Proof.options, in: SimulatedDisk(files))
+    let report = try store.check()
+    return Set(report.findings.compactMap { $0.page.map { Int($0.rawValue) } })
   }
 }
