@@ -87,21 +87,15 @@ struct RecordProofTests {
     let files = try files([1, 2, 3])
     let good = try #require(files["store-log"])
     let last = records(good)[2]
-    // More pages than it has; a difference to a page that the log does not have.
-    for changes in [[(48, 1000)], [(64, 900), (68, 0)]] as [[(Int, UInt64)]] {
-      var log = good
-      for (offset, number) in changes {
-        log.setNumber(number, at: last.lowerBound + offset, byteCount: offset == 68 ? 2 : 4)
-      }
-      try seal(last, of: &log)
-      #expect {
-        _ = try value(files, log)
-      } throws: { error in
-        if case .logDamaged(_, let first, _) = error as? StorageError {
-          return first.rawValue == 3
-        }
-        return false
-      }
+    var log = good
+    // More pages than it has.
+    log.setNumber(1000, at: last.lowerBound + 48, byteCount: 4)
+    try seal(last, of: &log)
+    #expect {
+      _ = try value(files, log)
+    } throws: { error in
+      guard case .logDamaged(_, let first, _) = error as? StorageError else { return false }
+      return first.rawValue == 3
     }
   }
 
