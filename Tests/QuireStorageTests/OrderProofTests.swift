@@ -189,4 +189,27 @@ struct OrderProofTests {
       #expect([[1, 1, 1], [2, 2, 2], [2, 2, 2, 3, 3, 3]].contains(values), "\(image)")
     }
   }
+
+  /// The file of images is used again, so that a torn image is half of this time and half of last
+  /// time. Nothing was overwritten yet when that happens.
+  @Test func `images that are not whole are passed over`() throws {
+    let store = try open {
+      $0.pageSize = 4096
+      $0.imageByteLimit = 0
+    }
+    for byte in 1...3 as ClosedRange<UInt8> {
+      try Proof.put(store, 0..<200, byte)
+      try store.checkpoint()
+    }
+    try Proof.put(store, 0..<200, 4)
+    let state = Mutex<DiskState?>(nil)
+    let disk = disk
+    disk.before(.pageImages) { state.withLock { $0 = disk.disk.state } }
+    try store.checkpoint()
+    let found = try #require(state.withLock { $0 })
+    try Proof.afterCrashes(of: found, limit: 200) { recovered, image in
+      let values = try Proof.values(try recovered.snapshot())
+      #expect(values == [UInt8](repeating: 4, count: 200), "\(image)")
+    }
+  }
 }
