@@ -212,4 +212,26 @@ struct OrderProofTests {
       #expect(values == [UInt8](repeating: 4, count: 200), "\(image)")
     }
   }
+
+  /// What was logged whole before a checkpoint began is history when that one is complete, whether
+  /// the page was changed before it began or while it ran.
+  @Test(arguments: [false, true])
+  func `a page that a checkpoint leaves half-written is brought back`(whileRunning: Bool) throws {
+    let store = try open { $0.pageSize = 4096 }
+    let disk = disk
+    try Proof.put(store, 0..<200, 1)
+    if whileRunning {
+      disk.before(.checkpointPages) { try? Proof.put(store, 0..<200, 2) }
+    }
+    try store.checkpoint()
+    try Proof.put(store, 0..<200, 3)
+    let state = Mutex<DiskState?>(nil)
+    disk.before(.checkpointPages) { state.withLock { $0 = disk.disk.state } }
+    try store.checkpoint()
+    let found = try #require(state.withLock { $0 })
+    try Proof.afterCrashes(of: found, limit: 200) { recovered, image in
+      let values = try Proof.values(try recovered.snapshot())
+      #expect(values == [UInt8](repeating: 3, count: 200), "\(image)")
+    }
+  }
 }
