@@ -3,8 +3,8 @@ import Synchronization
 /// An ordered key-value store: named trees in one file, or in memory.
 ///
 /// One writer at a time changes it in transactions; any number of readers hold snapshots, which are
-/// never disturbed and never wait. The store is resident: opening reads the whole file, so that
-/// from then on only commits and checkpoints meet the disk.
+/// never disturbed and never wait. Pages are read when they are needed, and stay in memory within a
+/// budget (``PageStoreOptions/cacheByteLimit``). `docs/storage.md` shows the whole of it.
 public final class PageStore: Sendable {
   private let core: StoreCore
   /// Where the store was opened; `nil` in memory.

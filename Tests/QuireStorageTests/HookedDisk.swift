@@ -1,0 +1,93 @@
+import QuireSimulation
+import QuireStorage
+import Synchronization
+
+/// A simulated disk that lets a test act right before a sync: at the one moment that matters, on
+/// the thread that is about to sync, with no need of luck.
+final class HookedDisk: FileSystem {
+  typealias Hook = @Sendable () -> Void
+
+  let disk: SimulatedDisk
+  private let hooks = Mutex<[SyncReason: Hook]>([:])
+
+  init(_ disk: SimulatedDisk = SimulatedDisk()) { self.disk = disk }
+
+  /// Calls `hook` before the next sync of that kind, once. The disk is free to be used by it.
+  func before(_ reason: SyncReason, _ hook: @escaping Hook) {
+    hooks.withLock { $0[reason] = hook }
+  }
+
+  /// Lets the next write to the log write everything and say that the disk is full all the same.
+  func refuseNextLogWrite() { isRefusing.store(true, ordering: .relaxed) }
+  fileprivate let isRefusing = Atomic(false)
+
+  /// Whether a hook still waits for its sync.
+  var isWaiting: Bool { hooks.withLock { !$0.isEmpty } }
+
+  fileprivate func run(_ reason: SyncReason) {
+    hooks.withLock { $0.removeValue(forKey: reason) }?()
+  }
+
+  func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File {
+    HookedFile(try disk.open(path, mode), path: path, self)
+  }
+
+  func publish(_ temporaryPath: String, as path: String) throws(StorageError) {
+    try disk.publish(temporaryPath, as: path)
+  }
+
+  func replace(_ path: String, by temporaryPath: String) throws(StorageError) {
+    try disk.replace(path, by: temporaryPath)
+  }
+
+  func remove(_ path: String) throws(StorageError) { try disk.remove(path) }
+
+  func identifier(of path: String) throws(StorageError) -> FileIdentifier? {
+    try disk.identifier(of: path)
+  }
+
+  func syncFolder(of path: String, for reason: SyncReason) throws(StorageError) {
+    run(reason)
+    try disk.syncFolder(of: path, for: reason)
+  }
+
+  func currentOwner() -> LockOwner { disk.currentOwner() }
+}
+
+private final class HookedFile: File {
+  private let file: any File
+  private let path: String
+  private let owner: HookedDisk
+
+  init(_ file: any File, path: String, _ owner: HookedDisk) {
+    self.file = file
+    self.path = path
+    self.owner = owner
+  }
+
+  var identifier: FileIdentifier { file.identifier }
+  func byteCount() throws(StorageError) -> Int { try file.byteCount() }
+
+  func read(
+    at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(StorageError) -> Int {
+    try file.read(at: offset, into: buffer)
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
+    try file.write(bytes, at: offset)
+    if path.hasSuffix("-log"), owner.isRefusing.exchange(false, ordering: .relaxed) {
+      throw .noSpaceLeft(path: path)
+    }
+  }
+
+  func truncate(to byteCount: Int) throws(StorageError) { try file.truncate(to: byteCount) }
+
+  func sync(for reason: SyncReason) throws(StorageError) {
+    owner.run(reason)
+    try file.sync(for: reason)
+  }
+
+  func lock(_ mode: LockMode) throws(StorageError) -> Bool { try file.lock(mode) }
+  func unlock() { file.unlock() }
+}

@@ -1,0 +1,237 @@
+import Foundation
+import QuireSimulation
+import QuireStorage
+import Synchronization
+import Testing
+
+/// The orders that the engine keeps, looked at in the one moment that shows each. Every test here
+/// was red when its order was turned round (`Tests/Mutants`).
+@Suite("Proofs of order")
+struct OrderProofTests {
+  private let disk = HookedDisk()
+
+  private func open(_ change: (inout PageStoreOptions) -> Void = { _ in }) throws -> PageStore {
+    var options = Proof.options
+    change(&options)
+    return try PageStore.open("store", options: options, in: disk)
+  }
+
+  @Test func `no snapshot shows a commit that is not on disk`() throws {
+    let store = try open()
+    try Proof.put(store, 0..<1, 1)
+    let seen = Mutex<UInt64?>(nil)
+    disk.before(.commit) {
+      let snapshot = try? store.snapshot()
+      seen.withLock { $0 = snapshot?.commitNumber.rawValue }
+    }
+    try Proof.put(store, 0..<1, 2)
+    #expect(seen.withLock { $0 } == 1)
+    #expect(try store.snapshot().commitNumber.rawValue == 2)
+  }
+
+  @Test func `commits during a checkpoint leave the log that a crash would need`() throws {
+    let store = try open()
+    try Proof.put(store, 0..<40, 1)
+    try Proof.put(store, 20..<40, 2)
+    let states = Mutex<[DiskState]>([])
+    let disk = disk
+    disk.before(.checkpointPages) {
+      for byte in 3..<6 as Range<UInt8> { try? Proof.put(store, 30..<40, byte) }
+      states.withLock { $0.append(disk.disk.state) }
+    }
+    try store.checkpoint()
+    #expect(!disk.isWaiting)
+    states.withLock { $0.append(disk.disk.state) }
+    for state in states.withLock({ $0 }) {
+      try Proof.afterCrashes(of: state) { recovered, image in
+        let values = try Proof.values(try recovered.snapshot())
+        #expect(
+          values == [UInt8](repeating: 1, count: 20) + [UInt8](repeating: 2, count: 10)
+            + [UInt8](repeating: 5, count: 10), "\(image)")
+      }
+    }
+  }
+
+  /// A page is logged whole for the second time while the first is in the log still: what the
+  /// second does not mention is zero, not what the first had there.
+  @Test func `a page that the log has whole twice is what it was last`() throws {
+    let store = try open()
+    try Proof.put(store, 0..<10, 0xFF)
+    let state = Mutex<DiskState?>(nil)
+    let disk = disk
+    disk.before(.checkpointPages) {
+      try? Proof.put(store, 0..<10, 0)
+      state.withLock { $0 = disk.disk.state }
+    }
+    try store.checkpoint()
+    try Proof.afterCrashes(of: try #require(state.withLock { $0 })) { recovered, image in
+      let values = try Proof.values(try recovered.snapshot())
+      #expect(values == [UInt8](repeating: 0, count: 10), "\(image)")
+    }
+  }
+
+  @Test func `pages around the log are on disk before anything refers to them`() throws {
+    let store = try open()
+    try Proof.put(store, 0..<3, 1)
+    let state = Mutex<DiskState?>(nil)
+    let disk = disk
+    disk.before(.directPages) { state.withLock { $0 = disk.disk.state } }
+    try Proof.build(store, "large", 7)
+    try Proof.afterCrashes(of: try #require(state.withLock { $0 })) { recovered, image in
+      let values = try Proof.values(try recovered.snapshot())
+      #expect(values == [1, 1, 1], "\(image)")
+    }
+    try Proof.afterCrashes(of: disk.disk.state) { recovered, image in
+      let values = try Proof.values(try recovered.snapshot(), in: "large")
+      #expect(values == [UInt8](repeating: 7, count: 9000), "\(image)")
+    }
+  }
+
+  /// Pages are logged, freed, and taken again around the log: replaying the log must not bring the
+  /// old ones back.
+  @Test func `pages around the log lie where the log brings nothing back`() throws {
+    let store = try open()
+    try Proof.put(store, 0..<9000, 1, in: "old")
+    try store.write { try $0.dropTree("old") }
+    try Proof.build(store, "large", 7)
+    try Proof.afterCrashes(of: disk.disk.state) { recovered, image in
+      let values = try Proof.values(try recovered.snapshot(), in: "large")
+      #expect(values == [UInt8](repeating: 7, count: 9000), "\(image)")
+    }
+  }
+
+  /// The snapshot's pages are in the file alone, and free in the newest version.
+  @Test func `pages around the log, and the file's end, leave what a snapshot shows`() throws {
+    let store = try open { $0.cacheByteLimit = 64 * 512 }
+    try Proof.put(store, 0..<9000, 1, in: "old")
+    try store.checkpoint()
+    let held = try store.snapshot()
+    try store.write { try $0.dropTree("old") }
+    try store.checkpoint()
+    try Proof.put(store, 0..<3, 2)
+    try store.checkpoint()
+    #expect(try Proof.values(held, in: "old") == [UInt8](repeating: 1, count: 9000))
+    try Proof.build(store, "large", 7)
+    #expect(try Proof.values(held, in: "old") == [UInt8](repeating: 1, count: 9000))
+    #expect(
+      try Proof.values(try store.snapshot(), in: "large") == [UInt8](repeating: 7, count: 9000))
+    #expect(try store.check().isSound)
+  }
+
+  /// The system tells of a failed sync once, and here it tells a transaction that writes around the
+  /// log while a checkpoint is about to sync the same file. What the checkpoint wrote is lost, and
+  /// its own sync succeeds.
+  @Test func `a checkpoint does not believe a sync that comes after a failed one`() throws {
+    let store = try open()
+    try Proof.put(store, 0..<40, 1)
+    let disk = disk
+    disk.before(.checkpointPages) {
+      disk.disk.fail(
+        .init(operation: 1, .ioError, isForGood: true, onlySyncs: true), syncs: .ext4)
+      #expect(throws: StorageError.self) { try Proof.build(store, "large", 7) }
+      disk.disk.heal()
+    }
+    #expect(throws: StorageError.self) { try store.checkpoint() }
+    #expect(disk.disk.failedSyncs == [.directPages])
+    #expect(throws: StorageError.self) { try Proof.put(store, 0..<1, 2) }
+    try Proof.afterCrashes(of: disk.disk.state) { recovered, image in
+      let values = try Proof.values(try recovered.snapshot())
+      #expect(values == [UInt8](repeating: 1, count: 40), "\(image)")
+    }
+  }
+
+  /// A write may have written all there is before the system finds that it must refuse it.
+  @Test func `a commit that was refused for want of space does not come back`() throws {
+    let store = try open()
+    try Proof.put(store, 0..<3, 1)
+    disk.refuseNextLogWrite()
+    #expect {
+      try Proof.put(store, 0..<3, 2)
+    } throws: { error in
+      if case .noSpaceLeft = error as? StorageError { true } else { false }
+    }
+    let dead = try PageStore.open(
+      "store", options: Proof.options, in: SimulatedDisk(disk.disk.files))
+    #expect(try Proof.values(try dead.snapshot()) == [1, 1, 1])
+    try Proof.put(store, 0..<3, 3)
+    try Proof.afterCrashes(of: disk.disk.state) { recovered, image in
+      let values = try Proof.values(try recovered.snapshot())
+      #expect(values == [3, 3, 3], "\(image)")
+    }
+  }
+
+  /// Two threads wait for one sync, and it fails. The next one would succeed, and say nothing about
+  /// what was lost.
+  @Test func `a failed sync fails every commit that waits for it`() throws {
+    let store = try open()
+    try Proof.put(store, 0..<3, 1)
+    let disk = disk
+    let ended = DispatchSemaphore(value: 0)
+    let hasThrown = Mutex<Bool?>(nil)
+    disk.before(.commit) {
+      let before = disk.disk.operationCount
+      Thread {
+        let result = Result { try Proof.put(store, 3..<6, 3) }
+        hasThrown.withLock { $0 = if case .failure = result { true } else { false } }
+        ended.signal()
+      }.start()
+      // Until the other one's record is written; it then waits for this sync.
+      while disk.disk.operationCount == before { Thread.sleep(forTimeInterval: 0.001) }
+      disk.disk.fail(
+        .init(operation: disk.disk.operationCount + 1, .ioError, onlySyncs: true), syncs: .ext4)
+    }
+    #expect(throws: StorageError.self) { try Proof.put(store, 0..<3, 2) }
+    ended.wait()
+    #expect(hasThrown.withLock { $0 } == true)
+    disk.disk.heal()
+    try Proof.afterCrashes(of: disk.disk.state) { recovered, image in
+      let values = try Proof.values(try recovered.snapshot())
+      #expect([[1, 1, 1], [2, 2, 2], [2, 2, 2, 3, 3, 3]].contains(values), "\(image)")
+    }
+  }
+
+  /// The file of images is used again, so that a torn image is half of this time and half of last
+  /// time. Nothing was overwritten yet when that happens.
+  @Test func `images that are not whole are passed over`() throws {
+    let store = try open {
+      $0.pageSize = 4096
+      $0.imageByteLimit = 0
+    }
+    for byte in 1...3 as ClosedRange<UInt8> {
+      try Proof.put(store, 0..<200, byte)
+      try store.checkpoint()
+    }
+    try Proof.put(store, 0..<200, 4)
+    let state = Mutex<DiskState?>(nil)
+    let disk = disk
+    disk.before(.pageImages) { state.withLock { $0 = disk.disk.state } }
+    try store.checkpoint()
+    let found = try #require(state.withLock { $0 })
+    try Proof.afterCrashes(of: found, limit: 200) { recovered, image in
+      let values = try Proof.values(try recovered.snapshot())
+      #expect(values == [UInt8](repeating: 4, count: 200), "\(image)")
+    }
+  }
+
+  /// What was logged whole before a checkpoint began is history when that one is complete, whether
+  /// the page was changed before it began or while it ran.
+  @Test(arguments: [false, true])
+  func `a page that a checkpoint leaves half-written is brought back`(whileRunning: Bool) throws {
+    let store = try open { $0.pageSize = 4096 }
+    let disk = disk
+    try Proof.put(store, 0..<200, 1)
+    if whileRunning {
+      disk.before(.checkpointPages) { try? Proof.put(store, 0..<200, 2) }
+    }
+    try store.checkpoint()
+    try Proof.put(store, 0..<200, 3)
+    let state = Mutex<DiskState?>(nil)
+    disk.before(.checkpointPages) { state.withLock { $0 = disk.disk.state } }
+    try store.checkpoint()
+    let found = try #require(state.withLock { $0 })
+    try Proof.afterCrashes(of: found, limit: 200) { recovered, image in
+      let values = try Proof.values(try recovered.snapshot())
+      #expect(values == [UInt8](repeating: 3, count: 200), "\(image)")
+    }
+  }
+}
