@@ -17,8 +17,8 @@ public protocol TreeReader {
 /// The store as one commit left it, for as long as it is held.
 ///
 /// Taking one costs a lock and a reference; it neither blocks the writer nor is blocked by it,
-/// and never makes the file grow. It keeps in memory the pages that were replaced since: at most one
-/// version of each page, whatever the number of commits; beyond
+/// and never makes the file grow. It keeps in memory the pages that were replaced since: at most
+/// one version of each page, whatever the number of commits; beyond
 /// ``PageStoreOptions/retainedByteLimit`` the oldest snapshots expire. It ends when the store is
 /// closed; values taken from it stay.
 public final class Snapshot: TreeReader, Sendable {

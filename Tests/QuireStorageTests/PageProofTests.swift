@@ -101,8 +101,8 @@ struct PageProofTests {
     }
   }
 
-  /// A leaf rots while a snapshot that shows it is held. Its tree is dropped, the page is used again,
-  /// and a checkpoint writes it: what the snapshot saw cannot be put aside any more.
+  /// A leaf rots while a snapshot that shows it is held. Its tree is dropped, the page is used
+  /// again, and a checkpoint writes it: what the snapshot saw cannot be put aside any more.
   @Test func `a snapshot whose page rotted does not see what took its place`() throws {
     let fileSystem = MemoryFileSystem()
     var store = try PageStore.open("store", options: Proof.options, in: fileSystem)

@@ -55,7 +55,11 @@ struct LogReader {
     fileByteCount = try file.byteCount()
     let window = LogWindow(file, path: path, byteCount: fileByteCount)
     guard try isHeaderOurs(window, isClosed: meta.isClean) else { throw .logForeign(path: path) }
-    guard !meta.isClean else { return }
+    // A closed store needs no log. But a log that is newer says that it was not closed after all.
+    if meta.isClean {
+      try lookBeyondEnd(window)
+      return
+    }
     let found = try findRecords(from: meta.logOffset, chain: meta.logChain, window)
     try lookBeyondEnd(window)
     var missing = images

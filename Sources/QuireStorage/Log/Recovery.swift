@@ -29,7 +29,8 @@ struct Recovery {
       isReadOnly: isReadOnly)
     let geometry = PageGeometry(pageSize: page.pageSize)
     if page.pageSize * Int(PageID.firstFree.rawValue) > head.byteCount {
-      head = try Recovery.read(file, path, byteCount: page.pageSize * Int(PageID.firstFree.rawValue))
+      head = try Recovery.read(
+        file, path, byteCount: page.pageSize * Int(PageID.firstFree.rawValue))
     }
     defer { withExtendedLifetime(head.memory) {} }
     let bytes = UnsafeRawBufferPointer(rebasing: head.memory.bytes[..<head.byteCount])
@@ -92,14 +93,23 @@ struct Recovery {
     _ path: String, _ fileSystem: any FileSystem, isReadOnly: Bool, _ meta: MetaPage,
     _ identity: StoreIdentity, _ geometry: PageGeometry, storeFile: any File
   ) throws(StorageError) -> (file: any File, reader: LogReader)? {
-    // A closed store needs no log; one that lies there was left behind, or is another's.
-    if meta.isClean { return nil }
     let logPath = StoreFile.logPath(of: path)
     let file: any File
     do throws(StorageError) {
-      file = try fileSystem.open(logPath, isReadOnly ? .read : .write)
+      file = try fileSystem.open(logPath, isReadOnly || meta.isClean ? .read : .write)
     } catch .notFound {
+      if meta.isClean { return nil }
       throw .logMissing(path: logPath)
+    }
+    if meta.isClean {
+      // A closed store needs no log; one that lies there was left behind, or is another's. But if
+      // it has commits of a later time, it is the meta page that is of an earlier one.
+      do throws(StorageError) {
+        _ = try LogReader(
+          file, path: logPath, identity: identity, meta: meta, pageSize: geometry.pageSize,
+          images: nil, storeFile: storeFile)
+      } catch .logForeign {}
+      return nil
     }
     let reader = try LogReader(
       file, path: logPath, identity: identity, meta: meta, pageSize: geometry.pageSize,

@@ -166,6 +166,8 @@ final class StoreFile: @unchecked Sendable {
       guard case .noSpaceLeft = error else { throw .unknown(error) }
       do throws(StorageError) {
         try log.retract()
+        // What was refused must not come back after a crash.
+        if durability == .full { try log.sync(for: .commit) }
       } catch {
         throw .unknown(error)
       }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// What a frame knows about its page besides the bytes.
 struct PageFrameHeader {
-  /// The log span in which the page was logged whole, so that the log alone can bring it back; 0 when
-  /// it was not. See ``LogWriter``.
+  /// The log span in which the page was logged whole, so that the log alone can bring it back; 0
+  /// when it was not. See ``LogWriter``.
   var imageSpan: UInt64 = 0
   /// Whether the page was used since the cache last looked; see ``PageCache``.
   var wasUsed: UInt64 = 0

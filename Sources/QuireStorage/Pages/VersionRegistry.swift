@@ -238,8 +238,8 @@ final class VersionRegistry: Sendable {
 
   // MARK: Checkpoint
 
-  /// Calls `body` with every version of a file before `commit` that can be read, oldest first; their
-  /// overlays stay for as long as it runs.
+  /// Calls `body` with every version of a file before `commit` that can be read, oldest first;
+  /// their overlays stay for as long as it runs.
   func withVersions(
     of source: PageCache, before commit: CommitNumber,
     _ body: ([VersionRecord]) throws(StorageError) -> Void

@@ -64,8 +64,8 @@ extension RecordLayout {
       from: keySlot, byteCount: (count &- slot) &<< width.shift)
   }
 
-  /// Finds a place for a payload, in one of the holes if need be, or closes them; the lowest cell is
-  /// then at or below it. There are enough free bytes.
+  /// Finds a place for a payload, in one of the holes if need be, or closes them; the lowest cell
+  /// is then at or below it. There are enough free bytes.
   private static func placeCell(
     of byteCount: Int, besides slotsGrowth: Int, in node: MutablePage, _ scratch: NodeScratch
   ) -> Int {

@@ -1,11 +1,11 @@
 // Filling nodes anew: closing holes, splitting, merging.
 //
-// That a split always works. Where the new key changes neither base nor width of the node, each half
-// gets differences that are no wider, and an entry takes at most half a page, so halving the bytes
-// to within one entry fits. Else the new key is the first or the last one; if the halves do not fit,
-// as all keys beside it become wider, it goes into a node of its own, and the others stay together
-// as they are. (An inner node's first entry has no key: what begins the right node of two keeps its
-// key to the parent.)
+// That a split always works. Where the new key changes neither base nor width of the node, each
+// half gets differences that are no wider, and an entry takes at most half a page, so halving the
+// bytes to within one entry fits. Else the new key is the first or the last one; if the halves do
+// not fit, as all keys beside it become wider, it goes into a node of its own, and the others stay
+// together as they are. (An inner node's first entry has no key: what begins the right node of two
+// keeps its key to the parent.)
 
 extension RecordLayout {
   static func split(

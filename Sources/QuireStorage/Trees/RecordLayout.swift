@@ -50,8 +50,8 @@ enum RecordLayout: NodeLayout {
 
   @inline(__always)
   static func difference(at slot: Int, in node: Page) -> UInt64 {
-    // A whole word, whatever the width: behind the last difference come twice as many bytes as there
-    // are entries, and in a leaf as many again of payloads, so the page does not end before.
+    // A whole word, whatever the width: behind the last difference come twice as many bytes as
+    // there are entries, and in a leaf as many again of payloads, so the page does not end before.
     let width = width(of: node)
     return node.base.u64(at: keysStart &+ slot &<< width.shift) & width.mask
   }

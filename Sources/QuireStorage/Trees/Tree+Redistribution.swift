@@ -1,8 +1,8 @@
 // Sharing out: a node that is full gives entries to a neighbour that has room, before it is split.
 //
-// Splitting alone leaves nodes 69 % full when keys arrive in random order. With the neighbours' help
-// a node is split only when both beside it have hardly any room, and they then fill the two halves:
-// nodes are 87 % full, and a fifth of the pages are saved (decision 0006).
+// Splitting alone leaves nodes 69 % full when keys arrive in random order. With the neighbours'
+// help a node is split only when both beside it have hardly any room, and they then fill the two
+// halves: nodes are 87 % full, and a fifth of the pages are saved (decision 0006).
 //
 // What moves are entries at the edge: their cells leave holes in one node, which later cells fill,
 // and lie one after the other in the other, so that a commit has little to log.

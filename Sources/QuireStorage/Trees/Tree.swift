@@ -15,11 +15,11 @@
 // verifies all of it.
 //
 // A full node gives entries to a neighbour that has room before it is split, and after a split the
-// neighbours that had none give to both halves (`Tree+Redistribution.swift`). With random insertions
-// leaves are 87 % full instead of 69 %, so that a store of such trees takes 20 to 25 % fewer pages, of
-// the file and of memory. The price is more pages changed by each insertion, with 7 to 22 % more
-// bytes written and a quarter more instructions (decision 0006). Appending at the right edge shares
-// nothing: pages stay full.
+// neighbours that had none give to both halves (`Tree+Redistribution.swift`). With random
+// insertions leaves are 87 % full instead of 69 %, so that a store of such trees takes 20 to 25 %
+// fewer pages, of the file and of memory. The price is more pages changed by each insertion, with 7
+// to 22 % more bytes written and a quarter more instructions (decision 0006). Appending at the
+// right edge shares nothing: pages stay full.
 //
 // Deliberately absent: sparse nodes are merged when they fit into a neighbour, but a node that has
 // lost entries is given none.

@@ -9,10 +9,11 @@
 // Measures Quire beside its peers.
 //
 //   one run       fixture in a child process → timed body → figures → check of what is on disk
-//   comparison    for each workload and mode: ours, each peer's, ours, … each a run in a child process
+//   comparison    for each workload and mode: ours, each peer's, ours, … each a run in a child
+//   process
 //
-// A workload is a value (`Workloads/Workload.swift`) with a step for each engine. What it reads it must
-// compare with what was written, for the peer as for us: a wrong answer ends the run.
+// A workload is a value (`Workloads/Workload.swift`) with a step for each engine. What it reads it
+// must compare with what was written, for the peer as for us: a wrong answer ends the run.
 
 @main
 enum QuireBench {

@@ -17,7 +17,8 @@
 enum ChildProcess {
   /// Runs `quire-bench` with these arguments and returns what it printed.
   ///
-  /// - Throws: when it cannot be started, or does not end with status 0. Its errors go where ours go.
+  /// - Throws: when it cannot be started, or does not end with status 0. Its errors go where ours
+  ///   go.
   static func output(of arguments: [String]) throws -> String {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else {

@@ -6,13 +6,15 @@ import CSQLite
   import Foundation
 #endif
 
-/// A connection of the peer, used as a C program would use it: prepared statements, values in place.
+/// A connection of the peer, used as a C program would use it: prepared statements, values in
+/// place.
 final class SQLiteDatabase {
   let handle: OpaquePointer
 
   /// Opens a database that promises what `mode` says.
   ///
-  /// Everything else is SQLite's default: 4 KiB pages, 2 MB of cache, a checkpoint each 1,000 pages.
+  /// Everything else is SQLite's default: 4 KiB pages, 2 MB of cache, a checkpoint each 1,000
+  /// pages.
   ///
   /// - Parameter tuned: whether it gets 256 MiB of cache, 4 GiB of mapped memory (or as much as it
   ///   was compiled for), and a checkpoint each 64 MiB.
@@ -85,7 +87,8 @@ final class SQLiteDatabase {
   static var version: String { String(cString: sqlite3_libversion()) }
 }
 
-/// A prepared statement. Bound bytes are not copied: they stay with the caller until the step is done.
+/// A prepared statement. Bound bytes are not copied: they stay with the caller until the step is
+/// done.
 final class SQLiteStatement {
   private let handle: OpaquePointer
   private let database: SQLiteDatabase

@@ -1,5 +1,5 @@
-/// One writer that adds new keys all over the tree, and one reader of the keys that were there before,
-/// for N seconds.
+/// One writer that adds new keys all over the tree, and one reader of the keys that were there
+/// before, for N seconds.
 enum Concurrency {
   static let startCount = 100_000
   private static let batchCount = 100

@@ -1,5 +1,5 @@
-// The lowest floor alone: an ordered map of bytes, or of integers to bytes, beside SQLite's two kinds of
-// table and LMDB's two kinds of key.
+// The lowest floor alone: an ordered map of bytes, or of integers to bytes, beside SQLite's two
+// kinds of table and LMDB's two kinds of key.
 
 extension Workload {
   static let kvSeqPut = put("kv_seq_put", .bytes, .ascending)

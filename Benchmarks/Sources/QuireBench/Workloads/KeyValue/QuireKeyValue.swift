@@ -136,8 +136,8 @@ struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
 
   // MARK: The store
 
-  /// The peers read through the system's cache, which is as large as the memory. Ours is our own: where
-  /// a million rows are to be resident, it gets the room for them.
+  /// The peers read through the system's cache, which is as large as the memory. Ours is our own:
+  /// where a million rows are to be resident, it gets the room for them.
   private enum Cache {
     case usual, resident
   }

@@ -1,7 +1,7 @@
 import QuireStorage
 
-/// What differs between our two kinds of tree. Generic, not dynamic: the compiler makes each workload
-/// twice, as a program with one kind of tree would have it.
+/// What differs between our two kinds of tree. Generic, not dynamic: the compiler makes each
+/// workload twice, as a program with one kind of tree would have it.
 protocol QuireTree: SendableMetatype {
   associatedtype Mutable
   associatedtype Reading

@@ -1,5 +1,5 @@
-/// The key-value workloads on SQLite: with byte strings for keys a table that is a B-tree of its own,
-/// without row IDs; with integers a table whose row IDs they are.
+/// The key-value workloads on SQLite: with byte strings for keys a table that is a B-tree of its
+/// own, without row IDs; with integers a table whose row IDs they are.
 struct SQLiteKeyValue: KeyValueSteps {
   let keys: KeyKind
 

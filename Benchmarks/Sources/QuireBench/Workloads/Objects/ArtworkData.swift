@@ -1,4 +1,5 @@
-/// The content of the gallery, made before anything is timed: 1,000 artists, and artworks with ids from 1.
+/// The content of the gallery, made before anything is timed: 1,000 artists, and artworks with ids
+/// from 1.
 struct ArtworkData {
   static let artistCount = 1_000
 

@@ -1,5 +1,5 @@
-// The gallery through managed objects and a context, as an application would, beside two tables with the
-// indexes that the model declares.
+// The gallery through managed objects and a context, as an application would, beside two tables
+// with the indexes that the model declares.
 
 extension Workload {
   static let objInsert = Workload(

@@ -1,7 +1,7 @@
 /// The object workloads as a program that knows its schema writes them against the C API.
 ///
-/// It makes no objects and no strings: it looks at columns in place. That is the floor that an object
-/// layer is measured against, not what an application on SQLite would see.
+/// It makes no objects and no strings: it looks at columns in place. That is the floor that an
+/// object layer is measured against, not what an application on SQLite would see.
 enum SQLiteObjects {
   private static let insertSQL = "INSERT INTO artwork VALUES (?, ?, ?, ?, ?, ?, ?)"
   private static let selectSQL =

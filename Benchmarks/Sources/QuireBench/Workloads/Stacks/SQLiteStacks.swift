@@ -75,8 +75,8 @@ enum SQLiteStacks {
 
   // MARK: Fixture
 
-  /// - Parameter withIndexes: whether each way to a parent has the index that makes the way back fast,
-  ///   as our links have. Without them the peer has less to do.
+  /// - Parameter withIndexes: whether each way to a parent has the index that makes the way back
+  ///   fast, as our links have. Without them the peer has less to do.
   private static func schema(withIndexes: Bool) -> String {
     (1...TwentyEntities.entityCount).map { number in
       let table = TwentyEntities.name(number).lowercased()

@@ -8,8 +8,8 @@ import Quire
 
 /// A model as small applications have it: 20 entities, each leading to the one before it.
 ///
-/// The second version adds three attributes (two required, with a default), renames one, and rewrites one
-/// entity without an attribute and with a new one.
+/// The second version adds three attributes (two required, with a default), renames one, and
+/// rewrites one entity without an attribute and with a new one.
 enum TwentyEntities {
   static let entityCount = 20
   /// Objects of each entity in the fixture: 300 in all.
@@ -76,8 +76,8 @@ enum TwentyEntities {
   static func createdAt(_ number: Int, _ key: Int) -> Double { 7e8 + Double(count(number, key)) }
   static func isOpen(_ number: Int, _ key: Int) -> Bool { (number + key) & 1 == 0 }
 
-  /// 200 letters, 240 in every third entity, where they need one page more: a store of about 260 KB,
-  /// as large as the seed's stores.
+  /// 200 letters, 240 in every third entity, where they need one page more: a store of about 260
+  /// KB, as large as the seed's stores.
   static func body(_ number: Int, _ key: Int) -> String {
     let letters = Array("abcdefghijklmnopqrstuvwxyz      ".utf8)
     let length = number % 3 == 0 ? 240 : 200
@@ -85,7 +85,8 @@ enum TwentyEntities {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Adds up what must not change with the migration, so that both contenders can be compared with it.
+  /// Adds up what must not change with the migration, so that both contenders can be compared with
+  /// it.
   struct Sum: Equatable {
     var objectCount = 0
     var textByteCount = 0
