@@ -15,7 +15,7 @@ final class PageCache: @unchecked Sendable {
   private static let chunkShift: UInt32 = 9
   private static let chunkCount = 1 << Int(chunkShift)
   /// The pages read at once when pages are read in the order of the file.
-  private static let readAheadPageCount = 16
+  private static let readAheadPageCount = 32
 
   let geometry: PageGeometry
   let checksum: Checksum
@@ -145,6 +145,8 @@ final class PageCache: @unchecked Sendable {
 
   // MARK: Reading
 
+  private let spareRun = Mutex<PageMemory?>(nil)
+
   /// What reading a page from the file came to.
   enum Reading {
     case page(PageWord)
@@ -184,9 +186,15 @@ final class PageCache: @unchecked Sendable {
         stamp: expected.stamp(id))
       return settle(frame, at: id, for: expected.commit, generation, defect)
     }
-    let run = PageMemory(byteCount: runCount * geometry.pageSize)
+    // Memory that was used before: fresh memory costs more than reading into it.
+    let run =
+      spareRun.withLock { $0.take() }
+      ?? PageMemory(byteCount: PageCache.readAheadPageCount * geometry.pageSize)
+    defer { spareRun.withLock { $0 = run } }
     let count = try run.withBytes { bytes throws(StorageError) in
-      try file.read(at: Int(id.rawValue) * geometry.pageSize, into: bytes)
+      try file.read(
+        at: Int(id.rawValue) * geometry.pageSize,
+        into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<(runCount * geometry.pageSize)]))
     }
     // What comes after the page wanted is a guess: kept when it is surely right, else forgotten.
     for index in stride(from: 1, to: runCount, by: 1) {
