@@ -161,8 +161,13 @@ final class StoreCore: @unchecked Sendable {
   /// they are on disk.
   func finish(_ editor: PageEditor) throws(StorageError) -> CommitNumber {
     guard !editor.touched.isEmpty else {
+      // What it has seen may be waiting for the disk, and whoever changes nothing because of what
+      // is there counts on it as on a commit.
+      let seen = CommitNumber(rawValue: editor.commit.rawValue - 1)
+      let log = storage?.durability == .full ? storage?.log : nil
       leave()
-      return CommitNumber(rawValue: editor.commit.rawValue - 1)
+      if let log { try waitUntilDurable(seen, in: log) }
+      return seen
     }
     let space = editor.space
     var syncing: LogWriter?

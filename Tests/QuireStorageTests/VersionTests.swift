@@ -1,3 +1,4 @@
+import Foundation
 import QuireSimulation
 import QuireStorage
 import Synchronization
@@ -221,5 +222,32 @@ struct VersionTests {
     let reopened = try PageStore.open("\(folder.path)/store")
     #expect(try reopened.snapshot().recordTree("records")?.count == 320)
     #expect(try reopened.check().isSound)
+  }
+
+  /// A container that finds the schema there, and so writes none, reads it right afterwards.
+  @Test func `a transaction that changes nothing returns when what it saw can be read`() throws {
+    let disk = HookedDisk()
+    let store = try PageStore.open("store", options: options(), in: disk)
+    try put(store, [1], 1)
+    let outcome = Mutex<[String]>([])
+    let group = DispatchGroup()
+    disk.before(.commit) {
+      group.enter()
+      Thread {
+        do {
+          let seen = try store.write { try $0.recordTree("records")?.contains(2) ?? false }
+          let read = try store.snapshot().recordTree("records")?.contains(2) ?? false
+          outcome.withLock { $0.append("seen \(seen), read \(read)") }
+        } catch {
+          outcome.withLock { $0.append("\(error)") }
+        }
+        group.leave()
+      }.start()
+      // It waits for the very sync that is about to happen, and so cannot be waited for here.
+      Thread.sleep(forTimeInterval: 0.1)
+    }
+    try put(store, [2], 2)
+    group.wait()
+    #expect(outcome.withLock { $0 } == ["seen true, read true"])
   }
 }
