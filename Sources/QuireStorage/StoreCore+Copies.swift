@@ -107,7 +107,7 @@ extension StoreCore {
   private func take(_ file: any File, _ old: StoreFile) throws(StorageError) {
     let recovery = try Recovery(
       file, path: old.path, in: old.fileSystem, options: options, registry: registry)
-    retireEverything(of: state.withLock { $0.latest })
+    state.withLock { $0.latest }.retireEverything()
     commits.noteDurable(recovery.space.commit)
     durablePageCount = recovery.space.pageCount
     let (oldIdentifier, oldVersions) = state.withLock { state in

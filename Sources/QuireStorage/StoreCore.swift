@@ -360,21 +360,7 @@ final class StoreCore: @unchecked Sendable {
   }
 
   /// The newest version has no successor that would give its pages back.
-  private func endVersions() { retireEverything(of: state.withLock { $0.latest }) }
-
-  /// What a version has in memory goes when it ends.
-  func retireEverything(of newest: PageSpace) {
-    guard let record = newest.record else { return }
-    var retired: [RetiredMemory] = []
-    for index in 0..<newest.overlay.capacity {
-      guard let chunk = newest.overlay.chunk(index) else { continue }
-      for slot in 0..<PageOverlay.chunkCount where chunk[slot].isPage {
-        retired.append(RetiredMemory(chunk[slot]))
-      }
-      retired.append(RetiredMemory(chunk))
-    }
-    registry.retire(retired, shownBy: record)
-  }
+  private func endVersions() { state.withLock { $0.latest }.retireEverything() }
 
   /// Holds another file, with its lock, from now on.
   func lock(_ file: any File) { lockedFile = file }

@@ -38,6 +38,7 @@ extension StoreFile {
     _ identity: StoreIdentity, pageSize: Int
   ) throws(StorageError) -> PageMemory {
     let space = PageSpace.empty(PageGeometry(pageSize: pageSize))
+    defer { space.retireEverything() }
     let memory = PageMemory(byteCount: Int(space.pageCount) * pageSize)
     let copy = StoreCopy(space, identity: identity)
     for number in 0..<space.pageCount {

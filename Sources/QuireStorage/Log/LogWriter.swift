@@ -158,7 +158,8 @@ final class LogWriter {
   private func makeRoom(_ byteCount: Int, keeping used: Int) {
     guard buffer.byteCount < byteCount else { return }
     let larger = PageMemory(byteCount: max(byteCount, 2 * buffer.byteCount, 16 * pageSize))
-    larger.base.copyMemory(from: buffer.base, byteCount: used)
+    // Of a new buffer nothing is in use, though the place after a header is asked for.
+    larger.base.copyMemory(from: buffer.base, byteCount: min(used, buffer.byteCount))
     buffer = larger
   }
 

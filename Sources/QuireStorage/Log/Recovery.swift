@@ -75,6 +75,7 @@ struct Recovery {
     do throws(StorageError) {
       _ = try space.page(.catalogRoot)
     } catch .damaged {
+      space.retireEverything()
       throw .damaged(page: .catalogRoot, reason: "the catalog of trees cannot be read")
     }
   }

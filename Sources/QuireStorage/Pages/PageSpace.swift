@@ -286,6 +286,21 @@ final class PageSpace: @unchecked Sendable {
     return retired
   }
 
+  /// What a published version has in memory goes when it ends: for the last one, as it has no
+  /// successor to say so.
+  func retireEverything() {
+    guard let record else { return }
+    var retired: [RetiredMemory] = []
+    for index in 0..<overlay.capacity {
+      guard let chunk = overlay.chunk(index) else { continue }
+      for slot in 0..<PageOverlay.chunkCount where chunk[slot].isPage {
+        retired.append(RetiredMemory(chunk[slot]))
+      }
+      retired.append(RetiredMemory(chunk))
+    }
+    registry.retire(retired, shownBy: record)
+  }
+
   /// Gives up what an aborted transaction made.
   private func discardOwnPages() {
     for index in ownChunks {
