@@ -97,7 +97,8 @@ extension StoreCore {
     }
     for (id, page) in pages { try rest.put(page, at: id) }
     try rest.flush()
-    try StoreCopy(built, identity: identity).writeHead(to: file)
+    // The removal of the old log may be lost where the new name is not: it must stay history.
+    try StoreCopy(built, identity: identity, epoch: storage.meta.epoch).writeHead(to: file)
     if options.durability != .none { try file.sync(for: .replacement) }
     withExtendedLifetime(core) {}
     return file

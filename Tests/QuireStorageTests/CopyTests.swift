@@ -103,6 +103,25 @@ struct CopyTests {
     #expect(try reopened.check().isSound)
   }
 
+  /// The new name can be on the disk before the log's end is: both are changes of one folder, of
+  /// which a crash may keep either.
+  @Test func `a log that comes back after a compaction is history`() throws {
+    let fileSystem = MemoryFileSystem()
+    let store = try filled(fileSystem)
+    let log = try #require(fileSystem.bytes(of: "store-log"))
+    try store.compact()
+    let expected = try contents(try store.snapshot())
+    let compacted = try #require(fileSystem.bytes(of: "store"))
+    let crashed = MemoryFileSystem()
+    crashed.setBytes(compacted, of: "store")
+    crashed.setBytes(log, of: "store-log")
+    let reopened = try PageStore.open("store", in: crashed)
+    #expect(try contents(try reopened.snapshot()) == expected)
+    try reopened.write { try #require(try $0.mutableRecordTree("records")).put([5], for: 5) }
+    try reopened.close()
+    #expect(crashed.paths == ["store"])
+  }
+
   @Test func `a cancelled compaction changes nothing`() throws {
     let fileSystem = MemoryFileSystem()
     let store = try filled(fileSystem, entryCount: 9000)

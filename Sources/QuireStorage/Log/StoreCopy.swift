@@ -2,11 +2,14 @@
 struct StoreCopy {
   let space: PageSpace
   let identity: StoreIdentity
+  /// The epoch of the last log that the file's place has seen; see ``MetaPage/epoch``.
+  let epoch: UInt64
   private static let batchPageCount = 256
 
-  init(_ space: PageSpace, identity: StoreIdentity) {
+  init(_ space: PageSpace, identity: StoreIdentity, epoch: UInt64 = 0) {
     self.space = space
     self.identity = identity
+    self.epoch = epoch
   }
 
   func write(to file: any File, progress: (Int, Int) throws -> Bool) throws {
@@ -49,7 +52,7 @@ struct StoreCopy {
       let ticket = try space.enter()
       defer { space.leave(ticket) }
       let meta = MetaPage(
-        sequence: id == .metaA ? 1 : 0, epoch: 0, lastCommit: space.commit,
+        sequence: id == .metaA ? 1 : 0, epoch: epoch, lastCommit: space.commit,
         pageCount: space.pageCount, freePageCount: UInt32(space.freePageCount),
         mapCommit: try space.page(.firstMap).commit,
         logOffset: UInt64(LogFormat.recordsStart), logChain: 0, isClean: true)
