@@ -71,17 +71,18 @@ extension StoreCore {
     guard let storage, checkpoint == nil, isCheckpointWorthwhile(storage) else { return }
     let running = begin(storage)
     checkpoint = running
-    guard options.checkpointsInBackground else {
-      write(running, storage)
-      return completeCheckpointIfWritten()
-    }
-    Threads.run { [self] in
-      write(running, storage)
-      turnstile.enterAfterOthers()
-      completeCheckpointIfWritten()
-      updateLogByteCount()
-      leave()
-    }
+    let isOnItsWay =
+      options.checkpointsInBackground
+      && Threads.run { [self] in
+        write(running, storage)
+        turnstile.enterAfterOthers()
+        completeCheckpointIfWritten()
+        updateLogByteCount()
+        leave()
+      }
+    guard !isOnItsWay else { return }
+    write(running, storage)
+    completeCheckpointIfWritten()
   }
 
   private func isCheckpointWorthwhile(_ storage: StoreFile) -> Bool {

@@ -146,9 +146,11 @@ struct LogReader {
 
   private mutating func replay(_ record: Record, _ window: LogWindow) throws(StorageError) {
     typealias Format = LogFormat.Record
-    guard let start = try window.bytes(at: record.offset, count: record.byteCount) else { return }
     let damage = StorageError.logDamaged(
       path: path, firstLost: record.commit, lastLost: record.commit)
+    guard let start = try window.bytes(at: record.offset, count: record.byteCount) else {
+      throw damage
+    }
     var offset = Format.headerByteCount
     let end = record.byteCount - Format.trailerByteCount
     for _ in 0..<record.pageEntryCount {

@@ -42,8 +42,10 @@ final class Monitor: @unchecked Sendable {
 
 /// Threads of our own, for work nobody waits for.
 enum Threads {
-  /// Runs `body` on a new thread; if the system has none to give, at once on this one.
-  static func run(_ body: @escaping @Sendable () -> Void) {
+  /// Runs `body` on a new thread.
+  ///
+  /// - Returns: `false` if the system has none to give; nothing is run then.
+  static func run(_ body: @escaping @Sendable () -> Void) -> Bool {
     let job = Unmanaged.passRetained(Job(body))
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
@@ -58,10 +60,8 @@ enum Threads {
         &thread, &attributes,
         { argument in argument.flatMap { Threads.start($0) } }, job.toOpaque())
     #endif
-    if result != 0 {
-      job.release()
-      body()
-    }
+    if result != 0 { job.release() }
+    return result == 0
   }
 
   private static func start(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
