@@ -100,7 +100,9 @@ final class LogWriter {
 
   /// Puts a commit's record together.
   ///
-  /// - Parameter touched: the pages the transaction set, in the order of the file, each once; those
+  /// - Parameters:
+  ///   - touched: the pages the transaction set, in the order of the file, each once; those it gave
+  ///     back are passed over.
   ///   - cleanBases: the pages of the file among them as they were, in the order of the file.
   func encode(
     _ space: PageSpace, touched: [PageID], cleanBases: [PageEditor.CleanBase],

@@ -7,47 +7,33 @@
 final class DirectPages {
   private let file: any File
   private let cache: PageCache
-  private let pageSize: Int
   /// Pages that follow each other, not yet written.
-  private let run: PageMemory
+  private var run: SealedRun
   private var runStart = PageID(0)
-  private var runCount = 0
   private(set) var hasWritten = false
   /// Where to look for the next page to write.
   var nextPage: PageID
-
-  private static let runByteCount = 1 << 20
 
   init(_ file: any File, _ cache: PageCache, from firstPage: PageID) {
     self.file = file
     self.cache = cache
     nextPage = firstPage
-    pageSize = cache.geometry.pageSize
-    run = PageMemory(byteCount: max(DirectPages.runByteCount, cache.geometry.pageSize))
+    run = SealedRun(pageSize: cache.geometry.pageSize, cache.checksum)
   }
 
   /// Writes a page, sooner or later; in ascending order at best.
   func put(_ page: Page, at id: PageID) throws(StorageError) {
-    if runCount > 0,
-      id.rawValue != runStart.rawValue + UInt32(runCount)
-        || (runCount + 1) * pageSize > run.byteCount
-    {
-      try flush()
-    }
-    if runCount == 0 { runStart = id }
-    let copy = MutablePage(run.base + runCount * pageSize)
-    copy.base.copyMemory(from: page.base, byteCount: pageSize)
-    copy.checksum = cache.checksum.ofPage(id, copy.page, pageSize: pageSize)
-    runCount += 1
+    if run.isFull || id.rawValue != runStart.rawValue + UInt32(run.count) { try flush() }
+    if run.count == 0 { runStart = id }
+    run.add(page, at: id)
   }
 
   /// Writes what waits.
   func flush() throws(StorageError) {
-    guard runCount > 0 else { return }
+    guard run.count > 0 else { return }
     hasWritten = true
     // An aborted transaction may have left others in memory.
-    cache.replace((0..<runCount).map { (PageID(runStart.rawValue + UInt32($0)), .absent) })
-    try file.write(run, byteCount: runCount * pageSize, at: Int(runStart.rawValue) * pageSize)
-    runCount = 0
+    cache.replace((0..<run.count).map { (PageID(runStart.rawValue + UInt32($0)), .absent) })
+    try run.write(to: file, at: Int(runStart.rawValue) * cache.geometry.pageSize)
   }
 }

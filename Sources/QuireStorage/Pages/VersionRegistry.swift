@@ -143,10 +143,6 @@ final class VersionRegistry: Sendable {
       guard record.pinCount == 0 else { return [] }
       return remove(record, from: &state)
     }
-    finish(record, free)
-  }
-
-  private func finish(_ record: VersionRecord, _ free: [RetiredMemory]) {
     for memory in free { memory.free() }
   }
 
@@ -258,7 +254,7 @@ final class VersionRegistry: Sendable {
           guard record.pinCount == 0, record.hasEnded else { return [] }
           return remove(record, from: &state)
         }
-        finish(record, free)
+        for memory in free { memory.free() }
       }
     }
     try body(pinned)
