@@ -222,7 +222,7 @@ extension PageSpace {
       overlay: PageOverlay(pageCount: pageCount), pageCount: pageCount, freePageCount: 0,
       lowestFree: .firstFree)
     func add(_ id: PageID, _ type: PageType) -> MutablePage {
-      let frame = PageFrame.make(pageSize: geometry.pageSize)
+      let frame = PageFrame(pageSize: geometry.pageSize)
       let page = MutablePage(frame.base)
       page.initialize(type, level: 0, commit: commit, pageSize: geometry.pageSize)
       space.set(id, to: frame.intoTable())

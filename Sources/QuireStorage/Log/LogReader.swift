@@ -171,7 +171,7 @@ struct LogReader {
         pages[entry.id] = nil
         continue
       }
-      if entry.isWhole { frame.header.imageSpan = LogReader.recoveredSpan }
+      if entry.isWhole { PageWord(Page(frame.base)).imageSpan = LogReader.recoveredSpan }
       entry.apply(to: frame.base, pageSize: pageSize)
     }
   }
@@ -182,7 +182,7 @@ struct LogReader {
     for entry: PageDifference.Entry
   ) throws(StorageError) -> PageFrame? {
     if let known = pages[entry.id] { return known }
-    let frame = PageFrame.make(pageSize: pageSize)
+    let frame = PageFrame(pageSize: pageSize)
     pages[entry.id] = frame
     if entry.isWhole { return frame }
     let buffer = UnsafeMutableRawBufferPointer(start: frame.base, count: pageSize)

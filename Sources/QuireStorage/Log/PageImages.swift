@@ -100,7 +100,7 @@ struct PageImages {
       let entry = PageImages.listOffset + PageImages.listEntryByteCount * index
       let id = PageID(UnsafeRawPointer(head.base).u32(at: entry))
       let written = UnsafeRawPointer(head.base).u64(at: entry + 4)
-      let frame = PageFrame.make(pageSize: pageSize)
+      let frame = PageFrame(pageSize: pageSize)
       let buffer = UnsafeMutableRawBufferPointer(start: frame.base, count: pageSize)
       try file.readFully(at: start + index * pageSize, into: buffer, path: path)
       guard Page(frame.base).commit.rawValue == written,

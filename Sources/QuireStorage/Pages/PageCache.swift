@@ -177,7 +177,7 @@ final class PageCache: @unchecked Sendable {
       return (filling.file, filling.generation, count)
     }
     guard let file else { throw .closed }
-    let frame = PageFrame.make(pageSize: geometry.pageSize)
+    let frame = PageFrame(pageSize: geometry.pageSize)
     if runCount == 1 {
       let buffer = UnsafeMutableRawBufferPointer(start: frame.base, count: geometry.pageSize)
       let count = try file.read(at: Int(id.rawValue) * geometry.pageSize, into: buffer)
@@ -202,7 +202,7 @@ final class PageCache: @unchecked Sendable {
       guard find(nextID) == .absent, let stamp = expected.stamp(nextID), stamp != 0 else {
         continue
       }
-      let next = PageFrame.make(pageSize: geometry.pageSize)
+      let next = PageFrame(pageSize: geometry.pageSize)
       let nextCount = take(next, from: run, at: index, byteCount: count)
       let defect = defect(
         in: Page(next.base), byteCount: nextCount, at: nextID, for: expected.commit, stamp: stamp)
@@ -306,7 +306,7 @@ final class PageCache: @unchecked Sendable {
       guard defect(in: page, byteCount: pageSize, at: id, for: commit, stamp: stamp) == nil else {
         continue
       }
-      let frame = PageFrame.make(pageSize: pageSize)
+      let frame = PageFrame(pageSize: pageSize)
       frame.base.copyMemory(from: page.base, byteCount: pageSize)
       _ = settle(frame, at: id, for: commit, 0, nil)
     }

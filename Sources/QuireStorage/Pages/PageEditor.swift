@@ -82,7 +82,7 @@ final class PageEditor {
       return MutablePage(UnsafeMutableRawPointer(mutating: word.base))
     }
     let page = try space.page(id)
-    let frame = PageFrame.make(pageSize: pageSize)
+    let frame = PageFrame(pageSize: pageSize)
     frame.base.copyMemory(from: page.base, byteCount: pageSize)
     let copy = MutablePage(frame.base)
     copy.commit = commit
@@ -140,7 +140,7 @@ final class PageEditor {
 
   /// Puts an empty page at `id`, which must be marked as in use.
   func create(_ type: PageType, level: Int, at id: PageID) -> MutablePage {
-    let frame = PageFrame.make(pageSize: pageSize)
+    let frame = PageFrame(pageSize: pageSize)
     let page = MutablePage(frame.base)
     page.initialize(type, level: level, commit: commit, pageSize: pageSize)
     space.set(id, to: frame.intoTable())

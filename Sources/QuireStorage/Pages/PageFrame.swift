@@ -1,46 +1,59 @@
 import Synchronization
 
-/// What a frame knows about its page besides the bytes.
-struct PageFrameHeader {
-  /// The log span in which the page was logged whole, so that the log alone can bring it back; 0
-  /// when it was not. See ``LogWriter``.
-  var imageSpan: UInt64 = 0
-  /// Whether the page was used since the cache last looked; see ``PageCache``.
-  var wasUsed: UInt64 = 0
-}
-
-/// The memory of one page: a counted object with the page's bytes right behind its header.
+/// The memory of one page: a counted object that owns a slot of ``FrameMemory``.
 ///
 /// Tables of pages hold the address of the bytes as a plain number and count by hand: one reference
 /// for each owner (a version, the cache). Whoever wants to keep a page longer retains the frame as
 /// any other object.
 ///
+/// In the slot, right before the page's bytes, is what is known about the page besides them:
+///
+/// | bytes before the page's | |
+/// |---|---|
+/// | 8 | the address of the frame object |
+/// | 16 | the log span in which the page was logged whole, so that the log alone can bring it back; 0 when it was not: see ``LogWriter`` |
+/// | 24 | whether the page was used since the cache last looked: see ``PageCache`` |
+///
 /// The bytes are written by one thread before the frame is published, and constant afterwards; the
-/// header's `imageSpan` likewise, `wasUsed` is touched atomically only.
-final class PageFrame: ManagedBuffer<PageFrameHeader, UInt8> {
-  /// From the object to the page's bytes: the object's own two words, then the header.
-  @inline(__always) static var bytesOffset: Int { 32 }
-  /// From the page's bytes back to the fields of the header.
-  @inline(__always) static var imageSpanDistance: Int { 16 }
-  @inline(__always) private static var wasUsedDistance: Int { 8 }
-
-  /// A frame with arbitrary content.
-  static func make(pageSize: Int) -> PageFrame {
-    let frame = unsafeDowncast(
-      PageFrame.create(minimumCapacity: pageSize) { _ in PageFrameHeader() }, to: PageFrame.self)
-    assert(frame.withUnsafeMutablePointerToElements { UnsafeRawPointer($0) } == frame.base)
-    return frame
-  }
+/// log span likewise, the use is touched atomically only.
+///
+/// `@unchecked Sendable`: the object itself is constant.
+final class PageFrame: @unchecked Sendable {
+  /// What is before the page in its slot, so that the page begins within a cache line with it.
+  static var headerByteCount: Int { 32 }
+  @inline(__always) fileprivate static var ownerDistance: Int { 8 }
+  @inline(__always) fileprivate static var imageSpanDistance: Int { 16 }
+  @inline(__always) private static var wasUsedDistance: Int { 24 }
 
   /// The page's bytes; valid for as long as somebody owns the frame.
-  @inline(__always) var base: UnsafeMutableRawPointer {
-    Unmanaged.passUnretained(self).toOpaque() + PageFrame.bytesOffset
+  let base: UnsafeMutableRawPointer
+  // Lives as long as a slot of it is taken; not counting saves two shared writes a frame.
+  private let slab: Unmanaged<FrameMemory.Slab>
+
+  /// A frame with arbitrary content.
+  init(pageSize: Int) {
+    let slot: UnsafeMutableRawPointer
+    (slot, slab) = FrameMemory.of(pageSize: pageSize).take()
+    base = slot + PageFrame.headerByteCount
+    slot.initializeMemory(as: UInt64.self, repeating: 0, count: PageFrame.headerByteCount / 8)
+    (base - PageFrame.ownerDistance).storeBytes(
+      of: Unmanaged.passUnretained(self).toOpaque(), as: UnsafeMutableRawPointer.self)
+  }
+
+  deinit {
+    slab._withUnsafeGuaranteedRef { $0.memory.give(base - PageFrame.headerByteCount, of: $0) }
+  }
+
+  /// The frame of a page; everything that a table shows has one.
+  @inline(__always)
+  fileprivate static func owner(of base: UnsafeRawPointer) -> Unmanaged<PageFrame> {
+    Unmanaged.fromOpaque((base - ownerDistance).load(as: UnsafeRawPointer.self))
   }
 
   /// Puts the frame into a table: one reference passes to it.
   @inline(__always) func intoTable() -> PageWord {
-    PageWord(
-      bits: UInt(bitPattern: Unmanaged.passRetained(self).toOpaque() + PageFrame.bytesOffset))
+    _ = Unmanaged.passRetained(self)
+    return PageWord(bits: UInt(bitPattern: base))
   }
 
   /// Notes a use, for the cache's choice of what to give up.
@@ -80,12 +93,10 @@ struct PageWord: Equatable {
     UnsafeRawPointer(bitPattern: bits).unsafelyUnwrapped
   }
   @inline(__always) var page: Page { Page(base) }
-  @inline(__always) private var unmanaged: Unmanaged<PageFrame> {
-    Unmanaged.fromOpaque(base - PageFrame.bytesOffset)
-  }
+  @inline(__always) fileprivate var owner: Unmanaged<PageFrame> { PageFrame.owner(of: base) }
   /// The page's frame, retained.
-  @inline(__always) var frame: PageFrame { unmanaged.takeUnretainedValue() }
-  /// ``PageFrameHeader/imageSpan`` of the page's frame.
+  @inline(__always) var frame: PageFrame { owner.takeUnretainedValue() }
+  /// The log span in which the page was logged whole; see ``PageFrame``.
   @inline(__always) var imageSpan: UInt64 {
     get { (base - PageFrame.imageSpanDistance).load(as: UInt64.self) }
     nonmutating set {
@@ -94,14 +105,19 @@ struct PageWord: Equatable {
     }
   }
   /// Adds a reference, for another table.
-  func retain() { _ = unmanaged.retain() }
+  func retain() { _ = owner.retain() }
   /// Gives a table's reference back.
-  func release() { unmanaged.release() }
+  func release() { owner.release() }
 }
 
 extension Page {
   /// The frame that the page lies in, retained. Every page that a ``PageSpace`` shows has one.
-  @inline(__always) var frame: PageFrame {
-    Unmanaged<PageFrame>.fromOpaque(base - PageFrame.bytesOffset).takeUnretainedValue()
+  @inline(__always) var frame: PageFrame { PageFrame.owner(of: base).takeUnretainedValue() }
+}
+
+extension Reclaimer {
+  /// Releases a table's reference to a page when nobody can be at it any more.
+  func release(_ word: PageWord) {
+    release(Unmanaged<AnyObject>.fromOpaque(word.owner.toOpaque()))
   }
 }

@@ -96,10 +96,3 @@ private struct WaitingObject: Sendable {
     Unmanaged<AnyObject>.fromOpaque(object).release()
   }
 }
-
-extension Reclaimer {
-  /// Releases a table's reference to a page.
-  func release(_ word: PageWord) {
-    release(Unmanaged<AnyObject>.fromOpaque(word.base - PageFrame.bytesOffset))
-  }
-}

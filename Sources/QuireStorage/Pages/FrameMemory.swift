@@ -1,0 +1,146 @@
+import Synchronization
+
+/// The memory that frames of one page size lie in: slabs with room for many, shared by all stores
+/// of the process (Bonwick, *The Slab Allocator*, 1994).
+///
+/// The general allocator would be asked for pieces a little larger than a page, thousands of them
+/// at once: each costs a page fault when it is first touched and a search when it comes back. A
+/// slab is one piece of ``LargeMemory``; the first ones are smaller, so that a small store stays
+/// small.
+///
+/// The slab of lowest index with room serves next, so that the others may empty; an empty one goes
+/// back to the system, but for one, so that a store that swings between two sizes does not ask and
+/// return for ever.
+///
+/// `@unchecked Sendable`: everything that changes is behind the mutex.
+final class FrameMemory: @unchecked Sendable {
+  /// The bytes from one slot to the next: the frame's header and the page, in whole cache lines.
+  private let slotByteCount: Int
+  private let state = Mutex(State())
+
+  private struct State {
+    var slabs: [Slab] = []
+    /// No slab of lower index has room.
+    var firstWithRoom = 0
+    var byteCount = 0
+    var emptyCount = 0
+  }
+
+  // One for each legal page size, by its power of two.
+  private static let byPageSize = (9...15).map { FrameMemory(pageSize: 1 << $0) }
+
+  static func of(pageSize: Int) -> FrameMemory { byPageSize[pageSize.trailingZeroBitCount - 9] }
+
+  private init(pageSize: Int) {
+    slotByteCount = (PageFrame.headerByteCount + pageSize + 63) & ~63
+  }
+
+  /// A slot with arbitrary content.
+  func take() -> (slot: UnsafeMutableRawPointer, slab: Unmanaged<Slab>) {
+    state.withLock { state in
+      while state.firstWithRoom < state.slabs.count,
+        !state.slabs[state.firstWithRoom].hasRoom
+      {
+        state.firstWithRoom += 1
+      }
+      if state.firstWithRoom == state.slabs.count { addSlab(&state) }
+      let slab = state.slabs[state.firstWithRoom]
+      if slab.isEmpty { state.emptyCount -= 1 }
+      return (slab.take(), Unmanaged.passUnretained(slab))
+    }
+  }
+
+  /// Takes a slot back.
+  func give(_ slot: UnsafeMutableRawPointer, of slab: Slab) {
+    #if DEBUG
+      // Whoever still reads it shall notice.
+      slot.initializeMemory(as: UInt8.self, repeating: 0xDB, count: slotByteCount)
+    #endif
+    let emptied: Slab? = state.withLock { state in
+      slab.give(slot)
+      state.firstWithRoom = min(state.firstWithRoom, slab.index)
+      guard slab.isEmpty else { return nil }
+      state.emptyCount += 1
+      return state.emptyCount > 1 ? removeEmpty(&state) : nil
+    }
+    // Giving memory back to the system takes its time; nobody waits for it here.
+    withExtendedLifetime(emptied) {}
+  }
+
+  private func addSlab(_ state: inout State) {
+    #if QUIRE_FRAMES_APART
+      // Each frame a piece of its own, for a sanitizer that watches the general allocator.
+      let byteCount = slotByteCount
+    #else
+      let byteCount = min(
+        LargeMemory.byteCount, max(state.byteCount, 16 * slotByteCount))
+    #endif
+    state.slabs.append(
+      Slab(self, byteCount: byteCount, slotByteCount: slotByteCount, index: state.slabs.count))
+    state.byteCount += byteCount
+    state.emptyCount += 1
+  }
+
+  /// The empty slab of the highest index; its place is filled by the last one.
+  private func removeEmpty(_ state: inout State) -> Slab? {
+    guard let index = state.slabs.lastIndex(where: { $0.isEmpty }) else { return nil }
+    let slab = state.slabs[index]
+    state.slabs.swapAt(index, state.slabs.count - 1)
+    state.slabs.removeLast()
+    if index < state.slabs.count { state.slabs[index].index = index }
+    state.byteCount -= slab.byteCount
+    state.emptyCount -= 1
+    return slab
+  }
+
+  /// One piece of memory; everything in it but the slots given away belongs to the mutex.
+  final class Slab: @unchecked Sendable {
+    /// There for the whole of the process.
+    unowned(unsafe) let memory: FrameMemory
+    let byteCount: Int
+    fileprivate var index: Int
+    private let base: UnsafeMutableRawPointer
+    private let isLarge: Bool
+    private let slotByteCount: Int
+    /// Slots that came back; each begins with the address of the next.
+    private var free: UnsafeMutableRawPointer?
+    /// Where the slots begin that were never taken: their memory is not touched before.
+    private var untouched: UnsafeMutableRawPointer
+    private var takenCount = 0
+
+    fileprivate init(_ memory: FrameMemory, byteCount: Int, slotByteCount: Int, index: Int) {
+      let large = byteCount == LargeMemory.byteCount ? LargeMemory.map() : nil
+      self.memory = memory
+      isLarge = large != nil
+      base = large ?? .allocate(byteCount: byteCount, alignment: 64)
+      untouched = base
+      self.byteCount = byteCount
+      self.slotByteCount = slotByteCount
+      self.index = index
+    }
+
+    deinit { isLarge ? LargeMemory.unmap(base) : base.deallocate() }
+
+    fileprivate var isEmpty: Bool { takenCount == 0 }
+    fileprivate var hasRoom: Bool {
+      free != nil || untouched + slotByteCount <= base + byteCount
+    }
+
+    /// Only while it has room.
+    fileprivate func take() -> UnsafeMutableRawPointer {
+      takenCount += 1
+      if let slot = free {
+        free = slot.load(as: UnsafeMutableRawPointer?.self)
+        return slot
+      }
+      defer { untouched += slotByteCount }
+      return untouched
+    }
+
+    fileprivate func give(_ slot: UnsafeMutableRawPointer) {
+      takenCount -= 1
+      slot.storeBytes(of: free, as: UnsafeMutableRawPointer?.self)
+      free = slot
+    }
+  }
+}
