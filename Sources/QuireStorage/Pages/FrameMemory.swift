@@ -8,9 +8,9 @@ import Synchronization
 /// slab is one piece of ``LargeMemory``; the first ones are smaller, so that a small store stays
 /// small.
 ///
-/// The slab of lowest index with room serves next, so that the others may empty; an empty one goes
-/// back to the system, but for one, so that a store that swings between two sizes does not ask and
-/// return for ever.
+/// The slab of lowest index with room serves next, so that the others may empty. Empty ones go back
+/// to the system, but for a quarter of all and one more: what a checkpoint gives back, the next
+/// transactions want again, and the system would clear it each time.
 ///
 /// `@unchecked Sendable`: everything that changes is behind the mutex.
 final class FrameMemory: @unchecked Sendable {
@@ -61,7 +61,7 @@ final class FrameMemory: @unchecked Sendable {
       state.firstWithRoom = min(state.firstWithRoom, slab.index)
       guard slab.isEmpty else { return nil }
       state.emptyCount += 1
-      return state.emptyCount > 1 ? removeEmpty(&state) : nil
+      return state.emptyCount > 1 + state.slabs.count / 4 ? removeEmpty(&state) : nil
     }
     // Giving memory back to the system takes its time; nobody waits for it here.
     withExtendedLifetime(emptied) {}

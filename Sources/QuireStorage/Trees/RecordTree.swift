@@ -20,6 +20,21 @@ public struct RecordTree {
     try tree.value(for: key)
   }
 
+  /// What `body` makes of the value of `key`, or `nil` when there is none: the fastest way to read
+  /// one, as nothing need be kept for later.
+  ///
+  /// - Parameter body: gets the value's bytes, which are valid while it runs. It should not take
+  ///   long: until it returns, memory that any version gives up is not free. It must not change
+  ///   this tree.
+  /// - Throws: ``StorageError/damaged(page:reason:)`` if a page on the way is damaged; what `body`
+  ///   throws.
+  /// - Complexity: O(log *n*); a value in overflow pages is copied.
+  public func withValue<R>(
+    for key: Int64, _ body: (UnsafeRawBufferPointer) throws -> R
+  ) throws -> R? {
+    try tree.withValue(for: key, body)
+  }
+
   /// Whether there is an entry for `key`.
   public func contains(_ key: Int64) throws(StorageError) -> Bool {
     try tree.contains(key)

@@ -21,6 +21,26 @@ extension Tree {
     return try storedValue(at: slot, of: id, leaf)
   }
 
+  /// What `body` makes of the value of `key`, which it may look at while it runs; `nil` when there
+  /// is none.
+  ///
+  /// Nothing is counted or copied: what is taken away meanwhile waits until `body` has ended.
+  @inline(__always)
+  func withValue<R>(
+    for key: Layout.Key, _ body: (UnsafeRawBufferPointer) throws -> R
+  ) throws -> R? {
+    try state.checkUsable()
+    let ticket = try space.enter()
+    defer { space.leave(ticket) }
+    let (id, leaf) = try leaf(for: key)
+    let (slot, isFound) = Layout.find(key, in: leaf)
+    guard isFound else { return nil }
+    let payload = Layout.payload(at: slot, in: leaf)
+    if let value = ValuePayload.inlineValue(of: payload) { return try body(value) }
+    let memory = try overflowValue(of: payload, in: id)
+    return try withExtendedLifetime(memory) { try body(memory.bytes) }
+  }
+
   func contains(_ key: Layout.Key) throws(StorageError) -> Bool {
     try state.checkUsable()
     let ticket = try space.enter()

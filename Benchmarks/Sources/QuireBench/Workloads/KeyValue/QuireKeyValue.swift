@@ -32,7 +32,7 @@ struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
     var sum = KeyValueSum()
     try run.time {
       let tree = try readTree(store)
-      for number in order { try get(number, data, tree, &sum) }
+      for number in order { try Tree.get(number, data, in: tree, &sum) }
     }
     try run.expect(sum, .expected(0..<run.count, withKeys: false), "what was got")
     try store.close()
@@ -100,7 +100,7 @@ struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
         while let numbers = work.nextReads() {
           let tree = try readTree(store)
           var sum = KeyValueSum()
-          for number in numbers { try get(number, data, tree, &sum) }
+          for number in numbers { try Tree.get(number, data, in: tree, &sum) }
           work.add(sum)
         }
       },
@@ -126,7 +126,7 @@ struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
       try run.time {
         for opening in 0..<run.count {
           let store = try open(run, cache: .usual)
-          try get(OpenedStore.row(opening, of: count), data, try readTree(store), &sum)
+          try Tree.get(OpenedStore.row(opening, of: count), data, in: try readTree(store), &sum)
           try store.close()
         }
       }
@@ -169,14 +169,6 @@ struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
   }
 
   @inline(__always)
-  private func get(
-    _ number: Int, _ data: KeyValueData, _ tree: Tree.Reading, _ sum: inout KeyValueSum
-  ) throws {
-    guard let value = try Tree.value(number, data, in: tree) else { return }
-    sum.add(value: value.bytes)
-    withExtendedLifetime(value.owner) {}
-  }
-
   private func scan(_ store: PageStore) throws -> KeyValueSum {
     try Tree.scan(try readTree(store))
   }

@@ -10,7 +10,8 @@ protocol QuireTree: SendableMetatype {
   static func mutable(_ name: String, _ transaction: WriteTransaction) throws -> Mutable?
   static func reading(_ name: String, _ snapshot: Snapshot) throws -> Reading?
   static func put(_ number: Int, _ data: KeyValueData, into tree: Mutable) throws
-  static func value(_ number: Int, _ data: KeyValueData, in tree: Reading) throws -> StoredValue?
+  static func get(
+    _ number: Int, _ data: KeyValueData, in tree: Reading, _ sum: inout KeyValueSum) throws
   static func scan(_ tree: Reading) throws -> KeyValueSum
   /// Makes a tree of the numbers from 0 to below `count`, which come in the order of their keys.
   static func build(_ name: String, _ count: Int, _ transaction: WriteTransaction) throws
@@ -42,9 +43,11 @@ enum ByteKeys: QuireTree {
   }
 
   @inline(__always)
-  static func value(
-    _ number: Int, _ data: KeyValueData, in tree: IndexTree
-  ) throws -> StoredValue? { try tree.value(for: data.key(number)) }
+  static func get(
+    _ number: Int, _ data: KeyValueData, in tree: IndexTree, _ sum: inout KeyValueSum
+  ) throws {
+    try tree.withValue(for: data.key(number)) { sum.add(value: $0) }
+  }
 
   static func scan(_ tree: IndexTree) throws -> KeyValueSum {
     var sum = KeyValueSum()
@@ -83,9 +86,11 @@ enum IntegerKeys: QuireTree {
   }
 
   @inline(__always)
-  static func value(
-    _ number: Int, _ data: KeyValueData, in tree: RecordTree
-  ) throws -> StoredValue? { try tree.value(for: Int64(number)) }
+  static func get(
+    _ number: Int, _ data: KeyValueData, in tree: RecordTree, _ sum: inout KeyValueSum
+  ) throws {
+    try tree.withValue(for: Int64(number)) { sum.add(value: $0) }
+  }
 
   static func scan(_ tree: RecordTree) throws -> KeyValueSum {
     var sum = KeyValueSum()
