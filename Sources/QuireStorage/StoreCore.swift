@@ -261,8 +261,12 @@ final class StoreCore: @unchecked Sendable {
   }
 
   /// Lets everybody see the commits up to `commit`, which are on disk.
-  func show(through commit: CommitNumber) {
-    let old: [PageSpace] = state.withLock { state in
+  ///
+  /// - Returns: the versions that are not the newest any more. They end outside the mutex, and when
+  ///   there is time: ending one frees its pages.
+  @discardableResult
+  func show(through commit: CommitNumber) -> [PageSpace] {
+    state.withLock { state in
       let count = state.waiting.prefix { $0.commit <= commit }.count
       guard count > 0 else { return [] }
       let old = [state.current] + state.waiting.prefix(count)
@@ -270,8 +274,6 @@ final class StoreCore: @unchecked Sendable {
       state.waiting.removeFirst(count)
       return old
     }
-    // Versions end outside the mutex: ending one frees its pages.
-    withExtendedLifetime(old) {}
   }
 
   /// Refuses all writing from now on.

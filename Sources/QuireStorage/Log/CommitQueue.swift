@@ -1,30 +1,46 @@
+import Synchronization
+
 /// Commits that wait for the disk: one of the waiting threads syncs for all who have written.
 ///
 /// While one thread is in the sync, others write their records; when it comes back, the next one
 /// syncs for all of them. So the more threads commit, the more commits share a sync.
 ///
-/// `@unchecked Sendable`: everything is touched only while the monitor is locked.
-final class CommitQueue: @unchecked Sendable {
-  private let monitor = Monitor()
+/// Waking a thread takes as long as a good disk's sync. So those whom a sync serves and those who
+/// need the next one wait apart, and of the latter the first stays awake for a while, to begin at
+/// once.
+///
+/// `@unchecked Sendable`: what is not atomic is touched only while the monitor is locked.
+package final class CommitQueue: @unchecked Sendable {
+  /// How often the thread that will sync next lets others run before it sleeps.
+  private static let patience = 200
+
+  // Who waits for round n waits for condition n % 2: those of the round under way, and of the next.
+  private let monitor = Monitor(conditionCount: 2)
+  private var round = 0
   private var written: CommitNumber
   private var durable: CommitNumber
-  private var isSyncing = false
+  /// The last commit of the round under way, or of the last one.
+  private var target: CommitNumber
+  private let isSyncing = Atomic(false)
+  /// Whether somebody is awake to begin the next round.
+  private var isNextAwake = false
   private var failure: StorageError?
 
-  init(_ commit: CommitNumber) {
+  package init(_ commit: CommitNumber) {
     written = commit
     durable = commit
+    target = commit
   }
 
   /// The last commit known to be on disk.
-  var durableCommit: CommitNumber {
+  package var durableCommit: CommitNumber {
     monitor.lock()
     defer { monitor.unlock() }
     return durable
   }
 
   /// A commit's record was written; its sync is wanted.
-  func noteWritten(_ commit: CommitNumber) {
+  package func noteWritten(_ commit: CommitNumber) {
     monitor.lock()
     written = max(written, commit)
     monitor.unlock()
@@ -36,7 +52,8 @@ final class CommitQueue: @unchecked Sendable {
     written = max(written, commit)
     durable = max(durable, commit)
     monitor.unlock()
-    monitor.wakeAll()
+    monitor.wakeAll(0)
+    monitor.wakeAll(1)
   }
 
   /// Returns when the commit is on disk.
@@ -44,44 +61,81 @@ final class CommitQueue: @unchecked Sendable {
   /// - Parameters:
   ///   - sync: makes durable what was written.
   ///   - publish: shows the commits up to the given one to everybody; called by the thread that
-  ///     synced, before anybody's wait ends.
+  ///     synced, before anybody's wait ends. Returns what goes when the others have been woken.
   /// - Throws: the error of the sync, for everybody who waits and for all who come later.
-  func waitUntilDurable(
+  package func waitUntilDurable(
     _ commit: CommitNumber, sync: () throws(StorageError) -> Void,
-    publish: (CommitNumber) -> Void
+    publish: (CommitNumber) -> [AnyObject]
   ) throws(StorageError) {
     monitor.lock()
-    while true {
-      if durable >= commit {
-        monitor.unlock()
-        return
-      }
+    while durable < commit {
       if let failure {
         monitor.unlock()
         throw failure
       }
-      if isSyncing {
-        monitor.wait()
+      guard isSyncing.load(ordering: .relaxed) else {
+        lead(sync: sync, publish: publish)
         continue
       }
-      isSyncing = true
-      let target = written
-      monitor.unlock()
-      var error: StorageError?
-      do throws(StorageError) {
-        try sync()
-        publish(target)
-      } catch let cause {
-        error = cause
-      }
-      monitor.lock()
-      isSyncing = false
-      if let error {
-        failure = error
+      if commit <= target {
+        monitor.wait(for: round & 1)
+      } else if isNextAwake {
+        monitor.wait(for: (round + 1) & 1)
       } else {
-        durable = max(durable, target)
+        watch()
       }
-      monitor.wakeAll()
     }
+    monitor.unlock()
+  }
+
+  /// Syncs for all who have written. The monitor is locked before and afterwards.
+  private func lead(
+    sync: () throws(StorageError) -> Void, publish: (CommitNumber) -> [AnyObject]
+  ) {
+    isSyncing.store(true, ordering: .relaxed)
+    round += 1
+    target = written
+    let end = target
+    monitor.unlock()
+    var error: StorageError?
+    var leftovers: [AnyObject] = []
+    do throws(StorageError) {
+      try sync()
+      leftovers = publish(end)
+    } catch let cause {
+      error = cause
+    }
+    monitor.lock()
+    if let error {
+      failure = error
+    } else {
+      durable = max(durable, end)
+    }
+    isSyncing.store(false, ordering: .releasing)
+    monitor.wakeAll(round & 1)
+    if error != nil {
+      monitor.wakeAll((round + 1) & 1)
+    } else if !isNextAwake {
+      monitor.wakeOne((round + 1) & 1)
+    }
+    guard !leftovers.isEmpty else { return }
+    monitor.unlock()
+    leftovers = []
+    monitor.lock()
+  }
+
+  /// Stays awake until the sync under way ends, or patience does. The monitor is locked before and
+  /// afterwards.
+  private func watch() {
+    isNextAwake = true
+    monitor.unlock()
+    var patience = CommitQueue.patience
+    while patience > 0, isSyncing.load(ordering: .acquiring) {
+      patience -= 1
+      Threads.yield()
+    }
+    monitor.lock()
+    isNextAwake = false
+    if isSyncing.load(ordering: .relaxed) { monitor.wait(for: (round + 1) & 1) }
   }
 }

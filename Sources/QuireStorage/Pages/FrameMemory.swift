@@ -13,9 +13,9 @@ import Synchronization
 /// transactions want again, and the system would clear it each time.
 ///
 /// `@unchecked Sendable`: everything that changes is behind the mutex.
-final class FrameMemory: @unchecked Sendable {
+package final class FrameMemory: @unchecked Sendable {
   /// The bytes from one slot to the next: the frame's header and the page, in whole cache lines.
-  private let slotByteCount: Int
+  package let slotByteCount: Int
   private let state = Mutex(State())
 
   private struct State {
@@ -31,12 +31,12 @@ final class FrameMemory: @unchecked Sendable {
 
   static func of(pageSize: Int) -> FrameMemory { byPageSize[pageSize.trailingZeroBitCount - 9] }
 
-  private init(pageSize: Int) {
+  package init(pageSize: Int) {
     slotByteCount = (PageFrame.headerByteCount + pageSize + 63) & ~63
   }
 
   /// A slot with arbitrary content.
-  func take() -> (slot: UnsafeMutableRawPointer, slab: Unmanaged<Slab>) {
+  package func take() -> (slot: UnsafeMutableRawPointer, slab: Unmanaged<Slab>) {
     state.withLock { state in
       while state.firstWithRoom < state.slabs.count,
         !state.slabs[state.firstWithRoom].hasRoom
@@ -51,7 +51,7 @@ final class FrameMemory: @unchecked Sendable {
   }
 
   /// Takes a slot back.
-  func give(_ slot: UnsafeMutableRawPointer, of slab: Slab) {
+  package func give(_ slot: UnsafeMutableRawPointer, of slab: Slab) {
     #if DEBUG
       // Whoever still reads it shall notice.
       slot.initializeMemory(as: UInt8.self, repeating: 0xDB, count: slotByteCount)
@@ -66,6 +66,9 @@ final class FrameMemory: @unchecked Sendable {
     // Giving memory back to the system takes its time; nobody waits for it here.
     withExtendedLifetime(emptied) {}
   }
+
+  /// The bytes that the slabs take.
+  package var byteCount: Int { state.withLock { $0.byteCount } }
 
   private func addSlab(_ state: inout State) {
     #if QUIRE_FRAMES_APART
@@ -94,7 +97,7 @@ final class FrameMemory: @unchecked Sendable {
   }
 
   /// One piece of memory; everything in it but the slots given away belongs to the mutex.
-  final class Slab: @unchecked Sendable {
+  package final class Slab: @unchecked Sendable {
     /// There for the whole of the process.
     unowned(unsafe) let memory: FrameMemory
     let byteCount: Int

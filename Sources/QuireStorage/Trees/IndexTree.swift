@@ -188,6 +188,14 @@ extension IndexTree {
     try key.withRawBytes { key throws(StorageError) in try value(for: key) }
   }
 
+  /// What `body` makes of the value of `key`, or `nil` when there is none; the bytes are valid while
+  /// it runs.
+  public func withValue<R>(
+    for key: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> R
+  ) throws -> R? {
+    try key.withUnsafeBytes { try withValue(for: $0, body) }
+  }
+
   /// Whether there is an entry for `key`.
   public func contains(_ key: [UInt8]) throws(StorageError) -> Bool {
     try key.withRawBytes { key throws(StorageError) in try contains(key) }

@@ -56,6 +56,11 @@ public struct MutableRecordTree {
   public func value(for key: Int64) throws(StorageError) -> StoredValue? {
     try reading.value(for: key)
   }
+  public func withValue<R>(
+    for key: Int64, _ body: (UnsafeRawBufferPointer) throws -> R
+  ) throws -> R? {
+    try reading.withValue(for: key, body)
+  }
   public func contains(_ key: Int64) throws(StorageError) -> Bool { try reading.contains(key) }
   public var firstKey: Int64? { get throws(StorageError) { try reading.firstKey } }
   public var lastKey: Int64? { get throws(StorageError) { try reading.lastKey } }
@@ -135,6 +140,16 @@ public struct MutableIndexTree {
   }
   public func value(for key: [UInt8]) throws(StorageError) -> StoredValue? {
     try reading.value(for: key)
+  }
+  public func withValue<R>(
+    for key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> R
+  ) throws -> R? {
+    try reading.withValue(for: key, body)
+  }
+  public func withValue<R>(
+    for key: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> R
+  ) throws -> R? {
+    try reading.withValue(for: key, body)
   }
   public func contains(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
     try reading.contains(key)

@@ -13,6 +13,12 @@ struct ModelTree {
     return try index?.value(for: keys.bytes(key))
   }
 
+  /// The value's bytes, by way of a look at them.
+  func seenValue(_ key: Int) throws -> [UInt8]? {
+    if let record { return try record.withValue(for: keys.numbers[key]) { [UInt8]($0) } }
+    return try index?.withValue(for: keys.bytes(key)) { [UInt8]($0) }
+  }
+
   func contains(_ key: Int) throws -> Bool {
     if let record { return try record.contains(keys.numbers[key]) }
     return try index?.contains(keys.bytes(key)) ?? false

@@ -76,6 +76,9 @@ extension OperationMachine {
       }
       try expect(
         isRight, "\(subject.name): \(value?.bytes.count ?? -1) bytes, not \(describe(entry))")
+      let seen = try tree.seenValue(key)
+      try expect(
+        seen == value?.array, "\(subject.name): looked at, there are \(seen?.count ?? -1) bytes")
       let contains = try tree.contains(key)
       try expect(contains == (entry != nil), "\(subject.name): contains says \(contains)")
     }

@@ -8,36 +8,41 @@
   import Android
 #endif
 
-/// A mutex with a condition to wait for: what the standard library's `Mutex` lacks.
+/// A mutex with conditions to wait for: what the standard library's `Mutex` lacks.
 ///
-/// `@unchecked Sendable`: the two C objects are made for being shared.
+/// `@unchecked Sendable`: the C objects are made for being shared.
 final class Monitor: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private let condition: UnsafeMutablePointer<pthread_cond_t>
+  private let conditions: UnsafeMutableBufferPointer<pthread_cond_t>
 
-  init() {
-    // On the heap: the C library wants both at one address for life.
+  init(conditionCount: Int = 1) {
+    // On the heap: the C library wants them at one address for life.
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
-    condition = .allocate(capacity: 1)
-    condition.initialize(to: pthread_cond_t())
+    conditions = .allocate(capacity: conditionCount)
+    conditions.initialize(repeating: pthread_cond_t())
     pthread_mutex_init(mutex, nil)
-    pthread_cond_init(condition, nil)
+    for condition in 0..<conditionCount { pthread_cond_init(at(condition), nil) }
   }
 
   deinit {
-    pthread_cond_destroy(condition)
+    for condition in conditions.indices { pthread_cond_destroy(at(condition)) }
     pthread_mutex_destroy(mutex)
-    condition.deallocate()
+    conditions.deallocate()
     mutex.deallocate()
+  }
+
+  @inline(__always)
+  private func at(_ condition: Int) -> UnsafeMutablePointer<pthread_cond_t> {
+    conditions.baseAddress.unsafelyUnwrapped + condition
   }
 
   @inline(__always) func lock() { pthread_mutex_lock(mutex) }
   @inline(__always) func unlock() { pthread_mutex_unlock(mutex) }
   /// Gives the lock away until somebody signals; with the lock held.
-  func wait() { pthread_cond_wait(condition, mutex) }
-  func wakeOne() { pthread_cond_signal(condition) }
-  func wakeAll() { pthread_cond_broadcast(condition) }
+  func wait(for condition: Int = 0) { pthread_cond_wait(at(condition), mutex) }
+  func wakeOne(_ condition: Int = 0) { pthread_cond_signal(at(condition)) }
+  func wakeAll(_ condition: Int = 0) { pthread_cond_broadcast(at(condition)) }
 }
 
 /// Threads of our own, for work nobody waits for.
@@ -73,6 +78,9 @@ enum Threads {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
+
+  /// Lets others run, for a moment.
+  static func yield() { sched_yield() }
 
   /// The thread that asks.
   static func current() -> pthread_t { pthread_self() }

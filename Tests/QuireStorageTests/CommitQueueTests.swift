@@ -1,0 +1,102 @@
+import Foundation
+import QuireSimulation
+import QuireStorage
+import Synchronization
+import Testing
+
+@Suite("Commits that wait for the disk")
+struct CommitQueueTests {
+  /// What was written, and what a sync has brought to disk.
+  private final class Disk: Sendable {
+    struct State {
+      var written: UInt64 = 0
+      var durable: UInt64 = 0
+      var shown: UInt64 = 0
+      var syncCount = 0
+      var isSyncing = false
+    }
+    let state = Mutex(State())
+
+    func sync(_ microseconds: UInt32, failing: Bool = false) throws(StorageError) {
+      let before = state.withLock { state in
+        #expect(!state.isSyncing)
+        state.isSyncing = true
+        state.syncCount += 1
+        return state.written
+      }
+      if microseconds > 0 { usleep(microseconds) }
+      state.withLock { state in
+        state.isSyncing = false
+        if !failing { state.durable = before }
+      }
+      if failing {
+        throw .io(operation: "sync", path: "log", code: 5, message: "Input/output error")
+      }
+    }
+  }
+
+  /// Syncs that take no time, about as long as a thread takes to wake, and longer than the next one
+  /// stays awake.
+  @Test(arguments: [0, 100, 2_000] as [UInt32])
+  func `nobody returns before a sync that began later has ended`(microseconds: UInt32) {
+    let (disk, queue) = (Disk(), CommitQueue(CommitNumber(rawValue: 0)))
+    let (threadCount, commitCount) = (8, microseconds > 1_000 ? 40 : 400)
+    runOnThreads(threadCount) { thread in
+      var random = SeededGenerator(seed: UInt64(thread))
+      for _ in 0..<commitCount {
+        // As behind the turnstile: numbers are noted in order.
+        let number = disk.state.withLock { state in
+          state.written += 1
+          queue.noteWritten(CommitNumber(rawValue: state.written))
+          return state.written
+        }
+        do {
+          try queue.waitUntilDurable(CommitNumber(rawValue: number)) { () throws(StorageError) in
+            try disk.sync(microseconds)
+          } publish: { commit in
+            disk.state.withLock { $0.shown = max($0.shown, commit.rawValue) }
+            return []
+          }
+        } catch {
+          Issue.record("\(error)")
+        }
+        let (durable, shown) = disk.state.withLock { ($0.durable, $0.shown) }
+        #expect(durable >= number && shown >= number)
+        if random.next() % 8 == 0 { usleep(UInt32(random.next() % 300)) }
+      }
+    }
+    let (written, durable, syncCount) = disk.state.withLock {
+      ($0.written, $0.durable, $0.syncCount)
+    }
+    #expect(written == UInt64(threadCount * commitCount))
+    #expect(durable == written)
+    #expect(queue.durableCommit.rawValue == written)
+    // Where a sync takes long, several share it.
+    if microseconds > 0 { #expect(syncCount < threadCount * commitCount) }
+  }
+
+  @Test func `the error of a sync is everybody's, and stays`() {
+    let (disk, queue) = (Disk(), CommitQueue(CommitNumber(rawValue: 0)))
+    let errorCount = Mutex(0)
+    runOnThreads(8) { _ in
+      let number = disk.state.withLock { state in
+        state.written += 1
+        queue.noteWritten(CommitNumber(rawValue: state.written))
+        return state.written
+      }
+      do {
+        try queue.waitUntilDurable(CommitNumber(rawValue: number)) { () throws(StorageError) in
+          try disk.sync(3_000, failing: true)
+        } publish: { _ in
+          Issue.record("nothing is on disk")
+          return []
+        }
+      } catch {
+        errorCount.withLock { $0 += 1 }
+      }
+    }
+    #expect(errorCount.withLock { $0 } == 8)
+    #expect(disk.state.withLock { $0.syncCount } == 1)
+    #expect(queue.durableCommit.rawValue == 0)
+  }
+}
