@@ -83,7 +83,7 @@ struct Inspection {
       guard isMarked(id) ?? true else { continue }
       let ticket = try space.enter()
       defer { space.leave(ticket) }
-      if let defect = try space.defect(of: id, room: room) {
+      if let defect = try space.defect(of: id, room: room, validation: .ofTrees) {
         add("\(defect), and it is in use", page: id)
       } else {
         report.pageCount += 1
