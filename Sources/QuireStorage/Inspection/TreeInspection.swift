@@ -1,4 +1,4 @@
-/// Verifies what must hold in one tree (`Tree.swift`), reaching each of its pages once.
+/// Verifies what must hold in one tree (`Trees/Tree.swift`), reaching each of its pages once.
 struct TreeInspection<Layout: NodeLayout> {
   let space: PageSpace
   let name: String
