@@ -79,7 +79,8 @@ extension PageStore {
     guard try fileSystem.identifier(of: path) == file.identifier else {
       throw .notFound(path: path)
     }
-    let recovery = try Recovery(file, path: path, in: fileSystem, options: options)
+    let recovery = try Recovery(
+      file, path: path, in: fileSystem, options: options, validation: .ofTrees)
     guard !options.isReadOnly else { return StoreCore(recovery, file, nil, options: options) }
     let storage = StoreFile(
       file, path: path, in: fileSystem, identity: recovery.identity,

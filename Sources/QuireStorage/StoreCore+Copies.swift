@@ -76,8 +76,8 @@ extension StoreCore {
     guard try file.lock(.exclusive) else { throw StorageError.locked(.unknown) }
     let checksum = Checksum(identity)
     let cache = PageCache(
-      file, geometry: geometry, checksum: checksum, reclaimer: Reclaimer(), byteLimit: 0,
-      mapCommit: .creation)
+      file, geometry: geometry, checksum: checksum, validation: .ofTrees,
+      reclaimer: Reclaimer(), byteLimit: 0, mapCommit: .creation)
     var options = options
     options.transactionByteLimit = .max
     // Built in memory, with most of it on the way to the file at once; no log, as nobody can see
@@ -107,7 +107,8 @@ extension StoreCore {
   /// Goes on with another file, which has the next commit.
   private func take(_ file: any File, _ old: StoreFile) throws(StorageError) {
     let recovery = try Recovery(
-      file, path: old.path, in: old.fileSystem, options: options, registry: registry)
+      file, path: old.path, in: old.fileSystem, options: options, validation: .ofTrees,
+      registry: registry)
     state.withLock { $0.latest }.retireEverything()
     commits.noteDurable(recovery.space.commit)
     durablePageCount = recovery.space.pageCount

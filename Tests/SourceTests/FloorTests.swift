@@ -15,6 +15,34 @@ import Testing
       return parts.count > 3 ? String(parts[2]) : ""
     }
 
+    /// The types declared outside others that other files can name.
+    var types: [String] {
+      lines.compactMap { line in
+        let words = SourceFile.words(of: line)
+        guard !line.hasPrefix(" "), !words.contains("private"),
+          let index = words.firstIndex(where: SourceFile.typeKeywords.contains),
+          index + 1 < words.count, !words[..<index].contains("extension")
+        else { return nil }
+        return String(words[index + 1])
+      }
+    }
+    private static let typeKeywords: Set<Substring> = [
+      "actor", "class", "enum", "protocol", "struct",
+    ]
+
+    /// The words of a line, without comments and texts.
+    static func words(of line: Substring) -> [Substring] {
+      let parts = line.split(separator: "\"", omittingEmptySubsequences: false)
+      var words: [Substring] = []
+      for index in stride(from: 0, to: parts.count, by: 2) {
+        let comment = parts[index].firstRange(of: "//")
+        let code = parts[index][..<(comment?.lowerBound ?? parts[index].endIndex)]
+        words += code.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+        if comment != nil { break }
+      }
+      return words
+    }
+
     var imports: [String] {
       lines.compactMap { line in
         let words = line.split(separator: " ")
@@ -70,6 +98,48 @@ import Testing
           #expect(file.path.contains("/Platform/"), "\(file.path) imports \(name)")
         } else {
           #expect(allowed.contains(name), "\(file.path) imports \(name)")
+        }
+      }
+    }
+  }
+
+  /// The order of `.house`: from each target or folder to its floor, the ground floor being 0.
+  private func floors() throws -> [String: Int] {
+    let text = try String(contentsOf: Self.root.appending(path: ".house"), encoding: .utf8)
+    var floors: [String: Int] = [:]
+    let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+    for (floor, line) in lines.enumerated() {
+      for name in line.split(separator: "=") {
+        floors[name.trimmingCharacters(in: .whitespaces)] = floor
+      }
+    }
+    return floors
+  }
+
+  /// Between targets the compiler sees to it; between folders of one target nobody would. Members
+  /// that a higher floor adds to a type of a lower one are not seen here.
+  @Test func `no folder names a type of a floor above it`() throws {
+    let floors = try floors()
+    let files = try files(below: "Sources")
+    func floor(of file: SourceFile) -> Int? {
+      floors["\(file.floor)/\(file.folder)"] ?? floors[file.floor]
+    }
+    for target in Set(floors.keys.filter { $0.contains("/") }.map { $0.prefix { $0 != "/" } }) {
+      let own = files.filter { $0.floor == target }
+      for folder in Set(own.map(\.folder)) where !folder.isEmpty {
+        #expect(floors["\(target)/\(folder)"] != nil, "\(target)/\(folder) is on no known floor")
+      }
+      var homes: [Substring: Int] = [:]
+      for file in own {
+        let floor = try #require(floor(of: file))
+        for type in file.types { homes[Substring(type)] = floor }
+      }
+      for file in own {
+        let floor = try #require(floor(of: file))
+        for (number, line) in file.lines.enumerated() {
+          for word in SourceFile.words(of: line) where homes[word] ?? 0 > floor {
+            Issue.record("\(file.path):\(number + 1) names \(word), which is above it")
+          }
         }
       }
     }

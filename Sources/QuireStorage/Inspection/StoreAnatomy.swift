@@ -13,6 +13,9 @@
 //
 // Files are only ever read. Memory: the log, a few bytes for each page, and a page for each level
 // of a tree.
+//
+// A store that is open is checked by an `Inspection`, through one of its versions, as its users see
+// it; what it finds is a `CheckReport`.
 
 /// Everything that a store's files say about themselves.
 package struct StoreAnatomy {

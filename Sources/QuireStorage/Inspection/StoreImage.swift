@@ -208,7 +208,7 @@ final class StoreImage {
         ? "it is free, but referred to"
         : "it is of commit \(page.commit), which is not the one that wrote it last"
     }
-    return PageValidation.defect(of: page, at: id, geometry: geometry)
+    return PageValidation.ofTrees.defect(of: page, at: id, geometry: geometry)
   }
 }
 

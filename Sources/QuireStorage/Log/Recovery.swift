@@ -17,10 +17,12 @@ struct Recovery {
   /// What is read at once to begin with: enough for the first pages of most stores.
   private static let headByteCount = 32_768
 
-  /// - Parameter registry: of a store that goes on with this file; `nil` makes one.
+  /// - Parameters:
+  ///   - validation: of the pages that are in the log, and in the file when they are read.
+  ///   - registry: of a store that goes on with this file; `nil` makes one.
   init(
     _ file: any File, path: String, in fileSystem: any FileSystem, options: PageStoreOptions,
-    registry: VersionRegistry? = nil
+    validation: PageValidation, registry: VersionRegistry? = nil
   ) throws(StorageError) {
     let isReadOnly = options.isReadOnly
     var head = try Recovery.read(file, path, byteCount: Recovery.headByteCount)
@@ -53,8 +55,9 @@ struct Recovery {
       registry
       ?? VersionRegistry(pageSize: page.pageSize, retainedByteLimit: options.retainedByteLimit)
     let cache = PageCache(
-      file, geometry: geometry, checksum: checksum, reclaimer: registry.reclaimer,
-      byteLimit: options.cacheByteLimit, mapCommit: meta.mapCommit)
+      file, geometry: geometry, checksum: checksum, validation: validation,
+      reclaimer: registry.reclaimer, byteLimit: options.cacheByteLimit,
+      mapCommit: meta.mapCommit)
     let pageCount = reader?.reader.pageCount ?? meta.pageCount
     let commit = reader?.reader.lastCommit ?? meta.lastCommit
     space = PageSpace(
@@ -65,7 +68,7 @@ struct Recovery {
     cache.setFile(pageCount: pageCount, byteLimit: options.cacheByteLimit)
     cache.preload(bytes, for: commit)
     for (id, frame) in reader?.reader.pages ?? [:] {
-      let isSound = PageValidation.defect(of: Page(frame.base), at: id, geometry: geometry) == nil
+      let isSound = validation.defect(of: Page(frame.base), at: id, geometry: geometry) == nil
       space.set(id, to: isSound ? frame.intoTable() : .unreadable)
     }
     for id in reader?.reader.lost ?? [] { space.set(id, to: .unreadable) }

@@ -19,6 +19,7 @@ final class PageCache: @unchecked Sendable {
 
   let geometry: PageGeometry
   let checksum: Checksum
+  private let validation: PageValidation
   let reclaimer: Reclaimer
   private let directory: Atomic<UInt>
   private let filling: Mutex<Filling>
@@ -44,11 +45,12 @@ final class PageCache: @unchecked Sendable {
 
   /// - Parameter mapCommit: the commit of the first page map in the file.
   init(
-    _ file: any File, geometry: PageGeometry, checksum: Checksum, reclaimer: Reclaimer,
-    byteLimit: Int, mapCommit: CommitNumber
+    _ file: any File, geometry: PageGeometry, checksum: Checksum, validation: PageValidation,
+    reclaimer: Reclaimer, byteLimit: Int, mapCommit: CommitNumber
   ) {
     self.geometry = geometry
     self.checksum = checksum
+    self.validation = validation
     self.reclaimer = reclaimer
     directory = Atomic(UInt(bitPattern: UnsafeRawPointer(PageCache.makeDirectory(capacity: 8))))
     filling = Mutex(
@@ -249,7 +251,7 @@ final class PageCache: @unchecked Sendable {
         ? "it is free, but referred to"
         : "it is of commit \(page.commit), which is not the one that wrote it last"
     }
-    return PageValidation.defect(of: page, at: id, geometry: geometry)
+    return validation.defect(of: page, at: id, geometry: geometry)
   }
 
   /// Puts a page that was read into its slot, unless what was read may be history by now.

@@ -212,8 +212,12 @@ final class PageSpace: @unchecked Sendable {
   /// What is wrong with a page: of one that the file has, in the file, whatever is in memory. The
   /// caller has entered.
   ///
-  /// - Parameter room: memory for one page.
-  func defect(of id: PageID, room: PageMemory) throws(StorageError) -> String? {
+  /// - Parameters:
+  ///   - room: memory for one page.
+  ///   - validation: for a page that is in memory alone.
+  func defect(
+    of id: PageID, room: PageMemory, validation: PageValidation
+  ) throws(StorageError) -> String? {
     for _ in 0..<8 {
       let word = overlay[id]
       if word.isPage {
@@ -222,7 +226,7 @@ final class PageSpace: @unchecked Sendable {
         if let stamp = stamp(of: id), stamp != PageMap.stamp(of: page.commit) {
           return "the maps know another commit of it than \(page.commit)"
         }
-        return PageValidation.defect(of: page, at: id, geometry: geometry)
+        return validation.defect(of: page, at: id, geometry: geometry)
       }
       guard word == .absent, let cache else { return "its content was found damaged" }
       let defect = try cache.defectOnDisk(

@@ -1,3 +1,7 @@
+// Values: the words that all floors of the engine speak. Numbers of pages and commits, what a store
+// is called and how it is opened, what can go wrong, how numbers lie in bytes. Nothing here knows
+// anything of the rest.
+
 /// Everything the storage engine can refuse, grouped by the reaction it calls for.
 ///
 /// *Your call*: `invalidArgument`, `keyTooLong`, `readOnly`, `closed`, `writerBusy`, `forked`,

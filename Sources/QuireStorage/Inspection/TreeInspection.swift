@@ -1,4 +1,4 @@
-/// Verifies what must hold in one tree (`Tree.swift`), reaching each of its pages once.
+/// Verifies what must hold in one tree (`Trees/Tree.swift`), reaching each of its pages once.
 struct TreeInspection<Layout: NodeLayout> {
   let space: PageSpace
   let name: String
@@ -37,7 +37,9 @@ struct TreeInspection<Layout: NodeLayout> {
     below upper: Layout.Key?, of tree: Tree<Layout>, in inspection: inout Inspection
   ) {
     defer { withExtendedLifetime(frame) {} }
-    if PageValidation.defect(of: node, at: id, geometry: space.geometry) != nil { return }
+    if PageValidation.ofTrees.defect(of: node, at: id, geometry: space.geometry) != nil {
+      return
+    }
     if node.count == 0, id != tree.state.root {
       inspection.add("a node that is not the root is empty", page: id, tree: name)
     }

@@ -1,41 +1,3 @@
-/// What an inspection of the whole store found.
-public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
-  /// One contradiction.
-  public struct Finding: Hashable, Sendable, CustomStringConvertible {
-    /// The page it is about, if it is about one.
-    public var page: PageID?
-    /// The tree it is about, if it is about one.
-    public var tree: String?
-    public var message: String
-
-    init(page: PageID? = nil, tree: String? = nil, message: String) {
-      self.page = page
-      self.tree = tree
-      self.message = message
-    }
-
-    public var description: String {
-      [page.map { "page \($0)" }, tree.map { "tree \($0)" }, message]
-        .compactMap { $0 }.joined(separator: ": ")
-    }
-  }
-
-  /// Everything that was found, in the order in which it was.
-  public var findings: [Finding] = []
-  /// The pages that were looked at.
-  public var pageCount = 0
-  /// The entries of all trees.
-  public var entryCount = 0
-
-  public var isSound: Bool { findings.isEmpty }
-
-  public var description: String {
-    isSound
-      ? "sound: \(pageCount) pages, \(entryCount) entries"
-      : findings.map(\.description).joined(separator: "\n")
-  }
-}
-
 /// Walks everything reachable once and compares it with what the page maps say.
 struct Inspection {
   let space: PageSpace
@@ -83,7 +45,7 @@ struct Inspection {
       guard isMarked(id) ?? true else { continue }
       let ticket = try space.enter()
       defer { space.leave(ticket) }
-      if let defect = try space.defect(of: id, room: room) {
+      if let defect = try space.defect(of: id, room: room, validation: .ofTrees) {
         add("\(defect), and it is in use", page: id)
       } else {
         report.pageCount += 1

@@ -1,0 +1,32 @@
+/// The memory of one page, or of many read in one go, freed when the last table that shows it goes.
+///
+/// Swift may let go of an object right after its last use, even while a pointer taken from it is
+/// still needed. So a local `PageMemory` is either handed on as a whole or used through
+/// ``withBytes(_:)``.
+///
+/// `@unchecked Sendable`: written by one thread before it is published, constant afterwards.
+final class PageMemory: @unchecked Sendable {
+  let base: UnsafeMutableRawPointer
+  let byteCount: Int
+
+  /// Memory with arbitrary content.
+  init(byteCount: Int) {
+    base = .allocate(byteCount: byteCount, alignment: 64)
+    self.byteCount = byteCount
+  }
+
+  deinit { base.deallocate() }
+
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: byteCount) }
+  /// The bytes, with the memory kept for the duration of `body`.
+  func withBytes<R>(
+    _ body: (UnsafeMutableRawBufferPointer) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    defer { withExtendedLifetime(self) {} }
+    return try body(mutableBytes)
+  }
+
+  var mutableBytes: UnsafeMutableRawBufferPointer {
+    UnsafeMutableRawBufferPointer(start: base, count: byteCount)
+  }
+}

@@ -1,0 +1,37 @@
+/// What an inspection of the whole store found.
+public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
+  /// One contradiction.
+  public struct Finding: Hashable, Sendable, CustomStringConvertible {
+    /// The page it is about, if it is about one.
+    public var page: PageID?
+    /// The tree it is about, if it is about one.
+    public var tree: String?
+    public var message: String
+
+    init(page: PageID? = nil, tree: String? = nil, message: String) {
+      self.page = page
+      self.tree = tree
+      self.message = message
+    }
+
+    public var description: String {
+      [page.map { "page \($0)" }, tree.map { "tree \($0)" }, message]
+        .compactMap { $0 }.joined(separator: ": ")
+    }
+  }
+
+  /// Everything that was found, in the order in which it was.
+  public var findings: [Finding] = []
+  /// The pages that were looked at.
+  public var pageCount = 0
+  /// The entries of all trees.
+  public var entryCount = 0
+
+  public var isSound: Bool { findings.isEmpty }
+
+  public var description: String {
+    isSound
+      ? "sound: \(pageCount) pages, \(entryCount) entries"
+      : findings.map(\.description).joined(separator: "\n")
+  }
+}
