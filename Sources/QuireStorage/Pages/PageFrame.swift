@@ -8,11 +8,10 @@ import Synchronization
 ///
 /// In the slot, right before the page's bytes, is what is known about the page besides them:
 ///
-/// | bytes before the page's | |
-/// |---|---|
-/// | 8 | the address of the frame object |
-/// | 16 | the log span in which the page was logged whole, so that the log alone can bring it back; 0 when it was not: see ``LogWriter`` |
-/// | 24 | whether the page was used since the cache last looked: see ``PageCache`` |
+/// - 8 bytes before: the address of the frame object.
+/// - 16 bytes before: the log span in which the page was logged whole, so that the log alone can
+///   bring it back; 0 when it was not. See ``LogWriter``.
+/// - 24 bytes before: whether the page was used since the cache last looked; see ``PageCache``.
 ///
 /// The bytes are written by one thread before the frame is published, and constant afterwards; the
 /// log span likewise, the use is touched atomically only.

@@ -188,8 +188,8 @@ extension IndexTree {
     try key.withRawBytes { key throws(StorageError) in try value(for: key) }
   }
 
-  /// What `body` makes of the value of `key`, or `nil` when there is none; the bytes are valid while
-  /// it runs.
+  /// What `body` makes of the value of `key`, or `nil` when there is none; the bytes are valid
+  /// while it runs.
   public func withValue<R>(
     for key: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R? {
