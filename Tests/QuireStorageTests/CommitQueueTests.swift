@@ -75,6 +75,33 @@ struct CommitQueueTests {
     if microseconds > 0 { #expect(syncCount < threadCount * commitCount) }
   }
 
+  /// When others stop coming, nobody is left who would wake the last one.
+  @Test(.timeLimit(.minutes(1)))
+  func `the last one is not forgotten`() {
+    for burst in 0..<400 {
+      let (disk, queue) = (Disk(), CommitQueue(CommitNumber(rawValue: 0)))
+      runOnThreads(6) { thread in
+        for commit in 0..<4 {
+          let number = disk.state.withLock { state in
+            state.written += 1
+            queue.noteWritten(CommitNumber(rawValue: state.written))
+            return state.written
+          }
+          do {
+            try queue.waitUntilDurable(CommitNumber(rawValue: number)) { () throws(StorageError) in
+              try disk.sync(UInt32((burst * 7 + thread * 3 + commit) % 60))
+            } publish: { _ in
+              []
+            }
+          } catch {
+            Issue.record("\(error)")
+          }
+        }
+      }
+      #expect(disk.state.withLock { $0.durable } == 24)
+    }
+  }
+
   @Test func `the error of a sync is everybody's, and stays`() {
     let (disk, queue) = (Disk(), CommitQueue(CommitNumber(rawValue: 0)))
     let errorCount = Mutex(0)

@@ -22,8 +22,9 @@ package final class CommitQueue: @unchecked Sendable {
   /// The last commit of the round under way, or of the last one.
   private var target: CommitNumber
   private let isSyncing = Atomic(false)
-  /// Whether somebody is awake to begin the next round.
-  private var isNextAwake = false
+  /// The round that somebody stays awake to begin. Others may begin it first: then it says nothing
+  /// about the one after it.
+  private var watchedRound = 0
   private var failure: StorageError?
 
   package init(_ commit: CommitNumber) {
@@ -67,22 +68,22 @@ package final class CommitQueue: @unchecked Sendable {
     _ commit: CommitNumber, sync: () throws(StorageError) -> Void,
     publish: (CommitNumber) -> [AnyObject]
   ) throws(StorageError) {
+    var mayStayAwake = true
     monitor.lock()
     while durable < commit {
       if let failure {
         monitor.unlock()
         throw failure
       }
-      guard isSyncing.load(ordering: .relaxed) else {
+      if !isSyncing.load(ordering: .relaxed) {
         lead(sync: sync, publish: publish)
-        continue
-      }
-      if commit <= target {
+      } else if commit <= target {
         monitor.wait(for: round & 1)
-      } else if isNextAwake {
-        monitor.wait(for: (round + 1) & 1)
+      } else if mayStayAwake, watchedRound != round + 1 {
+        mayStayAwake = false
+        stayAwake()
       } else {
-        watch()
+        monitor.wait(for: (round + 1) & 1)
       }
     }
     monitor.unlock()
@@ -115,7 +116,7 @@ package final class CommitQueue: @unchecked Sendable {
     monitor.wakeAll(round & 1)
     if error != nil {
       monitor.wakeAll((round + 1) & 1)
-    } else if !isNextAwake {
+    } else if watchedRound != round + 1 {
       monitor.wakeOne((round + 1) & 1)
     }
     guard !leftovers.isEmpty else { return }
@@ -124,10 +125,11 @@ package final class CommitQueue: @unchecked Sendable {
     monitor.lock()
   }
 
-  /// Stays awake until the sync under way ends, or patience does. The monitor is locked before and
-  /// afterwards.
-  private func watch() {
-    isNextAwake = true
+  /// Waits without sleeping until the sync under way ends, or patience does. The monitor is locked
+  /// before and afterwards.
+  private func stayAwake() {
+    let next = round + 1
+    watchedRound = next
     monitor.unlock()
     var patience = CommitQueue.patience
     while patience > 0, isSyncing.load(ordering: .acquiring) {
@@ -135,7 +137,6 @@ package final class CommitQueue: @unchecked Sendable {
       Threads.yield()
     }
     monitor.lock()
-    isNextAwake = false
-    if isSyncing.load(ordering: .relaxed) { monitor.wait(for: (round + 1) & 1) }
+    if watchedRound == next { watchedRound = 0 }
   }
 }
