@@ -55,6 +55,31 @@ struct PageProofTests {
     #expect(try damagedPages(mixed).isSuperset(of: [one, two]))
   }
 
+  /// Where the format says zeros: a later one may put something there, which this one must not pass
+  /// over.
+  @Test func `a record node with anything behind its width is damaged`() throws {
+    let bytes = try closedStore()
+    let leaf = try #require((5..<(bytes.count / 512)).first { bytes[$0 * 512 + 16] == 2 })
+    let seed = try #require(Proof.options.identity).bytes.withUnsafeBytes {
+      XXH3.hash($0, seed: 0)
+    }
+    func sealed(_ change: (inout [UInt8]) -> Void) -> [UInt8] {
+      var page = Array(bytes[leaf * 512..<(leaf + 1) * 512])
+      change(&page)
+      let sum = page[8...].withUnsafeBytes {
+        XXH3.hash($0, seed: seed ^ UInt64(leaf) &* 0x9E37_79B1_85EB_CA87)
+      }
+      page.setNumber(sum, at: 0)
+      var changed = bytes
+      changed.replaceSubrange(leaf * 512..<(leaf + 1) * 512, with: page)
+      return changed
+    }
+    #expect(sealed { _ in } == bytes)
+    for place in 33..<40 {
+      #expect(try damagedPages(sealed { $0[place] = 1 }).contains(leaf), "byte \(place)")
+    }
+  }
+
   /// With pages of 512 bytes the maps are pages 3, 121, 239 …, and each is spoken for by another.
   @Test func `a map whose last write was lost is damaged`() throws {
     let fileSystem = MemoryFileSystem()

@@ -194,8 +194,10 @@ enum RecordLayout: NodeLayout {
     let count = node.count
     let level = node.level
     guard count > 0 else { return defect(ofEmpty: node, geometry) }
-    guard node.base.load(fromByteOffset: widthOffset, as: UInt8.self) < RecordKeyWidth.codeCount
-    else { return "its keys have no width" }
+    // The width's byte and seven zeros.
+    guard node.base.u64(at: widthOffset) < UInt64(RecordKeyWidth.codeCount) else {
+      return "its keys have no width"
+    }
     let slotsEnd = keysStart + count * slotByteCount(level: level, width(of: node))
     guard slotsEnd <= node.cellStart, node.cellStart <= geometry.pageSize else {
       return "\(count) entries do not fit before the cells at \(node.cellStart)"
