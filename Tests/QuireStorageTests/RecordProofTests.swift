@@ -118,16 +118,3 @@ struct RecordProofTests {
     }
   }
 }
-
-extension [UInt8] {
-  fileprivate func number(at offset: Int) -> UInt64 {
-    let number = withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
-    return UInt64(littleEndian: number)
-  }
-
-  fileprivate mutating func setNumber(_ number: UInt64, at offset: Int, byteCount: Int = 8) {
-    for index in 0..<byteCount {
-      self[offset + index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * index))
-    }
-  }
-}
