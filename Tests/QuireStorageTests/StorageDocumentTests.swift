@@ -20,6 +20,10 @@ struct StorageDocumentTests {
     let name = try store.read { snapshot in
       try snapshot.recordTree("names")?.value(for: 1)?.array
     }
+    let length = try store.read { snapshot in
+      try snapshot.recordTree("names")?.withValue(for: 1) { $0.count }
+    }
+    #expect(length == 3)
     try store.close()
     #expect(name == Array("Ada".utf8))
     #expect(folder.names == ["store"])
