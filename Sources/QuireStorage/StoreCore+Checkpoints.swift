@@ -1,9 +1,12 @@
 /// A checkpoint that was begun and is not complete.
 ///
 /// `@unchecked Sendable`: `outcome` is touched only while the monitor is locked, `awaitsWriter`
-/// only at the turnstile.
+/// only at the turnstile; `checkpoint` is read by who writes it until there is an outcome, and
+/// touched only at the turnstile afterwards.
 final class RunningCheckpoint: @unchecked Sendable {
-  let checkpoint: Checkpoint
+  /// `nil` when it is complete: the version that was written, and its pages, need not wait for the
+  /// thread that wrote them.
+  private var checkpoint: Checkpoint?
   /// The log that has what is to be written; `nil` without one.
   let log: LogWriter?
   private let monitor = Monitor()
@@ -16,7 +19,24 @@ final class RunningCheckpoint: @unchecked Sendable {
     self.log = log
   }
 
-  func finish(_ outcome: Result<Void, StoreFile.Failure>) {
+  /// Writes it by `body`, and notes how that ended.
+  func write(_ body: (Checkpoint) throws(StoreFile.Failure) -> Void) {
+    guard let checkpoint else { return }
+    do throws(StoreFile.Failure) {
+      try body(checkpoint)
+      finish(.success(()))
+    } catch {
+      finish(.failure(error))
+    }
+  }
+
+  /// Hands over what was written, to be completed.
+  func takeCheckpoint() -> Checkpoint? {
+    defer { checkpoint = nil }
+    return checkpoint
+  }
+
+  private func finish(_ outcome: Result<Void, StoreFile.Failure>) {
     monitor.lock()
     self.outcome = outcome
     monitor.unlock()
@@ -68,6 +88,10 @@ extension StoreCore {
   /// one, another failure by the next transaction.
   func checkpointIfWorthwhile() {
     completeCheckpointIfWritten()
+    // Commits come faster than their pages can be written: as memory has a limit, they wait.
+    if changedByteCount > max(options.cacheByteLimit, 32 * geometry.pageSize) {
+      waitForCheckpoint()
+    }
     guard let storage, checkpoint == nil, isCheckpointWorthwhile(storage) else { return }
     let running = begin(storage)
     checkpoint = running
@@ -85,9 +109,13 @@ extension StoreCore {
     completeCheckpointIfWritten()
   }
 
+  /// What the newest version has in memory because the file does not have it yet.
+  private var changedByteCount: Int {
+    state.withLock { $0.latest.changedPageCount } * geometry.pageSize
+  }
+
   private func isCheckpointWorthwhile(_ storage: StoreFile) -> Bool {
-    let changed = state.withLock { $0.latest.changedPageCount } * geometry.pageSize
-    if changed > max(options.cacheByteLimit / 2, 16 * geometry.pageSize) { return true }
+    if changedByteCount > max(options.cacheByteLimit / 2, 16 * geometry.pageSize) { return true }
     guard storage.logByteCount > storage.logByteLimit else { return false }
     storage.raiseLogLimit()
     return true
@@ -113,27 +141,27 @@ extension StoreCore {
 
   /// Notes the newest commit as what is to be written.
   private func begin(_ storage: StoreFile) -> RunningCheckpoint {
-    let space = state.withLock { $0.latest }
-    return RunningCheckpoint(Checkpoint(space, storage.log?.beginSpan() ?? .none), storage.log)
+    RunningCheckpoint(newCheckpoint(storage), storage.log)
+  }
+
+  private func newCheckpoint(_ storage: StoreFile) -> Checkpoint {
+    Checkpoint(state.withLock { $0.latest }, storage.log?.beginSpan() ?? .none)
   }
 
   /// The long part, which disturbs nobody.
   private func write(_ running: RunningCheckpoint, _ storage: StoreFile) {
-    do throws(StoreFile.Failure) {
-      try makeDurable(running, storage)
-      try storage.write(running.checkpoint, isClosing: false)
-      running.finish(.success(()))
-    } catch {
-      running.finish(.failure(error))
+    running.write { checkpoint throws(StoreFile.Failure) in
+      try makeDurable(checkpoint, in: running.log, storage)
+      try storage.write(checkpoint, isClosing: false)
     }
   }
 
   /// What is written to the pages must be in the log for sure.
   private func makeDurable(
-    _ running: RunningCheckpoint, _ storage: StoreFile
+    _ checkpoint: Checkpoint, in log: LogWriter?, _ storage: StoreFile
   ) throws(StoreFile.Failure) {
-    let commit = running.checkpoint.space.commit
-    guard let log = running.log, storage.durability != .none, commits.durableCommit < commit else {
+    let commit = checkpoint.space.commit
+    guard let log, storage.durability != .none, commits.durableCommit < commit else {
       return
     }
     do throws(StorageError) {
@@ -156,14 +184,16 @@ extension StoreCore {
 
   /// If a checkpoint's pages are on disk, the newest version need not carry them any more.
   func completeCheckpointIfWritten(cuttingFile: Bool = true) {
-    guard let running = checkpoint, let outcome = running.currentOutcome else { return }
+    guard let running = checkpoint, let outcome = running.currentOutcome,
+      let written = running.takeCheckpoint()
+    else { return }
     checkpoint = nil
     switch outcome {
     case .success:
-      storage?.finish(running.checkpoint)
-      durablePageCount = running.checkpoint.space.pageCount
-      relieve(of: running.checkpoint)
-      if cuttingFile { cutOffFile(after: running.checkpoint) }
+      storage?.finish(written)
+      durablePageCount = written.space.pageCount
+      relieve(of: written)
+      if cuttingFile { cutOffFile(after: written) }
     case .failure(.aborted):
       // Everything is in the log still, and the next checkpoint writes all of it again.
       break
@@ -207,16 +237,16 @@ extension StoreCore {
   func checkpointForClosing(
     _ storage: StoreFile, snapshotsGoOn: Bool
   ) throws(StorageError) {
-    let running = begin(storage)
+    let checkpoint = newCheckpoint(storage)
     do throws(StoreFile.Failure) {
-      try makeDurable(running, storage)
-      try storage.write(running.checkpoint, isClosing: true)
+      try makeDurable(checkpoint, in: storage.log, storage)
+      try storage.write(checkpoint, isClosing: true)
     } catch {
       throw error.cause
     }
     // A file that stays longer than it need be is no failure.
     do throws(StorageError) {
-      if !snapshotsGoOn { try storage.cutOff(afterPages: running.checkpoint.space.pageCount) }
+      if !snapshotsGoOn { try storage.cutOff(afterPages: checkpoint.space.pageCount) }
     } catch {}
     try storage.removeLog()
   }

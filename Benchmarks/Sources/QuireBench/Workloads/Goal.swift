@@ -7,6 +7,8 @@ struct Goal: Sendable {
     case times(Double, Contender.Engine)
     /// So many times what we reach in the row of another name, in the same mode.
     case timesRow(Double, String)
+    /// No more resident memory at its peak.
+    case memory(atMostMegabytes: Int)
     /// No more bytes on disk than a peer.
     case disk(atMostThoseOf: Contender.Engine)
   }
@@ -31,6 +33,7 @@ struct Goal: Sendable {
       case .milliseconds(let limit): "\(Report.number(limit)) ms"
       case .times(let factor, let peer): "\(Report.number(factor)) × \(peer.rawValue)"
       case .timesRow(let factor, let row): "\(Report.number(factor)) × \(row)"
+      case .memory(let limit): "\(limit) MiB of memory"
       case .disk(let peer): "disk of \(peer.rawValue)"
       }
     return isStretch ? "stretch \(text)" : text
@@ -52,6 +55,7 @@ struct Goal: Sendable {
       } else {
         nil
       }
+    case .memory(let limit): row.peakKilobytes(.quire).map { $0 <= limit << 10 }
     case .disk(let peer): both(row.diskBytes(.quire), row.diskBytes(peer)).map { $0.0 <= $0.1 }
     }
   }

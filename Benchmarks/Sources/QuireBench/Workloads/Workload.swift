@@ -31,6 +31,7 @@ struct Workload: Sendable {
     .overwriteFdatasync, .appendFdatasync,
     .kvSeqPut, .kvRandPut, .kvRandGet, .kvScan, .kvBulk,
     .kviSeqPut, .kviRandPut, .kviRandGet, .kviScan, .kviBulk,
+    .kvLargeScan, .kvLargeUpdate,
     .durableCommit, .durableCommit8, .concurrency, .kvOpenCloseSmall, .kvOpenClose,
     .objInsert, .objFetchAll, .objUpdate,
     .stackCreate, .openCloseSmall, .migrateSmall,

@@ -17,6 +17,24 @@ extension RandomAccessCollection where Index == Int {
   }
 }
 
+/// New values for some of the entries of a large store, all over it.
+enum Updates {
+  /// The updates of a store of N entries; some meet the same one.
+  static func numbers(of count: Int) -> [Int] {
+    (0..<(count + 99) / 100).map { Int(mix(UInt64($0)) % UInt64(count)) }
+  }
+
+  /// What makes the new values.
+  static var data: KeyValueData { KeyValueData(valueShift: 1) }
+
+  /// The sum over all entries afterwards.
+  static func expected(_ count: Int) -> KeyValueSum {
+    let updated = Set(numbers(of: count))
+    return .expected((0..<count).lazy.filter { !updated.contains($0) })
+      + .expected(updated, with: data)
+  }
+}
+
 /// The stores that are opened again and again.
 enum OpenedStore {
   /// About 300 KB, and about 10 MB.

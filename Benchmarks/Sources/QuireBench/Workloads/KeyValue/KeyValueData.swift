@@ -21,8 +21,11 @@ final class KeyValueData {
 
   private let room: UnsafeMutableRawBufferPointer
   private let integer: UnsafeMutableRawBufferPointer
+  /// Whose value a key gets: 0 for that of its own number.
+  private let valueShift: Int
 
-  init() {
+  init(valueShift: Int = 0) {
+    self.valueShift = valueShift
     let byteCount = KeyValueData.keyByteCount + KeyValueData.valueByteCount
     room = .allocate(byteCount: byteCount, alignment: 16)
     integer = .allocate(byteCount: 8, alignment: 8)
@@ -58,7 +61,7 @@ final class KeyValueData {
   /// Valid until the next call.
   @inline(__always)
   func value(_ number: Int) -> UnsafeRawBufferPointer {
-    let word = mix(UInt64(bitPattern: Int64(number)))
+    let word = mix(UInt64(bitPattern: Int64(number &+ valueShift)))
     room.storeBytes(of: word, toByteOffset: KeyValueData.keyByteCount, as: UInt64.self)
     room.storeBytes(of: word, toByteOffset: room.count - 8, as: UInt64.self)
     return UnsafeRawBufferPointer(rebasing: room[KeyValueData.keyByteCount...])
@@ -74,9 +77,8 @@ struct KeyValueSum: Equatable {
 
   /// The sum over these numbers, with the keys or of values alone.
   static func expected(
-    _ numbers: some Sequence<Int>, withKeys: Bool = true
+    _ numbers: some Sequence<Int>, withKeys: Bool = true, with data: KeyValueData = KeyValueData()
   ) -> KeyValueSum {
-    let data = KeyValueData()
     var sum = KeyValueSum()
     for number in numbers {
       if withKeys { sum.add(key: number) }

@@ -6,6 +6,10 @@ protocol KeyValueSteps: Sendable {
   func bulk(_ run: Run) throws
   func get(_ run: Run) throws
   func scan(_ run: Run) throws
+  /// Gives a hundredth of N entries new values, 1,000 a commit.
+  func update(_ run: Run) throws
+  /// Whether the entries are there with what the updates made of them.
+  func verifyUpdates(_ run: Run) throws
   /// Whether the N entries are there and no others.
   func verify(_ run: Run) throws
 
@@ -25,9 +29,12 @@ protocol KeyValueSteps: Sendable {
 
 extension KeyKind {
   /// Us first, then the peers.
-  var engines: [(Contender.Engine, any KeyValueSteps)] {
+  var engines: [(Contender.Engine, any KeyValueSteps)] { engines(.resident) }
+
+  func engines(_ cache: QuireCache) -> [(Contender.Engine, any KeyValueSteps)] {
     let quire: any KeyValueSteps =
-      self == .bytes ? QuireKeyValue<ByteKeys>() : QuireKeyValue<IntegerKeys>()
+      self == .bytes
+      ? QuireKeyValue<ByteKeys>(cache: cache) : QuireKeyValue<IntegerKeys>(cache: cache)
     return [
       (.quire, quire), (.sqlite, SQLiteKeyValue(keys: self)), (.lmdb, LMDBKeyValue(keys: self)),
     ]

@@ -73,6 +73,34 @@ extension Workload {
       })
   }
 
+  // MARK: More than fits
+
+  /// Two gigabytes under a cache of the usual size: what is measured is the memory as well.
+  static let kvLargeScan = large("kv_large_scan", "every key and value of 2 GB, in order") {
+    steps in
+    { try steps.scan($0) }
+  }
+  static let kvLargeUpdate = large(
+    "kv_large_update", "new values for a hundredth of 2 GB, all over it, 1,000 a commit",
+    verify: { steps in { try steps.verifyUpdates($0) } }
+  ) { steps in
+    { try steps.update($0) }
+  }
+
+  private static func large(
+    _ name: String, _ summary: String, verify: ((any KeyValueSteps) -> Contender.Step)? = nil,
+    _ body: (any KeyValueSteps) -> Contender.Step
+  ) -> Workload {
+    Workload(
+      name: name, summary: summary, count: 17_000_000, shortCount: fewCount, modes: [.ordered],
+      goals: [Goal(.memory(atMostMegabytes: 128))],
+      contenders: KeyKind.bytes.engines(.usual).map { engine, steps in
+        Contender(
+          engine: engine, fixture: { try steps.bulk($0) }, body: body(steps),
+          verify: verify?(steps))
+      })
+  }
+
   // MARK: Commits, threads, openings
 
   static let durableCommit = Workload(

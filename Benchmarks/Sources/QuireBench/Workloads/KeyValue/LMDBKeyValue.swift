@@ -47,6 +47,20 @@ struct LMDBKeyValue: KeyValueSteps {
     try run.expect(sum, .expected(0..<run.count), "what was scanned")
   }
 
+  func update(_ run: Run) throws {
+    let environment = try open(run)
+    let numbers = Updates.numbers(of: run.count)
+    run.operationCount = numbers.count
+    let data = Updates.data
+    try run.time {
+      try numbers.forEachBatch { try put($0, data, environment) }
+    }
+  }
+
+  func verifyUpdates(_ run: Run) throws {
+    try run.expect(try scan(try open(run)), Updates.expected(run.count), "what was updated")
+  }
+
   func verify(_ run: Run) throws {
     try run.expect(try scan(try open(run)), .expected(0..<run.count), "what was put")
   }

@@ -2,6 +2,7 @@ import QuireStorage
 
 /// The key-value workloads on one of the engine's trees.
 struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
+  var cache = QuireCache.resident
   private var tree: String { "kv" }
 
   func put(_ order: KeyOrder) -> Contender.Step {
@@ -42,6 +43,23 @@ struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
     let store = try open(run)
     let sum = try run.time { try scan(store) }
     try run.expect(sum, .expected(0..<run.count), "what was scanned")
+    try store.close()
+  }
+
+  func update(_ run: Run) throws {
+    let store = try open(run)
+    let numbers = Updates.numbers(of: run.count)
+    run.operationCount = numbers.count
+    let data = Updates.data
+    try run.time {
+      try numbers.forEachBatch { try put($0, data, store) }
+    }
+    try store.close()
+  }
+
+  func verifyUpdates(_ run: Run) throws {
+    let store = try open(run)
+    try run.expect(try scan(store), Updates.expected(run.count), "what was updated")
     try store.close()
   }
 
@@ -136,21 +154,15 @@ struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
 
   // MARK: The store
 
-  /// The peers read through the system's cache, which is as large as the memory. Ours is our own:
-  /// where a million rows are to be resident, it gets the room for them.
-  private enum Cache {
-    case usual, resident
-  }
-
-  private func open(_ run: Run, cache: Cache = .resident) throws -> PageStore {
+  private func open(_ run: Run, cache: QuireCache? = nil) throws -> PageStore {
     if run.mode == .memory { return .inMemory() }
     var options = PageStoreOptions()
     options.durability = try QuireDurability.of(run.mode)
-    if cache == .resident { options.cacheByteLimit = 512 << 20 }
+    if cache ?? self.cache == .resident { options.cacheByteLimit = 512 << 20 }
     return try PageStore.open(run.path("store.quire"), options: options)
   }
 
-  private func create(_ run: Run, cache: Cache = .resident) throws -> PageStore {
+  private func create(_ run: Run, cache: QuireCache? = nil) throws -> PageStore {
     let store = try open(run, cache: cache)
     try store.write { try Tree.create(tree, $0) }
     return store
@@ -179,6 +191,12 @@ struct QuireKeyValue<Tree: QuireTree>: KeyValueSteps {
     }
     return tree
   }
+}
+
+/// The peers read through the system's cache, which is as large as the memory. Ours is our own:
+/// where a million rows are to be resident, it gets the room for them.
+enum QuireCache {
+  case usual, resident
 }
 
 enum QuireDurability {

@@ -46,6 +46,22 @@ struct SQLiteKeyValue: KeyValueSteps {
     try run.expect(sum, .expected(0..<run.count), "what was scanned")
   }
 
+  func update(_ run: Run) throws {
+    let database = try open(run)
+    let numbers = Updates.numbers(of: run.count)
+    run.operationCount = numbers.count
+    let rows = try Rows(database, keys, Updates.data)
+    try run.time {
+      try numbers.forEachBatch { batch in
+        try database.transaction { for number in batch { try rows.put(number) } }
+      }
+    }
+  }
+
+  func verifyUpdates(_ run: Run) throws {
+    try run.expect(try scan(try open(run)), Updates.expected(run.count), "what was updated")
+  }
+
   func verify(_ run: Run) throws {
     guard run.mode != .memory else { return }
     try check(try open(run), run)
@@ -177,11 +193,15 @@ private final class Rows {
   private let keys: KeyKind
   private let insert: SQLiteStatement?
   private let select: SQLiteStatement
-  private let data = KeyValueData()
+  private let data: KeyValueData
 
   /// - Parameter writing: whether the statement that puts is made, too.
-  init(_ database: SQLiteDatabase, _ keys: KeyKind, writing: Bool = true) throws {
+  init(
+    _ database: SQLiteDatabase, _ keys: KeyKind, _ data: KeyValueData = KeyValueData(),
+    writing: Bool = true
+  ) throws {
     self.keys = keys
+    self.data = data
     insert = try writing ? database.prepare("INSERT OR REPLACE INTO kv VALUES (?, ?)") : nil
     select = try database.prepare("SELECT v FROM kv WHERE k = ?")
   }
