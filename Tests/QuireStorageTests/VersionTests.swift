@@ -104,6 +104,34 @@ struct VersionTests {
     #expect(try sum(try reopened.snapshot()) == 60_000 + 2 * changed.count)
   }
 
+  /// Commits are faster than a checkpoint that the disk holds up.
+  @Test func `commits wait for a checkpoint rather than fill the memory`() throws {
+    let disk = HookedDisk()
+    let limit = 128 * 512
+    let store = try PageStore.open(
+      "store",
+      options: options {
+        $0.cacheByteLimit = limit
+        $0.durability = .ordered
+        $0.checkpointByteLimit = 16 << 20
+        $0.checkpointsInBackground = true
+      }, in: disk)
+    try put(store, 0..<5_000, 3)
+    try store.checkpoint()
+    disk.before(.checkpointPages) { usleep(300_000) }
+    var generator = SeededGenerator(seed: 6)
+    var most = 0
+    for _ in 0..<60 {
+      try put(store, (0..<20).map { _ in Int64(generator.below(5_000)) }, 5)
+      most = max(most, store.statistics.changedByteCount)
+    }
+    #expect(!disk.isWaiting)
+    // Beyond the limit by what one commit changes: 20 leaves, and what leads to them.
+    #expect(most > limit / 2 && most <= limit + 60 * 512)
+    try store.close()
+    #expect(try PageStore.open("store", in: disk).check().isSound)
+  }
+
   /// A page was free in a newer snapshot and in use in an older one, and not in memory, when a
   /// checkpoint overwrote it: it was put aside for neither, since only the newer one's map was
   /// asked whether it is worth it. The older one then found "it carries commit 37, the store is at
