@@ -193,6 +193,34 @@ struct VersionTests {
     try put(store, 0..<100, 2)
   }
 
+  /// A gigabyte in one transaction, on a disk, with the default options.
+  @Test(.enabled(if: isExhaustive))
+  func `a gigabyte is refused when put and taken when built`() throws {
+    let folder = try TemporaryFolder()
+    let store = try PageStore.open(folder.path + "/store")
+    let value = [UInt8](repeating: 7, count: 1000)
+    #expect {
+      try store.write { transaction in
+        let tree = try transaction.createRecordTree("put")
+        for key in 0..<1_000_000 as Range<Int64> { try tree.put(value, for: key) }
+      }
+    } throws: { error in
+      guard case StorageError.transactionTooLarge(let byteCount, let limit) = error else {
+        return false
+      }
+      return limit == 256 << 20 && byteCount > limit && byteCount < limit + (1 << 20)
+    }
+    try store.write { transaction in
+      try transaction.buildRecordTree("built") { builder in
+        for key in 0..<1_000_000 as Range<Int64> { try builder.append(value, for: key) }
+      }
+    }
+    #expect(store.statistics.changedByteCount < 8 << 20)
+    #expect(try store.snapshot().recordTree("built")?.value(for: 999_999)?.array == value)
+    #expect(try store.check().isSound)
+    try store.close()
+  }
+
   @Test func `the log goes round, and what it holds is recovered`() throws {
     let disk = SimulatedDisk()
     var options = options {
