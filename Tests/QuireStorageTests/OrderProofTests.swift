@@ -140,6 +140,49 @@ struct OrderProofTests {
     }
   }
 
+  /// As above, but it is the log: the system tells a commit that its sync failed, while a checkpoint
+  /// is about to sync that commit's record. What the record has is lost, and the sync succeeds.
+  @Test func `a checkpoint does not believe a sync of the log that comes after a failed one`()
+    throws
+  {
+    let store = try open()
+    try Proof.put(store, 0..<40, 1)
+    try store.checkpoint()
+    let disk = disk
+    let (isThere, mayGoOn, ended) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    let hasThrown = Mutex<Bool?>(nil)
+    let states = Mutex<[DiskState]>([])
+    disk.before(.checkpointPages) { states.withLock { $0.append(disk.disk.state) } }
+    disk.before(.commit) {
+      disk.before(.checkpointLog) {
+        isThere.signal()
+        mayGoOn.wait()
+      }
+      Thread {
+        let result = Result { try store.checkpoint() }
+        hasThrown.withLock { $0 = if case .failure = result { true } else { false } }
+        ended.signal()
+      }.start()
+      // Or it waits for this very sync, as it should.
+      _ = isThere.wait(timeout: .now() + 0.2)
+      disk.disk.fail(
+        .init(operation: disk.disk.operationCount + 1, .ioError, onlySyncs: true), syncs: .ext4)
+    }
+    #expect(throws: StorageError.self) { try Proof.put(store, 0..<40, 2) }
+    disk.disk.heal()
+    mayGoOn.signal()
+    ended.wait()
+    #expect(hasThrown.withLock { $0 } == true)
+    for state in states.withLock({ $0 }) + [disk.disk.state] {
+      try Proof.afterCrashes(of: state) { recovered, image in
+        let values = try Proof.values(try recovered.snapshot())
+        #expect(values == [UInt8](repeating: 1, count: 40), "\(image)")
+      }
+    }
+  }
+
   /// A write may have written all there is before the system finds that it must refuse it.
   @Test func `a commit that was refused for want of space does not come back`() throws {
     let store = try open()
