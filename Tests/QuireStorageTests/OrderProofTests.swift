@@ -256,6 +256,72 @@ struct OrderProofTests {
     }
   }
 
+  /// A checkpoint runs out of space, before or while it overwrites pages, of which the log has
+  /// differences alone: until the images of the next one and their name are on disk, its own are
+  /// what brings those back.
+  @Test(arguments: ImageCase.all)
+  func `images stay until those of the next checkpoint are on disk`(_ example: ImageCase) throws {
+    var cutShortCount = 0
+    while true {
+      let disk = SimulatedDisk()
+      var options = Proof.options
+      options.imageByteLimit = example.imageByteLimit
+      var store = try PageStore.open("store", options: options, in: disk)
+      try Proof.put(store, 0..<60, 1)
+      try Proof.put(store, 0..<20, 1, in: "other")
+      try store.close()
+      store = try PageStore.open("store", options: options, in: disk)
+      // Leaves that are no neighbours, so that one may be written and another not.
+      for key in [5, 25, 45] as [Int64] { try Proof.put(store, key..<(key + 2), 2) }
+      disk.fail(at: disk.operationCount + cutShortCount + 1, with: example.fault)
+      #expect {
+        try store.checkpoint()
+      } throws: { error in
+        if case .noSpaceLeft = error as? StorageError { true } else { false }
+      }
+      // After that there is no other attempt.
+      if disk.failedSyncs.contains(.checkpointPages) { break }
+      cutShortCount += 1
+      disk.heal()
+      var expected = [UInt8](repeating: 1, count: 60)
+      for key in [5, 6, 25, 26, 45, 46] { expected[key] = 2 }
+      if example.goesOn {
+        try Proof.put(store, 5..<6, 3)
+        try Proof.put(store, 58..<60, 3)
+        for key in [5, 58, 59] { expected[key] = 3 }
+        try store.write { try $0.dropTree("other") }
+      }
+      let states = Mutex<[DiskState]>([])
+      disk.observe { state, _ in states.withLock { $0.append(state) } }
+      try store.checkpoint()
+      disk.observe(nil)
+      for (number, state) in (states.withLock { $0 } + [disk.state]).enumerated() {
+        try Proof.afterCrashes(of: state, limit: isExhaustive ? 300 : 6) { recovered, image in
+          let values = try Proof.values(try recovered.snapshot())
+          #expect(
+            values == expected,
+            "operation \(cutShortCount) failed, then a crash after \(number), \(image)")
+        }
+      }
+    }
+    // Images, their file's name, pages.
+    #expect(cutShortCount > 7)
+  }
+
+  struct ImageCase: Sendable {
+    /// What the log has whole; the rest is in the images.
+    var imageByteLimit: Int
+    var fault: SimulatedDisk.Fault
+    /// Whether there are commits between the two checkpoints.
+    var goesOn: Bool
+
+    static let all = (isExhaustive ? [0, 300] : [0]).flatMap { limit in
+      [SimulatedDisk.Fault.noSpace, .shortWriteNoSpace].flatMap { fault in
+        [false, true].map { ImageCase(imageByteLimit: limit, fault: fault, goesOn: $0) }
+      }
+    }
+  }
+
   /// What was logged whole before a checkpoint began is history when that one is complete, whether
   /// the page was changed before it began or while it ran.
   @Test(arguments: [false, true])
