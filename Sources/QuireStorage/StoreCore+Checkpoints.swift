@@ -164,14 +164,19 @@ extension StoreCore {
     guard let log, storage.durability != .none, commits.durableCommit < commit else {
       return
     }
+    // Without a sync for each commit nobody has asked for one.
+    commits.noteWritten(commit)
     do throws(StorageError) {
-      try log.sync(for: .checkpointLog)
+      // Among the commits: the system tells of a failed sync once, and one that comes after it must
+      // not be believed.
+      try commits.waitUntilDurable(commit) { () throws(StorageError) in
+        try log.sync(for: .checkpointLog)
+      } publish: { [self] in
+        show(through: $0)
+      }
     } catch {
       throw .unknown(error)
     }
-    // Shown before anybody's wait for it ends.
-    show(through: commit)
-    commits.noteDurable(commit)
   }
 
   /// Waits for a checkpoint under way, and completes it.

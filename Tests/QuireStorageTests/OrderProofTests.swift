@@ -140,6 +140,49 @@ struct OrderProofTests {
     }
   }
 
+  /// As above, but it is the log: the system tells a commit that its sync failed, while a checkpoint
+  /// is about to sync that commit's record. What the record has is lost, and the sync succeeds.
+  @Test func `a checkpoint does not believe a sync of the log that comes after a failed one`()
+    throws
+  {
+    let store = try open()
+    try Proof.put(store, 0..<40, 1)
+    try store.checkpoint()
+    let disk = disk
+    let (isThere, mayGoOn, ended) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    let hasThrown = Mutex<Bool?>(nil)
+    let states = Mutex<[DiskState]>([])
+    disk.before(.checkpointPages) { states.withLock { $0.append(disk.disk.state) } }
+    disk.before(.commit) {
+      disk.before(.checkpointLog) {
+        isThere.signal()
+        mayGoOn.wait()
+      }
+      Thread {
+        let result = Result { try store.checkpoint() }
+        hasThrown.withLock { $0 = if case .failure = result { true } else { false } }
+        ended.signal()
+      }.start()
+      // Or it waits for this very sync, as it should.
+      _ = isThere.wait(timeout: .now() + 0.2)
+      disk.disk.fail(
+        .init(operation: disk.disk.operationCount + 1, .ioError, onlySyncs: true), syncs: .ext4)
+    }
+    #expect(throws: StorageError.self) { try Proof.put(store, 0..<40, 2) }
+    disk.disk.heal()
+    mayGoOn.signal()
+    ended.wait()
+    #expect(hasThrown.withLock { $0 } == true)
+    for state in states.withLock({ $0 }) + [disk.disk.state] {
+      try Proof.afterCrashes(of: state) { recovered, image in
+        let values = try Proof.values(try recovered.snapshot())
+        #expect(values == [UInt8](repeating: 1, count: 40), "\(image)")
+      }
+    }
+  }
+
   /// A write may have written all there is before the system finds that it must refuse it.
   @Test func `a commit that was refused for want of space does not come back`() throws {
     let store = try open()
@@ -210,6 +253,72 @@ struct OrderProofTests {
     try Proof.afterCrashes(of: found, limit: 200) { recovered, image in
       let values = try Proof.values(try recovered.snapshot())
       #expect(values == [UInt8](repeating: 4, count: 200), "\(image)")
+    }
+  }
+
+  /// A checkpoint runs out of space, before or while it overwrites pages, of which the log has
+  /// differences alone: until the images of the next one and their name are on disk, its own are
+  /// what brings those back.
+  @Test(arguments: ImageCase.all)
+  func `images stay until those of the next checkpoint are on disk`(_ example: ImageCase) throws {
+    var cutShortCount = 0
+    while true {
+      let disk = SimulatedDisk()
+      var options = Proof.options
+      options.imageByteLimit = example.imageByteLimit
+      var store = try PageStore.open("store", options: options, in: disk)
+      try Proof.put(store, 0..<60, 1)
+      try Proof.put(store, 0..<20, 1, in: "other")
+      try store.close()
+      store = try PageStore.open("store", options: options, in: disk)
+      // Leaves that are no neighbours, so that one may be written and another not.
+      for key in [5, 25, 45] as [Int64] { try Proof.put(store, key..<(key + 2), 2) }
+      disk.fail(at: disk.operationCount + cutShortCount + 1, with: example.fault)
+      #expect {
+        try store.checkpoint()
+      } throws: { error in
+        if case .noSpaceLeft = error as? StorageError { true } else { false }
+      }
+      // After that there is no other attempt.
+      if disk.failedSyncs.contains(.checkpointPages) { break }
+      cutShortCount += 1
+      disk.heal()
+      var expected = [UInt8](repeating: 1, count: 60)
+      for key in [5, 6, 25, 26, 45, 46] { expected[key] = 2 }
+      if example.goesOn {
+        try Proof.put(store, 5..<6, 3)
+        try Proof.put(store, 58..<60, 3)
+        for key in [5, 58, 59] { expected[key] = 3 }
+        try store.write { try $0.dropTree("other") }
+      }
+      let states = Mutex<[DiskState]>([])
+      disk.observe { state, _ in states.withLock { $0.append(state) } }
+      try store.checkpoint()
+      disk.observe(nil)
+      for (number, state) in (states.withLock { $0 } + [disk.state]).enumerated() {
+        try Proof.afterCrashes(of: state, limit: isExhaustive ? 300 : 6) { recovered, image in
+          let values = try Proof.values(try recovered.snapshot())
+          #expect(
+            values == expected,
+            "operation \(cutShortCount) failed, then a crash after \(number), \(image)")
+        }
+      }
+    }
+    // Images, their file's name, pages.
+    #expect(cutShortCount > 7)
+  }
+
+  struct ImageCase: Sendable {
+    /// What the log has whole; the rest is in the images.
+    var imageByteLimit: Int
+    var fault: SimulatedDisk.Fault
+    /// Whether there are commits between the two checkpoints.
+    var goesOn: Bool
+
+    static let all = (isExhaustive ? [0, 300] : [0]).flatMap { limit in
+      [SimulatedDisk.Fault.noSpace, .shortWriteNoSpace].flatMap { fault in
+        [false, true].map { ImageCase(imageByteLimit: limit, fault: fault, goesOn: $0) }
+      }
     }
   }
 

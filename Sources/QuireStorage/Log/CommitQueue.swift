@@ -47,7 +47,10 @@ package final class CommitQueue: @unchecked Sendable {
     monitor.unlock()
   }
 
-  /// Everything up to `commit` is on disk.
+  /// Everything up to `commit` is on disk, and nobody has written more.
+  ///
+  /// Who waits is woken for good: somebody who stays awake to sync next would do nothing now, and
+  /// whoever slept behind it would sleep on.
   func noteDurable(_ commit: CommitNumber) {
     monitor.lock()
     written = max(written, commit)

@@ -228,13 +228,15 @@ final class StoreFile: @unchecked Sendable {
     do throws(StorageError) {
       let file = try fileSystem.open(temporary, .create)
       try writeImages(of: pages, commit: commit, to: file)
+      // It is used again only if its name is on disk for sure.
+      images = nil
       try fileSystem.replace(path, by: temporary)
+      if durability != .none { try fileSystem.syncFolder(of: path, for: .pageImagesFolder) }
       images = file
     } catch {
       do throws(StorageError) { try fileSystem.remove(temporary) } catch {}
       throw error
     }
-    if durability != .none { try fileSystem.syncFolder(of: path, for: .pageImagesFolder) }
   }
 
   private func writeImages(
