@@ -140,8 +140,9 @@ struct OrderProofTests {
     }
   }
 
-  /// As above, but it is the log: the system tells a commit that its sync failed, while a checkpoint
-  /// is about to sync that commit's record. What the record has is lost, and the sync succeeds.
+  /// As above, but it is the log: the system tells a commit that its sync failed, while a
+  /// checkpoint is about to sync that commit's record. What the record has is lost, and the sync
+  /// succeeds.
   @Test func `a checkpoint does not believe a sync of the log that comes after a failed one`()
     throws
   {
