@@ -245,6 +245,36 @@ struct VersionTests {
     #expect(largest < 80 << 10)
   }
 
+  /// The log had no room for a transaction that had grown beyond a chunk of the overlay and shrunk
+  /// again: it went on from the checkpoint's version with a directory too small for its chunks.
+  @Test func `a transaction that grew and shrank goes on from a checkpoint`() throws {
+    // So many commits before that the log has no room at one of them.
+    for count in 0..<32 as Range<UInt8> {
+      let store = try PageStore.open(
+        "store",
+        options: options {
+          $0.checkpointByteLimit = 12 << 10
+          $0.checkpointsInBackground = false
+        }, in: MemoryFileSystem())
+      try put(store, 0..<40, 100)
+      // From here on the log gives nothing back, until a commit needs room and writes it.
+      try store.beginCheckpoint()
+      for round in 0..<count { try put(store, 0..<40, round) }
+      try store.write { transaction in
+        let tree = try transaction.createRecordTree("passing")
+        for key in 0..<300 as Range<Int64> {
+          try tree.put([UInt8](repeating: 7, count: 600), for: key)
+        }
+        try transaction.dropTree("passing")
+        let records = try transaction.mutableRecordTree("records")
+        for key in 0..<40 as Range<Int64> { try records?.put([200], for: key) }
+      }
+      #expect(try sum(try store.snapshot()) == 40 * 200)
+      #expect(try store.check().isSound)
+      #expect(store.statistics.pageCount < 256)
+    }
+  }
+
   @Test(arguments: [Durability.full, .ordered, .none])
   func `threads commit together, and each finds its commit when it returns`(
     durability: Durability

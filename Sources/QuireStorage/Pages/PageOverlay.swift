@@ -68,11 +68,15 @@ struct PageOverlay {
   }
 
   /// The same chunks in a directory of its own, with room for more.
-  init(copying other: PageOverlay, pageCount: UInt32) {
-    capacity = max(
-      other.capacity,
+  ///
+  /// - Parameters:
+  ///   - pageCount: the pages to have room for.
+  ///   - capacity: the chunks to have room for, at least.
+  init(copying other: PageOverlay, pageCount: UInt32, capacity: Int = 0) {
+    self.capacity = max(
+      capacity, other.capacity,
       (Int(pageCount) + PageOverlay.chunkCount - 1) >> Int(PageOverlay.chunkShift))
-    directory = PageOverlay.zeroWords(capacity)
+    directory = PageOverlay.zeroWords(self.capacity)
     for index in 0..<other.capacity {
       directory[index].store(other.directory[index].load(ordering: .acquiring), ordering: .relaxed)
     }
@@ -87,6 +91,7 @@ struct PageOverlay {
   }
 
   func setChunk(_ index: Int, to chunk: Chunk?) {
+    assert(index < capacity)
     directory[index].store(
       chunk.map { UInt(bitPattern: UnsafeRawPointer($0.words)) } ?? 0, ordering: .releasing)
   }

@@ -83,7 +83,9 @@ final class PageSpace: @unchecked Sendable {
   /// Goes on from a version that differs from the parent only in what it need not carry any more.
   func rebase(on newest: PageSpace) {
     guard let old = parent else { return }
-    let rebased = PageOverlay(copying: newest.overlay, pageCount: pageCount)
+    // With room for every chunk, those included whose pages were cut off again.
+    let rebased = PageOverlay(
+      copying: newest.overlay, pageCount: pageCount, capacity: overlay.capacity)
     for index in ownChunks {
       guard let chunk = overlay.chunk(index), chunk.commit == commit else { continue }
       let before = old.overlay.chunk(index)
