@@ -29,6 +29,34 @@ struct OrderProofTests {
     #expect(try store.snapshot().commitNumber.rawValue == 2)
   }
 
+  /// A log that was begun in vain lies beside a closed store. The meta page that says so is the only
+  /// one that leads anywhere: it may not be written over, whatever the next commit does.
+  @Test func `the only meta page that leads anywhere is not written over`() throws {
+    let store = try open()
+    try Proof.put(store, 0..<40, 1)
+    try store.close()
+    let disk = disk
+    let left = Mutex<[String: [UInt8]]>([:])
+    disk.before(.logFolder) { left.withLock { $0 = disk.disk.files } }
+    try Proof.put(try open(), 0..<40, 2)
+    let files = left.withLock { $0 }
+    #expect(files["store-log"] != nil)
+
+    let other = HookedDisk(SimulatedDisk(files))
+    let states = Mutex<[DiskState]>([])
+    for reason in [SyncReason.settledMeta, .logCreation, .logFolder, .firstCommitMeta] {
+      other.before(reason) { states.withLock { $0.append(other.disk.state) } }
+    }
+    try Proof.put(try PageStore.open("store", options: Proof.options, in: other), 0..<40, 3)
+    #expect(states.withLock { $0.count } >= 3)
+    for state in states.withLock({ $0 }) {
+      try Proof.afterCrashes(of: state) { recovered, image in
+        let values = try Proof.values(try recovered.snapshot())
+        #expect(values == [UInt8](repeating: 1, count: 40), "\(image)")
+      }
+    }
+  }
+
   @Test func `commits during a checkpoint leave the log that a crash would need`() throws {
     let store = try open()
     try Proof.put(store, 0..<40, 1)

@@ -75,16 +75,38 @@ struct LogReader {
   }
 
   private func isHeaderOurs(_ window: LogWindow, isClosed: Bool) throws(StorageError) -> Bool {
+    let found = try LogReader.epoch(window, checksum, pageSize: pageSize)
+    return found == epoch || isClosed && found != nil
+  }
+
+  /// The epoch of a log of the store with these checksums, or `nil` if it is none.
+  private static func epoch(
+    _ window: LogWindow, _ checksum: Checksum, pageSize: Int
+  ) throws(StorageError) -> UInt64? {
     typealias Header = LogFormat.Header
-    guard fileByteCount >= LogFormat.recordsStart,
+    guard window.fileByteCount >= LogFormat.recordsStart,
       let header = try window.bytes(at: 0, count: Header.byteCount)
-    else { return false }
+    else { return nil }
     let checked = UnsafeRawBufferPointer(start: header, count: Header.checksum)
     // The checksum is seeded with the identity, so the identity itself need not be compared.
-    return header.u64(at: Header.magic) == LogFormat.fileMagic
-      && (header.u64(at: Header.epoch) == epoch || isClosed)
-      && header.u64(at: Header.checksum) == checksum.ofLog(checked, epoch: 0)
-      && Int(header.u32(at: Header.pageSize)) == pageSize
+    guard header.u64(at: Header.magic) == LogFormat.fileMagic,
+      header.u64(at: Header.checksum) == checksum.ofLog(checked, epoch: 0),
+      Int(header.u32(at: Header.pageSize)) == pageSize
+    else { return nil }
+    return header.u64(at: Header.epoch)
+  }
+
+  /// The epoch of the log at `path`, or `nil` if there is none of this store.
+  static func epoch(
+    ofLogAt path: String, in fileSystem: any FileSystem, _ checksum: Checksum, pageSize: Int
+  ) throws(StorageError) -> UInt64? {
+    do throws(StorageError) {
+      let file = try fileSystem.open(path, .read)
+      let window = LogWindow(file, path: path, byteCount: try file.byteCount())
+      return try epoch(window, checksum, pageSize: pageSize)
+    } catch .notFound {
+      return nil
+    }
   }
 
   /// Follows the chain.
@@ -265,7 +287,7 @@ struct LogReader {
 private final class LogWindow {
   private let file: any File
   private let path: String
-  private let fileByteCount: Int
+  let fileByteCount: Int
   private var memory = PageMemory(byteCount: 0)
   private var start = 0
   private var count = 0

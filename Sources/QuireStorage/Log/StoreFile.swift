@@ -120,7 +120,12 @@ final class StoreFile: @unchecked Sendable {
     if let log { return log }
     let created: LogWriter
     do throws(StorageError) {
-      if try fileSystem.identifier(of: StoreFile.logPath(of: path)) != nil { try settleMeta() }
+      // A log of the time before the store was closed: until the meta page that says so is on disk,
+      // it may be the only place of some commits. One of a later time was begun in vain, when that
+      // meta page was there; the older one then leads nowhere, and this one must not be put at risk.
+      let old = try LogReader.epoch(
+        ofLogAt: StoreFile.logPath(of: path), in: fileSystem, checksum, pageSize: pageSize)
+      if old == meta.epoch { try settleMeta() }
       created = try LogWriter(
         creating: StoreFile.logPath(of: path), identity: identity, pageSize: pageSize,
         epoch: meta.epoch + 1, in: fileSystem, durability: durability,
