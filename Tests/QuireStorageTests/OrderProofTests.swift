@@ -29,8 +29,8 @@ struct OrderProofTests {
     #expect(try store.snapshot().commitNumber.rawValue == 2)
   }
 
-  /// A log that was begun in vain lies beside a closed store. The meta page that says so is the only
-  /// one that leads anywhere: it may not be written over, whatever the next commit does.
+  /// A log that was begun in vain lies beside a closed store. The meta page that says so is the
+  /// only one that leads anywhere: it may not be written over, whatever the next commit does.
   @Test func `the only meta page that leads anywhere is not written over`() throws {
     let store = try open()
     try Proof.put(store, 0..<40, 1)

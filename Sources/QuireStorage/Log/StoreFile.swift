@@ -122,7 +122,8 @@ final class StoreFile: @unchecked Sendable {
     do throws(StorageError) {
       // A log of the time before the store was closed: until the meta page that says so is on disk,
       // it may be the only place of some commits. One of a later time was begun in vain, when that
-      // meta page was there; the older one then leads nowhere, and this one must not be put at risk.
+      // meta page was there; the older one then leads nowhere, and this one must not be put at
+      // risk.
       let old = try LogReader.epoch(
         ofLogAt: StoreFile.logPath(of: path), in: fileSystem, checksum, pageSize: pageSize)
       if old == meta.epoch { try settleMeta() }
