@@ -62,6 +62,27 @@ import Testing
       .init(imageLimits: [2, 6], nestingStrides: [1]))
   }
 
+  /// The process died while a checkpoint wrote its images over those of the one before. The next
+  /// one took the newer meta page for spare, since the older one led to the same commit; but not to
+  /// its pages, whose images were gone. So it wrote the newer one once more, and a disk that spoils
+  /// what it writes left neither.
+  @Test func `a meta page is not spare when the images of its checkpoint are gone`() {
+    let first: [Step] = [
+      .put(.otherRecords, keys: 26..<43, byteCount: 31, version: 103), .commit, .hold,
+      .drop(.index), .commit, .hold, .remove(.otherIndex, keys: 38..<57),
+    ]
+    let second: [Step] = [
+      .build(.otherRecords, keys: 24..<46, byteCount: 30, version: 105), .hold,
+      .remove(.index, keys: 2..<32), .commit,
+    ]
+    var scenario = Scenario([
+      .put(.index, keys: 39..<51, byteCount: 47, version: 2), .overlap(first), .overlap(second),
+    ])
+    scenario.pageSize = 1024
+    scenario.cacheByteLimit = 0
+    expectNoLoss(scenario, .init(imageLimits: [60, 12], nestingStrides: [1]))
+  }
+
   /// Pages that one transaction freed were known as free in memory, until a checkpoint, even when
   /// another had written a tree to them around the log: it could not be read.
   @Test func `pages that were freed hold what is written to them around the log`() throws {

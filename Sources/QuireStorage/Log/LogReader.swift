@@ -144,21 +144,6 @@ struct LogReader {
     return nil
   }
 
-  /// The last commit that another meta page leads to with this log; `nil` if it is of another log.
-  func lastCommit(from other: MetaPage) throws(StorageError) -> CommitNumber? {
-    if other.isClean { return other.lastCommit }
-    guard other.epoch == epoch, var offset = Int(exactly: other.logOffset),
-      offset % LogFormat.Record.alignment == 0
-    else { return nil }
-    let window = LogWindow(file, path: path, byteCount: fileByteCount)
-    var (commit, chain) = (other.lastCommit, other.logChain)
-    while let found = try record(after: commit, chain: chain, at: offset, window) {
-      (commit, chain) = (found.commit, found.checksum)
-      offset = found.offset + found.byteCount
-    }
-    return commit
-  }
-
   private mutating func use(_ images: PageImages) {
     for (id, frame) in images.pages {
       pages[id] = frame
