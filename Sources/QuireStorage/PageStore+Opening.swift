@@ -84,9 +84,11 @@ extension PageStore {
     guard !options.isReadOnly else { return StoreCore(recovery, file, nil, options: options) }
     let storage = StoreFile(
       file, path: path, in: fileSystem, identity: recovery.identity,
-      pageSize: recovery.space.pageSize, meta: recovery.meta, options: options)
+      pageSize: recovery.space.pageSize, meta: recovery.meta,
+      isMetaSpare: recovery.isNewerMetaSpare && recovery.meta.isClean, options: options)
     if options.durability != .none {
-      if recovery.isNewerMetaSpare { try storage.settleMeta() }
+      // Of a closed store there is time until its log is begun anew.
+      if recovery.isNewerMetaSpare, !recovery.meta.isClean { try storage.settleMeta() }
       try recovery.secureLog(of: path, in: fileSystem)
     }
     let core = StoreCore(recovery, file, storage, options: options)

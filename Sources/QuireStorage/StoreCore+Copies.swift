@@ -123,7 +123,7 @@ extension StoreCore {
     if let oldIdentifier { OpenStores.move(oldIdentifier, to: file.identifier) }
     storage = StoreFile(
       file, path: old.path, in: old.fileSystem, identity: identity, pageSize: geometry.pageSize,
-      meta: recovery.meta, options: options)
+      meta: recovery.meta, isMetaSpare: false, options: options)
     lock(file)
   }
 }

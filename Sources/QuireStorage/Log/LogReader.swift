@@ -96,19 +96,6 @@ struct LogReader {
     return header.u64(at: Header.epoch)
   }
 
-  /// The epoch of the log at `path`, or `nil` if there is none of this store.
-  static func epoch(
-    ofLogAt path: String, in fileSystem: any FileSystem, _ checksum: Checksum, pageSize: Int
-  ) throws(StorageError) -> UInt64? {
-    do throws(StorageError) {
-      let file = try fileSystem.open(path, .read)
-      let window = LogWindow(file, path: path, byteCount: try file.byteCount())
-      return try epoch(window, checksum, pageSize: pageSize)
-    } catch .notFound {
-      return nil
-    }
-  }
-
   /// Follows the chain.
   private mutating func findRecords(
     from start: UInt64, chain: UInt64, _ window: LogWindow

@@ -46,9 +46,10 @@ struct Recovery {
     let reader = try Recovery.readLog(
       path, fileSystem, isReadOnly: isReadOnly, meta, identity, geometry, storeFile: file)
     log = reader.map { ($0.file, $0.reader.records) }
-    if let (log, reader) = reader, metas.count > 1, !isReadOnly {
+    if metas.count > 1, !isReadOnly {
       isNewerMetaSpare = try Recovery.leads(
-        metas[1], to: reader.lastCommit, log, path, fileSystem, identity, geometry, storeFile: file)
+        metas[1], to: reader?.reader.lastCommit ?? meta.lastCommit, path, fileSystem, identity,
+        geometry, storeFile: file)
     } else {
       isNewerMetaSpare = false
     }
@@ -124,20 +125,20 @@ struct Recovery {
 
   /// Whether a meta page leads to that commit, with every page of it: the chain of records may do
   /// so although the images that a crash of the checkpoint in between would need are gone, as the
-  /// next checkpoint has used their file.
+  /// next checkpoint has used their file, or the store was closed.
   private static func leads(
-    _ meta: MetaPage, to commit: CommitNumber, _ log: any File, _ path: String,
-    _ fileSystem: any FileSystem, _ identity: StoreIdentity, _ geometry: PageGeometry,
-    storeFile: any File
+    _ meta: MetaPage, to commit: CommitNumber, _ path: String, _ fileSystem: any FileSystem,
+    _ identity: StoreIdentity, _ geometry: PageGeometry, storeFile: any File
   ) throws(StorageError) -> Bool {
     if meta.isClean { return meta.lastCommit == commit }
+    let logPath = StoreFile.logPath(of: path)
     do throws(StorageError) {
       let reader = try LogReader(
-        log, path: StoreFile.logPath(of: path), identity: identity, meta: meta,
+        try fileSystem.open(logPath, .read), path: logPath, identity: identity, meta: meta,
         pageSize: geometry.pageSize,
         images: try readImages(path, fileSystem, meta, identity, geometry), storeFile: storeFile)
       return reader.lastCommit == commit && reader.lost.isEmpty
-    } catch .logForeign, .logDamaged, .damaged {
+    } catch .notFound, .logForeign, .logDamaged, .damaged {
       return false
     }
   }

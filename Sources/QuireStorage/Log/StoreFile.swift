@@ -42,10 +42,15 @@ final class StoreFile: @unchecked Sendable {
   static func imagesPath(of path: String) -> String { path + "-pages" }
   static func ownerPath(of path: String) -> String { path + "-owner" }
 
+  /// Whether the newest meta page may be lost, as it can be found again from the older one and the
+  /// log; see ``Recovery/isNewerMetaSpare``.
+  private var isMetaSpare: Bool
+
   init(
     _ file: any File, path: String, in fileSystem: any FileSystem, identity: StoreIdentity,
-    pageSize: Int, meta: MetaPage, options: PageStoreOptions
+    pageSize: Int, meta: MetaPage, isMetaSpare: Bool, options: PageStoreOptions
   ) {
+    self.isMetaSpare = isMetaSpare
     self.file = file
     self.path = path
     self.fileSystem = fileSystem
@@ -121,12 +126,10 @@ final class StoreFile: @unchecked Sendable {
     let created: LogWriter
     do throws(StorageError) {
       // A log of the time before the store was closed: until the meta page that says so is on disk,
-      // it may be the only place of some commits. One of a later time was begun in vain, when that
-      // meta page was there; the older one then leads nowhere, and this one must not be put at
-      // risk.
-      let old = try LogReader.epoch(
-        ofLogAt: StoreFile.logPath(of: path), in: fileSystem, checksum, pageSize: pageSize)
-      if old == meta.epoch { try settleMeta() }
+      // it may be the only place of some commits.
+      if isMetaSpare { try settleMeta() }
+      // From here on the older one leads nowhere, as its log is begun anew.
+      isMetaSpare = false
       created = try LogWriter(
         creating: StoreFile.logPath(of: path), identity: identity, pageSize: pageSize,
         epoch: meta.epoch + 1, in: fileSystem, durability: durability,
