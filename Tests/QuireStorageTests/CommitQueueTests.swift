@@ -17,6 +17,15 @@ struct CommitQueueTests {
     }
     let state = Mutex(State())
 
+    /// As behind the turnstile: numbers are noted in order.
+    func write(_ queue: CommitQueue) -> UInt64 {
+      state.withLock { state in
+        state.written += 1
+        queue.noteWritten(CommitNumber(rawValue: state.written))
+        return state.written
+      }
+    }
+
     func sync(_ microseconds: UInt32, failing: Bool = false) throws(StorageError) {
       let before = state.withLock { state in
         #expect(!state.isSyncing)
@@ -44,12 +53,7 @@ struct CommitQueueTests {
     runOnThreads(threadCount) { thread in
       var random = SeededGenerator(seed: UInt64(thread))
       for _ in 0..<commitCount {
-        // As behind the turnstile: numbers are noted in order.
-        let number = disk.state.withLock { state in
-          state.written += 1
-          queue.noteWritten(CommitNumber(rawValue: state.written))
-          return state.written
-        }
+        let number = disk.write(queue)
         do {
           try queue.waitUntilDurable(CommitNumber(rawValue: number)) { () throws(StorageError) in
             try disk.sync(microseconds)
@@ -82,11 +86,7 @@ struct CommitQueueTests {
       let (disk, queue) = (Disk(), CommitQueue(CommitNumber(rawValue: 0)))
       runOnThreads(6) { thread in
         for commit in 0..<4 {
-          let number = disk.state.withLock { state in
-            state.written += 1
-            queue.noteWritten(CommitNumber(rawValue: state.written))
-            return state.written
-          }
+          let number = disk.write(queue)
           do {
             try queue.waitUntilDurable(CommitNumber(rawValue: number)) { () throws(StorageError) in
               try disk.sync(UInt32((burst * 7 + thread * 3 + commit) % 60))
@@ -106,11 +106,7 @@ struct CommitQueueTests {
     let (disk, queue) = (Disk(), CommitQueue(CommitNumber(rawValue: 0)))
     let errorCount = Mutex(0)
     runOnThreads(8) { _ in
-      let number = disk.state.withLock { state in
-        state.written += 1
-        queue.noteWritten(CommitNumber(rawValue: state.written))
-        return state.written
-      }
+      let number = disk.write(queue)
       do {
         try queue.waitUntilDurable(CommitNumber(rawValue: number)) { () throws(StorageError) in
           try disk.sync(3_000, failing: true)

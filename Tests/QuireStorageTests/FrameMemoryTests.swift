@@ -5,7 +5,7 @@ import Testing
 @Suite("The memory of frames")
 struct FrameMemoryTests {
   private typealias Slot = (
-    slot: UnsafeMutableRawPointer, slab: Unmanaged<FrameMemory.Slab>, mark: UInt64
+    slot: UnsafeMutableRawPointer, slab: FrameMemory.Slab, mark: UInt64
   )
 
   @Test(arguments: [512, 4096, 32_768])
@@ -31,7 +31,7 @@ struct FrameMemoryTests {
         slot.load(fromByteOffset: $0, as: UInt64.self) == mark
       }
       #expect(isWhole)
-      memory.give(slot, of: slab.takeUnretainedValue())
+      memory.give(slot, of: slab)
     }
     let many = (8 << 20) / memory.slotByteCount
     for _ in 0..<many { take() }
@@ -54,6 +54,6 @@ struct FrameMemoryTests {
     let memory = FrameMemory(pageSize: 4096)
     let (slot, slab) = memory.take()
     #expect(memory.byteCount <= 128 << 10)
-    memory.give(slot, of: slab.takeUnretainedValue())
+    memory.give(slot, of: slab)
   }
 }

@@ -5,9 +5,9 @@ import Synchronization
 /// While one thread is in the sync, others write their records; when it comes back, the next one
 /// syncs for all of them. So the more threads commit, the more commits share a sync.
 ///
-/// Waking a thread takes as long as a good disk's sync. So those whom a sync serves and those who
-/// need the next one wait apart, and of the latter the first stays awake for a while, to begin at
-/// once.
+/// Waking a thread takes time in which the disk stands still. So those whom a sync serves and those
+/// who need the next one wait apart, and of the latter the first stays awake for a while, to begin
+/// at once.
 ///
 /// `@unchecked Sendable`: what is not atomic is touched only while the monitor is locked.
 package final class CommitQueue: @unchecked Sendable {

@@ -75,25 +75,16 @@ struct LogReader {
   }
 
   private func isHeaderOurs(_ window: LogWindow, isClosed: Bool) throws(StorageError) -> Bool {
-    let found = try LogReader.epoch(window, checksum, pageSize: pageSize)
-    return found == epoch || isClosed && found != nil
-  }
-
-  /// The epoch of a log of the store with these checksums, or `nil` if it is none.
-  private static func epoch(
-    _ window: LogWindow, _ checksum: Checksum, pageSize: Int
-  ) throws(StorageError) -> UInt64? {
     typealias Header = LogFormat.Header
-    guard window.fileByteCount >= LogFormat.recordsStart,
+    guard fileByteCount >= LogFormat.recordsStart,
       let header = try window.bytes(at: 0, count: Header.byteCount)
-    else { return nil }
+    else { return false }
     let checked = UnsafeRawBufferPointer(start: header, count: Header.checksum)
     // The checksum is seeded with the identity, so the identity itself need not be compared.
-    guard header.u64(at: Header.magic) == LogFormat.fileMagic,
-      header.u64(at: Header.checksum) == checksum.ofLog(checked, epoch: 0),
-      Int(header.u32(at: Header.pageSize)) == pageSize
-    else { return nil }
-    return header.u64(at: Header.epoch)
+    return header.u64(at: Header.magic) == LogFormat.fileMagic
+      && (header.u64(at: Header.epoch) == epoch || isClosed)
+      && header.u64(at: Header.checksum) == checksum.ofLog(checked, epoch: 0)
+      && Int(header.u32(at: Header.pageSize)) == pageSize
   }
 
   /// Follows the chain.
@@ -259,7 +250,7 @@ struct LogReader {
 private final class LogWindow {
   private let file: any File
   private let path: String
-  let fileByteCount: Int
+  private let fileByteCount: Int
   private var memory = PageMemory(byteCount: 0)
   private var start = 0
   private var count = 0

@@ -36,7 +36,7 @@ package final class FrameMemory: @unchecked Sendable {
   }
 
   /// A slot with arbitrary content.
-  package func take() -> (slot: UnsafeMutableRawPointer, slab: Unmanaged<Slab>) {
+  package func take() -> (slot: UnsafeMutableRawPointer, slab: Slab) {
     state.withLock { state in
       while state.firstWithRoom < state.slabs.count,
         !state.slabs[state.firstWithRoom].hasRoom
@@ -46,7 +46,7 @@ package final class FrameMemory: @unchecked Sendable {
       if state.firstWithRoom == state.slabs.count { addSlab(&state) }
       let slab = state.slabs[state.firstWithRoom]
       if slab.isEmpty { state.emptyCount -= 1 }
-      return (slab.take(), Unmanaged.passUnretained(slab))
+      return (slab.take(), slab)
     }
   }
 

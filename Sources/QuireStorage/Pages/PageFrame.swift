@@ -27,7 +27,7 @@ final class PageFrame: @unchecked Sendable {
   /// The page's bytes; valid for as long as somebody owns the frame.
   let base: UnsafeMutableRawPointer
   // Lives as long as a slot of it is taken; not counting saves two shared writes a frame.
-  private let slab: Unmanaged<FrameMemory.Slab>
+  private unowned(unsafe) let slab: FrameMemory.Slab
 
   /// A frame with arbitrary content.
   init(pageSize: Int) {
@@ -39,9 +39,7 @@ final class PageFrame: @unchecked Sendable {
       of: Unmanaged.passUnretained(self).toOpaque(), as: UnsafeMutableRawPointer.self)
   }
 
-  deinit {
-    slab._withUnsafeGuaranteedRef { $0.memory.give(base - PageFrame.headerByteCount, of: $0) }
-  }
+  deinit { slab.memory.give(base - PageFrame.headerByteCount, of: slab) }
 
   /// The frame of a page; everything that a table shows has one.
   @inline(__always)
