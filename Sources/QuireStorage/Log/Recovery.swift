@@ -123,22 +123,21 @@ struct Recovery {
     return (file, reader)
   }
 
-  /// Whether a meta page leads to that commit, with every page of it: the chain of records may do
-  /// so although the images that a crash of the checkpoint in between would need are gone, as the
-  /// next checkpoint has used their file, or the store was closed.
+  /// Whether a meta page leads to that commit, with every page of it, as recovery would take it if
+  /// it were the only one. The chain of records may lead there although the images that a crash of
+  /// the checkpoint in between would need are gone, as the next checkpoint has used their file, or
+  /// the store was closed. And a log begun anew may have records already that say that the closing
+  /// was not the last word.
   private static func leads(
     _ meta: MetaPage, to commit: CommitNumber, _ path: String, _ fileSystem: any FileSystem,
     _ identity: StoreIdentity, _ geometry: PageGeometry, storeFile: any File
   ) throws(StorageError) -> Bool {
-    if meta.isClean { return meta.lastCommit == commit }
-    let logPath = StoreFile.logPath(of: path)
     do throws(StorageError) {
-      let reader = try LogReader(
-        try fileSystem.open(logPath, .read), path: logPath, identity: identity, meta: meta,
-        pageSize: geometry.pageSize,
-        images: try readImages(path, fileSystem, meta, identity, geometry), storeFile: storeFile)
+      let log = try readLog(
+        path, fileSystem, isReadOnly: true, meta, identity, geometry, storeFile: storeFile)
+      guard let reader = log?.reader else { return meta.lastCommit == commit }
       return reader.lastCommit == commit && reader.lost.isEmpty
-    } catch .notFound, .logForeign, .logDamaged, .damaged {
+    } catch .logMissing, .logForeign, .logDamaged, .damaged {
       return false
     }
   }
