@@ -57,6 +57,39 @@ struct OrderProofTests {
     }
   }
 
+  /// A closing removed the log and then the images, and a crash kept the second removal alone. The
+  /// older meta page and the log lead to the newest commit, but not to its pages, which the closing
+  /// had changed in the file: the meta page that says "closed" may not be written over.
+  @Test func `the meta page of a closed store is not written over without the images`() throws {
+    // Nothing is in the log whole.
+    let store = try open { $0.imageByteLimit = 0 }
+    try Proof.put(store, 0..<40, 1)
+    try store.checkpoint()
+    try Proof.put(store, 10..<11, 2)
+    let log = Mutex<[UInt8]?>(nil)
+    let disk = disk
+    disk.before(.checkpointMeta) { log.withLock { $0 = disk.disk.files["store-log"] } }
+    try store.close()
+    var files = disk.disk.files
+    #expect(files["store-log"] == nil && files["store-pages"] == nil)
+    files["store-log"] = try #require(log.withLock { $0 })
+
+    let other = HookedDisk(SimulatedDisk(files))
+    let states = Mutex<[DiskState]>([])
+    for reason in [SyncReason.settledMeta, .logCreation, .logFolder, .firstCommitMeta] {
+      other.before(reason) { states.withLock { $0.append(other.disk.state) } }
+    }
+    try Proof.put(try PageStore.open("store", options: Proof.options, in: other), 0..<40, 3)
+    #expect(states.withLock { $0.count } >= 3)
+    for state in states.withLock({ $0 }) {
+      try Proof.afterCrashes(of: state) { recovered, image in
+        let values = try Proof.values(try recovered.snapshot())
+        let expected = (0..<40).map { UInt8($0 == 10 ? 2 : 1) }
+        #expect(values == expected, "\(image)")
+      }
+    }
+  }
+
   @Test func `commits during a checkpoint leave the log that a crash would need`() throws {
     let store = try open()
     try Proof.put(store, 0..<40, 1)
