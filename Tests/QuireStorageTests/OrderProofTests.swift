@@ -72,7 +72,8 @@ struct OrderProofTests {
     try store.close()
     var files = disk.disk.files
     #expect(files["store-log"] == nil && files["store-pages"] == nil)
-    files["store-log"] = try #require(log.withLock { $0 })
+    let left: [UInt8] = try #require(log.withLock { $0 })
+    files["store-log"] = left
 
     let other = HookedDisk(SimulatedDisk(files))
     let states = Mutex<[DiskState]>([])

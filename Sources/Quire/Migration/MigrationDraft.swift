@@ -4,17 +4,9 @@ import QuireStorage
 /// Everything a migration has decided before it writes: where each field of each new row comes
 /// from, and which links each relationship gets.
 struct MigrationDraft {
-  /// Where a field of a new row comes from.
-  enum FieldSource: Equatable {
-    /// The field with this index in the old row.
-    case copy(Int)
-    /// The same, or this value where the old row has none.
-    case copyOrDefault(Int, AttributeValue)
-    case constant(AttributeValue)
-    /// The destination that a relinked relationship has for the row.
-    case link(relationship: Int)
-    case absent
-  }
+  /// Where a field of a new row comes from; a link is that of the relinked relationship with this
+  /// index.
+  typealias FieldSource = RowTransformation.Source
 
   struct EntityDraft {
     let destination: EntityDescription
@@ -146,7 +138,7 @@ struct MigrationDraft {
     if field.kind == .reference {
       if let index = relinked.firstIndex(where: { $0.concerns(draft.destination.name, field.name) })
       {
-        return .link(relationship: index)
+        return .link(index)
       }
       let old = draft.change.sourceRelationship(of: field.name).flatMap {
         draft.old?.layout.index(of: $0.name)

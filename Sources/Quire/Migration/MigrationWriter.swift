@@ -46,7 +46,7 @@ struct MigrationWriter {
   // MARK: Rows
 
   /// What a relinked to-one relationship leads to, from either side.
-  private struct Destinations {
+  private struct Destinations: Sendable {
     let relinked: RelinkedRelationship
     var ofNear: [Reference: Reference] = [:]
     var ofFar: [Reference: Reference] = [:]
@@ -74,41 +74,37 @@ struct MigrationWriter {
     }
   }
 
+  /// Builds a new tree beside the old one, which it then replaces: the old one is only read, and
+  /// memory and log stay small, whatever the number of rows.
   private func rewriteRows(
     of entity: MigrationDraft.EntityDraft, _ destinations: [Destinations]
   ) throws {
-    guard let old = entity.old, let source = try snapshot.recordTree(old.rowTree) else { return }
-    let tree = try writer.rows(of: entity.stored)
-    try tree.removeAll()
+    guard let old = entity.old else { return }
     let name = entity.destination.name
-    var row = RowWriter(entity.stored.layout)
-    var cursor = source.cursor()
-    var isInside = try cursor.first()
-    while isInside {
-      let key = try cursor.key
-      let reader = try RowReader(try cursor.valueBytes, layout: old.layout)
-      let reference = Reference(entity: old.number, key: key)
-      try row.write(version: reader.version) { field in
-        switch entity.fields[field] {
-        case .copy(let index): return reader.isNil(index) ? nil : .copy(of: index, in: reader)
-        case .copyOrDefault(let index, let value):
-          return reader.isNil(index) ? .value(value) : .copy(of: index, in: reader)
-        case .constant(let value): return .value(value)
-        case .link(let index):
-          let fieldName = entity.stored.layout.fields[field].name
-          return destinations[index].destination(of: reference, name, fieldName)
-            .map(RowWriter.Field.reference)
-        case .absent: return nil
-        }
+    var links: [@Sendable (Reference) -> Reference?] = []
+    let sources = zip(entity.fields, entity.stored.layout.fields).map { source, field in
+      guard case .link(let index) = source else { return source }
+      let destinations = destinations[index]
+      links.append { destinations.destination(of: $0, name, field.name) }
+      return .link(links.count - 1)
+    }
+    let rewriting = RowRewriting(
+      snapshot: snapshot, stored: old,
+      transformation: try RowTransformation(from: old.layout, to: entity.stored.layout, sources),
+      links: links)
+    let newTree = entity.stored.rowTree + "/new"
+    let tree = try transaction.buildRecordTree(newTree) { builder in
+      try rewriting.forEach(rowCount: entity.objectCount) { row, key in
+        try builder.append(row, for: key)
       }
-      _ = try tree.put(row.bytes, for: key)
-      isInside = try cursor.next()
     }
     guard tree.count == entity.objectCount else {
       throw PersistenceError(
         .migration,
         "\(name) has \(tree.count) objects after its migration, and had \(entity.objectCount)")
     }
+    try transaction.dropTree(old.rowTree)
+    try transaction.renameTree(newTree, to: entity.stored.rowTree)
   }
 
   // MARK: Links

@@ -102,10 +102,7 @@ struct RowReader {
 
   /// The bytes of a variable field, valid as long as the row's are.
   func variable(_ field: Int) -> UnsafeRawBufferPointer {
-    let index = layout.places[field]
-    let start = index == 0 ? 0 : end(ofVariable: index - 1)
-    return UnsafeRawBufferPointer(
-      rebasing: bytes[valuesStart + start..<valuesStart + end(ofVariable: index)])
+    variables(layout.places[field], 1)
   }
 
   private func url(_ field: Int) throws(RowError) -> URL {
@@ -118,7 +115,20 @@ struct RowReader {
     T(littleEndian: bytes.loadUnaligned(fromByteOffset: layout.places[field], as: T.self))
   }
 
-  private func end(ofVariable index: Int) -> Int {
+  /// The bytes of all variable fields together.
+  var variableByteCount: Int { bytes.count - valuesStart }
+
+  /// The bytes of variable fields that follow each other, by their index among the variable ones.
+  func variables(_ first: Int, _ count: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(
+      rebasing: bytes[
+        valuesStart + start(ofVariable: first)..<valuesStart + end(ofVariable: first + count - 1)])
+  }
+
+  /// Where a variable field begins, counted from the first one.
+  func start(ofVariable index: Int) -> Int { index == 0 ? 0 : end(ofVariable: index - 1) }
+
+  func end(ofVariable index: Int) -> Int {
     if isWide {
       let end = bytes.loadUnaligned(
         fromByteOffset: layout.offsetsStart + index * 4, as: UInt32.self)

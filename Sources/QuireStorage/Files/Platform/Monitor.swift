@@ -11,11 +11,11 @@
 /// A mutex with conditions to wait for: what the standard library's `Mutex` lacks.
 ///
 /// `@unchecked Sendable`: the C objects are made for being shared.
-final class Monitor: @unchecked Sendable {
+package final class Monitor: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let conditions: UnsafeMutableBufferPointer<pthread_cond_t>
 
-  init(conditionCount: Int = 1) {
+  package init(conditionCount: Int = 1) {
     // On the heap: the C library wants them at one address for life.
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
@@ -37,20 +37,20 @@ final class Monitor: @unchecked Sendable {
     conditions.baseAddress.unsafelyUnwrapped + condition
   }
 
-  @inline(__always) func lock() { pthread_mutex_lock(mutex) }
-  @inline(__always) func unlock() { pthread_mutex_unlock(mutex) }
+  package func lock() { pthread_mutex_lock(mutex) }
+  package func unlock() { pthread_mutex_unlock(mutex) }
   /// Gives the lock away until somebody signals; with the lock held.
-  func wait(for condition: Int = 0) { pthread_cond_wait(at(condition), mutex) }
-  func wakeOne(_ condition: Int = 0) { pthread_cond_signal(at(condition)) }
-  func wakeAll(_ condition: Int = 0) { pthread_cond_broadcast(at(condition)) }
+  package func wait(for condition: Int = 0) { pthread_cond_wait(at(condition), mutex) }
+  package func wakeOne(_ condition: Int = 0) { pthread_cond_signal(at(condition)) }
+  package func wakeAll(_ condition: Int = 0) { pthread_cond_broadcast(at(condition)) }
 }
 
-/// Threads of our own, for work nobody waits for.
-enum Threads {
+/// Threads of our own, apart from any pool that could be busy.
+package enum Threads {
   /// Runs `body` on a new thread.
   ///
   /// - Returns: `false` if the system has none to give; nothing is run then.
-  static func run(_ body: @escaping @Sendable () -> Void) -> Bool {
+  package static func run(_ body: @escaping @Sendable () -> Void) -> Bool {
     let job = Unmanaged.passRetained(Job(body))
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)

@@ -1,0 +1,69 @@
+import QuireStorage
+
+/// Carries batches of rows from the thread that makes them to the one that writes them, and back
+/// when they are empty.
+///
+/// `@unchecked Sendable`: everything that changes is touched with the monitor's lock held.
+final class BatchRelay: @unchecked Sendable {
+  private let monitor = Monitor()
+  private var empty = (0..<3).map { _ in RowBatch() }
+  private var full: [RowBatch] = []
+  private var hasEnded = false
+  private var isCancelled = false
+  private var failure: (any Error)?
+
+  /// Fills batches until there is nothing left to read or nobody to take them.
+  func produce(_ open: () throws -> RowReading) {
+    var error: (any Error)?
+    do {
+      var reading = try open()
+      while let batch = takeEmpty(), try reading.fill(batch) {
+        locked { full.append(batch) }
+      }
+    } catch let failure {
+      error = failure
+    }
+    // The reading and what it holds are gone by now.
+    locked {
+      failure = error
+      hasEnded = true
+    }
+  }
+
+  /// Calls `body` with each batch, and returns when the other thread has ended.
+  func consume(_ body: (RowBatch) throws -> Void) throws {
+    defer {
+      locked { isCancelled = true }
+      monitor.lock()
+      while !hasEnded { monitor.wait() }
+      monitor.unlock()
+    }
+    while let batch = try takeFull() {
+      try body(batch)
+      locked { empty.append(batch) }
+    }
+  }
+
+  private func locked(_ body: () -> Void) {
+    monitor.lock()
+    body()
+    monitor.wakeAll()
+    monitor.unlock()
+  }
+
+  private func takeEmpty() -> RowBatch? {
+    monitor.lock()
+    defer { monitor.unlock() }
+    while empty.isEmpty, !isCancelled { monitor.wait() }
+    return isCancelled ? nil : empty.popLast()
+  }
+
+  private func takeFull() throws -> RowBatch? {
+    monitor.lock()
+    defer { monitor.unlock() }
+    while full.isEmpty, !hasEnded { monitor.wait() }
+    if !full.isEmpty { return full.removeFirst() }
+    if let failure { throw failure }
+    return nil
+  }
+}

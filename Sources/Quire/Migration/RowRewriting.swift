@@ -1,0 +1,122 @@
+import QuireModel
+import QuireStorage
+
+/// Reads the rows of an entity from a snapshot and hands over what they become, in the order of
+/// their keys.
+///
+/// In memory are a few batches of rows, however many there are. The rows of a large entity are read
+/// and made on a second thread, while the caller's writes the batch before.
+struct RowRewriting: Sendable {
+  let snapshot: Snapshot
+  /// The entity's number, its tree, and how its rows lie there.
+  let stored: StoredEntity
+  let transformation: RowTransformation
+  /// What the row of an object leads to, for each link that the transformation numbers.
+  let links: [@Sendable (Reference) -> Reference?]
+
+  /// From this many rows on a second thread is worth its while.
+  private static let parallelRowCount = 16_384
+
+  /// - Parameters:
+  ///   - body: takes a new row and its key; the bytes are valid within the call.
+  /// - Throws: what `body` throws; ``RowError`` when a row cannot be read.
+  func forEach(
+    rowCount: Int, _ body: (UnsafeRawBufferPointer, Int64) throws -> Void
+  ) throws {
+    if rowCount >= RowRewriting.parallelRowCount {
+      let relay = BatchRelay()
+      if Threads.run({ relay.produce { try RowReading(self) } }) {
+        return try relay.consume { try $0.forEach(body) }
+      }
+      // The system has no thread to give; one does.
+    }
+    var reading = try RowReading(self)
+    let batch = RowBatch()
+    while try reading.fill(batch) { try batch.forEach(body) }
+  }
+}
+
+/// Where a rewriting is in the old tree.
+struct RowReading {
+  private let rewriting: RowRewriting
+  private var cursor: RecordCursor?
+  private var isInside = false
+
+  init(_ rewriting: RowRewriting) throws {
+    self.rewriting = rewriting
+    cursor = try rewriting.snapshot.recordTree(rewriting.stored.rowTree)?.cursor()
+    isInside = try cursor?.first() ?? false
+  }
+
+  /// Makes the next rows.
+  ///
+  /// - Returns: `false` when there are none left.
+  mutating func fill(_ batch: RowBatch) throws -> Bool {
+    batch.removeAll()
+    guard isInside, var cursor = cursor.take() else { return false }
+    let transformation = rewriting.transformation
+    let layout = rewriting.stored.layout
+    while isInside, !batch.isFull {
+      let key = try cursor.key
+      let row = try RowReader(try cursor.valueBytes, layout: layout)
+      try batch.append(key: key, byteLimit: transformation.byteLimit(for: row)) { target in
+        transformation.write(row, to: target) { number in
+          rewriting.links[number](Reference(entity: rewriting.stored.number, key: key))
+        }
+      }
+      isInside = try cursor.next()
+    }
+    self.cursor = cursor
+    return true
+  }
+}
+
+/// Rows and their keys, one after the other in one piece of memory that is used again and again.
+///
+/// `@unchecked Sendable`: ``BatchRelay`` gives it to one thread at a time.
+final class RowBatch: @unchecked Sendable {
+  private var memory: UnsafeMutableRawBufferPointer
+  private var byteCount = 0
+  private var rows: [(key: Int64, end: Int)] = []
+
+  /// Enough that handing over costs nothing, and little enough to stay in a processor's cache.
+  private static let usualByteCount = 1 << 18
+
+  init() {
+    memory = .allocate(byteCount: RowBatch.usualByteCount, alignment: 16)
+  }
+
+  deinit { memory.deallocate() }
+
+  var isFull: Bool { byteCount >= RowBatch.usualByteCount / 2 }
+
+  func removeAll() {
+    byteCount = 0
+    rows.removeAll(keepingCapacity: true)
+  }
+
+  /// Adds a row that `body` writes to where it is told; it returns how many bytes it wrote.
+  func append(
+    key: Int64, byteLimit: Int, _ body: (UnsafeMutableRawPointer) throws -> Int
+  ) throws {
+    if byteCount + byteLimit > memory.count { grow(to: byteCount + byteLimit) }
+    guard let base = memory.baseAddress else { return }
+    byteCount += try body(base + byteCount)
+    rows.append((key, byteCount))
+  }
+
+  private func grow(to count: Int) {
+    let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+    larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<byteCount]))
+    memory.deallocate()
+    memory = larger
+  }
+
+  func forEach(_ body: (UnsafeRawBufferPointer, Int64) throws -> Void) rethrows {
+    var start = 0
+    for (key, end) in rows {
+      try body(UnsafeRawBufferPointer(rebasing: memory[start..<end]), key)
+      start = end
+    }
+  }
+}
