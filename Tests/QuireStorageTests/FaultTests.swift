@@ -136,23 +136,30 @@ import Testing
     #expect(total.errorCount > 0 || fault == .shortRead)
   }
 
+  /// A full disk ends the operation that needs the first byte too many: so the sizes that differ are
+  /// those at which one ends, those next to them, and any in between.
   @Test func `a disk that is full at any byte leaves a store that reads, and writes again later`()
     throws
   {
     for scenario in Self.scenarios() {
       let disk = SimulatedDisk()
-      let most = PeakByteCount()
-      disk.observe { state, _ in most.note(state.byteCount) }
+      let reached = ByteCounts()
+      disk.observe { state, _ in reached.note(state.byteCount) }
       try ScenarioRun(scenario, on: disk).run()
       var total = ScenarioRun.FaultOutcome()
-      var capacity = 0
       var generator = SeededGenerator(seed: scenario.seed)
-      while capacity <= most.value {
-        total += run(
-          scenario, "room for \(capacity) bytes", seed: capacity,
-          expects: { Self.tells(.noSpace, $0) }
-        ) { $0.limit(to: capacity) }
-        capacity += isExhaustive ? 8 : 100 + generator.below(most.value / 40)
+      let counts = reached.ascending
+      let step = isExhaustive ? 1 : 1 + counts.count / 20
+      for index in stride(from: 0, to: counts.count - 1, by: step) {
+        let (low, high) = (counts[index], counts[index + 1])
+        let between = low + generator.below(max(1, high - low))
+        let capacities = isExhaustive ? [low, low + 1, between, high - 1] : [low, between]
+        for capacity in Set(capacities) where capacity <= high {
+          total += run(
+            scenario, "room for \(capacity) bytes", seed: capacity,
+            expects: { Self.tells(.noSpace, $0) }
+          ) { $0.limit(to: capacity) }
+        }
       }
       print("full disks: \(total)")
       #expect(total.abortedCommitCount > 0 && total.refusedOpeningCount > 0)
@@ -160,8 +167,9 @@ import Testing
   }
 }
 
-private final class PeakByteCount: Sendable {
-  private let peak = Mutex(0)
-  var value: Int { peak.withLock { $0 } }
-  func note(_ byteCount: Int) { peak.withLock { $0 = max($0, byteCount) } }
+/// How many bytes a disk held, at one moment or another.
+private final class ByteCounts: Sendable {
+  private let counts = Mutex<Set<Int>>([0])
+  var ascending: [Int] { counts.withLock { $0.sorted() } }
+  func note(_ byteCount: Int) { counts.withLock { _ = $0.insert(byteCount) } }
 }
