@@ -16,8 +16,10 @@ final class Run {
   private(set) var duration = Duration.zero
   /// The peak of the resident memory in KiB at the end of the timed part.
   private(set) var peakMemory = 0
+  /// What of it was spent in calls that write or wait for the disk (``DiskCalls``).
+  private(set) var diskDuration = Duration.zero
   /// The operations of each row, where a workload makes several at once.
-  private(set) var parts: [(name: String, operationCount: Int)] = []
+  private(set) var parts: [(name: String, operationCount: Int, duration: Duration)] = []
 
   init(count: Int, folder: URL, mode: Mode, engine: Contender.Engine) {
     self.count = count
@@ -30,15 +32,19 @@ final class Run {
   /// Whether the peer is SQLite as somebody who knows it would set it up.
   var isTuned: Bool { engine == .tuned }
 
-  /// Notes one of several rows.
-  func record(_ name: String, _ operationCount: Int) { parts.append((name, operationCount)) }
+  /// Notes one of several rows; its time is that of the run when it is `nil`.
+  func record(_ name: String, _ operationCount: Int, in duration: Duration? = nil) {
+    parts.append((name, operationCount, duration ?? self.duration))
+  }
 
   /// Times `body`. Several timed parts add up.
   func time<Result>(_ body: () throws -> Result) rethrows -> Result {
     let clock = ContinuousClock()
     let start = clock.now
+    let diskStart = DiskCalls.duration
     let result = try body()
     duration += clock.now - start
+    diskDuration += DiskCalls.duration - diskStart
     peakMemory = ProcessMemory.peak
     return result
   }
@@ -68,14 +74,19 @@ struct Measurement: Equatable {
 
   /// What was measured: one line, or one for each part.
   static func all(_ workload: Workload, _ run: Run, diskBytes: Int) -> [Measurement] {
-    let parts = run.parts.isEmpty ? [(workload.name, run.operationCount)] : run.parts
-    return parts.map { Measurement($0, operationCount: $1, run, diskBytes: diskBytes) }
+    let parts =
+      run.parts.isEmpty ? [(workload.name, run.operationCount, run.duration)] : run.parts
+    return parts.map { name, count, duration in
+      Measurement(name, operationCount: count, in: duration, run, diskBytes: diskBytes)
+    }
   }
 
-  private init(_ name: String, operationCount: Int, _ run: Run, diskBytes: Int) {
+  private init(
+    _ name: String, operationCount: Int, in duration: Duration, _ run: Run, diskBytes: Int
+  ) {
     workload = name
     count = run.count
-    seconds = run.duration / .seconds(1)
+    seconds = duration / .seconds(1)
     operationsPerSecond = Double(operationCount) / seconds
     self.diskBytes = diskBytes
     peakKilobytes = run.peakMemory

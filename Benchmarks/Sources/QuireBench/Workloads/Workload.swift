@@ -34,7 +34,7 @@ struct Workload: Sendable {
     .kvLargeScan, .kvLargeUpdate,
     .durableCommit, .durableCommit8, .concurrency, .kvOpenCloseSmall, .kvOpenClose,
     .objInsert, .objFetchAll, .objUpdate,
-    .stackCreate, .openCloseSmall, .migrateSmall,
+    .stackCreate, .openCloseSmall, .migrateSmall, .migrateRewrite, .migrateRewriteMillion,
   ]
 
   static func named(_ name: String) -> Workload? { all.first { $0.name == name } }

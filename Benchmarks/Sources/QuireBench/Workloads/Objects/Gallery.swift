@@ -8,7 +8,21 @@ import Quire
 
 /// The gallery as an application declares it.
 enum Gallery {
-  static func model() throws -> ManagedObjectModel {
+  /// The default of the attribute that the second version adds.
+  static let defaultRating = 3
+
+  static func versions() throws -> VersionedModel {
+    let versions = try [1, 2].map {
+      VersionedModel.Version("Gallery \($0)", try model(version: $0))
+    }
+    guard let model = VersionedModel(name: "Gallery", versions: versions) else {
+      throw BenchmarkError("two versions of one name")
+    }
+    return model
+  }
+
+  /// - Parameter version: the second one has a rating for every artwork.
+  static func model(version: Int = 1) throws -> ManagedObjectModel {
     try ManagedObjectModel {
       Entity("Artist") {
         Attribute("name", .string, optional: false, default: "")
@@ -20,6 +34,9 @@ enum Gallery {
         Attribute("price", .double, optional: false, default: 0.0)
         Attribute("createdAt", .date)
         Attribute("isPublished", .boolean, optional: false, default: false)
+        if version == 2 {
+          Attribute("rating", .integer16, optional: false, default: .integer(Int64(defaultRating)))
+        }
         Relationship("artist", toOne: "Artist", inverse: "artworks")
         FetchIndexDescription("bySlug", on: "slug")
         FetchIndexDescription("byArtist", on: "artist")

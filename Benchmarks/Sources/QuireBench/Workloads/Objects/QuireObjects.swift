@@ -89,7 +89,7 @@ enum QuireObjects {
 
   // MARK: Steps
 
-  private static func open(_ run: Run) throws -> PersistentStoreCoordinator {
+  static func open(_ run: Run) throws -> PersistentStoreCoordinator {
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: try Gallery.model(), classes: Gallery.classes)
     switch run.mode {
@@ -103,11 +103,11 @@ enum QuireObjects {
     return coordinator
   }
 
-  private static func close(_ coordinator: PersistentStoreCoordinator) throws {
+  static func close(_ coordinator: PersistentStoreCoordinator) throws {
     for store in coordinator.persistentStores { try coordinator.remove(store) }
   }
 
-  private static func context(
+  static func context(
     of coordinator: PersistentStoreCoordinator
   ) -> ManagedObjectContext {
     let context = ManagedObjectContext()
@@ -138,7 +138,7 @@ enum QuireObjects {
     return try context.fetch(request)
   }
 
-  private static func fetchArtworks(_ context: ManagedObjectContext) throws -> [Gallery.Artwork] {
+  static func fetchArtworks(_ context: ManagedObjectContext) throws -> [Gallery.Artwork] {
     try context.fetch(FetchRequest<Gallery.Artwork>())
   }
 
@@ -164,7 +164,7 @@ enum QuireObjects {
     try context.save()
   }
 
-  private static func read(_ artworks: [Gallery.Artwork]) throws -> ArtworkSum {
+  static func read(_ artworks: [Gallery.Artwork]) throws -> ArtworkSum {
     var sum = ArtworkSum()
     for artwork in artworks {
       let title = artwork.title

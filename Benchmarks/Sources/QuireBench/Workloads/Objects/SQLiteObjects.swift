@@ -78,7 +78,7 @@ enum SQLiteObjects {
 
   // MARK: Steps
 
-  private static func open(_ run: Run) throws -> SQLiteDatabase {
+  static func open(_ run: Run) throws -> SQLiteDatabase {
     try SQLiteDatabase(run.path("store.sqlite"), run.mode, tuned: run.isTuned)
   }
 
@@ -139,7 +139,7 @@ enum SQLiteObjects {
     try text.withUTF8(body)
   }
 
-  private static func read(_ database: SQLiteDatabase) throws -> ArtworkSum {
+  static func read(_ database: SQLiteDatabase) throws -> ArtworkSum {
     let select = try database.prepare(selectSQL)
     var sum = ArtworkSum()
     while try select.step() {

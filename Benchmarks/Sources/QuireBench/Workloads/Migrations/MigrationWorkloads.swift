@@ -1,0 +1,29 @@
+// A large store brought to the next version of its model.
+
+extension Workload {
+  static let migrateRewrite = rewrite("migrate_rewrite", count: 100_000)
+  static let migrateRewriteMillion = rewrite("migrate_rewrite_1m", count: 1_000_000)
+
+  private static func rewrite(_ name: String, count: Int) -> Workload {
+    let outside = name + "_outside"
+    return Workload(
+      name: name,
+      summary: "a required attribute for each of N artworks: open call to durable commit",
+      count: count, shortCount: 500, modes: [.full], unit: .millisecondsEach,
+      parts: [
+        Part(name: name, goals: [Goal(.times(4, .sqlite))]),
+        // What is left when the time in write and sync calls is taken off.
+        Part(name: outside, goals: [Goal(.milliseconds(atMost: 200))]),
+      ],
+      contenders: [
+        Contender(
+          engine: .quire, fixture: QuireMigrations.makeFixture,
+          body: { try QuireMigrations.rewrite($0, name, outside) },
+          verify: QuireMigrations.verify),
+        Contender(
+          engine: .sqlite, fixture: SQLiteMigrations.makeFixture,
+          body: { try SQLiteMigrations.rewrite($0, name, outside) },
+          verify: SQLiteMigrations.verify),
+      ])
+  }
+}

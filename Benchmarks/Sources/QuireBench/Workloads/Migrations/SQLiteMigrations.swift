@@ -1,0 +1,40 @@
+/// The tables brought to their next version by the statements that SQLite's manual gives for it: a
+/// new table filled from the old one, and its indexes made again.
+enum SQLiteMigrations {
+  static func makeFixture(_ run: Run) throws { try SQLiteObjects.makeAll(run) }
+
+  static func rewrite(_ run: Run, _ name: String, _ outside: String) throws {
+    run.operationCount = 1
+    let database = try run.time {
+      let database = try SQLiteObjects.open(run)
+      try database.transaction { try database.execute(migration) }
+      return database
+    }
+    run.record(name, 1)
+    run.record(outside, 1, in: run.duration - run.diskDuration)
+    withExtendedLifetime(database) {}
+  }
+
+  private static let migration = """
+    CREATE TABLE artwork_new (
+      id INTEGER PRIMARY KEY, title TEXT NOT NULL, slug TEXT NOT NULL, price REAL NOT NULL,
+      createdAt REAL, isPublished INTEGER NOT NULL, artist INTEGER REFERENCES artist (id),
+      rating INTEGER NOT NULL);
+    INSERT INTO artwork_new
+      SELECT id, title, slug, price, createdAt, isPublished, artist, \(Gallery.defaultRating)
+      FROM artwork;
+    DROP TABLE artwork;
+    ALTER TABLE artwork_new RENAME TO artwork;
+    CREATE INDEX bySlug ON artwork (slug);
+    CREATE INDEX byArtist ON artwork (artist);
+    """
+
+  static func verify(_ run: Run) throws {
+    let database = try SQLiteObjects.open(run)
+    try run.expect(
+      try SQLiteObjects.read(database), .expected(ArtworkData(count: run.count)), "what was kept")
+    try run.expect(
+      try database.integer("SELECT sum(rating) FROM artwork"), run.count * Gallery.defaultRating,
+      "rating")
+  }
+}
