@@ -5,9 +5,9 @@ import Synchronization
 
   /// The time that this process spends in calls that write to files or wait for the disk.
   ///
-  /// The program has functions of the same names as the C library's, which the linker prefers, in
-  /// the peers' libraries too; they take the time and call the C library's. Only on Linux; elsewhere
-  /// nothing is counted.
+  /// The program has functions of the same names as the C library's, which the linker prefers for
+  /// what is linked into it, our library among it; they take the time and call the C library's. The
+  /// peers' libraries keep theirs. Only on Linux; elsewhere nothing is counted.
   enum DiskCalls {
     private static let nanoseconds = Atomic<UInt64>(0)
 
@@ -44,11 +44,6 @@ import Synchronization
 
   @_cdecl("pwrite")
   func timedWrite(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ offset: Int) -> Int {
-    DiskCalls.timed { DiskCalls.pwrite(file, bytes, count, offset) }
-  }
-
-  @_cdecl("pwrite64")
-  func timedWrite64(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ offset: Int) -> Int {
     DiskCalls.timed { DiskCalls.pwrite(file, bytes, count, offset) }
   }
 

@@ -22,7 +22,7 @@ extension Workload {
           verify: QuireMigrations.verify),
         Contender(
           engine: .sqlite, fixture: SQLiteMigrations.makeFixture,
-          body: { try SQLiteMigrations.rewrite($0, name, outside) },
+          body: { try SQLiteMigrations.rewrite($0, name) },
           verify: SQLiteMigrations.verify),
       ])
   }
