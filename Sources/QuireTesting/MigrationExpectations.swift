@@ -15,8 +15,8 @@ public struct ExpectedCounts: Sendable, ExpressibleByDictionaryLiteral {
   /// The entities of the dictionary: each must be one of the model's.
   let names: [String]
 
-  /// - Parameter count: gets the name of a concrete entity of the current model and how many objects
-  ///   it would have if no object came or went; returns how many it has, or `nil` for that many.
+  /// - Parameter count: gets the name of a concrete entity of the current model and how many
+  ///   objects it would have if none came or went; returns how many it has, or `nil` for that many.
   public init(_ count: @escaping @Sendable (_ entity: String, _ inferred: Int) -> Int?) {
     self.count = count
     names = []

@@ -56,13 +56,14 @@ extension MigrationFixtures {
 
   /// Records a fixture of the current version, as a copy of a store that an application has.
   ///
-  /// The copy holds the last save at the time of the call, also one that is in the log alone, and is
-  /// a closed store. The store may be open in this process, and is not changed.
+  /// The copy holds the last save at the time of the call, also one that is in the log alone, and
+  /// is a closed store. The store may be open in this process, and is not changed.
   ///
   /// - Parameters:
   ///   - store: the file. It is migrated by nobody: it must have the current version.
   ///   - model: its current version is the one recorded.
-  ///   - name: the fixture's path in the folder, without extension; the version's name unless given.
+  ///   - name: the fixture's path in the folder, without extension; the version's name unless
+  ///     given.
   ///   - replacing: whether a fixture of that name may be replaced.
   /// - Returns: the fixture. It has the UUID of the store it was copied from.
   /// - Throws: ``MigrationFixtureError`` when the store has another version, or is unsound, or when

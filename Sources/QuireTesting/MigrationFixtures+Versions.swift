@@ -40,9 +40,10 @@ extension MigrationFixtures {
   ///     share a fixture.
   ///   - shipped: the versions that must have a fixture. One in the making is asked for none, and
   ///     if it has one, that must be current.
+  /// - Complexity: O(bytes of the fixtures).
   /// - Throws: ``MigrationFixtureError`` with all failures: the folder is missing or empty; a
-  ///   fixture cannot be read; a fixture fits no version, or not the one it was recorded for; a
-  ///   shipped version has no fixture; a name in `shipped` is of no version.
+  ///   fixture cannot be read or is unsound; a fixture fits no version any more; a shipped version
+  ///   has no fixture; a name in `shipped` is of no version.
   public func requireFixtures(
     of model: VersionedModel, shipped: ShippedVersions = .allButCurrent
   ) throws {
@@ -55,6 +56,10 @@ extension MigrationFixtures {
     for fixture in try all {
       do {
         let version = try FixtureVersion(of: fixture)
+        // A damaged store is no fixture, even if it still says what it is of.
+        failures += try StoreInspection(of: fixture.url).findings.map {
+          "“\(fixture.name)” is unsound: \($0)"
+        }
         if let mismatch = version.mismatch(in: model) {
           failures.append("“\(fixture.name)”: \(mismatch)")
           if let name = version.recordedName { claimed.insert(name) }

@@ -59,8 +59,8 @@ public struct MigrationFixtures: Sendable {
     get throws { try files().filter(isIgnored) }
   }
 
-  /// ``MigrationFixture/check(migratingTo:budget:counts:changedEntities:stepByStep:classes:options:look:)``
-  /// for each fixture, for test frameworks without arguments.
+  /// Checks each fixture, for test frameworks without arguments: see the method of that name of
+  /// ``MigrationFixture``.
   ///
   /// - Parameters:
   ///   - counts: those of single fixtures, by their names.
