@@ -68,9 +68,9 @@ public struct MigrationFixtures: Sendable {
   /// - Throws: ``MigrationFixtureError`` with the failures of all fixtures.
   public func check(
     migratingTo model: VersionedModel, budget: Duration? = nil,
-    counts: [String: ExpectedCounts] = [:],
-    changedEntities: Set<String> = [], stepByStep: Bool = false,
-    classes: [ManagedObject.Type] = [], options: PersistentStoreOptions = .migrating,
+    counts: [String: ExpectedCounts] = [:], changedEntities: Set<String> = [],
+    stepByStep: Bool = false, classes: [ManagedObject.Type] = [],
+    options: PersistentStoreOptions = .migrating,
     look: (MigrationFixture, ManagedObjectContext) throws -> Void = { _, _ in }
   ) throws {
     let fixtures = try all
@@ -80,8 +80,8 @@ public struct MigrationFixtures: Sendable {
       do {
         try fixture.check(
           migratingTo: model, budget: budget, counts: counts[fixture.name] ?? [:],
-          changedEntities: changedEntities,
-          stepByStep: stepByStep, classes: classes, options: options
+          changedEntities: changedEntities, stepByStep: stepByStep, classes: classes,
+          options: options
         ) { try look(fixture, $0) }
       } catch {
         failures.append("\(error)")

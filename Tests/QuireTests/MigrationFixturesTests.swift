@@ -210,6 +210,20 @@ import Testing
     }
   }
 
+  @Test func `counts are those of the fixtures they are given for, which must be there`() throws {
+    try FixtureFolder.use { folder in
+      let failures = try fixtureFailures {
+        try folder.fixtures.check(
+          migratingTo: FixtureFolder.model(),
+          counts: ["1.0.quire": ["Person": 2], "1.1.quire": ["Person": 1], "1.2.quire": [:]])
+      }
+      #expect(failures.count == 2)
+      #expect(failures.first?.contains("there is no fixture “1.2.quire”") == true, "\(failures)")
+      #expect(failures.last?.contains("Person: objects: 2 instead of 1") == true)
+      #expect(failures.last?.contains("“1.1.quire”") == true)
+    }
+  }
+
   @Test func `the options are those of the application`() throws {
     try FixtureFolder.use { folder in
       let failures = try check(folder, "1.0.quire", options: [:])
