@@ -35,21 +35,32 @@ public struct MigrationCheck: Sendable {
   public let failures: [String]
   /// How many facts were compared.
   public let comparedCount: Int
+  /// What the store held after the migration.
+  let outcome: StoreSurvey
 
   /// Copies `fixture` into `folder` and migrates the copy to the model's current version.
   ///
   /// Compared are the objects of every entity, every attribute value that both versions have, every
   /// link that may survive; that the store's UUID stays; that every page, row and reference is
-  /// sound; and that opening again does nothing.
+  /// sound; and that opening again does nothing. A log beside the fixture is copied along.
   ///
   /// - Throws: when the fixture cannot be read or copied, or the store cannot be opened with the
   ///   model.
   public init(of fixture: URL, to model: VersionedModel, in folder: URL) throws {
+    try self.init(of: fixture, to: model, in: folder, expecting: MigrationExpectations()) { _ in }
+  }
+
+  /// - Parameter look: gets a context with the migrated store when everything else was looked at;
+  ///   what it throws is a failure.
+  init(
+    of fixture: URL, to model: VersionedModel, in folder: URL,
+    expecting expectations: MigrationExpectations, look: (ManagedObjectContext) throws -> Void
+  ) throws {
     self.fixture = fixture
     store = folder.appending(path: fixture.lastPathComponent)
-    try FileManager.default.copyItem(at: fixture, to: store)
+    try FixtureFiles(store: fixture).copy(to: store)
     let attributes = try FileManager.default.attributesOfItem(
-      atPath: fixture.path(percentEncoded: false))
+      atPath: store.path(percentEncoded: false))
     byteCount = (attributes[.size] as? Int) ?? Int(attributes[.size] as? UInt64 ?? 0)
     let summary = try StoreSummary(of: store)
     let before = try StoreSurvey(of: store)
@@ -58,27 +69,49 @@ public struct MigrationCheck: Sendable {
       summary.versionName
       ?? model.version(matching: before.model.entityVersionHashesByName)?.name ?? "unknown"
 
-    let clock = ContinuousClock()
-    let start = clock.now
-    let coordinator = PersistentStoreCoordinator(versionedModel: model)
-    let opened = try coordinator.addPersistentStore(type: .quire, at: store, options: .migrating)
-    duration = clock.now - start
-    plan = opened.migrationReport?.plan
-    let identifier = opened.identifier
-    try coordinator.remove(opened)
+    let opening = try TimedOpening(of: store, model, expectations)
+    duration = opening.duration
+    plan = opening.store.migrationReport?.plan
+    let identifier = opening.store.identifier
+    try opening.close()
 
-    var comparison = SurveyComparison(before, try StoreSurvey(of: store), model.current)
+    outcome = try StoreSurvey(of: store)
+    var comparison = SurveyComparison(before, outcome, model.current, expectations)
     comparison.compare()
     if identifier != summary.identifier {
       comparison.fail("the store's UUID changed from \(summary.identifier) to \(identifier)")
     }
     let inspection = try StoreInspection(of: store)
     for finding in inspection.findings { comparison.fail(finding) }
-    let again = PersistentStoreCoordinator(versionedModel: model)
-    let reopened = try again.addPersistentStore(type: .quire, at: store, options: .migrating)
-    if reopened.migrationReport != nil { comparison.fail("opening again migrated again") }
-    try again.remove(reopened)
+    let again = try TimedOpening(of: store, model, expectations)
+    if again.store.migrationReport != nil { comparison.fail("opening again migrated again") }
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = again.coordinator
+    do { try look(context) } catch {
+      comparison.fail("the application's own check says: \(error)")
+    }
+    try again.close()
     failures = comparison.failures
     comparedCount = comparison.comparedCount + inspection.referenceCount + 2
   }
+}
+
+/// A store that was opened, and how long that took, the migration included.
+struct TimedOpening {
+  let coordinator: PersistentStoreCoordinator
+  let store: PersistentStore
+  /// From the call that opens the store to its return: what it changed is durable then.
+  let duration: Duration
+
+  init(of url: URL, _ model: VersionedModel, _ expectations: MigrationExpectations) throws {
+    coordinator = PersistentStoreCoordinator(
+      versionedModel: model, classes: expectations.classes)
+    let clock = ContinuousClock()
+    let start = clock.now
+    store = try coordinator.addPersistentStore(
+      type: .quire, at: url, options: expectations.options)
+    duration = clock.now - start
+  }
+
+  func close() throws { try coordinator.remove(store) }
 }

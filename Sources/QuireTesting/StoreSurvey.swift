@@ -10,9 +10,9 @@ import Quire
 ///
 /// Read through contexts and objects, as an application would, so that a survey before and one
 /// after a migration do not share the migration's own view of rows.
-struct StoreSurvey {
+package struct StoreSurvey: Sendable {
   /// An object by concrete entity and key.
-  struct Name: Hashable, Comparable, CustomStringConvertible {
+  struct Name: Hashable, Comparable, Sendable, CustomStringConvertible {
     var entity: String
     var key: Int64
 
@@ -22,7 +22,7 @@ struct StoreSurvey {
     }
   }
 
-  struct Content {
+  struct Content: Sendable {
     var attributes: [String: AttributeValue] = [:]
     /// Destinations by relationship, to-one ones as a list of at most one.
     var links: [String: [Name]] = [:]
@@ -32,7 +32,7 @@ struct StoreSurvey {
   private(set) var objects: [Name: Content] = [:]
 
   /// Surveys a store of any version: the model is the one the store carries.
-  init(of url: URL) throws {
+  package init(of url: URL) throws {
     let model = try PersistentStoreCoordinator.managedObjectModel(storedAt: url)
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(

@@ -107,4 +107,18 @@ public final class PersistentStore: Sendable {
 
   /// What the engine says about the store's pages.
   public var statistics: StoreStatistics { pages.statistics }
+
+  /// Writes the last save into a new file, which is then a closed store of its own with the same
+  /// UUID. The store can be used meanwhile.
+  ///
+  /// - Throws: when there is a file already, or it cannot be written. No file is left then.
+  package func backUp(to url: URL) throws {
+    do {
+      try pages.backUp(to: url.path(percentEncoded: false))
+    } catch {
+      throw PersistenceError(
+        .persistentStoreOperation,
+        "the store cannot be copied to \(url.path(percentEncoded: false))", underlying: error)
+    }
+  }
 }

@@ -1,97 +1,85 @@
-import Foundation
 import Quire
 import QuireTesting
 import QuireXcode
 import Testing
 
 // The first seed, on the bundled stores: one of every version of the gallery's model, each opened
-// with the current one.
+// with the current one. This is what `docs/migration.md` tells an application to write.
 @Suite struct GalleryMigrationTests {
-  private static let fixtures = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Fixtures")
-
-  private static let versions = ["1.3", "1.3.5", "1.4", "1.6", "2.0", "2.7"]
-
-  private func model() throws -> VersionedModel {
-    try VersionedModel(contentsOf: Self.fixtures.appending(path: "Gallery.xcdatamodeld"))
+  @Test(arguments: try MigrationFixtures(in: Gallery.folder).all)
+  func `every shipped store migrates`(fixture: MigrationFixture) throws {
+    try fixture.check(migratingTo: Gallery.model(), budget: .milliseconds(200))
   }
 
-  private func copy(_ version: String, to folder: TemporaryFolder) throws -> URL {
-    let url = folder.file("Gallery \(version).quire")
-    try FileManager.default.copyItem(
-      at: Self.fixtures.appending(path: "Gallery/Gallery \(version).quire"), to: url)
-    return url
+  @Test func `every shipped version has a fixture`() throws {
+    try MigrationFixtures(in: Gallery.folder).requireFixtures(of: Gallery.model(), shipped: .all)
   }
 
-  @Test(arguments: zip(versions, [24, 63, 68, 60, 52, 27]))
-  func `migrates from`(_ version: String, _ artworks: Int) throws {
-    let folder = try TemporaryFolder()
-    let coordinator = PersistentStoreCoordinator(versionedModel: try model())
-    try coordinator.addPersistentStore(
-      type: .sqlite, at: try copy(version, to: folder),
-      options: [
-        MigratePersistentStoresAutomaticallyOption: true,
-        InferMappingModelAutomaticallyOption: true,
-      ])
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    let found = try context.fetch(FetchRequest<ManagedObject>(entityName: "Artwork"))
-    #expect(found.count == artworks)
-    // Follow a link that was renamed and widened on the way: from an artwork to its artists and
-    // back.
-    let linked = try found.filter {
-      let artists = try $0.value(forKey: "artists") as? Set<ManagedObject> ?? []
-      for artist in artists {
-        let works = try artist.value(forKey: "artworks") as? Set<ManagedObject>
-        #expect(works?.contains($0) == true)
-      }
-      return !artists.isEmpty
+  @Test func `a failure is one issue that says everything`() throws {
+    let fixture = MigrationFixture(at: Gallery.folder.appending(path: "Gallery 1.3.quire"))
+    try withKnownIssue {
+      try fixture.check(
+        migratingTo: Gallery.model(), budget: .seconds(10), counts: ["Artwork": 25, "Note": 1])
+    } matching: { issue in
+      issue.error.map { "\($0)" } == """
+        2 failures of the fixture “Gallery 1.3.quire”:
+          1. Artwork: objects: 24 instead of 25
+          2. Note: objects: 0 instead of 1
+        """
     }
-    #expect(!linked.isEmpty)
-    let required = try found.map { try $0.value(forKey: "slug") as? String }
-    #expect(required.allSatisfy { $0 != nil }, "what became required has its default")
   }
 
-  @Test(arguments: versions)
-  func `every object, value and link is what it was`(_ version: String) throws {
-    let folder = try TemporaryFolder()
-    let check = try MigrationCheck(
-      of: Self.fixtures.appending(path: "Gallery/Gallery \(version).quire"), to: try model(),
-      in: folder.url)
-    #expect(check.failures == [])
-    #expect(check.sourceVersion == "Gallery \(version)")
-    #expect((check.plan == nil) == (version == "2.7"))
+  // The mistake that this is for: somebody edits a version that users have.
+  @Test func `a model that was changed after its version shipped is found`() throws {
+    let model = try Gallery.model()
+    let versions = model.versions.map { version in
+      version.name == "Gallery 1.3"
+        ? VersionedModel.Version(version.name, model.versions[1].model) : version
+    }
+    let edited = try #require(VersionedModel(name: model.name, versions: versions))
+    let error = try #require(throws: MigrationFixtureError.self) {
+      try MigrationFixtures(in: Gallery.folder).requireFixtures(of: edited)
+    }
+    #expect(error.failures.count == 1)
+    #expect(error.failures[0].contains("the model of Gallery 1.3 was changed after"))
+    #expect(error.failures[0].contains("+ Note"))
+  }
+
+  @Test(arguments: try MigrationFixtures(in: Gallery.folder).all)
+  func `artworks, their artists and what became required are there`(
+    fixture: MigrationFixture
+  ) throws {
+    let artworks = try #require(Gallery.artworkCounts[fixture.name])
+    try fixture.check(migratingTo: Gallery.model()) { context in
+      let found = try context.fetch(FetchRequest<ManagedObject>(entityName: "Artwork"))
+      #expect(found.count == artworks)
+      // Follow a link that was renamed and widened on the way: from an artwork to its artists and
+      // back.
+      let linked = try found.filter {
+        let artists = try $0.value(forKey: "artists") as? Set<ManagedObject> ?? []
+        for artist in artists {
+          let works = try artist.value(forKey: "artworks") as? Set<ManagedObject>
+          #expect(works?.contains($0) == true)
+        }
+        return !artists.isEmpty
+      }
+      #expect(!linked.isEmpty)
+      let required = try found.map { try $0.value(forKey: "slug") as? String }
+      #expect(required.allSatisfy { $0 != nil }, "what became required has its default")
+    }
   }
 
   @Test func `every version migrates to every later one, in one jump and step by step alike`()
     throws
   {
-    let model = try model()
-    let names = Self.versions.map { "Gallery \($0)" }
-    for (index, start) in Self.versions.enumerated() {
-      let folder = try TemporaryFolder()
-      let stepwise = try copy(start, to: folder)
-      for (offset, end) in names.enumerated() where offset > index {
-        let target = try #require(model.endingAt(end))
-        try migrate(stepwise, target)
-        let jumped = try TemporaryFolder()
-        let direct = try copy(start, to: jumped)
-        try migrate(direct, target)
-        // What a later version dropped and a still later one brought back is lost step by step
-        // alone.
-        let (one, other) = (try StoreSummary(of: stepwise), try StoreSummary(of: direct))
-        #expect(one.versionName == end && other.versionName == end)
-        #expect(one.entities.map(\.objectCount) == other.entities.map(\.objectCount))
-        #expect(try StoreInspection(of: stepwise).findings == [])
-        #expect(try StoreInspection(of: direct).findings == [])
+    let model = try Gallery.model()
+    let fixtures = try MigrationFixtures(in: Gallery.folder).all
+    #expect(fixtures.map(\.name) == model.versions.map { "\($0.name).quire" })
+    for (index, fixture) in fixtures.enumerated() {
+      for version in model.versions[index...] {
+        let target = try #require(model.endingAt(version.name))
+        try fixture.check(migratingTo: target, stepByStep: true)
       }
     }
-  }
-
-  private func migrate(_ url: URL, _ model: VersionedModel) throws {
-    let coordinator = PersistentStoreCoordinator(versionedModel: model)
-    let store = try coordinator.addPersistentStore(type: .quire, at: url, options: .migrating)
-    try coordinator.remove(store)
   }
 }

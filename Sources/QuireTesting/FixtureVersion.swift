@@ -1,0 +1,76 @@
+import Quire
+
+/// Which version of a model a fixture has, by what the file itself says.
+struct FixtureVersion {
+  let fixture: MigrationFixture
+  /// The name that the version had when the store was written, or migrated to it.
+  let recordedName: String?
+  /// The model that the store carries.
+  let storedModel: ManagedObjectModel
+
+  /// - Throws: when the fixture cannot be opened.
+  init(of fixture: MigrationFixture) throws {
+    self.fixture = fixture
+    recordedName = try StoreSummary(of: fixture.url).versionName
+    storedModel = try PersistentStoreCoordinator.managedObjectModel(storedAt: fixture.url)
+  }
+
+  func fits(_ version: VersionedModel.Version) -> Bool {
+    version.model.entityVersionHashesByName == storedModel.entityVersionHashesByName
+  }
+
+  /// What is wrong when the model does not know the fixture's version as the fixture has it, and
+  /// what to do; `nil` when it does.
+  func mismatch(in model: VersionedModel) -> String? {
+    // A version may have another name now; its stores can be migrated all the same.
+    if model.versions.contains(where: fits) { return nil }
+    if let version = recordedName.flatMap({ model.version(named: $0) }) {
+      return changedInPlace(version, in: model)
+    }
+    guard let nearest = nearestVersion(in: model) else { return "the model has no version" }
+    if let recordedName {
+      return """
+        its version, \(recordedName), is not a version of \(model.name) any more, and no other \
+        equals it. The nearest, \(nearest.name), differs from what the fixture has:
+        \(difference(to: nearest))
+        Bring the version back: stores of users that have it could not be opened.
+        """
+    }
+    return model.versions.count == 1
+      ? changedInPlace(nearest, in: model)
+      : """
+      it has none of the versions of \(model.name). The nearest, \(nearest.name), differs from what \
+      the fixture has:
+      \(difference(to: nearest))
+      If \(nearest.name) was shipped as the fixture has it, bring that back and make the change in \
+      a new version. If the fixture is of another version, add that to the model.
+      """
+  }
+
+  private func changedInPlace(
+    _ version: VersionedModel.Version, in model: VersionedModel
+  ) -> String {
+    """
+    the model of \(version.name) was changed after this fixture was recorded:
+    \(difference(to: version))
+    Stores of users that have \(version.name) as it was could not be opened. If it was shipped, \
+    bring it back as it was, and make the change in a new version\
+    \(version == model.currentVersion ? "" : ", after \(model.currentVersion.name)"). \
+    If it never was, record the fixture anew, with replacing: true.
+    """
+  }
+
+  private func difference(to version: VersionedModel.Version) -> String {
+    let difference = ModelDifference(from: storedModel, to: version.model)
+    return "\(difference)".split(separator: "\n").map { "  \($0)" }.joined(separator: "\n")
+  }
+
+  private func nearestVersion(in model: VersionedModel) -> VersionedModel.Version? {
+    let hashes = storedModel.entityVersionHashesByName
+    func distance(_ version: VersionedModel.Version) -> Int {
+      let theirs = version.model.entityVersionHashesByName
+      return Set(hashes.keys).union(theirs.keys).count { hashes[$0] != theirs[$0] }
+    }
+    return model.versions.min { distance($0) < distance($1) }
+  }
+}

@@ -1,0 +1,182 @@
+import Quire
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A store that a version of an application wrote, kept to see that the current one can open it.
+///
+/// ```swift
+/// @Test(arguments: try MigrationFixtures(in: folder).all)
+/// func `every shipped store migrates`(fixture: MigrationFixture) throws {
+///   try fixture.check(migratingTo: model, budget: .milliseconds(200))
+/// }
+/// ```
+public struct MigrationFixture: Sendable, Hashable, Identifiable, CustomStringConvertible {
+  /// The store. It is read, and never opened for writing.
+  public let url: URL
+  /// The path from the fixtures' folder: what reports and the list of tests show.
+  public let name: String
+
+  /// - Parameter name: the name of the file unless given.
+  public init(at url: URL, name: String? = nil) {
+    self.url = url
+    self.name = name ?? url.lastPathComponent
+  }
+
+  public var id: String { name }
+  public var description: String { name }
+
+  /// How many copies are opened before a migration counts as too slow.
+  public static let copyCount = 3
+
+  /// Migrates a copy of the fixture to the model's current version, and throws everything that is
+  /// wrong with the outcome.
+  ///
+  /// Checked are:
+  /// - that every object is there, with each attribute value that both versions have and each link
+  ///   that may survive, as the difference of the two models says;
+  /// - that every page and row is sound, and every reference leads to an object and back;
+  /// - that the store's UUID is what it was, and that opening a second time does nothing;
+  /// - that the fixture's own files were not touched.
+  ///
+  /// A test with this fails on the text of the error; there is nothing else to expect.
+  ///
+  /// - Parameters:
+  ///   - model: all versions; the current one is migrated to. A fixture of the current version is
+  ///     opened and compared all the same.
+  ///   - budget: how long opening may take, from the call to the durable commit of the migration.
+  ///     Machines that run tests are noisy: when the first copy takes longer, up to two more are
+  ///     made and opened, and the fastest counts. No time is checked when `nil`.
+  ///   - counts: how many objects entities have afterwards, where a mapping merges or drops some.
+  ///   - changedEntities: entities whose objects a mapping of your own makes: their soundness is
+  ///     checked, and their number where `counts` says one, but not what became of their values and
+  ///     links.
+  ///   - stepByStep: also migrate another copy over every version between the fixture's and the
+  ///     current one, and expect the same outcome, object by object. Not so, even if all is well,
+  ///     where a version drops something that a later one has again, or gives it a default.
+  ///   - classes: the classes of the objects that `look` gets.
+  ///   - options: how the application opens its store.
+  ///   - look: gets a context with the migrated copy, for what only the application knows. What it
+  ///     throws is reported with the rest. The context ends with the call.
+  /// - Throws: ``MigrationFixtureError`` with all failures. Also a fixture that cannot be read is
+  ///   one.
+  /// - Complexity: O(bytes of the fixture), which are held in memory to see that nobody changes
+  ///   them.
+  public func check(
+    migratingTo model: VersionedModel, budget: Duration? = nil, counts: ExpectedCounts = [:],
+    changedEntities: Set<String> = [], stepByStep: Bool = false,
+    classes: [ManagedObject.Type] = [], options: PersistentStoreOptions = .migrating,
+    look: (ManagedObjectContext) throws -> Void = { _ in }
+  ) throws {
+    let expectations = MigrationExpectations(
+      counts: counts, changedEntities: changedEntities, classes: classes, options: options)
+    let failures = failures(model, budget, stepByStep, expectations, look)
+    guard failures.isEmpty else { throw MigrationFixtureError("the fixture “\(name)”", failures) }
+  }
+
+  private func failures(
+    _ model: VersionedModel, _ budget: Duration?, _ stepByStep: Bool,
+    _ expectations: MigrationExpectations, _ look: (ManagedObjectContext) throws -> Void
+  ) -> [String] {
+    var failures: [String] = []
+    do {
+      let files = FixtureFiles(store: url)
+      let content = try files.content()
+      do {
+        let findings = try StoreInspection(of: url).findings
+        if !findings.isEmpty {
+          failures += findings.map { "before any migration it is unsound: \($0)" }
+        } else if let mismatch = try FixtureVersion(of: self).mismatch(in: model) {
+          failures.append(mismatch)
+        } else {
+          failures += try FixtureFiles.withTemporaryFolder { folder in
+            let trial = FixtureTrial(
+              fixture: self, model: model, folder: folder, expectations: expectations)
+            return try trial.failures(within: budget, stepByStep: stepByStep, look)
+          }
+        }
+      } catch {
+        failures.append(diagnosis(of: error))
+      }
+      failures += try files.changes(since: content)
+    } catch {
+      failures.append("it cannot be read: \(error)")
+    }
+    return failures
+  }
+
+  /// An error of the engine, with what most often is behind it.
+  func diagnosis(of error: any Error) -> String {
+    let start = (try? Data(contentsOf: url))?.prefix(40) ?? Data()
+    if start.starts(with: Array("version https://git-lfs".utf8)) {
+      return "it is a pointer of Git LFS, not the store itself: fetch it with “git lfs pull”"
+    }
+    if start.starts(with: Array("SQLite format 3".utf8)) {
+      return "it is a SQLite database: bring a Core Data store in with “quire import” first"
+    }
+    return "\(error)"
+  }
+}
+
+/// The copies that are made of one fixture during a check.
+private struct FixtureTrial {
+  let fixture: MigrationFixture
+  let model: VersionedModel
+  let folder: URL
+  let expectations: MigrationExpectations
+
+  func failures(
+    within budget: Duration?, stepByStep: Bool, _ look: (ManagedObjectContext) throws -> Void
+  ) throws -> [String] {
+    let check = try MigrationCheck(
+      of: fixture.url, to: model, in: try place("checked"), expecting: expectations, look: look)
+    var failures = check.failures
+    if let budget { failures += try lateness(check.duration, budget) }
+    if stepByStep {
+      failures += try StepwiseMigration(of: try copy("stepwise"), in: model, expectations)
+        .failures(comparedWith: check.outcome)
+    }
+    return failures
+  }
+
+  private func lateness(_ first: Duration, _ budget: Duration) throws -> [String] {
+    var best = first
+    var copies = 1
+    while best > budget, copies < MigrationFixture.copyCount {
+      copies += 1
+      let opening = try TimedOpening(of: try copy("timed \(copies)"), model, expectations)
+      best = min(best, opening.duration)
+      try opening.close()
+    }
+    guard best > budget else { return [] }
+    return [
+      "opening it took \(best.milliseconds) ms, the best of \(copies) copies, and may take "
+        + "\(budget.milliseconds) ms"
+    ]
+  }
+
+  private var fileName: String { fixture.url.lastPathComponent }
+
+  private func place(_ name: String) throws -> URL {
+    let place = folder.appending(path: name)
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    return place
+  }
+
+  private func copy(_ name: String) throws -> URL {
+    let copy = try place(name).appending(path: fileName)
+    try FixtureFiles(store: fixture.url).copy(to: copy)
+    return copy
+  }
+}
+
+extension Duration {
+  /// To a tenth, for people.
+  fileprivate var milliseconds: String {
+    let tenths = (self / .microseconds(100)).rounded()
+    return "\(tenths / 10)"
+  }
+}
