@@ -68,6 +68,7 @@ extension PersistenceError.Code {
   public static let migrationMissingMappingModel = Self(rawValue: 134140)
   public static let migrationManagerSourceStore = Self(rawValue: 134150)
   public static let migrationManagerDestinationStore = Self(rawValue: 134160)
+  public static let entityMigrationPolicy = Self(rawValue: 134170)
   public static let inferredMappingModel = Self(rawValue: 134190)
   /// A key that no property of the entity has (Core Data raises an exception here).
   public static let undefinedKey = Self(rawValue: 1_340_001)

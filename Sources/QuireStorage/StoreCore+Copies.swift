@@ -130,7 +130,7 @@ extension StoreCore {
 
 extension WriteTransaction {
   /// Builds every tree of another store's snapshot here.
-  func copyTrees(of source: Snapshot, progress: (Int, Int) throws -> Bool) throws {
+  package func copyTrees(of source: Snapshot, progress: (Int, Int) throws -> Bool) throws {
     let trees = try source.treeNames()
     let total = trees.reduce(0) { $0 + $1.count }
     var done = 0

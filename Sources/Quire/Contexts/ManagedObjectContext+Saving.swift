@@ -12,6 +12,16 @@ extension ManagedObjectContext {
   ///   by another save since it was read here, with the conflicts;
   ///   ``PersistenceError/Code/persistentStoreSave`` when the engine cannot write, with its error.
   public final func save() throws {
+    try write(validating: true)
+  }
+
+  /// Saves without validating, and lets go of the rows: for whoever makes objects in large numbers,
+  /// validates them in the end, and seldom looks at one again.
+  final func flush() throws {
+    try write(validating: false)
+  }
+
+  private func write(validating: Bool) throws {
     processPendingChanges()
     try throwUnreported()
     guard hasChanges else { return }
@@ -21,7 +31,7 @@ extension ManagedObjectContext {
         .persistentStoreSave, "the store was opened read-only: open it for writing to save")
     }
     let save = try SaveOperation(self, store)
-    try save.validate(in: self)
+    if validating { try save.validate(in: self) }
     let transaction: WriteTransaction
     do {
       transaction = try store.pages.beginWrite()
@@ -41,11 +51,11 @@ extension ManagedObjectContext {
       }
       throw error
     }
-    try finish(save)
+    try finish(save, keepsRows: validating)
   }
 
   /// Makes the objects of a committed save clean.
-  private func finish(_ save: SaveOperation) throws {
+  private func finish(_ save: SaveOperation, keepsRows: Bool) throws {
     changes = Changes()
     view = nil
     let view = try latestView()
@@ -59,7 +69,7 @@ extension ManagedObjectContext {
     for object in save.inserted.map(\.object) + save.touched {
       object.keepTransientSlots()
       object.state = []
-      object.row = try view.row(object.reference)
+      object.row = keepsRows ? try view.row(object.reference) : nil
     }
   }
 }

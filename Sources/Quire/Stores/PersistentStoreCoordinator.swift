@@ -126,6 +126,12 @@ public final class PersistentStoreCoordinator: Sendable {
     try storage { () throws(StorageError) in try store.pages.close() }
   }
 
+  /// Takes a store that somebody else has opened and will close.
+  func attach(_ store: PersistentStore) { current.withLock { $0 = store } }
+
+  /// Lets go of a store without closing it.
+  func detach() { current.withLock { $0 = nil } }
+
   /// The ID that ``ManagedObjectID/uriRepresentation()`` was made of.
   ///
   /// - Returns: `nil` when the URI is not of the coordinator's store, names no entity of its model,

@@ -9,9 +9,8 @@ import QuireStorage
 
 /// Makes a store of objects whose keys are known beforehand: an import, or a fixture.
 ///
-/// The store is made under another name and gets its own when it is whole and on disk, so that a
-/// crash leaves nothing there that could be taken for an empty store. What it does leave, the next
-/// builder of the same store removes.
+/// A ``PartialStore`` until it is finished: a crash leaves nothing that could be taken for an empty
+/// store.
 package final class StoreBuilder {
   /// An object by entity and key.
   package struct ObjectKey: Hashable, Sendable {
@@ -24,57 +23,28 @@ package final class StoreBuilder {
     }
   }
 
-  private let path: String
-  private let files = DiskFileSystem()
-  private let pages: PageStore
-  private let entities: StoreEntities
+  private let part: PartialStore
   private let writer: StoreWriter
   private var isFinished = false
+  private var entities: StoreEntities { part.entities }
 
   /// - Throws: when there is a file already, when none can be made, or when another builder is at
   ///   work on it.
   package init(
     creating url: URL, model: ManagedObjectModel, versionName: String?, uuid: UUID
   ) throws {
-    path = files.destination(of: url.path(percentEncoded: false))
-    let part = StoreBuilder.partPath(of: path)
     var options = PageStoreOptions()
-    options.mustNotExist = true
     options.identity = StoreIdentity(uuid)
-    do throws(StorageError) {
-      guard try files.identifier(of: path) == nil else { throw .alreadyExists(path: path) }
-      try PageStore.remove(part)
-      pages = try PageStore.open(part, options: options)
-    } catch {
-      throw StoreBuilder.failure(path, error)
-    }
-    do {
-      let schema = try StoreSchema(for: model, versionName: versionName)
-      entities = try StoreEntities(
-        ModelBinding(model), schema: schema, identity: pages.identity)
-      let transaction = try pages.beginWrite()
-      try schema.write(to: transaction, model: model)
-      writer = StoreWriter(transaction, entities)
-    } catch {
-      try? pages.close()
-      try? PageStore.remove(part)
-      throw error
-    }
-  }
-
-  private static func partPath(of path: String) -> String { path + "-part" }
-
-  private static func failure(_ path: String, _ error: StorageError) -> PersistenceError {
-    PersistenceError(
-      .persistentStoreOpen, "the store at \(path) cannot be made", underlying: error)
+    part = try PartialStore(
+      path: url.path(percentEncoded: false), model: model, versionName: versionName,
+      options: options)
+    let transaction = try part.pages.beginWrite()
+    try part.entities.schema.write(to: transaction, model: model)
+    writer = StoreWriter(transaction, part.entities)
   }
 
   deinit {
-    guard !isFinished else { return }
-    // What cannot be removed here, the next builder of the store will try to remove.
-    writer.transaction.abort()
-    try? pages.close()
-    try? PageStore.remove(StoreBuilder.partPath(of: path))
+    if !isFinished { writer.transaction.abort() }
   }
 
   /// Adds an object. References may lead to objects that are added later.
@@ -128,14 +98,8 @@ package final class StoreBuilder {
   package func finish() throws {
     try writer.writeKeys()
     try writer.transaction.commit()
-    do throws(StorageError) {
-      try pages.close()
-      try files.publish(StoreBuilder.partPath(of: path), as: path)
-      isFinished = true
-      try files.syncFolder(of: path, for: .creationFolder)
-    } catch {
-      throw StoreBuilder.failure(path, error)
-    }
+    isFinished = true
+    try part.publish()
   }
 
   private func storage(of name: String) throws -> EntityStorage {

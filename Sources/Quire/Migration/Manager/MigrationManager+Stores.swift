@@ -1,0 +1,214 @@
+import QuireModel
+import QuireStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension MigrationManager {
+  /// Migrates a store into another file, or in its own place when both URLs are one.
+  ///
+  /// Both are files of Quire's own format. The destination gets a UUID of its own, unless its
+  /// options name one; a store that is migrated in place keeps its. Metadata go along.
+  ///
+  /// - Throws: ``PersistenceError/Code/migrationManagerSourceStore`` (134150) when the source
+  ///   cannot be opened or is not of the source model;
+  ///   ``PersistenceError/Code/migrationManagerDestinationStore`` (134160) when the destination is
+  ///   there already or cannot be made; ``PersistenceError/Code/migrationMissingMappingModel``
+  ///   (134140) when the mapping is for other models;
+  ///   ``PersistenceError/Code/entityMigrationPolicy`` (134170) when a policy is not registered;
+  ///   ``PersistenceError/Code/migrationCancelled`` (134120); validation errors about the outcome,
+  ///   as a save would throw them; what policies and expressions throw. The source is then as it
+  ///   was, and there is no destination.
+  public final func migrateStore(
+    from sourceURL: URL, type sourceType: StoreType = .quire,
+    options sourceOptions: PersistentStoreOptions = [:], mapping: MappingModel,
+    to destinationURL: URL, type destinationType: StoreType = .quire,
+    options destinationOptions: PersistentStoreOptions = [:]
+  ) throws {
+    guard sourceType == .quire, destinationType == .quire, sourceURL.isFileURL,
+      destinationURL.isFileURL
+    else {
+      throw PersistenceError(
+        .persistentStoreInvalidType,
+        "a migration leads from a file of Quire's format to another: \(sourceType.rawValue) at "
+          + "\(sourceURL.absoluteString), \(destinationType.rawValue) at "
+          + "\(destinationURL.absoluteString)")
+    }
+    let files = DiskFileSystem()
+    let source = files.destination(of: sourceURL.path(percentEncoded: false))
+    let destination = files.destination(of: destinationURL.path(percentEncoded: false))
+    try migrateStore(
+      from: source, to: destination, mapping, uuid: destinationOptions.storeUUID, in: files)
+  }
+
+  /// Core Data's older spelling of
+  /// ``migrateStore(from:type:options:mapping:to:type:options:)``.
+  public final func migrateStore(
+    from sourceURL: URL, sourceType: StoreType, options sourceOptions: PersistentStoreOptions? = nil,
+    with mappings: MappingModel?, toDestinationURL destinationURL: URL, destinationType: StoreType,
+    destinationOptions: PersistentStoreOptions? = nil
+  ) throws {
+    guard let mappings else {
+      throw PersistenceError(
+        .migrationMissingMappingModel, "a migration needs a mapping model, and there is none")
+    }
+    try migrateStore(
+      from: sourceURL, type: sourceType, options: sourceOptions ?? [:], mapping: mappings,
+      to: destinationURL, type: destinationType, options: destinationOptions ?? [:])
+  }
+
+  /// The same, on a file system that a test may bring.
+  package final func migrateStore(
+    from source: String, to destination: String, _ mapping: MappingModel, uuid: UUID?,
+    in files: any FileSystem
+  ) throws {
+    guard !isMigrating else {
+      throw PersistenceError(.migration, "the manager is at work on another migration")
+    }
+    isMigrating = true
+    defer { isMigrating = false }
+    reset()
+    mappingModel = mapping
+    let isInPlace = source == destination
+    let pages = try openSource(source, isReadOnly: !isInPlace, in: files)
+    defer { try? pages.close() }
+    if isInPlace {
+      try migrate(pages, mapping, at: source, in: files)
+    } else {
+      var options = PageStoreOptions()
+      options.identity = uuid.map { StoreIdentity($0) }
+      // Nobody sees the store before it is whole: its commits need not be on disk one by one.
+      options.durability = .ordered
+      let part = try destinationError {
+        try PartialStore(
+          path: destination, model: destinationModel, versionName: nil,
+          metadata: try metadata(of: pages), options: options, in: files)
+      }
+      try fill(part, from: pages, mapping)
+      try destinationError { try part.publish() }
+    }
+  }
+
+  private func openSource(
+    _ path: String, isReadOnly: Bool, in files: any FileSystem
+  ) throws -> PageStore {
+    var options = PageStoreOptions()
+    options.createIfMissing = false
+    options.isReadOnly = isReadOnly
+    do {
+      return try PageStore.open(path, options: options, in: files)
+    } catch {
+      throw PersistenceError(
+        .migrationManagerSourceStore, "the source store at \(path) cannot be opened",
+        underlying: error)
+    }
+  }
+
+  private func destinationError<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as PersistenceError {
+      throw PersistenceError(
+        .migrationManagerDestinationStore, "the destination store cannot be made",
+        underlying: error)
+    }
+  }
+
+  private func metadata(of pages: PageStore) throws -> [String: AttributeValue] {
+    try pages.read { try StoreSchema(from: $0) }?.metadata ?? [:]
+  }
+
+  // MARK: In place
+
+  /// Makes the store one of the destination model, by one commit: the new trees are made in a file
+  /// beside it first, and then take the place of the old ones.
+  ///
+  /// When this throws, the store is as it was.
+  final func migrate(
+    _ pages: PageStore, _ mapping: MappingModel, at path: String, versionName: String? = nil,
+    in files: any FileSystem
+  ) throws {
+    mappingModel = mapping
+    var options = PageStoreOptions()
+    options.identity = pages.identity
+    // It is never opened again, so it never has to be on disk.
+    options.durability = .none
+    let part = try destinationError {
+      try PartialStore(
+        path: path, suffix: "-migrating", mustNotExist: false, model: destinationModel,
+        versionName: versionName, metadata: try metadata(of: pages), options: options, in: files)
+    }
+    defer { part.discard() }
+    let before = try pages.snapshot().commitNumber
+    try fill(part, from: pages, mapping)
+    let transaction = try pages.beginWrite()
+    do {
+      guard transaction.commitNumber.rawValue == before.rawValue + 1 else {
+        throw PersistenceError(.migration, "the store was changed while it was migrated")
+      }
+      for (name, _, _) in try pages.snapshot().treeNames() { try transaction.dropTree(name) }
+      try transaction.copyTrees(of: try part.pages.snapshot()) { _, _ in cancellation == nil }
+      try transaction.commit()
+    } catch {
+      transaction.abort()
+      guard let error = error as? StorageError else { throw error }
+      throw PersistenceError(
+        .migration, "the store could not be migrated and has its old version", underlying: error)
+    }
+  }
+
+  /// Carries the mapping out, from one store to a new one.
+  private func fill(_ part: PartialStore, from pages: PageStore, _ mapping: MappingModel) throws {
+    try part.pages.write { transaction in
+      try part.entities.schema.write(to: transaction, model: destinationModel)
+    }
+    let source = PersistentStoreCoordinator(managedObjectModel: sourceModel)
+    try attachSource(pages, to: source)
+    let destination = PersistentStoreCoordinator(managedObjectModel: destinationModel)
+    destination.attach(
+      PersistentStore(
+        type: .quire, url: nil, isReadOnly: false, pages: part.pages, entities: part.entities,
+        migrationReport: nil))
+    sourceContext.persistentStoreCoordinator = source
+    destinationContext.persistentStoreCoordinator = destination
+    defer {
+      // The stores belong to this call; what policies keep of their objects has no store then.
+      sourceContext.reset()
+      destinationContext.reset()
+      source.detach()
+      destination.detach()
+    }
+    var passes = try MigrationPasses(mapping, self)
+    try passes.run(try MigrationSources(sourceContext))
+    var validation = DestinationValidation(
+      try destinationContext.latestView(), destination.binding)
+    try validation.run()
+    migrationProgress = 1
+    progressHandler?(1)
+  }
+
+  private func attachSource(
+    _ pages: PageStore, to coordinator: PersistentStoreCoordinator
+  ) throws {
+    let schema = try pages.read { snapshot -> StoreSchema? in
+      guard try StoreSchema.matches(coordinator.binding.hashBytes, in: snapshot) else {
+        let hashes = try StoreSchema.hashes(in: snapshot)
+        throw PersistenceError(
+          .migrationManagerSourceStore,
+          "the source store is not of the source model "
+            + "(\(StoreOpening.differences(hashes, sourceModel)))")
+      }
+      return try StoreSchema(from: snapshot)
+    }
+    guard let schema else { throw StoreSchema.damaged("is missing") }
+    coordinator.attach(
+      PersistentStore(
+        type: .quire, url: nil, isReadOnly: true, pages: pages,
+        entities: try StoreEntities(
+          coordinator.binding, schema: schema, identity: pages.identity),
+        migrationReport: nil))
+  }
+}

@@ -1,0 +1,178 @@
+import QuireModel
+import QuireStorage
+
+/// The three passes of a migration over the mappings of a model, in Core Data's order.
+struct MigrationPasses {
+  /// A mapping with the policy that carries it out.
+  private struct Step {
+    let mapping: EntityMapping
+    let policy: EntityMigrationPolicy
+    let source: EntityDescription?
+    var sourceCount = 0
+  }
+
+  private let manager: MigrationManager
+  private var steps: [Step] = []
+  /// How many calls of policies there will be, at least.
+  private var total = 0
+  private var done = 0
+
+  /// How many objects wait to be written before they are: enough that a write costs little, few
+  /// enough that they take little memory.
+  private static let batchCount = 1_000
+
+  init(_ model: MappingModel, _ manager: MigrationManager) throws {
+    self.manager = manager
+    for mapping in model.entityMappings {
+      steps.append(
+        Step(
+          mapping: mapping, policy: try MigrationPasses.policy(of: mapping, in: model),
+          source: try MigrationPasses.source(of: mapping, manager)))
+      try MigrationPasses.checkDestination(of: mapping, manager)
+    }
+    let names = steps.map(\.mapping.name)
+    for (index, name) in names.enumerated() where names[..<index].contains(name) {
+      throw PersistenceError(
+        .migration, "the mapping model has two mappings called \(name); give them different names")
+    }
+  }
+
+  private static func policy(
+    of mapping: EntityMapping, in model: MappingModel
+  ) throws -> EntityMigrationPolicy {
+    if let type = mapping.entityMigrationPolicy { return type.init() }
+    guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else {
+      return EntityMigrationPolicy()
+    }
+    // Xcode's documents name the module too.
+    let last = name.split(separator: ".").last.map(String.init) ?? name
+    guard let type = model.migrationPolicies[name] ?? model.migrationPolicies[last] else {
+      throw PersistenceError(
+        .entityMigrationPolicy,
+        "the mapping \(mapping.name) asks for the policy \(name), which is not registered: add the "
+          + "class to the mapping model's migrationPolicies")
+    }
+    return type.init()
+  }
+
+  /// The entity whose objects the mapping reads; `nil` when it reads none.
+  private static func source(
+    of mapping: EntityMapping, _ manager: MigrationManager
+  ) throws -> EntityDescription? {
+    switch mapping.mappingType {
+    case .addEntityMappingType, .removeEntityMappingType: return nil
+    case .undefinedEntityMappingType, .customEntityMappingType, .copyEntityMappingType,
+      .transformEntityMappingType:
+      guard let name = mapping.sourceEntityName else { return nil }
+      guard let entity = manager.sourceModel.entity(named: name) else {
+        throw PersistenceError(
+          .migration, "the mapping \(mapping.name) reads \(name), which the source model lacks")
+      }
+      try check(entity, mapping.sourceEntityVersionHash, mapping)
+      return entity
+    }
+  }
+
+  private static func checkDestination(
+    of mapping: EntityMapping, _ manager: MigrationManager
+  ) throws {
+    guard let name = mapping.destinationEntityName,
+      mapping.mappingType != .removeEntityMappingType
+    else { return }
+    guard let entity = manager.destinationModel.entity(named: name) else {
+      throw PersistenceError(
+        .migration,
+        "the mapping \(mapping.name) makes objects of \(name), which the destination model lacks")
+    }
+    try check(entity, mapping.destinationEntityVersionHash, mapping)
+  }
+
+  private static func check(
+    _ entity: EntityDescription, _ hash: VersionHash?, _ mapping: EntityMapping
+  ) throws {
+    guard let hash, hash != entity.versionHash else { return }
+    throw PersistenceError(
+      .migrationMissingMappingModel,
+      "the mapping \(mapping.name) is made for another version of \(entity.name)")
+  }
+
+  // MARK: Running
+
+  mutating func run(_ sources: MigrationSources) throws {
+    for index in steps.indices {
+      guard let source = steps[index].source else { continue }
+      steps[index].sourceCount = try sources.count(of: source)
+      total += 2 * steps[index].sourceCount
+    }
+    for step in steps {
+      try enter(step)
+      try step.policy.begin(step.mapping, with: manager)
+      if let source = step.source {
+        try sources.forEach(of: source, step.mapping, step.policy, manager) { object in
+          try step.policy.createDestinationInstances(
+            forSource: object, in: step.mapping, manager: manager)
+          try advance()
+        }
+      }
+      try step.policy.endInstanceCreation(forMapping: step.mapping, manager: manager)
+      try flush()
+    }
+    for step in steps {
+      try enter(step)
+      try createRelationships(step)
+      try step.policy.endRelationshipCreation(forMapping: step.mapping, manager: manager)
+      try flush()
+    }
+    for step in steps {
+      try enter(step)
+      try step.policy.performCustomValidation(forMapping: step.mapping, manager: manager)
+      try step.policy.end(step.mapping, manager: manager)
+      try flush()
+    }
+    manager.currentEntityMapping = nil
+  }
+
+  private func enter(_ step: Step) throws {
+    manager.currentEntityMapping = step.mapping
+    try checkCancellation()
+  }
+
+  private mutating func createRelationships(_ step: Step) throws {
+    let count = manager.associations.count(in: step.mapping.name)
+    // The default policy with nothing to say need not be asked for each object.
+    if step.mapping.relationshipMappings.isEmpty, type(of: step.policy) == EntityMigrationPolicy.self
+    {
+      done += count
+      return
+    }
+    for index in 0..<count {
+      guard let pair = manager.associations.pair(index, in: step.mapping.name) else { break }
+      let object = try manager.destinationContext.object(at: pair.destination)
+      try step.policy.createRelationships(
+        forDestination: object, in: step.mapping, manager: manager)
+      try advance()
+    }
+  }
+
+  private mutating func advance() throws {
+    done += 1
+    manager.unwrittenCount += 1
+    if manager.unwrittenCount >= MigrationPasses.batchCount { try flush() }
+    try checkCancellation()
+  }
+
+  private func checkCancellation() throws {
+    guard let error = manager.cancellation else { return }
+    throw PersistenceError(
+      .migrationCancelled, "the migration was cancelled: \(error)", underlying: error)
+  }
+
+  /// Writes what was made and changed, without validating it yet.
+  private func flush() throws {
+    try manager.destinationContext.flush()
+    manager.associations.settle()
+    manager.unwrittenCount = 0
+    manager.migrationProgress = total == 0 ? 1 : min(1, Float(done) / Float(total))
+    manager.progressHandler?(manager.migrationProgress)
+  }
+}

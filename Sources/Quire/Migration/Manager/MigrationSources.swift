@@ -1,0 +1,62 @@
+import QuireModel
+import QuireStorage
+
+/// The objects that a migration reads, one after the other.
+struct MigrationSources {
+  private let context: ManagedObjectContext
+  private let view: StoreView
+
+  init(_ context: ManagedObjectContext) throws {
+    self.context = context
+    view = try context.latestView()
+  }
+
+  /// How many objects there are of an entity, without those of its subentities.
+  func count(of entity: EntityDescription) throws -> Int {
+    guard let storage = storage(of: entity) else { return 0 }
+    return try view.count(of: storage)
+  }
+
+  /// Calls `body` with each object that a mapping reads. Objects that nobody holds after that are
+  /// gone.
+  func forEach(
+    of entity: EntityDescription, _ mapping: EntityMapping, _ policy: EntityMigrationPolicy,
+    _ manager: MigrationManager, _ body: (ManagedObject) throws -> Void
+  ) throws {
+    guard let expression = mapping.sourceExpression else { return try forEach(of: entity, body) }
+    let value = try manager.value(
+      of: expression, nil, mapping, policy, source: nil, destination: nil)
+    switch value {
+    case nil: return
+    case let objects as [ManagedObject]:
+      for object in objects { try body(object) }
+    case let objects as Set<ManagedObject>:
+      for object in objects.sorted(by: { $0.reference < $1.reference }) { try body(object) }
+    case let other?:
+      throw PersistenceError(
+        .migration,
+        "the source expression of \(mapping.name) gave a \(type(of: other)) instead of objects")
+    }
+  }
+
+  private func forEach(
+    of entity: EntityDescription, _ body: (ManagedObject) throws -> Void
+  ) throws {
+    guard let storage = storage(of: entity), let tree = try view.rows(of: storage) else { return }
+    let number = storage.stored.number
+    var cursor = tree.cursor()
+    var isInside = try cursor.first()
+    while isInside {
+      let object = try context.object(at: Reference(entity: number, key: try cursor.key))
+      if object.row == nil, object.slots.isEmpty {
+        object.row = try Row(try cursor.storedValue(), layout: storage.layout)
+      }
+      try body(object)
+      isInside = try cursor.next()
+    }
+  }
+
+  private func storage(of entity: EntityDescription) -> EntityStorage? {
+    context.modelBinding?.entity(named: entity.name).flatMap { view.entities.byIndex[$0.index] }
+  }
+}
