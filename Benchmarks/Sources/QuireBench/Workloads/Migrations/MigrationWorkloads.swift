@@ -4,6 +4,20 @@ extension Workload {
   static let migrateRewrite = rewrite("migrate_rewrite", count: 100_000)
   static let migrateRewriteMillion = rewrite("migrate_rewrite_1m", count: 1_000_000)
 
+  static let migrateCustom = Workload(
+    name: "migrate_custom",
+    summary: "a policy makes teachers and students of N persons, another file",
+    count: 100_000, shortCount: 500, modes: [.full], unit: .millisecondsEach,
+    goals: [Goal(.milliseconds(atMost: 200))],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: QuireMigrations.makePersons, body: QuireMigrations.split,
+        verify: QuireMigrations.verifySplit),
+      Contender(
+        engine: .sqlite, fixture: SQLiteMigrations.makePersons, body: SQLiteMigrations.split,
+        verify: SQLiteMigrations.verifySplit),
+    ])
+
   private static func rewrite(_ name: String, count: Int) -> Workload {
     let outside = name + "_outside"
     return Workload(

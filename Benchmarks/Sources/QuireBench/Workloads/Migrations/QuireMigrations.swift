@@ -46,4 +46,57 @@ enum QuireMigrations {
     }
     try coordinator.remove(store)
   }
+
+  // MARK: Persons
+
+  private static func withStore(
+    _ model: ManagedObjectModel, _ url: URL, _ body: (ManagedObjectContext) throws -> Void
+  ) throws {
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    let store = try coordinator.addPersistentStore(type: .quire, at: url)
+    let context = QuireObjects.context(of: coordinator)
+    try body(context)
+    try coordinator.remove(store)
+  }
+
+  static func makePersons(_ run: Run) throws {
+    try withStore(try Persons.source(), run.url("persons.quire")) { context in
+      for id in 1...run.count {
+        let person = try EntityDescription.insertNewObject(forEntityName: "Person", into: context)
+        try person.setValue(Persons.firstname(id), forKey: "firstname")
+        try person.setValue(Persons.lastname(id), forKey: "lastname")
+        try person.setValue(Persons.type(id), forKey: "type")
+      }
+      try context.save()
+    }
+  }
+
+  static func split(_ run: Run) throws {
+    run.operationCount = 1
+    let (source, destination) = (try Persons.source(), try Persons.destination())
+    try run.time {
+      let manager = MigrationManager(sourceModel: source, destinationModel: destination)
+      try manager.migrateStore(
+        from: run.url("persons.quire"), mapping: Persons.mapping, to: run.url("split.quire"))
+    }
+  }
+
+  static func verifySplit(_ run: Run) throws {
+    try withStore(try Persons.destination(), run.url("split.quire")) { context in
+      let teachers = Persons.teacherCount(of: run.count)
+      for (entity, count) in [("Teacher", teachers), ("Student", run.count - teachers)] {
+        let people = try context.fetch(FetchRequest<ManagedObject>(entityName: entity))
+        try run.expect(people.count, count, entity)
+        var names = Set<String>()
+        for person in people {
+          guard let name = try person.value(forKey: "lastname") as? String else {
+            throw BenchmarkError("a person without a name")
+          }
+          names.insert(name)
+        }
+        let expected = (1...run.count).filter { (Persons.type($0) == 0) == (entity == "Teacher") }
+        try run.expect(names, Set(expected.map(Persons.lastname)), "the names of each \(entity)")
+      }
+    }
+  }
 }

@@ -36,4 +36,57 @@ enum SQLiteMigrations {
       try database.integer("SELECT sum(rating) FROM artwork"), run.count * Gallery.defaultRating,
       "rating")
   }
+
+  // MARK: Persons
+
+  static func makePersons(_ run: Run) throws {
+    let database = try SQLiteObjects.open(run)
+    try database.execute(
+      """
+      CREATE TABLE person (
+        id INTEGER PRIMARY KEY, firstname TEXT, lastname TEXT, type INTEGER NOT NULL)
+      """)
+    let insert = try database.prepare("INSERT INTO person VALUES (?, ?, ?, ?)")
+    try database.transaction {
+      for id in 1...run.count {
+        insert.bind(1, id)
+        insert.bind(4, Persons.type(id))
+        try Array(Persons.firstname(id).utf8).withUnsafeBufferPointer { first in
+          try Array(Persons.lastname(id).utf8).withUnsafeBufferPointer { last in
+            insert.bind(2, text: first)
+            insert.bind(3, text: last)
+            try insert.run()
+          }
+        }
+      }
+    }
+  }
+
+  /// By statements alone: no row comes to the program, which is what SQLite does best.
+  static func split(_ run: Run) throws {
+    run.operationCount = 1
+    let database = try run.time {
+      let database = try SQLiteObjects.open(run)
+      try database.transaction {
+        try database.execute(
+          """
+          CREATE TABLE teacher (id INTEGER PRIMARY KEY, firstname TEXT, lastname TEXT);
+          CREATE TABLE student (id INTEGER PRIMARY KEY, firstname TEXT, lastname TEXT);
+          INSERT INTO teacher SELECT id, firstname, lastname FROM person WHERE type = 0;
+          INSERT INTO student SELECT id, firstname, lastname FROM person WHERE type <> 0;
+          DROP TABLE person;
+          """)
+      }
+      return database
+    }
+    withExtendedLifetime(database) {}
+  }
+
+  static func verifySplit(_ run: Run) throws {
+    let database = try SQLiteObjects.open(run)
+    let teachers = Persons.teacherCount(of: run.count)
+    try run.expect(try database.integer("SELECT count(*) FROM teacher"), teachers, "teachers")
+    try run.expect(
+      try database.integer("SELECT count(*) FROM student"), run.count - teachers, "students")
+  }
 }
