@@ -10,7 +10,11 @@ import Testing
     let before = try Data(contentsOf: URL(filePath: store))
     let dry = ToolRun("migrate", store, "--model", Fixtures.model, "--dry-run")
     #expect(dry.code == .good)
-    #expect(dry.output.contains("rewritten Album (was Collection), 5 objects"))
+    let album = try #require(dry.lines.first { $0.contains(" Album ") })
+    #expect(album.hasPrefix("  rewritten  Album"))
+    #expect(album.contains("  5  4,096  "))
+    #expect(album.contains("was Collection"))
+    #expect(dry.lines.allSatisfy { $0.count < 100 && !$0.hasSuffix(" ") })
     #expect(dry.output.hasSuffix("Nothing was written: this was a dry run.\n"))
     let plan = try ToolRun("migrate", store, "--model", Fixtures.model, "--dry-run", "--json")
       .json()
@@ -73,6 +77,53 @@ import Testing
     let run = ToolRun("migrate", store, "--model", model)
     #expect(run.code == .bad)
     #expect(run.errors.contains("no known version of the model fits the store"))
+    #expect(try Data(contentsOf: URL(filePath: store)) == before)
+  }
+
+  @Test func `the JSON of a plan has the documented keys, and decodes as the plan`() throws {
+    let folder = try TemporaryFolder()
+    let store = try folder.fixture("Gallery 2.0")
+    let dry = try ToolRun("migrate", store, "--model", Fixtures.model, "--dry-run", "--json").json()
+    let json = try #require(dry["plan"] as? [String: Any])
+    #expect(
+      Set(json.keys) == [
+        "from", "to", "isPossible", "rewrittenObjects", "rebuiltEntries", "writtenBytes",
+        "estimatedMilliseconds", "entities", "relationships", "indexes", "obstacles",
+      ])
+    let plan = try JSONDecoder().decode(
+      MigrationPlan.self, from: JSONSerialization.data(withJSONObject: json))
+    let run = ToolRun("models", Fixtures.model, "--json")
+    let model = try #require(try run.json()["current"] as? String)
+    #expect(plan.sourceVersion == "Gallery 2.0" && plan.destinationVersion == model)
+    #expect(json["writtenBytes"] as? Int == plan.writtenByteCount)
+    #expect(json["estimatedMilliseconds"] as? Double == plan.estimatedMilliseconds)
+    let encoded = try JSONSerialization.jsonObject(with: JSONEncoder().encode(plan))
+    let encodedKeys = Set(try #require(encoded as? [String: Any]).keys)
+    #expect(encodedKeys.isSubset(of: json.keys))
+    for (key, steps) in [
+      ("entities", plan.entities.count), ("indexes", plan.indexes.count),
+      ("relationships", plan.relationships.count),
+    ] {
+      #expect((json[key] as? [Any])?.count == steps && steps > 0)
+    }
+  }
+
+  @Test func `a migration that cannot be inferred has a plan, and the exit code says so`() throws {
+    let folder = try TemporaryFolder()
+    let store = try folder.fixture("Gallery 2.7")
+    let before = try Data(contentsOf: URL(filePath: store))
+    for flags in [["--dry-run"], []] {
+      let words = ["migrate", store, "--model", Fixtures.model, "--to", "Gallery 1.3"] + flags
+      let run = ToolRun(words)
+      #expect(run.code == .bad)
+      #expect(run.output.contains("  Artwork.artist (27 objects) led to many objects"))
+      #expect(run.output.hasSuffix("    write a mapping that chooses one of the objects\n"))
+      #expect(run.errors.contains("\(store) cannot be migrated from Gallery 2.7 to Gallery 1.3"))
+      let plan = try #require(try ToolRun(words + ["--json"]).json()["plan"] as? [String: Any])
+      #expect(plan["isPossible"] as? Bool == false)
+      let obstacles = try #require(plan["obstacles"] as? [[String: Any]])
+      #expect(obstacles.contains { $0["property"] as? String == "artist" })
+    }
     #expect(try Data(contentsOf: URL(filePath: store)) == before)
   }
 }

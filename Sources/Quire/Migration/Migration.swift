@@ -22,21 +22,23 @@ struct Migration {
     self.destination = destination
   }
 
-  /// What ``run(in:)`` would do.
-  ///
-  /// - Throws: ``PersistenceError/Code/inferredMappingModel`` when the mapping cannot be inferred,
-  ///   with everything that stands in the way; ``PersistenceError/Code/migration`` when objects in
-  ///   the store would lack a value that is required.
+  /// What ``run(in:)`` would do, and what stands in the way.
   func plan(for snapshot: Snapshot) throws -> MigrationPlan {
-    try draft(snapshot).plan(from: source.name, to: destination.name)
+    try draft(snapshot).plan(from: source.name, to: destination.name, for: snapshot)
   }
 
   /// Migrates the store. When this throws, the store has its old version.
+  ///
+  /// - Throws: ``PersistenceError/Code/inferredMappingModel`` when the mapping cannot be inferred,
+  ///   with everything that stands in the way; ``PersistenceError/Code/migration`` when objects in
+  ///   the store would lack a value that is required, or when the engine cannot write.
   func run(in pages: PageStore) throws -> MigrationReport {
     let clock = ContinuousClock()
     let start = clock.now
     let snapshot = try pages.snapshot()
     let draft = try draft(snapshot)
+    let plan = try draft.plan(from: source.name, to: destination.name, for: snapshot)
+    try plan.checkObstacles()
     let transaction = try pages.beginWrite()
     do {
       guard transaction.commitNumber.rawValue == snapshot.commitNumber.rawValue + 1 else {
@@ -52,21 +54,15 @@ struct Migration {
       }
       throw error
     }
-    return MigrationReport(
-      plan: draft.plan(from: source.name, to: destination.name), duration: clock.now - start)
+    return MigrationReport(plan: plan, duration: clock.now - start)
   }
 
   private func draft(_ snapshot: Snapshot) throws -> MigrationDraft {
-    let difference = ModelDifference(from: source.model, to: destination.model)
-    guard difference.obstacles.isEmpty else {
-      let list = difference.obstacles.map { "\n  \($0)" }.joined()
-      throw PersistenceError(
-        .inferredMappingModel,
-        "the mapping from \(source.name) to \(destination.name) cannot be inferred:\(list)")
-    }
     guard let schema = try StoreSchema(from: snapshot) else {
       throw StoreSchema.damaged("is missing")
     }
-    return try MigrationDraft(difference, destination.model, schema, snapshot)
+    return try MigrationDraft(
+      ModelDifference(from: source.model, to: destination.model), destination.model, schema,
+      snapshot)
   }
 }

@@ -63,8 +63,11 @@ public struct StoreSummary: Sendable {
 extension MigrationPlan {
   /// What opening a store with the options to migrate would do. Nothing is written.
   ///
+  /// What stands in the way of a migration is in the plan (``obstacles``), not an error;
+  /// ``checkObstacles()`` makes one of it.
+  ///
   /// - Returns: `nil` when the store has the current version already.
-  /// - Throws: what opening the store would throw: see
+  /// - Throws: what else opening the store would throw: see
   ///   ``PersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)``.
   public static func plan(forStoreAt url: URL, to model: VersionedModel) throws -> MigrationPlan? {
     try StoreOpening.inspecting(url) { snapshot, _ in

@@ -13,7 +13,8 @@ struct MigrateCommand: Command {
     ],
     discussion: """
       The migration is one commit: afterwards the store has the new version, or, whatever
-      happens, still the old one.
+      happens, still the old one. Bytes and times of the plan are estimates. When something is in
+      the way, the plan says what to write, and the exit code is 1, also of a dry run.
       """)
 
   private let store: URL
@@ -40,6 +41,13 @@ struct MigrateCommand: Command {
       return .good
     }
     warnOfTheWayBack(plan, model, console)
+    guard plan.obstacles.isEmpty else {
+      answer(console, model, plan, nil)
+      console.complain(
+        "\(store.path) cannot be migrated from \(plan.sourceVersion) to "
+          + "\(plan.destinationVersion): see the plan for what is in the way, and what to write")
+      return .bad
+    }
     if isDryRun {
       answer(console, model, plan, nil)
       return .good
@@ -94,7 +102,7 @@ struct MigrateCommand: Command {
         console.print("migrated in \(duration.milliText), \(objects) rewritten")
       } else if let plan {
         console.print(plan.description)
-        console.print("Nothing was written: this was a dry run.")
+        if plan.obstacles.isEmpty { console.print("Nothing was written: this was a dry run.") }
       } else {
         console.print("\(store.path) has version \(model.currentVersion.name): nothing to do.")
       }
