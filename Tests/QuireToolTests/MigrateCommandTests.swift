@@ -28,6 +28,12 @@ import Testing
     #expect(run["plan"] as? NSDictionary == plan["plan"] as? NSDictionary)
     let stat = try ToolRun("stat", store, "--json").json()
     #expect(stat["modelVersion"] as? String == "Gallery 2.7")
+    let history = try #require(stat["migrations"] as? [[String: Any]])
+    #expect(history.map { $0["from"] as? String } == ["Gallery 1.3"])
+    #expect(history.map { $0["to"] as? String } == ["Gallery 2.7"])
+    #expect(history.first?["toChecksum"] as? String == stat["modelChecksum"] as? String)
+    let table = ToolRun("stat", store).lines.drop { !$0.hasPrefix("migrated ") }
+    #expect(table.dropFirst().first?.contains("Z  Gallery 1.3  Gallery 2.7  ") == true)
     #expect(ToolRun("check", store).code == .good)
   }
 

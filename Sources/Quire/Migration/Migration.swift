@@ -1,6 +1,12 @@
 import QuireModel
 import QuireStorage
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Brings a store from one version of its model to another, in one transaction.
 ///
 /// 1. The difference between the models says which entity and which property became which.
@@ -9,7 +15,8 @@ import QuireStorage
 ///    store.
 /// 3. Rows and links that cannot stay are read from a snapshot of the old state and written to
 ///    trees of the new one; the schema is replaced.
-/// 4. One commit makes it true. Before it the store has the old version, after it the new one.
+/// 4. A record of the migration is added to the store's history.
+/// 5. One commit makes it true. Before it the store has the old version, after it the new one.
 ///
 /// Trees that stay are not read, let alone written. The UUID of the store, the keys of its objects
 /// and their versions stay in any case.
@@ -35,6 +42,7 @@ struct Migration {
   func run(in pages: PageStore) throws -> MigrationReport {
     let clock = ContinuousClock()
     let start = clock.now
+    let date = Date()
     let snapshot = try pages.snapshot()
     let draft = try draft(snapshot)
     let plan = try draft.plan(from: source.name, to: destination.name, for: snapshot)
@@ -45,6 +53,13 @@ struct Migration {
         throw PersistenceError(.migration, "the store was changed while its migration was planned")
       }
       try MigrationWriter(draft, snapshot, transaction, versionName: destination.name).write()
+      let record = MigrationRecord(
+        sourceVersion: source.name, sourceChecksum: source.model.versionChecksum,
+        destinationVersion: destination.name,
+        destinationChecksum: destination.model.versionChecksum,
+        date: date, duration: clock.now - start, rewrittenObjectCount: plan.rewrittenObjectCount,
+        writtenByteCount: try draft.writtenByteCount(in: transaction))
+      try StoreSchema.append(record, in: transaction)
       try transaction.commit()
     } catch {
       transaction.abort()

@@ -66,6 +66,21 @@ extension MigrationDraft {
       })
   }
 
+  /// What was written takes so much of the file, about, after a writer has carried the draft out.
+  func writtenByteCount(in transaction: WriteTransaction) throws -> Int {
+    let oldLinks = Set(oldSchema.entities.flatMap(\.links).map(\.number))
+    var byteCount = 0
+    for draft in entities {
+      if draft.isRewritten {
+        byteCount += try transaction.recordTree(draft.stored.rowTree)?.extent().byteCount ?? 0
+      }
+      for link in draft.stored.links where !oldLinks.contains(link.number) {
+        byteCount += try transaction.indexTree(link.tree)?.extent().byteCount ?? 0
+      }
+    }
+    return byteCount
+  }
+
   // MARK: Indexes
 
   private func indexSteps(_ snapshot: Snapshot) throws -> [MigrationPlan.IndexStep] {

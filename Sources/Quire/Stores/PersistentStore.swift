@@ -105,6 +105,9 @@ public final class PersistentStore: Sendable {
   /// The name of the model's version the store has, when its model has named versions.
   public var versionName: String? { entities.schema.versionName }
 
+  /// The migrations the store has been through, oldest first: the last 50 of them.
+  public var migrationHistory: [MigrationRecord] { entities.schema.migrations }
+
   /// What the engine says about the store's pages.
   public var statistics: StoreStatistics { pages.statistics }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Quire
 
 // The keys are those that a plan is decoded from; totals are added.
@@ -62,6 +63,19 @@ extension JSONValue {
       "remedy": .string(obstacle.remedy),
       "objects": JSONValue(obstacle.objectCount),
       "needsObjects": JSONValue(obstacle.needsObjects),
+    ]
+  }
+
+  init(_ record: MigrationRecord) {
+    self = [
+      "date": .string(record.date.formatted(.iso8601)),
+      "from": .string(record.sourceVersion),
+      "fromChecksum": .string(record.sourceChecksum.description),
+      "to": .string(record.destinationVersion),
+      "toChecksum": .string(record.destinationChecksum.description),
+      "milliseconds": JSONValue(record.duration.milliseconds),
+      "rewrittenObjects": JSONValue(record.rewrittenObjectCount),
+      "writtenBytes": JSONValue(record.writtenByteCount),
     ]
   }
 }
