@@ -132,4 +132,38 @@ import Testing
     }
     #expect(try Data(contentsOf: URL(filePath: store)) == before)
   }
+
+  @Test func `a backup is made before, and restored by its command`() throws {
+    let folder = try TemporaryFolder()
+    let store = try folder.fixture("Gallery 1.4")
+    let before = ToolRun("dump", store).output
+    let backup = folder.path("backup.quire")
+    let words = ["migrate", store, "--model", Fixtures.model, "--backup", backup]
+    let dry = try ToolRun(words + ["--dry-run", "--json"]).json()
+    #expect(dry["backup"] is NSNull)
+    #expect(!FileManager.default.fileExists(atPath: backup))
+    let run = ToolRun(words)
+    #expect(run.code == .good, "\(run.errors)")
+    #expect(run.output.hasSuffix("rewritten; as it was in \(backup)\n"))
+    #expect(ToolRun("dump", backup).output == before)
+    let again = ToolRun("migrate", store, "--model", Fixtures.model, "--to", "Gallery 2.0")
+    #expect(again.code == .good)
+    let refused = ToolRun(words)
+    #expect(refused.code == .bad)
+    #expect(refused.errors.contains("\(backup) is there already"))
+
+    let restored = ToolRun("restore", backup, "--to", store)
+    #expect(restored.code == .good, "\(restored.errors)")
+    #expect(restored.output.hasPrefix("\(store) is restored: "))
+    #expect(restored.output.hasSuffix(", version Gallery 1.4.\n"))
+    #expect(ToolRun("dump", store).output == before)
+    let json = try ToolRun("restore", backup, "--to", store, "--json").json()
+    #expect(json["modelVersion"] as? String == "Gallery 1.4")
+    let other = try folder.fixture("Gallery 1.3")
+    let stranger = ToolRun("restore", backup, "--to", other)
+    #expect(stranger.code == .bad)
+    #expect(stranger.errors.contains("\(other) is another store"))
+    #expect(ToolRun("restore", folder.path("missing"), "--to", store).code == .bad)
+    #expect(ToolRun("check", store).code == .good)
+  }
 }

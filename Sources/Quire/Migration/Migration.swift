@@ -13,16 +13,21 @@ import QuireStorage
 /// 2. A draft decides for each entity whether its rows can stay as they are, and for each
 ///    relationship whether its links can; it reads what has to be known from the old state of the
 ///    store.
-/// 3. Rows and links that cannot stay are read from a snapshot of the old state and written to
+/// 3. A backup is made, where one is wanted.
+/// 4. Rows and links that cannot stay are read from a snapshot of the old state and written to
 ///    trees of the new one; the schema is replaced.
-/// 4. A record of the migration is added to the store's history.
-/// 5. One commit makes it true. Before it the store has the old version, after it the new one.
+/// 5. A record of the migration is added to the store's history.
+/// 6. One commit makes it true. Before it the store has the old version, after it the new one.
 ///
 /// Trees that stay are not read, let alone written. The UUID of the store, the keys of its objects
 /// and their versions stay in any case.
 struct Migration {
   let source: VersionedModel.Version
   let destination: VersionedModel.Version
+  /// Where the store is copied to before anything is written.
+  var backup: URL?
+  /// Where the backup is: the disk, or what a test takes for one.
+  var fileSystem: any FileSystem = DiskFileSystem()
 
   init(from source: VersionedModel.Version, to destination: VersionedModel.Version) {
     self.source = source
@@ -47,6 +52,7 @@ struct Migration {
     let draft = try draft(snapshot)
     let plan = try draft.plan(from: source.name, to: destination.name, for: snapshot)
     try plan.checkObstacles()
+    try backUp(pages)
     let transaction = try pages.beginWrite()
     do {
       guard transaction.commitNumber.rawValue == snapshot.commitNumber.rawValue + 1 else {
@@ -69,7 +75,20 @@ struct Migration {
       }
       throw error
     }
-    return MigrationReport(plan: plan, duration: clock.now - start)
+    return MigrationReport(plan: plan, duration: clock.now - start, backup: backup)
+  }
+
+  private func backUp(_ pages: PageStore) throws {
+    guard let backup else { return }
+    let path = backup.path(percentEncoded: false)
+    do {
+      try pages.backUp(replacing: path, in: fileSystem)
+    } catch let error as StorageError {
+      throw PersistenceError(
+        .migration,
+        "the store could not be backed up to \(path), so it was not migrated and has its old version",
+        underlying: error)
+    }
   }
 
   private func draft(_ snapshot: Snapshot) throws -> MigrationDraft {

@@ -1,5 +1,11 @@
 import QuireModel
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// What a migration will do, or did: entity by entity and index by index, with rows, bytes and an
 /// estimate of the time.
 ///
@@ -160,6 +166,9 @@ public struct MigrationReport: Sendable, CustomStringConvertible {
   public let plan: MigrationPlan
   /// From the first look at the models to the durable commit.
   public let duration: Duration
+  /// The store as it was, where a backup was asked for:
+  /// ``PersistentStoreOptions/migrationBackup``.
+  public let backup: URL?
 
   public var description: String { "migrated \(plan) in \(duration)" }
 }

@@ -52,6 +52,8 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   public var migratesAutomatically = false
   public var infersMappingModel = false
   public var isReadOnly = false
+  /// Whether a store that is migrated is copied before, and where to.
+  public var migrationBackup = MigrationBackup.none
   /// The UUID of a store that is created; a random one when `nil`.
   public var storeUUID: UUID?
 

@@ -9,6 +9,7 @@ struct MigrateCommand: Command {
     operands: [.init("STORE", "the store's file")],
     options: [
       .model, .init("to", "VERSION", "the name of a version; the current one unless given"),
+      .init("backup", "FILE", "copy the store there before; quire restore puts it back"),
       .init(flag: "dry-run", "only say what would be done"), .json,
     ],
     discussion: """
@@ -20,6 +21,7 @@ struct MigrateCommand: Command {
   private let store: URL
   private let modelPath: String
   private let version: String?
+  private let backup: URL?
   private let isDryRun: Bool
   private let isJSON: Bool
 
@@ -27,6 +29,7 @@ struct MigrateCommand: Command {
     store = URL(filePath: arguments.operands[0])
     modelPath = arguments.requiredValue(of: "model")
     version = arguments.value(of: "to")
+    backup = arguments.value(of: "backup").map { URL(filePath: $0) }
     isDryRun = arguments.has(flag: "dry-run")
     isJSON = arguments.has(flag: "json")
   }
@@ -52,6 +55,9 @@ struct MigrateCommand: Command {
       answer(console, model, plan, nil)
       return .good
     }
+    if let backup, FileManager.default.fileExists(atPath: backup.path) {
+      throw InputError("\(backup.path) is there already: name another file for the backup")
+    }
     if !isJSON {
       console.print(plan.description)
       console.output.flush()
@@ -66,7 +72,9 @@ struct MigrateCommand: Command {
     let clock = ContinuousClock()
     let start = clock.now
     let coordinator = PersistentStoreCoordinator(versionedModel: model)
-    let opened = try coordinator.addPersistentStore(type: .quire, at: store, options: .migrating)
+    var options = PersistentStoreOptions.migrating
+    if let backup { options.migrationBackup = .copy(to: backup) }
+    let opened = try coordinator.addPersistentStore(type: .quire, at: store, options: options)
     let duration = clock.now - start
     try coordinator.remove(opened)
     return (opened.migrationReport?.plan, duration)
@@ -99,7 +107,8 @@ struct MigrateCommand: Command {
     guard isJSON else {
       if let duration {
         let objects = (plan?.rewrittenObjectCount ?? 0).counting("object")
-        console.print("migrated in \(duration.milliText), \(objects) rewritten")
+        let copy = backup.map { "; as it was in \($0.path)" } ?? ""
+        console.print("migrated in \(duration.milliText), \(objects) rewritten\(copy)")
       } else if let plan {
         console.print(plan.description)
         if plan.obstacles.isEmpty { console.print("Nothing was written: this was a dry run.") }
@@ -113,6 +122,7 @@ struct MigrateCommand: Command {
       "to": .string(model.currentVersion.name),
       "isMigrated": JSONValue(duration != nil),
       "milliseconds": duration.map { JSONValue($0.milliseconds) } ?? .null,
+      "backup": JSONValue(duration == nil ? nil : backup?.path),
       "plan": plan.map { JSONValue($0) } ?? .null,
     ])
   }
