@@ -26,6 +26,8 @@ struct StoreReplacement {
     do throws(StorageError) {
       let file = try fileSystem.open(path, .write)
       guard try file.lock(.exclusive) else {
+        // Readers leave no note: one that is there is of a writer that died.
+        if try file.lock(.shared) { throw .locked(.readers) }
         throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
       }
       guard try fileSystem.identifier(of: path) == file.identifier else {
