@@ -18,8 +18,8 @@ public struct MigrationRecord: Hashable, Sendable {
   public let destinationChecksum: VersionHash
   /// When it began, by the clock of the machine.
   public let date: Date
-  /// From the first look at the models up to the commit, which itself is not in it: the record was
-  /// written before.
+  /// From the first look at the models up to the commit, a backup included. The commit itself is
+  /// not in it: the record was written before.
   public let duration: Duration
   public let rewrittenObjectCount: Int
   /// What the rows and links that were made anew took of the file, about: whole pages.
