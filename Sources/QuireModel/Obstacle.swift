@@ -42,17 +42,21 @@ public struct Obstacle: Hashable, Sendable {
 }
 
 extension Obstacle: CustomStringConvertible {
+  /// What happened to the property or the entity, as the rest of a sentence that begins with its
+  /// name.
+  public var explanation: String {
+    switch reason {
+    case .typeChanged(let from, let to): "changed its type from \(from) to \(to)"
+    case .toManyToToOne: "led to many objects and now leads to one"
+    case .requiredWithoutDefault: "is new and required, but has no default value"
+    case .becameRequiredWithoutDefault: "became required, but has no default value"
+    case .becameAbstract: "became abstract"
+    }
+  }
+
   public var description: String {
     let place = property.map { "\(destinationEntity).\($0)" } ?? destinationEntity
-    let what =
-      switch reason {
-      case .typeChanged(let from, let to): "changed its type from \(from) to \(to)"
-      case .toManyToToOne: "led to many objects and now leads to one"
-      case .requiredWithoutDefault: "is new and required, but has no default value"
-      case .becameRequiredWithoutDefault: "became required, but has no default value"
-      case .becameAbstract: "became abstract"
-      }
-    return "\(place) \(what): \(remedy)"
+    return "\(place) \(explanation): \(remedy)"
   }
 }
 

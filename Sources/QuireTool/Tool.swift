@@ -32,8 +32,8 @@ package enum Tool {
   static var commands: [any Command.Type] {
     [
       DemoCommand.self, ModelsCommand.self, DiffCommand.self, ImportCommand.self,
-      MigrateCommand.self, StatCommand.self, CheckCommand.self, DumpCommand.self,
-      FixturesCommand.self,
+      MigrateCommand.self, RestoreCommand.self, StatCommand.self, CheckCommand.self,
+      DumpCommand.self, FixturesCommand.self,
     ]
   }
 

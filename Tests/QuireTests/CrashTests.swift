@@ -53,6 +53,11 @@ import Testing
     return context
   }
 
+  /// How many migrations the context's store remembers.
+  private func historyCount(_ context: ManagedObjectContext) -> Int? {
+    context.persistentStoreCoordinator?.persistentStores.first?.migrationHistory.count
+  }
+
   private func close(_ context: ManagedObjectContext) throws {
     guard let coordinator = context.persistentStoreCoordinator else { return }
     for store in coordinator.persistentStores { try coordinator.remove(store) }
@@ -126,6 +131,7 @@ import Testing
         do {
           let context = try open(SimulatedDisk(image), oldVersions, [:])
           #expect(try content(context) == oldContent, "crash after \(operation)")
+          #expect(historyCount(context) == 0)
           found.old += 1
         } catch let error as PersistenceError {
           #expect(error.code == .persistentStoreIncompatibleVersionHash, "\(error)")
@@ -133,6 +139,7 @@ import Testing
         }
         let again = try open(SimulatedDisk(image), versions, .migrating)
         #expect(try content(again) == newContent, "crash after \(operation)")
+        #expect(historyCount(again) == 1, "what happened once is remembered once")
         #expect(try StoreFacts(again).findings == [])
       }
     }

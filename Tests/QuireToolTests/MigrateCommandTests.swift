@@ -10,7 +10,11 @@ import Testing
     let before = try Data(contentsOf: URL(filePath: store))
     let dry = ToolRun("migrate", store, "--model", Fixtures.model, "--dry-run")
     #expect(dry.code == .good)
-    #expect(dry.output.contains("rewritten Album (was Collection), 5 objects"))
+    let album = try #require(dry.lines.first { $0.contains(" Album ") })
+    #expect(album.hasPrefix("  rewritten  Album"))
+    #expect(album.contains("  5  4,096  "))
+    #expect(album.contains("was Collection"))
+    #expect(dry.lines.allSatisfy { $0.count < 100 && !$0.hasSuffix(" ") })
     #expect(dry.output.hasSuffix("Nothing was written: this was a dry run.\n"))
     let plan = try ToolRun("migrate", store, "--model", Fixtures.model, "--dry-run", "--json")
       .json()
@@ -24,6 +28,12 @@ import Testing
     #expect(run["plan"] as? NSDictionary == plan["plan"] as? NSDictionary)
     let stat = try ToolRun("stat", store, "--json").json()
     #expect(stat["modelVersion"] as? String == "Gallery 2.7")
+    let history = try #require(stat["migrations"] as? [[String: Any]])
+    #expect(history.map { $0["from"] as? String } == ["Gallery 1.3"])
+    #expect(history.map { $0["to"] as? String } == ["Gallery 2.7"])
+    #expect(history.first?["toChecksum"] as? String == stat["modelChecksum"] as? String)
+    let table = ToolRun("stat", store).lines.drop { !$0.hasPrefix("migrated ") }
+    #expect(table.dropFirst().first?.contains("Z  Gallery 1.3  Gallery 2.7  ") == true)
     #expect(ToolRun("check", store).code == .good)
   }
 
@@ -74,5 +84,86 @@ import Testing
     #expect(run.code == .bad)
     #expect(run.errors.contains("no known version of the model fits the store"))
     #expect(try Data(contentsOf: URL(filePath: store)) == before)
+  }
+
+  @Test func `the JSON of a plan has the documented keys, and decodes as the plan`() throws {
+    let folder = try TemporaryFolder()
+    let store = try folder.fixture("Gallery 2.0")
+    let dry = try ToolRun("migrate", store, "--model", Fixtures.model, "--dry-run", "--json").json()
+    let json = try #require(dry["plan"] as? [String: Any])
+    #expect(
+      Set(json.keys) == [
+        "from", "to", "isPossible", "rewrittenObjects", "rebuiltEntries", "writtenBytes",
+        "estimatedMilliseconds", "entities", "relationships", "indexes", "obstacles",
+      ])
+    let plan = try JSONDecoder().decode(
+      MigrationPlan.self, from: JSONSerialization.data(withJSONObject: json))
+    let run = ToolRun("models", Fixtures.model, "--json")
+    let model = try #require(try run.json()["current"] as? String)
+    #expect(plan.sourceVersion == "Gallery 2.0" && plan.destinationVersion == model)
+    #expect(json["writtenBytes"] as? Int == plan.writtenByteCount)
+    #expect(json["estimatedMilliseconds"] as? Double == plan.estimatedMilliseconds)
+    let encoded = try JSONSerialization.jsonObject(with: JSONEncoder().encode(plan))
+    let encodedKeys = Set(try #require(encoded as? [String: Any]).keys)
+    #expect(encodedKeys.isSubset(of: json.keys))
+    for (key, steps) in [
+      ("entities", plan.entities.count), ("indexes", plan.indexes.count),
+      ("relationships", plan.relationships.count),
+    ] {
+      #expect((json[key] as? [Any])?.count == steps && steps > 0)
+    }
+  }
+
+  @Test func `a migration that cannot be inferred has a plan, and the exit code says so`() throws {
+    let folder = try TemporaryFolder()
+    let store = try folder.fixture("Gallery 2.7")
+    let before = try Data(contentsOf: URL(filePath: store))
+    for flags in [["--dry-run"], []] {
+      let words = ["migrate", store, "--model", Fixtures.model, "--to", "Gallery 1.3"] + flags
+      let run = ToolRun(words)
+      #expect(run.code == .bad)
+      #expect(run.output.contains("  Artwork.artist (27 objects) led to many objects"))
+      #expect(run.output.hasSuffix("    write a mapping that chooses one of the objects\n"))
+      #expect(run.errors.contains("\(store) cannot be migrated from Gallery 2.7 to Gallery 1.3"))
+      let plan = try #require(try ToolRun(words + ["--json"]).json()["plan"] as? [String: Any])
+      #expect(plan["isPossible"] as? Bool == false)
+      let obstacles = try #require(plan["obstacles"] as? [[String: Any]])
+      #expect(obstacles.contains { $0["property"] as? String == "artist" })
+    }
+    #expect(try Data(contentsOf: URL(filePath: store)) == before)
+  }
+
+  @Test func `a backup is made before, and restored by its command`() throws {
+    let folder = try TemporaryFolder()
+    let store = try folder.fixture("Gallery 1.4")
+    let before = ToolRun("dump", store).output
+    let backup = folder.path("backup.quire")
+    let words = ["migrate", store, "--model", Fixtures.model, "--backup", backup]
+    let dry = try ToolRun(words + ["--dry-run", "--json"]).json()
+    #expect(dry["backup"] is NSNull)
+    #expect(!FileManager.default.fileExists(atPath: backup))
+    let run = ToolRun(words)
+    #expect(run.code == .good, "\(run.errors)")
+    #expect(run.output.hasSuffix("rewritten; as it was in \(backup)\n"))
+    #expect(ToolRun("dump", backup).output == before)
+    let again = ToolRun("migrate", store, "--model", Fixtures.model, "--to", "Gallery 2.0")
+    #expect(again.code == .good)
+    let refused = ToolRun(words)
+    #expect(refused.code == .bad)
+    #expect(refused.errors.contains("\(backup) is there already"))
+
+    let restored = ToolRun("restore", backup, "--to", store)
+    #expect(restored.code == .good, "\(restored.errors)")
+    #expect(restored.output.hasPrefix("\(store) is restored: "))
+    #expect(restored.output.hasSuffix(", version Gallery 1.4.\n"))
+    #expect(ToolRun("dump", store).output == before)
+    let json = try ToolRun("restore", backup, "--to", store, "--json").json()
+    #expect(json["modelVersion"] as? String == "Gallery 1.4")
+    let other = try folder.fixture("Gallery 1.3")
+    let stranger = ToolRun("restore", backup, "--to", other)
+    #expect(stranger.code == .bad)
+    #expect(stranger.errors.contains("\(other) is another store"))
+    #expect(ToolRun("restore", folder.path("missing"), "--to", store).code == .bad)
+    #expect(ToolRun("check", store).code == .good)
   }
 }

@@ -1,48 +1,71 @@
 import QuireModel
 import QuireStorage
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Brings a store from one version of its model to another, in one transaction.
 ///
 /// 1. The difference between the models says which entity and which property became which.
 /// 2. A draft decides for each entity whether its rows can stay as they are, and for each
 ///    relationship whether its links can; it reads what has to be known from the old state of the
 ///    store.
-/// 3. Rows and links that cannot stay are read from a snapshot of the old state and written to
+/// 3. A backup is made, where one is wanted.
+/// 4. Rows and links that cannot stay are read from a snapshot of the old state and written to
 ///    trees of the new one; the schema is replaced.
-/// 4. One commit makes it true. Before it the store has the old version, after it the new one.
+/// 5. A record of the migration is added to the store's history.
+/// 6. One commit makes it true. Before it the store has the old version, after it the new one.
 ///
 /// Trees that stay are not read, let alone written. The UUID of the store, the keys of its objects
 /// and their versions stay in any case.
 struct Migration {
   let source: VersionedModel.Version
   let destination: VersionedModel.Version
+  /// Where the store is copied to before anything is written.
+  var backup: URL?
+  /// Where the backup is: the disk, or what a test takes for one.
+  var fileSystem: any FileSystem = DiskFileSystem()
 
   init(from source: VersionedModel.Version, to destination: VersionedModel.Version) {
     self.source = source
     self.destination = destination
   }
 
-  /// What ``run(in:)`` would do.
-  ///
-  /// - Throws: ``PersistenceError/Code/inferredMappingModel`` when the mapping cannot be inferred,
-  ///   with everything that stands in the way; ``PersistenceError/Code/migration`` when objects in
-  ///   the store would lack a value that is required.
+  /// What ``run(in:)`` would do, and what stands in the way.
   func plan(for snapshot: Snapshot) throws -> MigrationPlan {
-    try draft(snapshot).plan(from: source.name, to: destination.name)
+    try draft(snapshot).plan(from: source.name, to: destination.name, for: snapshot)
   }
 
   /// Migrates the store. When this throws, the store has its old version.
+  ///
+  /// - Throws: ``PersistenceError/Code/inferredMappingModel`` when the mapping cannot be inferred,
+  ///   with everything that stands in the way; ``PersistenceError/Code/migration`` when objects in
+  ///   the store would lack a value that is required, or when the engine cannot write.
   func run(in pages: PageStore) throws -> MigrationReport {
     let clock = ContinuousClock()
     let start = clock.now
+    let date = Date()
     let snapshot = try pages.snapshot()
     let draft = try draft(snapshot)
+    let plan = try draft.plan(from: source.name, to: destination.name, for: snapshot)
+    try plan.checkObstacles()
+    try backUp(pages)
     let transaction = try pages.beginWrite()
     do {
       guard transaction.commitNumber.rawValue == snapshot.commitNumber.rawValue + 1 else {
         throw PersistenceError(.migration, "the store was changed while its migration was planned")
       }
       try MigrationWriter(draft, snapshot, transaction, versionName: destination.name).write()
+      let record = MigrationRecord(
+        sourceVersion: source.name, sourceChecksum: source.model.versionChecksum,
+        destinationVersion: destination.name,
+        destinationChecksum: destination.model.versionChecksum,
+        date: date, duration: clock.now - start, rewrittenObjectCount: plan.rewrittenObjectCount,
+        writtenByteCount: try draft.writtenByteCount(in: transaction))
+      try StoreSchema.append(record, in: transaction)
       try transaction.commit()
     } catch {
       transaction.abort()
@@ -52,21 +75,28 @@ struct Migration {
       }
       throw error
     }
-    return MigrationReport(
-      plan: draft.plan(from: source.name, to: destination.name), duration: clock.now - start)
+    return MigrationReport(plan: plan, duration: clock.now - start, backup: backup)
+  }
+
+  private func backUp(_ pages: PageStore) throws {
+    guard let backup else { return }
+    let path = backup.path(percentEncoded: false)
+    do {
+      try pages.backUp(replacing: path, in: fileSystem)
+    } catch let error as StorageError {
+      throw PersistenceError(
+        .migration,
+        "the store could not be backed up to \(path), so it was not migrated and has its old version",
+        underlying: error)
+    }
   }
 
   private func draft(_ snapshot: Snapshot) throws -> MigrationDraft {
-    let difference = ModelDifference(from: source.model, to: destination.model)
-    guard difference.obstacles.isEmpty else {
-      let list = difference.obstacles.map { "\n  \($0)" }.joined()
-      throw PersistenceError(
-        .inferredMappingModel,
-        "the mapping from \(source.name) to \(destination.name) cannot be inferred:\(list)")
-    }
     guard let schema = try StoreSchema(from: snapshot) else {
       throw StoreSchema.damaged("is missing")
     }
-    return try MigrationDraft(difference, destination.model, schema, snapshot)
+    return try MigrationDraft(
+      ModelDifference(from: source.model, to: destination.model), destination.model, schema,
+      snapshot)
   }
 }

@@ -1,11 +1,21 @@
 import QuireModel
 
-/// What a migration will do, or did: entity by entity, with the number of objects each step
-/// touches.
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What a migration will do, or did: entity by entity and index by index, with rows, bytes and an
+/// estimate of the time.
 ///
-/// A plan is made from two models and the store itself, before anything is changed. It prints.
-public struct MigrationPlan: Sendable {
-  public enum Action: String, Sendable {
+/// A plan is made from two models and the store itself, before anything is changed. It prints as a
+/// table, and it encodes: the keys are those of `quire migrate --json`, and stay.
+///
+/// A migration that cannot be inferred has a plan as well: ``obstacles`` says what stands in the
+/// way, why, and what to write.
+public struct MigrationPlan: Sendable, Hashable, Codable {
+  public enum Action: String, Sendable, Codable {
     /// Not a byte of the entity's objects is touched.
     case kept
     /// Every object is written anew in the new layout.
@@ -14,72 +24,140 @@ public struct MigrationPlan: Sendable {
     case added
     /// The entity goes, with its objects.
     case removed
+    /// Nothing is done, as no mapping of the entity can be inferred.
+    case blocked
   }
 
-  public struct EntityStep: Sendable {
+  public struct EntityStep: Sendable, Hashable, Codable {
     /// The entity's name in the new model; in the old one when it is removed.
     public let name: String
     /// The entity's name in the old model; `nil` when it is added.
     public let sourceName: String?
     public let action: Action
+    /// The entity's own objects, which are rows of the store; without those of subentities.
     public let objectCount: Int
+    /// What the rows take of the file before the migration, about: whole pages.
+    public let byteCount: Int
+    /// See ``MigrationPlan/estimatedDuration``.
+    public let estimatedMilliseconds: Double
     public let addedProperties: [String]
     public let removedProperties: [String]
-    public let renamedProperties: [(from: String, to: String)]
+    public let renamedProperties: [PropertyRenaming]
 
     public var isRenamed: Bool { sourceName.map { $0 != name } ?? false }
   }
 
-  /// A relationship whose links are written anew.
-  public struct RelationshipStep: Sendable {
+  public struct PropertyRenaming: Sendable, Hashable, Codable {
+    public let from: String
+    public let to: String
+  }
+
+  /// A relationship whose links are made anew, wherever they lie: in rows, in indexes, or in both.
+  public struct RelationshipStep: Sendable, Hashable, Codable {
     public let entityName: String
     public let name: String
     public let linkCount: Int
   }
 
+  /// What the store keeps beside the rows to find objects by: today the links of the to-many
+  /// relationships of each entity.
+  public struct IndexStep: Sendable, Hashable, Codable {
+    public enum Kind: String, Sendable, Codable {
+      /// The links of a to-many relationship, by the object they come from.
+      case relationship
+    }
+
+    public enum Action: String, Sendable, Codable {
+      /// Not a byte is touched.
+      case kept
+      /// Every entry is made anew.
+      case rebuilt
+      /// New, and without entries.
+      case added
+      /// The index goes; what rows say stays.
+      case removed
+    }
+
+    public let kind: Kind
+    /// The entity whose objects the index is of, in the new model; in the old one when the index is
+    /// removed.
+    public let entityName: String
+    /// The name of the relationship in the new model; in the old one when the index is removed.
+    public let name: String
+    /// The name of the relationship in the old model; `nil` when it is added.
+    public let sourceName: String?
+    public let action: Action
+    /// The entries that are kept, made or dropped.
+    public let entryCount: Int
+    /// What they take of the file, about: whole pages.
+    public let byteCount: Int
+    /// See ``MigrationPlan/estimatedDuration``.
+    public let estimatedMilliseconds: Double
+  }
+
+  /// What no mapping can be inferred for.
+  public struct Obstacle: Sendable, Hashable, Codable {
+    /// The entity in the new model.
+    public let entityName: String
+    /// The entity in the old model, whose objects are in the way.
+    public let sourceEntityName: String
+    /// The property of the new model, if the obstacle is one; an element of a composite with its
+    /// path.
+    public let propertyName: String?
+    /// What happened to it.
+    public let reason: String
+    /// What to write so that the store can be migrated.
+    public let remedy: String
+    /// The objects of the source entity.
+    public let objectCount: Int
+    /// Whether there would be no obstacle in a store without objects of the entity.
+    public let needsObjects: Bool
+  }
+
   public let sourceVersion: String
   public let destinationVersion: String
+  /// By name.
   public let entities: [EntityStep]
   public let relationships: [RelationshipStep]
+  /// By entity and name.
+  public let indexes: [IndexStep]
+  /// Empty when the migration can be made.
+  public let obstacles: [Obstacle]
 
   public func entities(_ action: Action) -> [EntityStep] { entities.filter { $0.action == action } }
 
+  public func indexes(_ action: IndexStep.Action) -> [IndexStep] {
+    indexes.filter { $0.action == action }
+  }
+
   /// How many objects are written anew.
   public var rewrittenObjectCount: Int { entities(.rewritten).reduce(0) { $0 + $1.objectCount } }
-}
 
-extension MigrationPlan: CustomStringConvertible {
-  public var description: String {
-    var lines = ["from \(sourceVersion) to \(destinationVersion)"]
-    for step in entities {
-      var line = "  \(step.action.rawValue.padded(to: 9)) \(step.name)"
-      if let source = step.sourceName, step.isRenamed { line += " (was \(source))" }
-      if step.action != .added {
-        line += ", \(step.objectCount) \(step.objectCount == 1 ? "object" : "objects")"
-      }
-      if step.action == .kept || step.action == .rewritten {
-        if !step.addedProperties.isEmpty {
-          line += "; adds \(step.addedProperties.joined(separator: ", "))"
-        }
-        if !step.removedProperties.isEmpty {
-          line += "; drops \(step.removedProperties.joined(separator: ", "))"
-        }
-        for renamed in step.renamedProperties { line += "; \(renamed.from) becomes \(renamed.to)" }
-      }
-      lines.append(line)
-    }
-    for step in relationships {
-      lines.append(
-        "  relinked  \(step.entityName).\(step.name), \(step.linkCount) \(step.linkCount == 1 ? "link" : "links")"
-      )
-    }
-    return lines.joined(separator: "\n")
+  /// How many entries of indexes are written anew.
+  public var rebuiltEntryCount: Int { indexes(.rebuilt).reduce(0) { $0 + $1.entryCount } }
+
+  /// The bytes that are written, about: rows are taken to be as long as before.
+  public var writtenByteCount: Int {
+    entities(.rewritten).reduce(0) { $0 + $1.byteCount }
+      + indexes(.rebuilt).reduce(0) { $0 + $1.byteCount }
   }
-}
 
-extension String {
-  fileprivate func padded(to width: Int) -> String {
-    self + String(repeating: " ", count: max(0, width - count))
+  /// - Throws: what opening the store would throw because of the ``obstacles``:
+  ///   ``PersistenceError/Code/inferredMappingModel`` (134190), or
+  ///   ``PersistenceError/Code/migration`` (134110) when objects in the store are what is in the
+  ///   way.
+  public func checkObstacles() throws(PersistenceError) {
+    let certain = obstacles.filter { !$0.needsObjects }
+    if !certain.isEmpty {
+      let list = certain.map { "\n  \($0)" }.joined()
+      throw PersistenceError(
+        .inferredMappingModel,
+        "the mapping from \(sourceVersion) to \(destinationVersion) cannot be inferred:\(list)")
+    }
+    guard !obstacles.isEmpty else { return }
+    let list = obstacles.map { "\n  \($0)" }.joined()
+    throw PersistenceError(
+      .migration, "objects in the store would lack a value that the new model requires:\(list)")
   }
 }
 
@@ -88,6 +166,79 @@ public struct MigrationReport: Sendable, CustomStringConvertible {
   public let plan: MigrationPlan
   /// From the first look at the models to the durable commit.
   public let duration: Duration
+  /// The store as it was, where a backup was asked for:
+  /// ``PersistentStoreOptions/migrationBackup``.
+  public let backup: URL?
 
   public var description: String { "migrated \(plan) in \(duration)" }
+}
+
+extension MigrationPlan.Obstacle: CustomStringConvertible {
+  init(_ obstacle: Obstacle, objectCount: Int, needsObjects: Bool) {
+    entityName = obstacle.destinationEntity
+    sourceEntityName = obstacle.sourceEntity
+    propertyName = obstacle.property
+    reason = obstacle.explanation
+    remedy = obstacle.remedy
+    self.objectCount = objectCount
+    self.needsObjects = needsObjects
+  }
+
+  public var description: String {
+    "\(propertyName.map { "\(entityName).\($0)" } ?? entityName) \(reason): \(remedy)"
+  }
+}
+
+// MARK: - Keys
+
+// What `quire migrate --json` prints and documents. They stay.
+
+extension MigrationPlan {
+  private enum CodingKeys: String, CodingKey {
+    case sourceVersion = "from"
+    case destinationVersion = "to"
+    case entities, relationships, indexes, obstacles
+  }
+}
+
+extension MigrationPlan.EntityStep {
+  private enum CodingKeys: String, CodingKey {
+    case name, sourceName, action
+    case objectCount = "objects"
+    case byteCount = "bytes"
+    case estimatedMilliseconds
+    case addedProperties = "added"
+    case removedProperties = "removed"
+    case renamedProperties = "renamed"
+  }
+}
+
+extension MigrationPlan.RelationshipStep {
+  private enum CodingKeys: String, CodingKey {
+    case entityName = "entity"
+    case name
+    case linkCount = "links"
+  }
+}
+
+extension MigrationPlan.IndexStep {
+  private enum CodingKeys: String, CodingKey {
+    case kind
+    case entityName = "entity"
+    case name, sourceName, action
+    case entryCount = "entries"
+    case byteCount = "bytes"
+    case estimatedMilliseconds
+  }
+}
+
+extension MigrationPlan.Obstacle {
+  private enum CodingKeys: String, CodingKey {
+    case entityName = "entity"
+    case sourceEntityName = "sourceEntity"
+    case propertyName = "property"
+    case reason, remedy
+    case objectCount = "objects"
+    case needsObjects
+  }
 }

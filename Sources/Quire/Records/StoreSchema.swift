@@ -26,6 +26,8 @@ struct StoreSchema: Sendable {
   var lastLinkNumber: UInt16
   var versionName: String?
   var metadata: [String: AttributeValue]
+  /// The last migrations, oldest first.
+  var migrations: [MigrationRecord]
 
   /// The schema of a new store.
   ///
@@ -36,6 +38,7 @@ struct StoreSchema: Sendable {
     lastLinkNumber = 0
     self.versionName = versionName
     metadata = [:]
+    migrations = []
     var keySpaces: [String: UInt16] = [:]
     for entity in model.entities where !entity.isAbstract {
       let number = try takeEntityNumber()
@@ -97,12 +100,39 @@ extension StoreSchema {
     writer.append(UInt32(entities.count))
     for entity in entities { entity.write(to: &writer) }
     try tree.put(writer.bytes, for: Array("entities".utf8))
+    if !migrations.isEmpty {
+      try tree.put(MigrationRecord.encode(migrations), for: Array(StoreSchema.migrationsKey.utf8))
+    }
     for (key, value) in metadata {
       try tree.put(value.archived(), for: Array((StoreSchema.metadataPrefix + key).utf8))
     }
   }
 
+  /// Keys of the user; no key of ours begins so.
   private static let metadataPrefix = "metadata/"
+  private static let migrationsKey = "migrations"
+
+  /// Enters a migration, in the transaction that makes it true, after the schema was written.
+  static func append(_ record: MigrationRecord, in transaction: WriteTransaction) throws {
+    guard let tree = try transaction.mutableIndexTree(tree) else { throw damaged("is missing") }
+    let value = try tree.value(for: Array(migrationsKey.utf8))
+    let records = try decodeMigrations(value) + [record]
+    try tree.put(
+      MigrationRecord.encode(records.suffix(MigrationRecord.limit)), for: Array(migrationsKey.utf8))
+  }
+
+  private static func decodeMigrations(_ value: StoredValue?) throws -> [MigrationRecord] {
+    guard let value else { return [] }
+    do throws(ByteReaderError) {
+      return try value.withBytes { bytes throws(ByteReaderError) in
+        try MigrationRecord.decode(bytes)
+      }
+    } catch {
+      throw damaged(
+        "has an unreadable list of migrations at byte \(error.offset): "
+          + "no \(error.expected)")
+    }
+  }
 
   /// Reads all but the model, which only a store that needs migration is asked for.
   ///
@@ -131,6 +161,8 @@ extension StoreSchema {
     versionName = try tree.value(for: Array("version".utf8)).map {
       $0.withBytes { String(decoding: $0, as: UTF8.self) }
     }
+    migrations = try StoreSchema.decodeMigrations(
+      tree.value(for: Array(StoreSchema.migrationsKey.utf8)))
     metadata = [:]
     var cursor = tree.cursor()
     var isInside = try cursor.seek(to: Array(StoreSchema.metadataPrefix.utf8))

@@ -52,6 +52,8 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   public var migratesAutomatically = false
   public var infersMappingModel = false
   public var isReadOnly = false
+  /// Whether a store that is migrated is copied before, and where to.
+  public var migrationBackup = MigrationBackup.none
   /// The UUID of a store that is created; a random one when `nil`.
   public var storeUUID: UUID?
 
@@ -104,6 +106,9 @@ public final class PersistentStore: Sendable {
 
   /// The name of the model's version the store has, when its model has named versions.
   public var versionName: String? { entities.schema.versionName }
+
+  /// The migrations the store has been through, oldest first: the last 50 of them.
+  public var migrationHistory: [MigrationRecord] { entities.schema.migrations }
 
   /// What the engine says about the store's pages.
   public var statistics: StoreStatistics { pages.statistics }

@@ -40,7 +40,7 @@ struct StoreOpening {
   private func finish(_ type: StoreType, _ url: URL?, _ pages: PageStore) throws -> PersistentStore
   {
     do {
-      let report = try prepare(pages)
+      let report = try prepare(pages, url)
       let schema = try pages.read { try StoreSchema(from: $0) }
       guard let schema else { throw StoreSchema.damaged("is missing") }
       return PersistentStore(
@@ -59,18 +59,20 @@ struct StoreOpening {
   }
 
   /// Makes the store one of the current model, if it is not.
-  private func prepare(_ pages: PageStore) throws -> MigrationReport? {
+  private func prepare(_ pages: PageStore, _ url: URL?) throws -> MigrationReport? {
     let snapshot = try pages.snapshot()
     guard try snapshot.indexTree(StoreSchema.tree) != nil else {
       try createSchema(in: pages)
       return nil
     }
-    guard let migration = try migration(for: snapshot) else { return nil }
+    guard var migration = try migration(for: snapshot) else { return nil }
     guard !options.isReadOnly else {
       throw PersistenceError(
         .migration,
         "the store has version \(migration.source.name) and must be migrated, but it is read-only")
     }
+    migration.backup = url.flatMap { options.migrationBackup.url(forStoreAt: $0) }
+    migration.fileSystem = fileSystem
     return try migration.run(in: pages)
   }
 
@@ -161,12 +163,13 @@ struct StoreOpening {
 
   /// Reads from a store without any claim to it: nothing is written.
   static func inspecting<Result>(
-    _ url: URL, _ body: (Snapshot, PageStore) throws -> Result
+    _ url: URL, in fileSystem: any FileSystem = DiskFileSystem(),
+    _ body: (Snapshot, PageStore) throws -> Result
   ) throws -> Result {
     var options = PageStoreOptions()
     options.isReadOnly = true
     options.createIfMissing = false
-    let pages = try StoreOpening.pages(at: url, options)
+    let pages = try StoreOpening.pages(at: url, options, in: fileSystem)
     defer { try? pages.close() }
     return try pages.read { try body($0, pages) }
   }

@@ -24,6 +24,8 @@ public struct StoreSummary: Sendable {
   public let modelChecksum: VersionHash
   /// Concrete entities by name, each with the number of its own objects.
   public let entities: [EntityCount]
+  /// The migrations the store has been through, oldest first: the last 50 of them.
+  public let migrationHistory: [MigrationRecord]
   public let statistics: StoreStatistics
 
   public var objectCount: Int { entities.reduce(0) { $0 + $1.objectCount } }
@@ -43,19 +45,20 @@ public struct StoreSummary: Sendable {
           EntityCount(
             name: $0.name, objectCount: try snapshot.recordTree($0.rowTree)?.count ?? 0)
         },
-        statistics: pages.statistics)
+        migrationHistory: schema.migrations, statistics: pages.statistics)
     }
   }
 
   private init(
     identifier: UUID, objectFormat: Int, versionName: String?, modelChecksum: VersionHash,
-    entities: [EntityCount], statistics: StoreStatistics
+    entities: [EntityCount], migrationHistory: [MigrationRecord], statistics: StoreStatistics
   ) {
     self.identifier = identifier
     self.objectFormat = objectFormat
     self.versionName = versionName
     self.modelChecksum = modelChecksum
     self.entities = entities
+    self.migrationHistory = migrationHistory
     self.statistics = statistics
   }
 }
@@ -63,8 +66,11 @@ public struct StoreSummary: Sendable {
 extension MigrationPlan {
   /// What opening a store with the options to migrate would do. Nothing is written.
   ///
+  /// What stands in the way of a migration is in the plan (``obstacles``), not an error;
+  /// ``checkObstacles()`` makes one of it.
+  ///
   /// - Returns: `nil` when the store has the current version already.
-  /// - Throws: what opening the store would throw: see
+  /// - Throws: what else opening the store would throw: see
   ///   ``PersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)``.
   public static func plan(forStoreAt url: URL, to model: VersionedModel) throws -> MigrationPlan? {
     try StoreOpening.inspecting(url) { snapshot, _ in

@@ -9,16 +9,19 @@ struct MigrateCommand: Command {
     operands: [.init("STORE", "the store's file")],
     options: [
       .model, .init("to", "VERSION", "the name of a version; the current one unless given"),
+      .init("backup", "FILE", "copy the store there before; quire restore puts it back"),
       .init(flag: "dry-run", "only say what would be done"), .json,
     ],
     discussion: """
       The migration is one commit: afterwards the store has the new version, or, whatever
-      happens, still the old one.
+      happens, still the old one. Bytes and times of the plan are estimates. When something is in
+      the way, the plan says what to write, and the exit code is 1, also of a dry run.
       """)
 
   private let store: URL
   private let modelPath: String
   private let version: String?
+  private let backup: URL?
   private let isDryRun: Bool
   private let isJSON: Bool
 
@@ -26,6 +29,7 @@ struct MigrateCommand: Command {
     store = URL(filePath: arguments.operands[0])
     modelPath = arguments.requiredValue(of: "model")
     version = arguments.value(of: "to")
+    backup = arguments.value(of: "backup").map { URL(filePath: $0) }
     isDryRun = arguments.has(flag: "dry-run")
     isJSON = arguments.has(flag: "json")
   }
@@ -40,9 +44,19 @@ struct MigrateCommand: Command {
       return .good
     }
     warnOfTheWayBack(plan, model, console)
+    guard plan.obstacles.isEmpty else {
+      answer(console, model, plan, nil)
+      console.complain(
+        "\(store.path) cannot be migrated from \(plan.sourceVersion) to "
+          + "\(plan.destinationVersion): see the plan for what is in the way, and what to write")
+      return .bad
+    }
     if isDryRun {
       answer(console, model, plan, nil)
       return .good
+    }
+    if let backup, FileManager.default.fileExists(atPath: backup.path) {
+      throw InputError("\(backup.path) is there already: name another file for the backup")
     }
     if !isJSON {
       console.print(plan.description)
@@ -58,7 +72,9 @@ struct MigrateCommand: Command {
     let clock = ContinuousClock()
     let start = clock.now
     let coordinator = PersistentStoreCoordinator(versionedModel: model)
-    let opened = try coordinator.addPersistentStore(type: .quire, at: store, options: .migrating)
+    var options = PersistentStoreOptions.migrating
+    if let backup { options.migrationBackup = .copy(to: backup) }
+    let opened = try coordinator.addPersistentStore(type: .quire, at: store, options: options)
     let duration = clock.now - start
     try coordinator.remove(opened)
     return (opened.migrationReport?.plan, duration)
@@ -91,10 +107,11 @@ struct MigrateCommand: Command {
     guard isJSON else {
       if let duration {
         let objects = (plan?.rewrittenObjectCount ?? 0).counting("object")
-        console.print("migrated in \(duration.milliText), \(objects) rewritten")
+        let copy = backup.map { "; as it was in \($0.path)" } ?? ""
+        console.print("migrated in \(duration.milliText), \(objects) rewritten\(copy)")
       } else if let plan {
         console.print(plan.description)
-        console.print("Nothing was written: this was a dry run.")
+        if plan.obstacles.isEmpty { console.print("Nothing was written: this was a dry run.") }
       } else {
         console.print("\(store.path) has version \(model.currentVersion.name): nothing to do.")
       }
@@ -105,6 +122,7 @@ struct MigrateCommand: Command {
       "to": .string(model.currentVersion.name),
       "isMigrated": JSONValue(duration != nil),
       "milliseconds": duration.map { JSONValue($0.milliseconds) } ?? .null,
+      "backup": JSONValue(duration == nil ? nil : backup?.path),
       "plan": plan.map { JSONValue($0) } ?? .null,
     ])
   }

@@ -52,11 +52,26 @@ struct StatCommand: Command {
       table.add("objects", summary.objectCount.grouped)
       let counts = Table.counts(summary.entities.map { ($0.name, $0.objectCount) })
       blocks.append(counts.isEmpty ? table.text : "\(table.text)\n\(counts)")
+      if !summary.migrationHistory.isEmpty { blocks.append(text(summary.migrationHistory)) }
     } else {
       blocks.append(table.text)
     }
     blocks.append(AnatomyReport(anatomy: anatomy).text)
     return blocks.joined(separator: "\n\n")
+  }
+
+  private func text(_ migrations: [MigrationRecord]) -> String {
+    var grid = Grid([
+      ("migrated", .left), ("from", .left), ("to", .left), ("rows", .right), ("bytes", .right),
+      ("time", .right),
+    ])
+    for record in migrations {
+      grid.add(
+        record.date.formatted(.iso8601), record.sourceVersion, record.destinationVersion,
+        record.rewrittenObjectCount.grouped, record.writtenByteCount.grouped,
+        record.duration.milliText)
+    }
+    return grid.text
   }
 
   private func json(_ anatomy: StoreAnatomy, _ summary: StoreSummary?) -> JSONValue {
@@ -67,6 +82,10 @@ struct StatCommand: Command {
         ("uuid", JSONValue(summary?.identifier.uuidString)),
         ("modelVersion", JSONValue(summary?.versionName)),
         ("modelChecksum", JSONValue(summary?.modelChecksum.description)),
+        (
+          "migrations",
+          summary.map { .array($0.migrationHistory.map { JSONValue($0) }) } ?? .null
+        ),
         ("pageSize", JSONValue(anatomy.pageSize)),
         ("pages", JSONValue(anatomy.pageCount)),
         ("freePages", anatomy.freePageCount.map { JSONValue($0) } ?? .null),

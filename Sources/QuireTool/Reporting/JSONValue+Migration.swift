@@ -1,11 +1,18 @@
+import Foundation
 import Quire
+
+// The keys are those that a plan is decoded from; totals are added.
 
 extension JSONValue {
   init(_ plan: MigrationPlan) {
     self = [
       "from": .string(plan.sourceVersion),
       "to": .string(plan.destinationVersion),
+      "isPossible": JSONValue(plan.obstacles.isEmpty),
       "rewrittenObjects": JSONValue(plan.rewrittenObjectCount),
+      "rebuiltEntries": JSONValue(plan.rebuiltEntryCount),
+      "writtenBytes": JSONValue(plan.writtenByteCount),
+      "estimatedMilliseconds": JSONValue(plan.estimatedMilliseconds),
       "entities": .array(plan.entities.map { JSONValue($0) }),
       "relationships": .array(
         plan.relationships.map {
@@ -14,6 +21,8 @@ extension JSONValue {
             "links": JSONValue($0.linkCount),
           ]
         }),
+      "indexes": .array(plan.indexes.map { JSONValue($0) }),
+      "obstacles": .array(plan.obstacles.map { JSONValue($0) }),
     ]
   }
 
@@ -23,10 +32,50 @@ extension JSONValue {
       "sourceName": JSONValue(step.sourceName),
       "action": .string(step.action.rawValue),
       "objects": JSONValue(step.objectCount),
+      "bytes": JSONValue(step.byteCount),
+      "estimatedMilliseconds": JSONValue(step.estimatedMilliseconds),
       "added": JSONValue(step.addedProperties),
       "removed": JSONValue(step.removedProperties),
       "renamed": .array(
         step.renamedProperties.map { ["from": .string($0.from), "to": .string($0.to)] }),
+    ]
+  }
+
+  init(_ step: MigrationPlan.IndexStep) {
+    self = [
+      "kind": .string(step.kind.rawValue),
+      "entity": .string(step.entityName),
+      "name": .string(step.name),
+      "sourceName": JSONValue(step.sourceName),
+      "action": .string(step.action.rawValue),
+      "entries": JSONValue(step.entryCount),
+      "bytes": JSONValue(step.byteCount),
+      "estimatedMilliseconds": JSONValue(step.estimatedMilliseconds),
+    ]
+  }
+
+  init(_ obstacle: MigrationPlan.Obstacle) {
+    self = [
+      "entity": .string(obstacle.entityName),
+      "sourceEntity": .string(obstacle.sourceEntityName),
+      "property": JSONValue(obstacle.propertyName),
+      "reason": .string(obstacle.reason),
+      "remedy": .string(obstacle.remedy),
+      "objects": JSONValue(obstacle.objectCount),
+      "needsObjects": JSONValue(obstacle.needsObjects),
+    ]
+  }
+
+  init(_ record: MigrationRecord) {
+    self = [
+      "date": .string(record.date.formatted(.iso8601)),
+      "from": .string(record.sourceVersion),
+      "fromChecksum": .string(record.sourceChecksum.description),
+      "to": .string(record.destinationVersion),
+      "toChecksum": .string(record.destinationChecksum.description),
+      "milliseconds": JSONValue(record.duration.milliseconds),
+      "rewrittenObjects": JSONValue(record.rewrittenObjectCount),
+      "writtenBytes": JSONValue(record.writtenByteCount),
     ]
   }
 }

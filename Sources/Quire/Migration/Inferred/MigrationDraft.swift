@@ -28,6 +28,8 @@ struct MigrationDraft {
   private(set) var relinked: [RelinkedRelationship] = []
   /// Link trees of the old store that nothing in the new one uses.
   private(set) var droppedLinks: [StoredEntity.Link] = []
+  /// What stands in the way; the rest of the draft is then worth a look, and not to be carried out.
+  private(set) var obstacles: [MigrationPlan.Obstacle] = []
 
   init(
     _ difference: ModelDifference, _ model: ManagedObjectModel, _ schema: StoreSchema,
@@ -55,7 +57,7 @@ struct MigrationDraft {
     removed = try schema.entities.filter { !keptNumbers.contains($0.number) }.map {
       ($0, try snapshot.recordTree($0.rowTree)?.count ?? 0)
     }
-    try checkConditions(difference, snapshot)
+    obstacles = try obstacles(in: difference, snapshot)
     joinKeySpaces()
     relinked = try RelationshipMatching(
       from: difference.source, to: model, entities, schema, snapshot
@@ -65,16 +67,21 @@ struct MigrationDraft {
     newSchema.entities = entities.map(\.stored)
   }
 
-  /// What stands in the way only when there are objects.
-  private func checkConditions(_ difference: ModelDifference, _ snapshot: Snapshot) throws {
-    let hit = try difference.conditionalObstacles.filter { obstacle in
-      guard let stored = oldSchema.entity(named: obstacle.sourceEntity) else { return false }
-      return try snapshot.recordTree(stored.rowTree)?.count ?? 0 > 0
+  private func obstacles(
+    in difference: ModelDifference, _ snapshot: Snapshot
+  ) throws -> [MigrationPlan.Obstacle] {
+    func count(_ entity: String) throws -> Int {
+      try oldSchema.entity(named: entity).flatMap {
+        try snapshot.recordTree($0.rowTree)?.count
+      } ?? 0
     }
-    guard !hit.isEmpty else { return }
-    let list = hit.map { "\n  \($0)" }.joined()
-    throw PersistenceError(
-      .migration, "objects in the store would lack a value that the new model requires:\(list)")
+    let certain = try difference.obstacles.map {
+      MigrationPlan.Obstacle($0, objectCount: try count($0.sourceEntity), needsObjects: false)
+    }
+    let conditional = try difference.conditionalObstacles.map {
+      MigrationPlan.Obstacle($0, objectCount: try count($0.sourceEntity), needsObjects: true)
+    }
+    return certain + conditional.filter { $0.objectCount > 0 }
   }
 
   /// Entities that now share an ancestor draw their keys from one counter.
@@ -177,41 +184,6 @@ struct MigrationDraft {
   }
 }
 
-// MARK: - As a plan
-
-extension MigrationDraft {
-  func plan(from source: String, to destination: String) -> MigrationPlan {
-    var steps = entities.map { draft in
-      let properties = draft.change.propertyNames
-      return MigrationPlan.EntityStep(
-        name: draft.destination.name, sourceName: draft.change.source?.name,
-        action: draft.change.source == nil ? .added : draft.isRewritten ? .rewritten : .kept,
-        objectCount: draft.objectCount,
-        addedProperties: properties.filter { $0.from == nil }.compactMap(\.to),
-        removedProperties: properties.filter { $0.to == nil }.compactMap(\.from),
-        renamedProperties: properties.compactMap { change in
-          guard let from = change.from, let to = change.to, from != to else { return nil }
-          return (from, to)
-        })
-    }
-    for entity in removed {
-      steps.append(
-        MigrationPlan.EntityStep(
-          name: entity.stored.name, sourceName: entity.stored.name, action: .removed,
-          objectCount: entity.objectCount, addedProperties: [], removedProperties: [],
-          renamedProperties: []))
-    }
-    return MigrationPlan(
-      sourceVersion: source, destinationVersion: destination,
-      entities: steps.sorted { $0.name < $1.name },
-      relationships: relinked.filter { !$0.links.isEmpty }.map {
-        MigrationPlan.RelationshipStep(
-          entityName: $0.near.entityName, name: $0.near.relationship.name, linkCount: $0.links.count
-        )
-      })
-  }
-}
-
 extension EntityChange {
   /// What a property of the destination was before; `nil` when it is new.
   func sourceAttribute(of name: String) -> AttributeDescription? {
@@ -220,11 +192,5 @@ extension EntityChange {
 
   func sourceRelationship(of name: String) -> RelationshipDescription? {
     relationships.first { $0.destination?.name == name }?.source
-  }
-
-  /// The names of all properties before and after.
-  fileprivate var propertyNames: [(from: String?, to: String?)] {
-    attributes.map { ($0.source?.name, $0.destination?.name) }
-      + relationships.map { ($0.source?.name, $0.destination?.name) }
   }
 }

@@ -1,0 +1,167 @@
+import QuireModel
+import QuireStorage
+
+extension MigrationDraft {
+  /// The draft for people: what is done to what, and what it costs.
+  ///
+  /// - Complexity: reads some hundred pages of each large tree at most; apart from that O(links
+  ///   that are made anew).
+  func plan(
+    from source: String, to destination: String, for snapshot: Snapshot
+  ) throws -> MigrationPlan {
+    let blocked = Set(obstacles.map(\.sourceEntityName))
+    var steps = try entities.map { draft in
+      try step(
+        for: draft, isBlocked: draft.old.map { blocked.contains($0.name) } ?? false, snapshot)
+    }
+    for entity in removed {
+      let isBlocked = blocked.contains(entity.stored.name)
+      let bytes = try Self.byteCount(isTouched: true) {
+        try snapshot.recordTree(entity.stored.rowTree)?.extent()
+      }
+      steps.append(
+        MigrationPlan.EntityStep(
+          name: entity.stored.name, sourceName: entity.stored.name,
+          action: isBlocked ? .blocked : .removed, objectCount: entity.objectCount,
+          byteCount: bytes,
+          estimatedMilliseconds: isBlocked ? 0 : MigrationEstimate.dropping(bytes: bytes),
+          addedProperties: [], removedProperties: [], renamedProperties: []))
+    }
+    return MigrationPlan(
+      sourceVersion: source, destinationVersion: destination,
+      entities: steps.sorted { $0.name < $1.name },
+      relationships: relinked.filter { !$0.links.isEmpty }.map {
+        MigrationPlan.RelationshipStep(
+          entityName: $0.near.entityName, name: $0.near.relationship.name, linkCount: $0.links.count
+        )
+      },
+      indexes: try indexSteps(snapshot).sorted {
+        ($0.entityName, $0.name) < ($1.entityName, $1.name)
+      },
+      obstacles: obstacles)
+  }
+
+  private func step(
+    for draft: EntityDraft, isBlocked: Bool, _ snapshot: Snapshot
+  ) throws -> MigrationPlan.EntityStep {
+    let properties = draft.change.propertyNames
+    let action: MigrationPlan.Action =
+      isBlocked
+      ? .blocked : draft.change.source == nil ? .added : draft.isRewritten ? .rewritten : .kept
+    let bytes = try draft.old.map { old in
+      try Self.byteCount(isTouched: action == .rewritten) {
+        try snapshot.recordTree(old.rowTree)?.extent()
+      }
+    }
+    return MigrationPlan.EntityStep(
+      name: draft.destination.name, sourceName: draft.change.source?.name, action: action,
+      objectCount: draft.objectCount, byteCount: bytes ?? 0,
+      estimatedMilliseconds: action == .rewritten
+        ? MigrationEstimate.rewriting(rows: draft.objectCount, bytes: bytes ?? 0) : 0,
+      addedProperties: properties.filter { $0.from == nil }.compactMap(\.to),
+      removedProperties: properties.filter { $0.to == nil }.compactMap(\.from),
+      renamedProperties: properties.compactMap { change in
+        guard let from = change.from, let to = change.to, from != to else { return nil }
+        return MigrationPlan.PropertyRenaming(from: from, to: to)
+      })
+  }
+
+  /// What was written takes so much of the file, about, after a writer has carried the draft out.
+  func writtenByteCount(in transaction: WriteTransaction) throws -> Int {
+    let oldLinks = Set(oldSchema.entities.flatMap(\.links).map(\.number))
+    var byteCount = 0
+    for draft in entities {
+      if draft.isRewritten {
+        byteCount += try transaction.recordTree(draft.stored.rowTree)?.extent().byteCount ?? 0
+      }
+      for link in draft.stored.links where !oldLinks.contains(link.number) {
+        byteCount += try transaction.indexTree(link.tree)?.extent().byteCount ?? 0
+      }
+    }
+    return byteCount
+  }
+
+  // MARK: Indexes
+
+  private func indexSteps(_ snapshot: Snapshot) throws -> [MigrationPlan.IndexStep] {
+    var steps: [MigrationPlan.IndexStep] = []
+    let dropped = Set(droppedLinks.map(\.number))
+    /// The links that are dropped because others take their place.
+    var replaced: Set<UInt16> = []
+    for draft in entities {
+      for link in draft.stored.links {
+        let sourceName = draft.change.sourceRelationship(of: link.relationship)?.name
+        let old = sourceName.flatMap { draft.old?.link(named: $0) }
+        if let old, old.number == link.number {
+          steps.append(
+            try step(.kept, draft.destination.name, link.relationship, sourceName, old, snapshot))
+          continue
+        }
+        if let old, dropped.contains(old.number) { replaced.insert(old.number) }
+        let count = linkCount(of: link.relationship, draft)
+        let keyByteCount = LinkKey.byteCount(isOrdered: link.isOrdered)
+        steps.append(
+          MigrationPlan.IndexStep(
+            kind: .relationship, entityName: draft.destination.name, name: link.relationship,
+            sourceName: sourceName, action: old != nil || count > 0 ? .rebuilt : .added,
+            entryCount: count, byteCount: Self.wholePages(of: count * keyByteCount),
+            estimatedMilliseconds: MigrationEstimate.rebuilding(entries: count)))
+      }
+    }
+    for entity in oldSchema.entities {
+      for link in entity.links where dropped.contains(link.number) {
+        guard !replaced.contains(link.number) else { continue }
+        steps.append(
+          try step(.removed, entity.name, link.relationship, link.relationship, link, snapshot))
+      }
+    }
+    return steps
+  }
+
+  private func step(
+    _ action: MigrationPlan.IndexStep.Action, _ entity: String, _ name: String,
+    _ sourceName: String?, _ link: StoredEntity.Link, _ snapshot: Snapshot
+  ) throws -> MigrationPlan.IndexStep {
+    let tree = try snapshot.indexTree(link.tree)
+    let bytes = try Self.byteCount(isTouched: action != .kept) { try tree?.extent() }
+    return MigrationPlan.IndexStep(
+      kind: .relationship, entityName: entity, name: name, sourceName: sourceName, action: action,
+      entryCount: tree?.count ?? 0, byteCount: bytes,
+      estimatedMilliseconds: action == .removed ? MigrationEstimate.dropping(bytes: bytes) : 0)
+  }
+
+  /// The links that a relationship made anew will list for the objects of one entity.
+  private func linkCount(of relationship: String, _ draft: EntityDraft) -> Int {
+    let name = draft.destination.name
+    guard let relinked = relinked.first(where: { $0.concerns(name, relationship) }) else {
+      return 0
+    }
+    let number = draft.stored.number
+    let isNear =
+      relinked.near.relationship.name == relationship && relinked.near.owners.contains(name)
+    return relinked.links.count { (isNear ? $0.near : $0.far).entity == number }
+  }
+
+  /// A tree's size. One that is not touched is not in the way when it is damaged: it counts as
+  /// nothing then.
+  private static func byteCount(
+    isTouched: Bool, _ extent: () throws -> TreeExtent?
+  ) throws -> Int {
+    do {
+      return try extent()?.byteCount ?? 0
+    } catch StorageError.damaged where !isTouched {
+      return 0
+    }
+  }
+
+  /// What so many bytes of keys take in a tree that is not there yet.
+  private static func wholePages(of byteCount: Int) -> Int { (byteCount + 4095) & ~4095 }
+}
+
+extension EntityChange {
+  /// The names of all properties before and after.
+  fileprivate var propertyNames: [(from: String?, to: String?)] {
+    attributes.map { ($0.source?.name, $0.destination?.name) }
+      + relationships.map { ($0.source?.name, $0.destination?.name) }
+  }
+}

@@ -1,0 +1,136 @@
+extension MigrationPlan: CustomStringConvertible {
+  /// A table of the entities, one of the indexes, and what it comes to; then what is in the way.
+  public var description: String {
+    var blocks = [Self.arrow(sourceVersion, destinationVersion)]
+    if !entities.isEmpty { blocks.append(entityTable) }
+    if !indexes.isEmpty { blocks.append(indexTable) }
+    blocks.append(obstacles.isEmpty ? total : obstacleList)
+    return blocks.joined(separator: "\n\n")
+  }
+
+  private static func arrow(_ from: String, _ to: String) -> String { "\(from) → \(to)" }
+
+  private var entityTable: String {
+    var table = PlanTable(["", "entity", "rows", "bytes", "about", "changes"])
+    for step in entities {
+      table.add(
+        [
+          step.action.rawValue, step.name, step.action == .added ? "" : step.objectCount.grouped,
+          step.byteCount == 0 ? "" : step.byteCount.grouped, Self.text(step.estimatedMilliseconds),
+        ], step.changes)
+    }
+    return table.text
+  }
+
+  private var indexTable: String {
+    var table = PlanTable(["", "links of", "links", "bytes", "about", "changes"])
+    for step in indexes {
+      let wasRenamed = step.sourceName.map { $0 != step.name } ?? false
+      table.add(
+        [
+          step.action.rawValue, "\(step.entityName).\(step.name)",
+          step.action == .added ? "" : step.entryCount.grouped,
+          step.byteCount == 0 ? "" : step.byteCount.grouped, Self.text(step.estimatedMilliseconds),
+        ], wasRenamed ? [step.sourceName.map { "was \($0)" } ?? ""] : [])
+    }
+    return table.text
+  }
+
+  private var total: String {
+    let rows = rewrittenObjectCount.counting("row")
+    let links = rebuiltEntryCount.counting("link")
+    return "To write: \(rows), \(links), \(writtenByteCount.counting("byte")); "
+      + "about \(Self.text(estimatedMilliseconds))."
+  }
+
+  private var obstacleList: String {
+    let list = obstacles.map { obstacle in
+      let place = obstacle.propertyName.map { "\(obstacle.entityName).\($0)" }
+      return "  \(place ?? obstacle.entityName) (\(obstacle.objectCount.counting("object"))) "
+        + "\(obstacle.reason):\n    \(obstacle.remedy)"
+    }
+    return "It cannot be migrated so:\n" + list.joined(separator: "\n")
+  }
+
+  /// Milliseconds with one decimal, seconds from ten on; nothing for none.
+  private static func text(_ milliseconds: Double) -> String {
+    guard milliseconds > 0 else { return "" }
+    guard milliseconds >= 0.05 else { return "<0.1 ms" }
+    let inSeconds = milliseconds >= 10_000
+    let tenths = Int((milliseconds / (inSeconds ? 100 : 0.1)).rounded())
+    return "\((tenths / 10).grouped).\(tenths % 10) \(inSeconds ? "s" : "ms")"
+  }
+}
+
+extension MigrationPlan.EntityStep {
+  /// What becomes of the entity's properties, in pieces that may stand on lines of their own.
+  fileprivate var changes: [String] {
+    var changes: [String] = []
+    if let sourceName, isRenamed { changes.append("was \(sourceName)") }
+    // Of an entity that comes or goes as a whole there is no more to say.
+    guard action != .added, action != .removed else { return changes }
+    changes += addedProperties.map { "+ \($0)" }
+    changes += removedProperties.map { "- \($0)" }
+    changes += renamedProperties.map { "\($0.from) → \($0.to)" }
+    return changes
+  }
+}
+
+/// Rows in columns: two of words, three of numbers, and a list that goes on below itself.
+private struct PlanTable {
+  private static let columnLimit = 99
+  private var rows: [(cells: [String], list: [String])]
+
+  init(_ headings: [String]) {
+    rows = [(headings.dropLast(), headings.suffix(1))]
+  }
+
+  mutating func add(_ cells: [String], _ list: [String]) { rows.append((cells, list)) }
+
+  var text: String {
+    let widths = (rows.first?.cells ?? []).indices.map { column in
+      rows.map { $0.cells[column].count }.max() ?? 0
+    }
+    let indent = widths.reduce(2) { $0 + $1 + 2 }
+    return rows.map { row in
+      var line = "  "
+      for (column, cell) in row.cells.enumerated() {
+        let padding = String(repeating: " ", count: widths[column] - cell.count)
+        line += (column < 2 ? cell + padding : padding + cell) + "  "
+      }
+      var lines: [String] = []
+      for (index, item) in row.list.enumerated() {
+        let item = index < row.list.count - 1 ? item + ", " : item
+        let isEmpty = line.count <= indent
+        if !isEmpty, line.count + item.count > Self.columnLimit {
+          lines.append(line)
+          line = String(repeating: " ", count: indent)
+        }
+        line += item
+      }
+      return (lines + [line]).map(\.withoutTrailingSpace).joined(separator: "\n")
+    }.joined(separator: "\n")
+  }
+}
+
+extension String {
+  fileprivate var withoutTrailingSpace: String {
+    String(self[..<(lastIndex { $0 != " " }.map(index(after:)) ?? startIndex)])
+  }
+}
+
+extension Int {
+  /// The number with commas between thousands, in every locale.
+  fileprivate var grouped: String {
+    var text = ""
+    for (place, digit) in String(self).reversed().enumerated() {
+      if place > 0, place.isMultiple(of: 3), digit != "-" { text.append(",") }
+      text.append(digit)
+    }
+    return String(text.reversed())
+  }
+
+  fileprivate func counting(_ noun: String) -> String {
+    "\(grouped) \(noun)\(self == 1 ? "" : "s")"
+  }
+}

@@ -1,0 +1,89 @@
+/// How much of the file a tree takes, found without reading the whole of it.
+///
+/// Inner nodes say how many children they have, so the leaves need not be read to be counted. Of a
+/// level with more than ``sampleCount`` nodes only so many are read, evenly spread, and the rest is
+/// taken to be like them. A tree without long values of at most some ten thousand leaves is thus
+/// counted exactly; the pages of long values are an estimate from as many leaves.
+///
+/// - Complexity: O(height · ``sampleCount``) pages.
+package struct TreeExtent: Hashable, Sendable {
+  /// The nodes of the tree, and its overflow pages.
+  package private(set) var pageCount = 0
+  /// Whether every node was counted, and none was estimated.
+  package private(set) var isExact = true
+  private let pageSize: Int
+
+  package var byteCount: Int { pageCount * pageSize }
+
+  /// The nodes read of one level, at most.
+  package static let sampleCount = 64
+
+  fileprivate init<Layout: NodeLayout>(of tree: Tree<Layout>) throws(StorageError) {
+    pageSize = tree.space.pageSize
+    try tree.state.checkUsable()
+    let ticket = try tree.space.enter()
+    defer { tree.space.leave(ticket) }
+    var sample = [(id: tree.state.root, node: try tree.rootNode())]
+    var levelPageCount = 1
+    while let level = sample.first?.node.level {
+      pageCount += levelPageCount
+      if level == 0 { break }
+      let childCounts = sample.map(\.node.count)
+      let found = childCounts.reduce(0, +)
+      if sample.count < levelPageCount { isExact = false }
+      levelPageCount = TreeExtent.scaled(found, from: sample.count, to: levelPageCount)
+      if level == 1, !tree.state.hasLongValues {
+        pageCount += levelPageCount
+        return
+      }
+      sample = try TreeExtent.children(of: sample.map(\.node), count: found, in: tree)
+    }
+    guard tree.state.hasLongValues else { return }
+    var runPageCount = 0
+    for (id, leaf) in sample {
+      for slot in 0..<leaf.count {
+        guard let run = ValuePayload.overflow(of: Layout.payload(at: slot, in: leaf)) else {
+          continue
+        }
+        runPageCount += try OverflowRun(run, referredToBy: id, in: tree.space).pageCount
+      }
+    }
+    if sample.count < levelPageCount { isExact = false }
+    pageCount += TreeExtent.scaled(runPageCount, from: sample.count, to: levelPageCount)
+  }
+
+  private static func scaled(_ count: Int, from sampleCount: Int, to totalCount: Int) -> Int {
+    guard sampleCount < totalCount else { return count }
+    return Int(Double(count) / Double(sampleCount) * Double(totalCount))
+  }
+
+  /// Some of the children of nodes of one level, evenly spread.
+  ///
+  /// - Parameter count: the children in all.
+  private static func children<Layout: NodeLayout>(
+    of nodes: [Page], count: Int, in tree: Tree<Layout>
+  ) throws(StorageError) -> [(id: PageID, node: Page)] {
+    var sample: [(id: PageID, node: Page)] = []
+    let wanted = min(count, sampleCount)
+    var (place, first) = (0, 0)
+    for node in nodes {
+      while sample.count < wanted {
+        place = sample.count * count / wanted
+        guard place - first < node.count else { break }
+        sample.append(try tree.childNode(at: place - first, of: node))
+      }
+      first += node.count
+    }
+    return sample
+  }
+}
+
+extension RecordTree {
+  /// How much of the file the tree takes, about.
+  package func extent() throws(StorageError) -> TreeExtent { try TreeExtent(of: tree) }
+}
+
+extension IndexTree {
+  /// How much of the file the tree takes, about.
+  package func extent() throws(StorageError) -> TreeExtent { try TreeExtent(of: tree) }
+}

@@ -1,0 +1,188 @@
+/// Puts a version of a store where a file of the same store may be already: a backup over an older
+/// one, or over the store itself to go back to it.
+///
+/// The file that is there may be whole, cut short by a crash, or damaged; its identity page must be
+/// readable, and nobody may have it open. In one step its name leads to the new file, which is a
+/// closed store; a crash leaves the one or the other, each with what belongs to it. What is left of
+/// the old one's log is history from then on, as the new file has a later epoch.
+struct StoreReplacement {
+  let path: String
+  let fileSystem: any FileSystem
+  let identity: StoreIdentity
+  /// The file that is there, locked; `nil` when there is none.
+  private let old: (any File)?
+
+  /// - Throws: ``StorageError/locked(_:)`` when somebody has the file open;
+  ///   ``StorageError/invalidArgument(_:)`` when it is another store;
+  ///   ``StorageError/notAStore(path:reason:)`` or ``StorageError/damaged(page:reason:)`` when it
+  ///   cannot be known whose it is.
+  init(
+    of path: String, _ identity: StoreIdentity, in fileSystem: any FileSystem
+  ) throws(StorageError) {
+    let path = fileSystem.destination(of: path)
+    self.path = path
+    self.fileSystem = fileSystem
+    self.identity = identity
+    do throws(StorageError) {
+      let file = try fileSystem.open(path, .write)
+      guard try file.lock(.exclusive) else {
+        // Readers leave no note: one that is there is of a writer that died.
+        if try file.lock(.shared) { throw .locked(.readers) }
+        throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
+      }
+      guard try fileSystem.identifier(of: path) == file.identifier else {
+        // Somebody replaced it just now, and may be about to open it.
+        throw .locked(.unknown)
+      }
+      let found = try StoreReplacement.identityPage(of: file, path).identity
+      guard found == identity else {
+        throw .invalidArgument(
+          "\(path) is another store: its identity is \(found), not \(identity); move it away first")
+      }
+      old = file
+    } catch .notFound {
+      old = nil
+    }
+  }
+
+  private static func identityPage(
+    of file: any File, _ path: String
+  ) throws(StorageError) -> IdentityPage {
+    let head = PageMemory(byteCount: min(try file.byteCount(), IdentityPage.byteCount))
+    try head.withBytes { bytes throws(StorageError) in
+      try file.readFully(at: 0, into: bytes, path: path)
+    }
+    defer { withExtendedLifetime(head) {} }
+    // It is only looked at: a later minor version is no obstacle.
+    return try IdentityPage(
+      from: UnsafeRawBufferPointer(head.bytes), path: path, isReadOnly: true)
+  }
+
+  /// - Parameters:
+  ///   - syncs: what the syncs of the file and of its name are for.
+  ///   - progress: told the bytes written and the bytes in all; `false` ends it.
+  func write(
+    _ space: PageSpace, syncs: (file: SyncReason, folder: SyncReason),
+    progress: (Int, Int) throws -> Bool
+  ) throws {
+    // Not random: what a crash leaves of it, the next attempt overwrites.
+    let temporary = "\(path)-new-\(identity)"
+    let copy = StoreCopy(space, identity: identity, epoch: try lastEpoch().map { $0 + 1 } ?? 0)
+    let file = try create(temporary)
+    do {
+      try copy.write(to: file, progress: progress)
+      try file.sync(for: syncs.file)
+      if old == nil {
+        try fileSystem.publish(temporary, as: path)
+      } else {
+        try fileSystem.replace(path, by: temporary)
+      }
+    } catch {
+      do throws(StorageError) { try fileSystem.remove(temporary) } catch {}
+      throw error
+    }
+    try fileSystem.syncFolder(of: path, for: syncs.folder)
+    // Nobody can open the new file before its lock is given back, so these are the old one's. They
+    // count for nothing any more, so it does not matter if one stays.
+    for leftover in [
+      StoreFile.logPath(of: path), StoreFile.imagesPath(of: path),
+      StoreFile.imagesPath(of: path) + "-new", StoreFile.newLogPath(of: path),
+      StoreFile.ownerPath(of: path),
+    ] {
+      do throws(StorageError) { try fileSystem.remove(leftover) } catch {}
+    }
+    withExtendedLifetime((file, old)) {}
+  }
+
+  /// A new file under that name, locked. One that is there is the rest of an earlier attempt, or of
+  /// one that is under way.
+  private func create(_ temporary: String) throws(StorageError) -> any File {
+    let file: any File
+    do throws(StorageError) {
+      file = try fileSystem.open(temporary, .write)
+    } catch .notFound {
+      file = try StoreFile.openNew(temporary, for: path, in: fileSystem)
+    }
+    guard try file.lock(.exclusive) else { throw .locked(.unknown) }
+    try file.truncate(to: 0)
+    return file
+  }
+
+  // MARK: Epoch
+
+  /// The highest epoch of which there are traces: of the log that lies beside the file nothing may
+  /// count for the new one.
+  private func lastEpoch() throws(StorageError) -> UInt64? {
+    let checksum = Checksum(identity)
+    var epochs: [UInt64] = []
+    if let old {
+      let head = PageMemory(byteCount: min(try old.byteCount(), 3 * 32_768))
+      try head.withBytes { bytes throws(StorageError) in
+        try old.readFully(at: 0, into: bytes, path: path)
+      }
+      let bytes = UnsafeRawBufferPointer(head.bytes)
+      let page = try IdentityPage(from: bytes, path: path, isReadOnly: true)
+      epochs = MetaPage.all(in: bytes, checksum, pageSize: page.pageSize).map(\.epoch)
+      withExtendedLifetime(head) {}
+    }
+    do throws(StorageError) {
+      let log = try fileSystem.open(StoreFile.logPath(of: path), .read)
+      let header = PageMemory(byteCount: LogFormat.Header.byteCount)
+      if try log.readAll(into: header) == header.byteCount {
+        let base = UnsafeRawPointer(header.base)
+        let checked = UnsafeRawBufferPointer(start: base, count: LogFormat.Header.checksum)
+        if base.u64(at: LogFormat.Header.checksum) == checksum.ofLog(checked, epoch: 0) {
+          epochs.append(base.u64(at: LogFormat.Header.epoch))
+        }
+      }
+      withExtendedLifetime(header) {}
+    } catch .notFound {}
+    return epochs.max()
+  }
+}
+
+extension PageStore {
+  /// The same as ``backUp(to:in:progress:)``, in place of an older backup of this store if there is
+  /// one; that one is there until the new one is whole.
+  ///
+  /// - Throws: also ``StorageError/locked(_:)`` when somebody has the older backup open;
+  ///   ``StorageError/invalidArgument(_:)`` when the file there is another store, or this one;
+  ///   ``StorageError/notAStore(path:reason:)`` when it is none.
+  package func backUp(
+    replacing path: String, in fileSystem: any FileSystem = DiskFileSystem(),
+    progress: (_ done: Int, _ total: Int) throws -> Bool = { _, _ in true }
+  ) throws {
+    let snapshot = try snapshot()
+    if let own = self.path, let found = try fileSystem.identifier(of: path),
+      try fileSystem.identifier(of: own) == found
+    {
+      throw StorageError.invalidArgument("\(path) is the store itself, and no place for its backup")
+    }
+    let replacement = try StoreReplacement(of: path, identity, in: fileSystem)
+    try replacement.write(snapshot.space, syncs: (.backup, .backupFolder), progress: progress)
+  }
+
+  /// Puts the newest commit of this store, a backup, in place of the store that it is a backup of.
+  ///
+  /// Every page is verified on the way. The store there may be damaged, as long as its first page
+  /// says whose it is, or be gone. It is as it was until it is the backup's content, in one step.
+  ///
+  /// - Throws: ``StorageError/locked(_:)`` when somebody has the store open, in this process or
+  ///   another; ``StorageError/invalidArgument(_:)`` when it is another store, or this one;
+  ///   ``StorageError/notAStore(path:reason:)`` or ``StorageError/damaged(page:reason:)`` when it
+  ///   cannot be known whose it is, or when a page of the backup is damaged.
+  package func restore(
+    to path: String, in fileSystem: any FileSystem = DiskFileSystem(),
+    progress: (_ done: Int, _ total: Int) throws -> Bool = { _, _ in true }
+  ) throws {
+    let snapshot = try snapshot()
+    if let own = self.path, let found = try fileSystem.identifier(of: path),
+      try fileSystem.identifier(of: own) == found
+    {
+      throw StorageError.invalidArgument("\(path) is the backup itself")
+    }
+    let replacement = try StoreReplacement(of: path, identity, in: fileSystem)
+    try replacement.write(
+      snapshot.space, syncs: (.replacement, .replacementFolder), progress: progress)
+  }
+}
