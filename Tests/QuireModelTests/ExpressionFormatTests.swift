@@ -15,6 +15,8 @@ import Testing
   @Test func `operators bind as in Core Data, from left to right`() throws {
     for (format, expression) in [
       ("a + b * c", .function(.add, [a, .function(.multiply, [b, c])])),
+      ("a + b / c", .function(.add, [a, .function(.divide, [b, c])])),
+      ("a / b * c", .function(.multiply, [.function(.divide, [a, b]), c])),
       ("(a + b) * c", .function(.multiply, [.function(.add, [a, b]), c])),
       ("a - b - c", .function(.subtract, [.function(.subtract, [a, b]), c])),
       ("a * b ** c", .function(.multiply, [a, .function(.power, [b, c])])),

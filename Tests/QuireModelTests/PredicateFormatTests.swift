@@ -176,9 +176,11 @@ import Testing
       "x", "==", " ", "(", ")", "{", "}", "AND", " or ", "NOT ", "ANY ", "'a", "'", "\"", "\\", "#",
       "@count", "@", ".", "%@", "%K", "%", "%d", "1", "-", "e5", "[cd]", "[", "]", "IN ", "SELF",
       "nil", "é", "\u{301}", "\0", "CAST(", "'Date'", ",", "$", "<", ">", "=", "!", "&&", "|",
-      "\r\n",
+      "\r\n", "$x", "+", "**", "-1", "TERNARY(", "FUNCTION(", "SUBQUERY(", "FETCH(", "abs:(", "max",
+      " UNION ", "now()", "@sum", "SELF.", "x == 1", ", 1)",
     ]
     var predicateCount = 0
+    var expressionCount = 0
     for _ in 0..<20_000 {
       let format = (0..<Int.random(in: 1...9, using: &random))
         .map { _ in parts.randomElement(using: &random) ?? "" }.joined()
@@ -186,8 +188,13 @@ import Testing
         predicateCount += 1
         #expect(try FetchPredicate(format: predicate.description) == predicate, "\(format)")
       }
+      if let expression = try? FetchExpression(format: format) {
+        expressionCount += 1
+        #expect(try FetchExpression(format: expression.description) == expression, "\(format)")
+      }
     }
     #expect(predicateCount > 0)
+    #expect(expressionCount > 0)
     var generator = PredicateGenerator(seed: 3)
     for _ in 0..<2000 {
       var bytes = Array(generator.predicate(depth: 3).description.utf8)

@@ -187,18 +187,24 @@ import Testing
 
   // The same question, asked of rows and of objects.
   @Test func `a predicate means the same in a fetch and in memory`() throws {
+    let show = SmallGallery.Show(context: context)
+    show.artists = [bo, ana]
+    SmallGallery.Show(context: context).artists = [ana]
+    let alone = Artist(context: context)
+    try context.save()
     for format in [
       "ANY artworks.title == nil", "ALL artworks.price > 5", "artworks.@count > 2",
       "born + 1 == 1901", "TERNARY(born == nil, 1, 2) == 1", "artworks.title == nil",
       "length(name) == 2", "spouse.artworks.title == nil", "name IN {'Bo', uppercase(name)}",
       "sum(artworks.price) / 2 == 30", "NOT ANY artworks.price > 25", "spouse.name == nil",
-      "born * 1.5 > 100 OR name ENDSWITH 'o'",
+      "born * 1.5 > 100 OR name ENDSWITH 'o'", "ANY shows.artists.@count > 1",
+      "shows.artists.@count == 0", "shows.@count == 0", "spouse.shows.@count == nil",
     ] {
       var request = FetchRequest<Artist>()
       let predicate = try FetchPredicate(format: format)
       request.predicate = predicate
       let found = Set(try context.fetch(request))
-      let artists = [ana, bo]
+      let artists = [ana, bo, alone]
       let expected = try artists.filter { try predicate.evaluate(with: $0) }
       #expect(found == Set(expected), "\(format)")
     }

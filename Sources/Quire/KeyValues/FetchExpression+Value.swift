@@ -57,7 +57,7 @@ extension FetchPredicate {
 
 /// Expressions and predicates on one object. Depth was checked.
 private struct Evaluation {
-  private let object: KeyValue
+  let object: KeyValue
   private var bindings: [String: KeyValue]
 
   init(_ object: Any?, _ bindings: [String: Any?]) {
@@ -209,7 +209,12 @@ private struct Evaluation {
     let expressions: [FetchExpression]
 
     func value(ofExpression index: Int) throws -> PredicateValue? {
-      try evaluation.value(of: expressions[index]).predicateValue
+      switch expressions[index] {
+      case .keyPath(let names): try evaluation.object.comparedValue(at: names)
+      case .path(let operand, let names):
+        try evaluation.value(of: operand).comparedValue(at: names)
+      case let expression: try evaluation.value(of: expression).predicateValue
+      }
     }
 
     // Such an evaluator has no paths of its own, and `SELF` is one of its expressions.

@@ -132,6 +132,27 @@ enum KeyValue {
     }
   }
 
+  /// What a predicate compares at the end of a path.
+  ///
+  /// It is what a row has there: `@count` behind several collections counts the members of each of
+  /// the last, where key-value coding counts those of the first.
+  func comparedValue(at names: [String]) throws -> PredicateValue? {
+    let path = names.dropLast()
+    guard names.last == FetchExpression.countOperator, !path.isEmpty,
+      !path.contains(where: { CollectionOperator(rawValue: $0) != nil })
+    else { return try value(at: names[...]).predicateValue }
+    return try value(at: path).counts.predicateValue
+  }
+
+  private var counts: KeyValue {
+    get throws {
+      switch self {
+      case .array(let members), .set(let members): .array(try members.map { try $0.counts })
+      case .one: try applying(.count, to: [])
+      }
+    }
+  }
+
   init(_ value: PredicateValue?) {
     switch value {
     case nil: self = .one(nil)

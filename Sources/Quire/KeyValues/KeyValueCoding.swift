@@ -15,7 +15,8 @@ import QuireModel
 /// - From an absent value every name leads to an absent value.
 /// - `self` is whatever it is asked of.
 ///
-/// A set whose members do not all conform to `Hashable` is an array.
+/// A set whose members do not all conform to `Hashable` is an array. There are no proxies that
+/// change a collection in place: set the whole one.
 public protocol KeyValueCoding: AnyObject {
   /// The value of a property; `nil` is the absence of one.
   ///
