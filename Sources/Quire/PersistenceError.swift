@@ -74,6 +74,11 @@ extension PersistenceError.Code {
   public static let undefinedKey = Self(rawValue: 1_340_001)
   /// A value of another type than the property's (Core Data raises an exception here).
   public static let unacceptableValue = Self(rawValue: 1_340_002)
+  /// A function that its receiver does not answer (Core Data raises an exception here).
+  public static let unrecognizedSelector = Self(rawValue: 1_340_003)
+  /// An expression or a predicate that has no value: a variable stands for nothing, an operation
+  /// has no answer (Core Data raises an exception here, or stops).
+  public static let invalidExpression = Self(rawValue: 1_340_004)
 }
 
 /// An object that was changed underneath: the store has another version of it than the one that the

@@ -139,7 +139,7 @@ extension DecimalParts: Comparable {
   }
 
   /// The power of ten of the first digit.
-  private var leadingDigit: Int {
+  var leadingDigit: Int {
     var count = 0
     var rest = mantissa
     while rest != 0 {
@@ -149,7 +149,7 @@ extension DecimalParts: Comparable {
     return exponent + count
   }
 
-  private static func powerOfTen(_ exponent: Int) -> UInt128 {
+  static func powerOfTen(_ exponent: Int) -> UInt128 {
     exponent <= 0 ? 1 : (0..<exponent).reduce(1) { power, _ in power * 10 }
   }
 }

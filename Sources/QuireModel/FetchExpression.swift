@@ -1,20 +1,47 @@
-/// One side of a comparison.
-public enum FetchExpression: Hashable, Sendable {
+/// A value that is worked out: one side of a comparison, what a mapping puts into an attribute.
+///
+/// An expression is a plain value that names properties and variables but knows no model. It is
+/// read from a format string and prints as one that means the same:
+///
+/// ```swift
+/// try FetchExpression(format: "price * (1 + $tax)")
+/// try FetchExpression(format: "TERNARY(artist == nil, %@, uppercase:(artist.name))", "unknown")
+/// try FetchExpression(format: "FUNCTION($policy, 'ageFrom:', $source.born)")
+/// ```
+///
+/// Fetches evaluate those kinds on rows that ``PredicateEvaluator`` lists; the floor above
+/// evaluates all of them on objects.
+public indirect enum FetchExpression: Hashable, Sendable {
   /// A value that is known beforehand; `nil` is the absence of one.
   case constant(PredicateValue?)
   /// What the names lead to, from the object that is looked at.
   ///
-  /// `@count` as the last name is the number of objects of a to-many relationship.
+  /// A name may be a ``CollectionOperator``.
   case keyPath([String])
   /// The object that is looked at: `SELF`.
   case evaluatedObject
   /// A list, such as the right side of `IN` and `BETWEEN`.
   case aggregate([FetchExpression])
+  /// What the caller binds to the name: `$source`. The name is without the dollar sign.
+  case variable(String)
+  /// What the names lead to, from what the expression stands for: `$source.country.name`.
+  case path(FetchExpression, [String])
+  /// One of the functions that every expression has, arithmetic among them.
+  case function(Function, [FetchExpression])
+  /// What the operand answers when it is asked by name: `FUNCTION($policy, "ageFrom:", $x)`.
+  case call(FetchExpression, selector: String, [FetchExpression])
+  /// `TERNARY(predicate, a, b)`: the first if the predicate is true, else the second.
+  case conditional(FetchPredicate, FetchExpression, FetchExpression)
+  /// `SUBQUERY(collection, $x, predicate)`: the members of which the predicate is true when the
+  /// variable stands for them.
+  case subquery(FetchExpression, variable: String, FetchPredicate)
+  /// `FETCH(request, context, countOnly)`: what the context finds, or how many.
+  case fetch(FetchExpression, context: FetchExpression, countOnly: Bool)
 }
 
 extension FetchExpression {
   /// The name that stands for the number of objects of a to-many relationship.
-  public static let countOperator = "@count"
+  public static let countOperator = CollectionOperator.count.rawValue
 
   /// An expression for a value; collections become aggregates of their members.
   public init(_ value: some PredicateConvertible) { self.init(value: value.predicateValue) }
@@ -28,11 +55,36 @@ extension FetchExpression {
   }
 
   /// The names of a key path that is written with dots.
-  static func names(in path: String) -> [String] {
+  package static func names(in path: String) -> [String] {
     path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
   }
 }
 
 extension FetchExpression: ExpressibleByNilLiteral {
   public init(nilLiteral: ()) { self = .constant(nil) }
+}
+
+/// A name in a key path that asks the collection before it, not its members.
+///
+/// What follows the operator is looked up in each member first: `artworks.@sum.price` adds prices.
+/// Nothing need follow: `artworks.price.@sum` is the same. The raw value is what is written.
+public enum CollectionOperator: String, Hashable, Sendable, CaseIterable {
+  case count = "@count"
+  /// Absent members count as 0, and of nothing the sum is 0.
+  case sum = "@sum"
+  /// Absent members count as 0, and of nothing the average is 0.
+  case average = "@avg"
+  case minimum = "@min"
+  case maximum = "@max"
+  /// An array of the values, each as often as it occurs.
+  case unionOfObjects = "@unionOfObjects"
+  /// An array of the values, each once, in the order of their first occurrence.
+  case distinctUnionOfObjects = "@distinctUnionOfObjects"
+  /// An array of the members of the values, which are arrays.
+  case unionOfArrays = "@unionOfArrays"
+  case distinctUnionOfArrays = "@distinctUnionOfArrays"
+  /// An array of the members of the values, which are sets; a member of two sets is there twice.
+  case unionOfSets = "@unionOfSets"
+  /// The set of the members of the values, which are sets.
+  case distinctUnionOfSets = "@distinctUnionOfSets"
 }

@@ -50,18 +50,6 @@ extension FetchPredicate.Comparison: CustomStringConvertible {
   }
 }
 
-extension FetchExpression: CustomStringConvertible {
-  public var description: String {
-    switch self {
-    case .constant(let value): value?.description ?? "nil"
-    case .keyPath(let names):
-      names.isEmpty ? "SELF" : names.map(FormatLanguage.name).joined(separator: ".")
-    case .evaluatedObject: "SELF"
-    case .aggregate(let members): "{\(members.map(\.description).joined(separator: ", "))}"
-    }
-  }
-}
-
 extension PredicateValue: CustomStringConvertible {
   /// The value as a format string writes it.
   public var description: String {

@@ -1,4 +1,4 @@
-/// Why a predicate cannot be evaluated.
+/// Why a predicate or an expression cannot be evaluated.
 public struct FetchPredicateError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Reason: Hashable, Sendable {
     /// The right side of `MATCHES` is no regular expression that Swift understands.
@@ -7,6 +7,10 @@ public struct FetchPredicateError: Error, Hashable, Sendable, CustomStringConver
     case bounds(count: Int)
     /// Parts within parts, further than ``PredicateEvaluator/maximumDepth``.
     case depth(maximum: Int)
+    /// A function has no answer for its arguments, or for their number.
+    case function(FetchExpression.Function, message: String)
+    /// An expression of a kind that is not evaluated on rows; see ``PredicateEvaluator``.
+    case unsupported(FetchExpression)
   }
 
   public var reason: Reason
@@ -22,6 +26,11 @@ public struct FetchPredicateError: Error, Hashable, Sendable, CustomStringConver
     case .depth(let maximum):
       "the predicate is nested more than \(maximum) deep; join its parts with && or || in one chain, "
         + "or use IN with a list"
+    case .function(let function, let message):
+      "the function \(function.rawValue) has no answer: \(message)"
+    case .unsupported(let expression):
+      "a fetch cannot evaluate \(expression); it evaluates key paths with @count at their end, lists, "
+        + "arithmetic, functions and TERNARY"
     }
   }
 }

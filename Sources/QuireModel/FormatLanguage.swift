@@ -42,12 +42,13 @@ enum FormatLanguage {
 
   /// One name of a key path, escaped where the parser would take it for something else.
   static func name(_ name: String) -> String {
-    if name == FetchExpression.countOperator { return name }
-    let bytes = name.utf8
-    let isPlain =
-      !bytes.isEmpty
-      && bytes.enumerated().allSatisfy { isNameByte($1, first: $0 == 0) }
-    if !isPlain { return "#" + quoted(name) }
+    if CollectionOperator(rawValue: name) != nil { return name }
+    if !isPlainName(name) { return "#" + quoted(name) }
     return isReserved(name) ? "#" + name : name
+  }
+
+  static func isPlainName(_ name: String) -> Bool {
+    let bytes = name.utf8
+    return !bytes.isEmpty && bytes.enumerated().allSatisfy { isNameByte($1, first: $0 == 0) }
   }
 }

@@ -1,4 +1,4 @@
-/// A word, sign or literal of a predicate format.
+/// A word, sign or literal of a format of predicates and expressions.
 enum FormatToken: Hashable {
   /// A name or a word of the language, as it is written.
   case word(String)
@@ -6,6 +6,8 @@ enum FormatToken: Hashable {
   case name(String)
   case string(String)
   case number(String)
+  /// The name behind a dollar sign.
+  case variable(String)
   /// A percent sign and the letters of its conversion.
   case argument(String)
   /// Anything else, such as `>=`.
@@ -13,7 +15,7 @@ enum FormatToken: Hashable {
   case end
 }
 
-/// Cuts a predicate format into tokens, one ahead of the parser.
+/// Cuts a format into tokens, one ahead of the parser.
 struct FormatLexer {
   private let format: String
   private let bytes: [UInt8]
@@ -71,18 +73,24 @@ struct FormatLexer {
       return .string(try string())
     case UInt8(ascii: "0")...UInt8(ascii: "9"):
       return try number()
-    case UInt8(ascii: "-") where (byte(at: start + 1) ?? 0) &- 0x30 < 10:
-      return try number()
     case UInt8(ascii: "#"):
       end += 1
       let quote = byte(at: end)
       if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") { return .name(try string()) }
       guard let word = word() else { throw error(expected: "a name after #") }
       return .name(word)
-    case UInt8(ascii: "@"), UInt8(ascii: "$"):
+    case UInt8(ascii: "@"):
       end += 1
       _ = word()
       return .sign(text(start..<end))
+    case UInt8(ascii: "$"):
+      end += 1
+      let quote = byte(at: end)
+      if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
+        return .variable(try string())
+      }
+      guard let word = word() else { throw error(expected: "a name after $") }
+      return .variable(word)
     case UInt8(ascii: "%"):
       return argument()
     default:
@@ -114,7 +122,7 @@ struct FormatLexer {
 
   private mutating func sign() -> FormatToken {
     end += 1
-    let pairs: Set<String> = ["==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||"]
+    let pairs: Set<String> = ["==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||", "**"]
     if end < bytes.count, pairs.contains(text(start..<end + 1)) { end += 1 }
     return .sign(text(start..<end))
   }
@@ -127,7 +135,6 @@ struct FormatLexer {
       while (lexer.byte(at: lexer.end) ?? 0) &- 0x30 < 10 { lexer.end += 1 }
       return lexer.end > before
     }
-    if bytes[end] == UInt8(ascii: "-") { end += 1 }
     _ = skipDigits(&self)
     if byte(at: end) == UInt8(ascii: ".") {
       end += 1

@@ -9,6 +9,15 @@ public protocol PredicateSubject {
 
   /// What `SELF` stands for.
   var identity: OpaqueIdentity { get }
+
+  /// The value of the expression with this number in ``PredicateEvaluator/expressions``.
+  ///
+  /// Asked only by evaluators that leave expressions to their subjects.
+  func value(ofExpression index: Int) throws -> PredicateValue?
+}
+
+extension PredicateSubject {
+  public func value(ofExpression index: Int) throws -> PredicateValue? { nil }
 }
 
 /// A predicate made ready to be evaluated many times.
@@ -24,6 +33,10 @@ public protocol PredicateSubject {
 /// for row in rows where try evaluator.evaluate(Subject(row, columns)) { … }
 /// ```
 ///
+/// The evaluator evaluates key paths, lists, the functions of ``FetchExpression/Function`` and
+/// `TERNARY`. Collection operators but for `@count` at the end of a path, variables, subqueries,
+/// and what needs somebody to answer it (`FUNCTION`, `FETCH`) are refused.
+///
 /// ``FetchPredicate`` says what a predicate means.
 public struct PredicateEvaluator {
   /// How deep the parts of a predicate may be nested.
@@ -31,15 +44,27 @@ public struct PredicateEvaluator {
 
   /// The distinct key paths of the predicate, in the order of their first appearance.
   public let paths: [[String]]
+  /// The distinct expressions that subjects evaluate themselves.
+  package let expressions: [FetchExpression]
 
   @usableFromInline let root: Node
 
   /// - Throws: ``FetchPredicateError`` if a pattern of `MATCHES` or the bounds of `BETWEEN` are
-  ///   malformed, or the predicate is nested too deep.
+  ///   malformed, the predicate is nested too deep, or it has an expression that is not evaluated
+  ///   on rows.
   public init(_ predicate: FetchPredicate) throws(FetchPredicateError) {
-    var builder = PredicateEvaluatorBuilder()
+    try self.init(predicate, asksForExpressions: false)
+  }
+
+  /// - Parameter asksForExpressions: whether the subjects evaluate every expression but lists and
+  ///   constants, key paths among them. There are no ``paths`` then, and no kind is refused.
+  package init(
+    _ predicate: FetchPredicate, asksForExpressions: Bool
+  ) throws(FetchPredicateError) {
+    var builder = PredicateEvaluatorBuilder(asksForExpressions: asksForExpressions)
     root = try builder.node(predicate, depth: 0)
     paths = builder.paths
+    expressions = builder.expressions
   }
 
   /// Whether the predicate is true of `subject`. Parts that cannot change the answer are not looked
@@ -90,6 +115,10 @@ extension PredicateEvaluator {
     case evaluatedObject
     /// A list with at least one member that depends on the subject.
     case list([Operand])
+    case computed(Computed, [Operand])
+    indirect case conditional(Node, Operand, Operand)
+    /// What the subject evaluates itself.
+    case expression(Int)
 
     @inlinable func value<Subject: PredicateSubject>(
       of subject: Subject
@@ -99,20 +128,43 @@ extension PredicateEvaluator {
       case .path(let index): try subject.value(atPath: index)
       case .evaluatedObject: .object(subject.identity)
       case .list(let operands): .collection(try operands.map { try $0.value(of: subject) })
+      case .computed(let computed, let operands):
+        try computed.value(try operands.map { try $0.value(of: subject) })
+      case .conditional(let node, let yes, let no):
+        try node.evaluate(subject) ? yes.value(of: subject) : no.value(of: subject)
+      case .expression(let index): try subject.value(ofExpression: index)
       }
+    }
+  }
+
+  /// A function with its name. Immutable.
+  @usableFromInline final class Computed {
+    private let computation: Computation
+
+    init(_ function: FetchExpression.Function) { computation = Computation(function) }
+
+    @usableFromInline func value(
+      _ arguments: [PredicateValue?]
+    ) throws(FetchPredicateError) -> PredicateValue? {
+      try computation.value(arguments)
     }
   }
 }
 
 /// Turns a predicate into nodes, and numbers the key paths on the way.
 struct PredicateEvaluatorBuilder {
+  private let asksForExpressions: Bool
   private(set) var paths: [[String]] = []
-  private var numbers: [[String]: Int] = [:]
+  private(set) var expressions: [FetchExpression] = []
+  private var pathNumbers: [[String]: Int] = [:]
+  private var expressionNumbers: [FetchExpression: Int] = [:]
+
+  init(asksForExpressions: Bool) { self.asksForExpressions = asksForExpressions }
 
   mutating func node(
     _ predicate: FetchPredicate, depth: Int
   ) throws(FetchPredicateError) -> PredicateEvaluator.Node {
-    try check(depth)
+    try FetchPredicate.check(depth)
     switch predicate {
     case .constant(let flag):
       return .constant(flag)
@@ -141,32 +193,60 @@ struct PredicateEvaluatorBuilder {
   private mutating func operand(
     _ expression: FetchExpression, depth: Int
   ) throws(FetchPredicateError) -> PredicateEvaluator.Operand {
-    try check(depth)
+    try FetchPredicate.check(depth)
     switch expression {
     case .constant(let value): return .constant(value)
-    case .evaluatedObject: return .evaluatedObject
-    case .keyPath(let names): return names.isEmpty ? .evaluatedObject : .path(number(of: names))
     case .aggregate(let members):
-      var operands: [PredicateEvaluator.Operand] = []
-      for member in members { operands.append(try operand(member, depth: depth + 1)) }
+      let operands = try operands(members, depth: depth + 1)
       var values: [PredicateValue?] = []
       for operand in operands {
         guard case .constant(let value) = operand else { return .list(operands) }
         values.append(value)
       }
       return .constant(.collection(values))
+    default:
+      if asksForExpressions { return .expression(number(of: expression)) }
+    }
+    switch expression {
+    case .evaluatedObject: return .evaluatedObject
+    case .keyPath(let names):
+      if names.isEmpty { return .evaluatedObject }
+      let last = names.last == FetchExpression.countOperator ? 1 : 0
+      if names.dropLast(last).contains(where: { CollectionOperator(rawValue: $0) != nil }) {
+        throw FetchPredicateError(.unsupported(expression))
+      }
+      return .path(number(of: names))
+    case .function(let function, let arguments):
+      return .computed(
+        PredicateEvaluator.Computed(function), try operands(arguments, depth: depth + 1))
+    case .conditional(let predicate, let yes, let no):
+      return .conditional(
+        try node(predicate, depth: depth + 1), try operand(yes, depth: depth + 1),
+        try operand(no, depth: depth + 1))
+    default:
+      throw FetchPredicateError(.unsupported(expression))
     }
   }
 
-  private mutating func number(of path: [String]) -> Int {
-    if let number = numbers[path] { return number }
-    numbers[path] = paths.count
-    paths.append(path)
-    return paths.count - 1
+  private mutating func operands(
+    _ expressions: [FetchExpression], depth: Int
+  ) throws(FetchPredicateError) -> [PredicateEvaluator.Operand] {
+    var operands: [PredicateEvaluator.Operand] = []
+    for expression in expressions { operands.append(try operand(expression, depth: depth)) }
+    return operands
   }
 
-  private func check(_ depth: Int) throws(FetchPredicateError) {
-    let maximum = PredicateEvaluator.maximumDepth
-    if depth > maximum { throw FetchPredicateError(.depth(maximum: maximum)) }
+  private mutating func number(of expression: FetchExpression) -> Int {
+    if let number = expressionNumbers[expression] { return number }
+    expressionNumbers[expression] = expressions.count
+    expressions.append(expression)
+    return expressions.count - 1
+  }
+
+  private mutating func number(of path: [String]) -> Int {
+    if let number = pathNumbers[path] { return number }
+    pathNumbers[path] = paths.count
+    paths.append(path)
+    return paths.count - 1
   }
 }

@@ -1,4 +1,4 @@
-/// Why a text is not the format of a predicate.
+/// Why a text is not the format of a predicate or an expression.
 public struct PredicateFormatError: Error, Hashable, Sendable, CustomStringConvertible {
   public var format: String
   /// Where it stopped making sense, counted in characters from 0.
@@ -9,7 +9,7 @@ public struct PredicateFormatError: Error, Hashable, Sendable, CustomStringConve
   public var found: String
 
   public var description: String {
-    "the predicate format \(FormatLanguage.quoted(format)) cannot be read: expected \(expected) at "
+    "the format \(FormatLanguage.quoted(format)) cannot be read: expected \(expected) at "
       + "offset \(offset), but found \(found)"
   }
 }

@@ -1,15 +1,22 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
-/// Reads a predicate format by recursive descent: disjunction, conjunction, negation, comparison.
+/// Reads a format by recursive descent: disjunction, conjunction, negation, comparison, expression.
+///
+/// After an opening parenthesis nobody knows yet whether a predicate or an expression follows, as
+/// in `(a + b) * c > 0`. What is read is therefore one or the other, and whoever needs a predicate
+/// says so when there is none. Nothing is read twice.
 struct PredicateFormatParser {
-  private var lexer: FormatLexer
-  private let arguments: [PredicateValue?]
-  private var argumentCount = 0
+  var lexer: FormatLexer
+  let arguments: [PredicateValue?]
+  var argumentCount = 0
+  /// How deep the parser is in calls of itself.
   private var depth = 0
+  /// How deep the parts of what was read last are nested. A chain of operators nests without a
+  /// call.
+  private(set) var height = 0
+
+  private enum Parsed {
+    case predicate(FetchPredicate)
+    case expression(FetchExpression)
+  }
 
   init(_ format: String, _ arguments: [PredicateValue?]) throws(PredicateFormatError) {
     lexer = try FormatLexer(format)
@@ -17,55 +24,135 @@ struct PredicateFormatParser {
   }
 
   mutating func parse() throws(PredicateFormatError) -> FetchPredicate {
-    let predicate = try disjunction()
-    if lexer.next != .end { throw lexer.error(expected: "AND, OR or the end") }
+    let predicate = try predicate()
+    try finish(expected: "AND, OR or the end")
+    return predicate
+  }
+
+  mutating func parseExpression() throws(PredicateFormatError) -> FetchExpression {
+    let expression = try expression()
+    try finish(expected: "an operator or the end")
+    return expression
+  }
+
+  private func finish(expected: String) throws(PredicateFormatError) {
+    if lexer.next != .end { throw lexer.error(expected: expected) }
     if argumentCount < arguments.count {
       throw lexer.error(
         expected: "a format for \(argumentCount) arguments", found: "\(arguments.count) of them")
     }
-    return predicate
   }
 
   // MARK: Predicates
 
-  private mutating func disjunction() throws(PredicateFormatError) -> FetchPredicate {
-    var parts = [try conjunction()]
-    while try skip(word: "OR", or: "||") { parts.append(try conjunction()) }
-    return parts.count == 1 ? parts[0] : .or(parts)
+  mutating func predicate() throws(PredicateFormatError) -> FetchPredicate {
+    let parsed = try disjunction()
+    return try predicate(in: parsed)
   }
 
-  private mutating func conjunction() throws(PredicateFormatError) -> FetchPredicate {
-    var parts = [try negation()]
-    while try skip(word: "AND", or: "&&") { parts.append(try negation()) }
-    return parts.count == 1 ? parts[0] : .and(parts)
-  }
-
-  private mutating func negation() throws(PredicateFormatError) -> FetchPredicate {
-    try enter()
-    defer { depth -= 1 }
-    if try skip(word: "NOT", or: "!") { return .not(try negation()) }
-    if try skip(sign: "(") {
-      let predicate = try disjunction()
-      if try !skip(sign: ")") { throw lexer.error(expected: "AND, OR or )") }
-      return predicate
+  private func predicate(in parsed: Parsed) throws(PredicateFormatError) -> FetchPredicate {
+    guard case .predicate(let predicate) = parsed else {
+      throw lexer.error(expected: "a comparison such as == or CONTAINS")
     }
-    if try skip(word: "TRUEPREDICATE") { return .constant(true) }
-    if try skip(word: "FALSEPREDICATE") { return .constant(false) }
-    if try skip(word: "NONE") { return .not(try comparison(.any)) }
-    if try skip(word: "ANY") { return try comparison(.any) }
-    if try skip(word: "SOME") { return try comparison(.any) }
-    if try skip(word: "ALL") { return try comparison(.all) }
-    return try comparison(.direct)
+    return predicate
+  }
+
+  // The functions that call each other for every parenthesis are short: what they need room for
+  // besides is in functions of its own, because a thread may have half a megabyte of stack.
+
+  private mutating func disjunction() throws(PredicateFormatError) -> Parsed {
+    let first = try conjunction()
+    return isNext(word: "OR", or: "||") ? try disjunction(from: first) : first
+  }
+
+  private mutating func disjunction(
+    from first: Parsed
+  ) throws(PredicateFormatError) -> Parsed {
+    var parts = [try predicate(in: first)]
+    var highest = height
+    while try skip(word: "OR", or: "||") {
+      let next = try conjunction()
+      parts.append(try predicate(in: next))
+      highest = max(highest, height)
+    }
+    try raise(above: highest)
+    return .predicate(.or(parts))
+  }
+
+  private mutating func conjunction() throws(PredicateFormatError) -> Parsed {
+    let first = try negation()
+    return isNext(word: "AND", or: "&&") ? try conjunction(from: first) : first
+  }
+
+  private mutating func conjunction(
+    from first: Parsed
+  ) throws(PredicateFormatError) -> Parsed {
+    var parts = [try predicate(in: first)]
+    var highest = height
+    while try skip(word: "AND", or: "&&") {
+      let next = try negation()
+      parts.append(try predicate(in: next))
+      highest = max(highest, height)
+    }
+    try raise(above: highest)
+    return .predicate(.and(parts))
+  }
+
+  private mutating func negation() throws(PredicateFormatError) -> Parsed {
+    try enter()
+    defer { leave() }
+    if try skip(word: "NOT", or: "!") { return try negated(try negation()) }
+    if try skip(sign: "(") { return try parenthesised(try disjunction()) }
+    return try comparison()
+  }
+
+  private mutating func negated(_ parsed: Parsed) throws(PredicateFormatError) -> Parsed {
+    let part = try predicate(in: parsed)
+    try raise(above: height)
+    return .predicate(.not(part))
+  }
+
+  /// What the inside of parentheses becomes with what follows them.
+  private mutating func parenthesised(_ inner: Parsed) throws(PredicateFormatError) -> Parsed {
+    if try !skip(sign: ")") { throw lexer.error(expected: "AND, OR or )") }
+    guard case .expression(let first) = inner else { return inner }
+    let left = try operators(after: try names(after: first), from: 0)
+    return isAtComparison ? .predicate(try comparison(left, .direct)) : .expression(left)
+  }
+
+  private mutating func comparison() throws(PredicateFormatError) -> Parsed {
+    if try skip(word: "TRUEPREDICATE") { return constant(true) }
+    if try skip(word: "FALSEPREDICATE") { return constant(false) }
+    if try skip(word: "NONE") {
+      let comparison = try comparison(try expression(), .any)
+      try raise(above: height)
+      return .predicate(.not(comparison))
+    }
+    if try skip(word: "ANY", or: "SOME") {
+      return .predicate(try comparison(try expression(), .any))
+    }
+    if try skip(word: "ALL") { return .predicate(try comparison(try expression(), .all)) }
+    let left = try expression()
+    return isAtComparison ? .predicate(try comparison(left, .direct)) : .expression(left)
+  }
+
+  private mutating func constant(_ flag: Bool) -> Parsed {
+    height = 0
+    return .predicate(.constant(flag))
   }
 
   private mutating func comparison(
-    _ modifier: FetchPredicate.Modifier
+    _ left: FetchExpression, _ modifier: FetchPredicate.Modifier
   ) throws(PredicateFormatError) -> FetchPredicate {
-    let left = try expression()
-    let `operator` = try comparisonOperator()
+    let leftHeight = height
+    guard let found = nextOperator else {
+      throw lexer.error(expected: "a comparison such as == or CONTAINS")
+    }
+    try lexer.advance()
     let options = try self.options()
     let right = try expression()
-    return .comparison(left, `operator`, right, options: options, modifier: modifier)
+    try raise(above: max(leftHeight, height))
+    return .comparison(left, found, right, options: options, modifier: modifier)
   }
 
   private static let operatorSigns: [String: FetchPredicate.Operator] = [
@@ -74,18 +161,14 @@ struct PredicateFormatParser {
     ">=": .greaterThanOrEqual, "=>": .greaterThanOrEqual,
   ]
 
-  private mutating func comparisonOperator()
-    throws(PredicateFormatError) -> FetchPredicate.Operator
-  {
-    let found: FetchPredicate.Operator? =
-      switch lexer.next {
-      case .sign(let sign): Self.operatorSigns[sign]
-      case .word(let word): FetchPredicate.Operator(rawValue: word.uppercased())
-      default: nil
-      }
-    guard let found else { throw lexer.error(expected: "a comparison such as == or CONTAINS") }
-    try lexer.advance()
-    return found
+  private var isAtComparison: Bool { nextOperator != nil }
+
+  private var nextOperator: FetchPredicate.Operator? {
+    switch lexer.next {
+    case .sign(let sign): Self.operatorSigns[sign]
+    case .word(let word): FetchPredicate.Operator(rawValue: word.uppercased())
+    default: nil
+    }
   }
 
   private mutating func options() throws(PredicateFormatError) -> FetchComparisonOptions {
@@ -106,204 +189,56 @@ struct PredicateFormatParser {
     if try !skip(sign: "]") { throw lexer.error(expected: "] after the options") }
     return options
   }
-
-  // MARK: Expressions
-
-  private mutating func expression() throws(PredicateFormatError) -> FetchExpression {
-    try enter()
-    defer { depth -= 1 }
-    switch lexer.next {
-    case .string(let text):
-      try lexer.advance()
-      return FetchExpression(text)
-    case .number(let digits):
-      guard let value = Self.value(ofNumber: digits) else {
-        throw lexer.error(expected: "a number that is not too large")
-      }
-      try lexer.advance()
-      return FetchExpression(value)
-    case .argument(let conversion) where conversion != "K":
-      return try argument(conversion)
-    case .sign("{"):
-      try lexer.advance()
-      return try aggregate()
-    case .word(let word):
-      return try expression(beginningWith: word)
-    case .name, .argument, .sign("@count"):
-      return try keyPath(after: [])
-    default:
-      throw lexer.error(expected: "a value or a key path")
-    }
-  }
-
-  private mutating func expression(
-    beginningWith word: String
-  ) throws(PredicateFormatError) -> FetchExpression {
-    let constant: FetchExpression
-    switch word.uppercased() {
-    case "SELF":
-      try lexer.advance()
-      return try skip(sign: ".") ? keyPath(after: []) : .evaluatedObject
-    case "NIL", "NULL": constant = nil
-    case "YES", "TRUE": constant = FetchExpression(true)
-    case "NO", "FALSE": constant = FetchExpression(false)
-    default:
-      if FormatLanguage.isReserved(word) {
-        throw lexer.error(expected: "a value or a key path (a property of that name is #\(word))")
-      }
-      return try keyPath(after: [])
-    }
-    try lexer.advance()
-    return constant
-  }
-
-  private mutating func aggregate() throws(PredicateFormatError) -> FetchExpression {
-    var members: [FetchExpression] = []
-    if try skip(sign: "}") { return .aggregate([]) }
-    repeat { members.append(try expression()) } while try skip(sign: ",")
-    if try !skip(sign: "}") { throw lexer.error(expected: ", or } in a list") }
-    return .aggregate(members)
-  }
-
-  private mutating func keyPath(
-    after prefix: [String]
-  ) throws(PredicateFormatError) -> FetchExpression {
-    var names = prefix
-    repeat {
-      switch lexer.next {
-      case .argument("K"):
-        names += try keyPathArgument()
-        continue
-      case .word(let name):
-        try lexer.advance()
-        if lexer.next == .sign("(") {
-          if name.uppercased() == "CAST", names.isEmpty { return try cast() }
-          throw lexer.error(expected: "a comparison; functions such as \(name) are not supported")
-        }
-        names.append(name)
-      case .name(let name),
-        .sign(let name) where name == FetchExpression.countOperator:
-        try lexer.advance()
-        names.append(name)
-      default:
-        throw lexer.error(expected: "a name, or @count")
-      }
-    } while try skip(sign: ".")
-    return .keyPath(names)
-  }
 }
 
-// MARK: Literals and arguments
+// MARK: Tokens and depth
 
 extension PredicateFormatParser {
-  private static func value(ofNumber digits: String) -> AttributeValue? {
-    if let integer = Int64(digits) { return .integer(integer) }
-    if digits.utf8.allSatisfy({ $0 == 0x2D || $0 &- 0x30 < 10 }) {
-      if let decimal = DecimalParts(text: digits)?.decimal { return .decimal(decimal) }
-    }
-    guard let number = Double(digits), number.isFinite else { return nil }
-    return .double(number)
-  }
-
-  private mutating func nextArgument() throws(PredicateFormatError) -> PredicateValue? {
-    if argumentCount == arguments.count {
-      throw lexer.error(
-        expected: "one of \(arguments.count) arguments", found: "a place for one more")
-    }
-    defer { argumentCount += 1 }
-    return arguments[argumentCount]
-  }
-
-  private mutating func keyPathArgument() throws(PredicateFormatError) -> [String] {
-    guard case .value(.string(let path))? = try nextArgument() else {
-      throw lexer.error(
-        expected: "a key path as argument \(argumentCount)", found: "an argument that is no text")
-    }
-    try lexer.advance()
-    return FetchExpression.names(in: path)
-  }
-
-  private mutating func argument(
-    _ conversion: String
-  ) throws(PredicateFormatError) -> FetchExpression {
-    var wanted: String?
-    switch conversion {
-    case "@": break
-    case "d", "i", "u", "x", "X", "hd", "hu", "hi", "ld", "lu", "li", "lld", "llu", "qd", "qu",
-      "zd", "zu":
-      wanted = "an integer"
-    case "f", "lf", "g", "e": wanted = "a number"
-    default: throw lexer.error(expected: "%@, %K, %d, %ld or %f")
-    }
-    let value = try nextArgument()
-    if let wanted, !Self.isNumber(value, integer: wanted == "an integer") {
-      throw lexer.error(
-        expected: "\(wanted) as argument \(argumentCount)", found: value?.description ?? "nil")
-    }
-    try lexer.advance()
-    return FetchExpression(value: value)
-  }
-
-  private static func isNumber(_ value: PredicateValue?, integer: Bool) -> Bool {
-    switch value {
-    case .value(.integer)?, .value(.boolean)?: true
-    case .value(.double)?, .value(.float)?: !integer
-    case .value(.decimal(let number))?: !integer || number > Decimal(Int64.max)
+  private func isNext(word: String, or other: String) -> Bool {
+    switch lexer.next {
+    case .word(let found): found.uppercased() == word || found.uppercased() == other
+    case .sign(let found): found == other
     default: false
     }
   }
 
-  /// `("…", "Type")` behind a `CAST`.
-  private mutating func cast() throws(PredicateFormatError) -> FetchExpression {
-    try lexer.advance()
-    let text: String
-    switch lexer.next {
-    case .string(let content), .number(let content): text = content
-    default: throw lexer.error(expected: "a text or a number to cast")
-    }
-    let place = lexer
-    try lexer.advance()
-    if try !skip(sign: ",") { throw lexer.error(expected: ", in a cast") }
-    guard case .string(let name) = lexer.next, let type = CastType(named: name) else {
-      let names = CastType.allCases.map { FormatLanguage.quoted($0.rawValue) }
-      throw lexer.error(expected: "one of the types \(names.joined(separator: ", "))")
-    }
-    guard let value = type.value(of: text) else {
-      throw place.error(expected: "a text that can be cast to \(type.rawValue)")
-    }
-    try lexer.advance()
-    if try !skip(sign: ")") { throw lexer.error(expected: ") at the end of a cast") }
-    return FetchExpression(value)
-  }
-}
-
-// MARK: Tokens
-
-extension PredicateFormatParser {
   private mutating func skip(word: String) throws(PredicateFormatError) -> Bool {
-    guard case .word(let found) = lexer.next, found.uppercased() == word else { return false }
+    try skip(word: word, or: word)
+  }
+
+  private mutating func skip(
+    word: String, or other: String
+  ) throws(PredicateFormatError) -> Bool {
+    guard isNext(word: word, or: other) else { return false }
     try lexer.advance()
     return true
   }
 
-  private mutating func skip(
-    word: String, or sign: String
-  ) throws(PredicateFormatError) -> Bool {
-    if try skip(word: word) { return true }
-    return try skip(sign: sign)
-  }
-
-  private mutating func skip(sign: String) throws(PredicateFormatError) -> Bool {
+  mutating func skip(sign: String) throws(PredicateFormatError) -> Bool {
     guard lexer.next == .sign(sign) else { return false }
     try lexer.advance()
     return true
   }
 
-  private mutating func enter() throws(PredicateFormatError) {
+  /// Lists and functions enter twice, because they take twice as much of the stack.
+  mutating func enter() throws(PredicateFormatError) {
     depth += 1
-    if depth > PredicateEvaluator.maximumDepth {
-      throw lexer.error(
-        expected: "a predicate nested at most \(PredicateEvaluator.maximumDepth) deep")
-    }
+    if depth > PredicateEvaluator.maximumDepth { throw tooDeep() }
+  }
+
+  mutating func leave() { depth -= 1 }
+
+  /// What was read last has parts, the highest of which is this high.
+  mutating func raise(above highest: Int) throws(PredicateFormatError) {
+    height = highest + 1
+    if height > PredicateEvaluator.maximumDepth { throw tooDeep() }
+  }
+
+  /// What was read last has no parts.
+  mutating func beginHeight() { height = 0 }
+
+  private func tooDeep() -> PredicateFormatError {
+    lexer.error(
+      expected: "parts nested at most \(PredicateEvaluator.maximumDepth) deep")
   }
 }

@@ -93,9 +93,13 @@ import Testing
     ("x ~ 1", 2, "\"~\""), ("x == in", 5, "\"in\""), ("x == {1, 2", 10, "the end"),
     ("x == {1 2}", 8, "\"2\""), ("x CONTAINS[l] 'a'", 11, "\"l\""),
     ("x CONTAINS[c 'a'", 13, "\"'a'\""),
-    ("é == 'a", 7, "the end"), ("x. == 1", 3, "\"==\""), ("x.@sum.y == 1", 2, "\"@sum\""),
-    ("x == $VAR", 5, "\"$VAR\""), ("SUBQUERY(x, $y, $y.z == 1).@count > 0", 8, "\"(\""),
-    ("x + 1 == 2", 2, "\"+\""), ("x == 12ab", 5, "\"12ab\""), ("x == 1.", 5, "\"1.\""),
+    ("é == 'a", 7, "the end"), ("x. == 1", 3, "\"==\""), ("x.@some.y == 1", 2, "\"@some\""),
+    ("x == $", 5, "\"$\""), ("SUBQUERY(x, y, y.z == 1).@count > 0", 12, "\"y\""),
+    ("x + == 2", 4, "\"==\""), ("x + 1", 5, "the end"), ("(x == 1) + 1 == 2", 9, "\"+\""),
+    ("x == foo:(1)", 5, "foo:()"), ("x == abs(1, 2)", 5, "2"), ("x == now(1)", 5, "1"),
+    ("TERNARY(x, 1, 2) == 1", 9, "\",\""), ("FUNCTION($x, y) == 1", 13, "\"y\""),
+    ("FETCH($x, $y, 2) == 1", 14, "\"2\""), ("x.abs(1) == 1", 2, "\"abs\""),
+    ("x == 12ab", 5, "\"12ab\""), ("x == 1.", 5, "\"1.\""),
     ("x == 1e999", 5, "\"1e999\""), ("x == %@", 5, "a place for one more"),
     ("x == %y", 5, "\"%y\""), ("x == %%", 5, "\"%%\""), ("x == CAST('a', 'Date')", 10, "\"'a'\""),
     ("x == CAST('a', 'Foo')", 15, "\"'Foo'\""), ("x == '\\u12'", 6, "\"\\\\u\""),
@@ -123,7 +127,10 @@ import Testing
   }
 
   @Test func `deep nesting is an error, and length is not`() throws {
-    for part in ["(", "NOT ", "!", "{", "x == {", "(NOT "] {
+    for part in [
+      "(", "NOT ", "!", "{", "x == {", "(NOT ", "x == (", "-", "x == abs(", "TERNARY(", "x + (",
+      "SUBQUERY(x, $x, ", "FUNCTION(", "x + 1 + ", "2 ** ", "x.y.(",
+    ] {
       #expect(throws: PredicateFormatError.self) {
         try FetchPredicate(format: String(repeating: part, count: 100_000))
       }
@@ -169,9 +176,11 @@ import Testing
       "x", "==", " ", "(", ")", "{", "}", "AND", " or ", "NOT ", "ANY ", "'a", "'", "\"", "\\", "#",
       "@count", "@", ".", "%@", "%K", "%", "%d", "1", "-", "e5", "[cd]", "[", "]", "IN ", "SELF",
       "nil", "é", "\u{301}", "\0", "CAST(", "'Date'", ",", "$", "<", ">", "=", "!", "&&", "|",
-      "\r\n",
+      "\r\n", "$x", "+", "**", "-1", "TERNARY(", "FUNCTION(", "SUBQUERY(", "FETCH(", "abs:(", "max",
+      " UNION ", "now()", "@sum", "SELF.", "x == 1", ", 1)",
     ]
     var predicateCount = 0
+    var expressionCount = 0
     for _ in 0..<20_000 {
       let format = (0..<Int.random(in: 1...9, using: &random))
         .map { _ in parts.randomElement(using: &random) ?? "" }.joined()
@@ -179,8 +188,13 @@ import Testing
         predicateCount += 1
         #expect(try FetchPredicate(format: predicate.description) == predicate, "\(format)")
       }
+      if let expression = try? FetchExpression(format: format) {
+        expressionCount += 1
+        #expect(try FetchExpression(format: expression.description) == expression, "\(format)")
+      }
     }
     #expect(predicateCount > 0)
+    #expect(expressionCount > 0)
     var generator = PredicateGenerator(seed: 3)
     for _ in 0..<2000 {
       var bytes = Array(generator.predicate(depth: 3).description.utf8)
@@ -219,9 +233,9 @@ struct PredicateGenerator {
   }
 
   mutating func predicate(depth: Int) -> FetchPredicate {
-    switch Int.random(in: 0..<(depth == 0 ? 4 : 10), using: &random) {
+    switch Int.random(in: 0..<(depth <= 0 ? 4 : 10), using: &random) {
     case 0: return .constant(.random(using: &random))
-    case 1...5: return comparison()
+    case 1...5: return comparison(depth: min(depth, 2))
     case 6, 7: return .and(predicates(depth: depth - 1))
     case 8: return .or(predicates(depth: depth - 1))
     default: return .not(predicate(depth: depth - 1))
@@ -232,24 +246,61 @@ struct PredicateGenerator {
     (0..<Int.random(in: 2...4, using: &random)).map { _ in predicate(depth: depth) }
   }
 
-  private mutating func comparison() -> FetchPredicate {
+  private mutating func comparison(depth: Int) -> FetchPredicate {
     .comparison(
-      expression(), choose(FetchPredicate.Operator.allCases), expression(),
+      expression(depth: depth), choose(FetchPredicate.Operator.allCases),
+      expression(depth: depth),
       options: FetchComparisonOptions(rawValue: .random(in: 0...7, using: &random)),
       modifier: choose(FetchPredicate.Modifier.allCases))
   }
 
-  private mutating func expression(depth: Int = 2) -> FetchExpression {
-    switch Int.random(in: 0..<(depth == 0 ? 6 : 8), using: &random) {
+  mutating func expression(depth: Int) -> FetchExpression {
+    switch Int.random(in: 0..<(depth <= 0 ? 7 : 18), using: &random) {
     case 0...2: return .constant(value().predicateValue)
-    case 3, 4:
-      let names = (0..<Int.random(in: 1...3, using: &random)).map { _ in name() }
-      return .keyPath(Bool.random(using: &random) ? names : names + ["@count"])
+    case 3, 4: return .keyPath(names())
     case 5: return .evaluatedObject
+    case 6: return .variable(name())
+    case 7, 8: return .aggregate(expressions(0...3, depth: depth - 1))
+    case 9:
+      let operand = expression(depth: depth - 1)
+      return operand == .evaluatedObject ? .keyPath(names()) : .path(operand, names())
+    case 10...13: return function(depth: depth - 1)
+    case 14:
+      return .call(
+        expression(depth: depth - 1), selector: text(), expressions(0...2, depth: depth - 1))
+    case 15:
+      return .conditional(
+        predicate(depth: depth - 1), expression(depth: depth - 1), expression(depth: depth - 1))
+    case 16:
+      return .subquery(
+        expression(depth: depth - 1), variable: name(), predicate(depth: depth - 1))
     default:
-      return .aggregate(
-        (0..<Int.random(in: 0...3, using: &random)).map { _ in expression(depth: depth - 1) })
+      return .fetch(
+        expression(depth: depth - 1), context: expression(depth: depth - 1),
+        countOnly: .random(using: &random))
     }
+  }
+
+  private mutating func function(depth: Int) -> FetchExpression {
+    let function = choose(FetchExpression.Function.allCases)
+    if function == .cast {
+      return .function(
+        .cast, [expression(depth: depth), FetchExpression(choose(["Date", "NSNumber"]))])
+    }
+    let count = function.argumentCount ?? Int.random(in: 1...3, using: &random)
+    return .function(function, expressions(count...count, depth: depth))
+  }
+
+  private mutating func expressions(
+    _ counts: ClosedRange<Int>, depth: Int
+  ) -> [FetchExpression] {
+    (0..<Int.random(in: counts, using: &random)).map { _ in expression(depth: depth) }
+  }
+
+  private mutating func names() -> [String] {
+    let names = (0..<Int.random(in: 1...3, using: &random)).map { _ in name() }
+    return names
+      + (Bool.random(using: &random) ? [choose(CollectionOperator.allCases).rawValue] : [])
   }
 
   private mutating func name() -> String {

@@ -6,8 +6,8 @@ import QuireModel
   import Foundation
 #endif
 
-// Key-value coding: properties by name, values as `Any`.
-extension ManagedObject {
+// Key-value coding: properties by name, values as `Any`. Key paths come with the protocol.
+extension ManagedObject: KeyValueCoding {
   /// The value of a property, under the Swift type people expect.
   ///
   /// Integers of any width are `Int`; a to-many relationship is a `Set<ManagedObject>`, an ordered
@@ -54,31 +54,11 @@ extension ManagedObject {
     }
   }
 
-  /// The value at the end of a path of to-one relationships; nil where the path meets nil.
-  public final func value(forKeyPath path: String) throws -> Any? {
-    var object = self
-    let keys = path.split(separator: ".").map(String.init)
-    for key in keys.dropLast() {
-      guard let value = try object.value(forKey: key) else { return nil }
-      guard let next = value as? ManagedObject else { throw unacceptable(value, for: key) }
-      object = next
-    }
-    guard let last = keys.last else { return nil }
-    return try object.value(forKey: last)
-  }
-
   /// The members of a to-many relationship as key-value coding shows them.
   final func plainMembers(
     _ members: [ManagedObject], _ relationship: RelationshipDescription
   ) -> Any {
     relationship.isOrdered ? members as Any : Set(members) as Any
-  }
-
-  /// An optional inside the `Any` counts as none.
-  private func flattened(_ value: Any?) -> Any? {
-    guard let value else { return nil }
-    guard let optional = value as? any OptionalProtocol else { return value }
-    return optional.content
   }
 
   private func objects(
@@ -110,12 +90,4 @@ extension ManagedObject {
     error.objectID = objectID
     return error
   }
-}
-
-private protocol OptionalProtocol {
-  var content: Any? { get }
-}
-
-extension Optional: OptionalProtocol {
-  fileprivate var content: Any? { self }
 }

@@ -159,7 +159,11 @@ struct FetchExecution {
 
   private func isMatch(_ subject: some PathSubject, _ target: Target) throws -> Bool {
     guard let evaluator else { return true }
-    return try evaluator.evaluate(PathsOfSubject(subject: subject, paths: target.predicatePaths))
+    do {
+      return try evaluator.evaluate(PathsOfSubject(subject: subject, paths: target.predicatePaths))
+    } catch let error as FetchPredicateError {
+      throw PersistenceError(error)
+    }
   }
 
   private func forEachRow(
@@ -211,7 +215,9 @@ extension ManagedObjectContext {
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the model lacks the entity or a name in
   ///   a key path; ``PersistenceError/Code/unacceptableValue`` when an object found is not a
-  ///   `Result`; errors that properties had to keep back; what the engine throws.
+  ///   `Result`; ``PersistenceError/Code/invalidExpression`` when the predicate has no answer for
+  ///   an object, such as a division by zero; errors that properties had to keep back; what the
+  ///   engine throws.
   /// - Complexity: O(*n*) in the objects of the entity, O(*n* log *n*) when sorted.
   public final func fetch<Result: ManagedObject>(_ request: FetchRequest<Result>) throws -> [Result]
   {

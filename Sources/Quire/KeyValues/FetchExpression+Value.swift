@@ -1,0 +1,245 @@
+import QuireModel
+
+extension FetchExpression {
+  /// What the expression stands for.
+  ///
+  /// ```swift
+  /// let expression = try FetchExpression(format: "$source.price * (1 + $tax)")
+  /// try expression.expressionValue(with: nil, context: ["source": artwork, "tax": 0.19])
+  /// ```
+  ///
+  /// Values are as ``KeyValueCoding`` gives them: integers are `Int`, collections arrays of `Any`
+  /// or sets of `AnyHashable` where they are not a property's own. Objects among the constants of a
+  /// format are their IDs. `FUNCTION` asks, in this order, key-value coding (`valueForKey:`,
+  /// `valueForKeyPath:`), a ``FunctionReceiver``, a property of the name, and the functions that
+  /// every text, number, date and collection has. An absent receiver answers nothing.
+  ///
+  /// Inside `TERNARY` and `SUBQUERY`, predicates mean what ``FetchPredicate`` says: a path through
+  /// several collections is one flat collection, and absent values are in it.
+  ///
+  /// - Parameters:
+  ///   - object: what `SELF` is, and where key paths begin.
+  ///   - bindings: what variables stand for, by their names without the dollar sign.
+  /// - Throws: ``PersistenceError`` with ``PersistenceError/Code/undefinedKey``,
+  ///   ``PersistenceError/Code/unrecognizedSelector`` or
+  ///   ``PersistenceError/Code/invalidExpression``; and what objects and receivers throw.
+  /// - Complexity: O(*n*) in the size of the expression, and for each subquery in its members.
+  public func expressionValue(
+    with object: Any?, context bindings: [String: Any?] = [:]
+  ) throws -> Any? {
+    do {
+      try checkDepth()
+    } catch {
+      throw PersistenceError(error)
+    }
+    return try Evaluation(object, bindings).value(of: self).plain
+  }
+}
+
+extension FetchPredicate {
+  /// Whether the predicate is true of any object.
+  ///
+  /// It means the same as in a fetch, and may have every kind of expression, as
+  /// ``FetchExpression/expressionValue(with:context:)`` says.
+  ///
+  /// - Throws: what the value of an expression throws.
+  public func evaluate(
+    with object: Any?, substitutionVariables bindings: [String: Any?] = [:]
+  ) throws -> Bool {
+    do {
+      try checkDepth()
+    } catch {
+      throw PersistenceError(error)
+    }
+    return try Evaluation(object, bindings).holds(self)
+  }
+}
+
+/// Expressions and predicates on one object. Depth was checked.
+private struct Evaluation {
+  let object: KeyValue
+  private var bindings: [String: KeyValue]
+
+  init(_ object: Any?, _ bindings: [String: Any?]) {
+    self.object = KeyValue(object)
+    self.bindings = bindings.mapValues(KeyValue.init)
+  }
+
+  func value(of expression: FetchExpression) throws -> KeyValue {
+    switch expression {
+    case .constant(let value): return KeyValue(value)
+    case .evaluatedObject: return object
+    case .keyPath(let names): return try object.value(at: names[...])
+    case .path(let operand, let names): return try value(of: operand).value(at: names[...])
+    case .aggregate(let members): return .array(try members.map(value))
+    case .variable(let name):
+      guard let value = bindings[name] else {
+        throw PersistenceError(
+          .invalidExpression, "the variable $\(name) stands for nothing; bind it to a value")
+      }
+      return value
+    case .function(let function, let arguments):
+      return try compute(Computation(function), try arguments.map(value))
+    case .call(let operand, let selector, let arguments):
+      return try call(
+        selector, on: value(of: operand), try arguments.map { try value(of: $0).plain })
+    case .conditional(let predicate, let yes, let no):
+      return try value(of: holds(predicate) ? yes : no)
+    case .subquery(let collection, let variable, let predicate):
+      return try subquery(value(of: collection), variable, predicate)
+    case .fetch(let request, let context, let countOnly):
+      return try fetch(value(of: request).plain, in: value(of: context).plain, countOnly)
+    }
+  }
+
+  // MARK: Functions
+
+  private func compute(_ computation: Computation, _ arguments: [KeyValue]) throws -> KeyValue {
+    do {
+      // These give back members, which need not be values that can be compared.
+      switch computation.function {
+      case .withoutIndex where arguments.count == 1: return arguments[0]
+      case .count where arguments.count == 1:
+        if let members = arguments[0].members { return .one(members.count) }
+      case .element where arguments.count == 2:
+        if case .array(let members) = arguments[0].expanded {
+          let index = try arguments[1].predicateValue
+          return members[try computation.index(index, below: members.count)]
+        }
+        throw computation.error("it needs an array")
+      case .union, .intersection, .difference:
+        guard arguments.count == 2, let left = arguments[0].expanded.setMembers,
+          let right = arguments[1].expanded.setMembers
+        else { throw computation.error("it needs two collections of values that can be compared") }
+        return .set(computation.combined(left, right).map(\.value))
+      default: break
+      }
+      return KeyValue(try computation.value(try arguments.map { try $0.predicateValue }))
+    } catch let error as FetchPredicateError {
+      throw PersistenceError(error)
+    }
+  }
+
+  private func call(
+    _ selector: String, on receiver: KeyValue, _ arguments: [Any?]
+  ) throws -> KeyValue {
+    let count = BuiltInSelector(selector).argumentCount
+    guard count == arguments.count else {
+      throw PersistenceError(
+        .invalidExpression,
+        "the function \(selector) takes \(count) arguments, but it was given \(arguments.count)")
+    }
+    if receiver.isAbsent { return receiver }
+    if selector == "valueForKey:" || selector == "valueForKeyPath:" {
+      guard let path = arguments[0] as? String else {
+        throw PersistenceError(.invalidExpression, "\(selector) needs a text")
+      }
+      let names = selector == "valueForKey:" ? [path] : FetchExpression.names(in: path)
+      return try receiver.value(at: names[...])
+    }
+    guard let object = receiver.plain else { return receiver }
+    if let object = object as? any FunctionReceiver {
+      return KeyValue(try object.call(selector, arguments))
+    }
+    if let object = object as? any KeyValueCoding, arguments.isEmpty, selector != "description" {
+      return KeyValue(try object.value(forKey: selector))
+    }
+    return KeyValue(try BuiltInSelector(selector).call(on: object, arguments))
+  }
+
+  private func fetch(_ request: Any?, in context: Any?, _ countOnly: Bool) throws -> KeyValue {
+    guard let request, let context else {
+      throw PersistenceError(
+        .invalidExpression, "FETCH has no \(request == nil ? "request" : "context to ask")")
+    }
+    guard let receiver = context as? any FetchReceiver else {
+      throw PersistenceError(
+        .invalidExpression,
+        "FETCH needs a context, but \(PersistenceError.briefDescription(of: context)) of type "
+          + "\(type(of: context)) runs no requests")
+    }
+    return countOnly
+      ? .one(try receiver.count(ofFetch: request))
+      : KeyValue(try receiver.results(ofFetch: request))
+  }
+
+  // MARK: Predicates
+
+  func holds(_ predicate: FetchPredicate) throws -> Bool { try holds(prepared(predicate)) }
+
+  private func prepared(_ predicate: FetchPredicate) throws -> PredicateEvaluator {
+    do {
+      return try PredicateEvaluator(predicate, asksForExpressions: true)
+    } catch {
+      throw PersistenceError(error)
+    }
+  }
+
+  private func holds(_ evaluator: PredicateEvaluator) throws -> Bool {
+    do {
+      return try evaluator.evaluate(
+        Subject(evaluation: self, expressions: evaluator.expressions))
+    } catch let error as FetchPredicateError {
+      throw PersistenceError(error)
+    }
+  }
+
+  private func subquery(
+    _ collection: KeyValue, _ variable: String, _ predicate: FetchPredicate
+  ) throws -> KeyValue {
+    if collection.isAbsent { return .array([]) }
+    guard let members = collection.members else {
+      throw PersistenceError(
+        .invalidExpression,
+        "SUBQUERY needs a collection, but there is "
+          + PersistenceError.briefDescription(of: collection.plain as Any))
+    }
+    let evaluator = try prepared(predicate)
+    var inner = self
+    let found = try members.filter { member in
+      inner.bindings[variable] = member
+      return try inner.holds(evaluator)
+    }
+    if case .set = collection.expanded { return .set(found) }
+    return .array(found)
+  }
+
+  private struct Subject: PredicateSubject {
+    let evaluation: Evaluation
+    let expressions: [FetchExpression]
+
+    func value(ofExpression index: Int) throws -> PredicateValue? {
+      switch expressions[index] {
+      case .keyPath(let names): try evaluation.object.comparedValue(at: names)
+      case .path(let operand, let names):
+        try evaluation.value(of: operand).comparedValue(at: names)
+      case let expression: try evaluation.value(of: expression).predicateValue
+      }
+    }
+
+    // Such an evaluator has no paths of its own, and `SELF` is one of its expressions.
+    func value(atPath index: Int) throws -> PredicateValue? { nil }
+    var identity: OpaqueIdentity { OpaqueIdentity(0) }
+  }
+}
+
+extension KeyValue {
+  fileprivate struct SetMember: Hashable {
+    let key: AnyHashable
+    let value: KeyValue
+
+    static func == (left: SetMember, right: SetMember) -> Bool { left.key == right.key }
+    func hash(into hasher: inout Hasher) { hasher.combine(key) }
+  }
+
+  /// The members by what tells them apart; `nil` if something is no collection or not comparable.
+  fileprivate var setMembers: [SetMember]? {
+    if isAbsent { return [] }
+    guard let members else { return nil }
+    let present = members.filter { !$0.isAbsent }
+    let keyed = present.compactMap { value in
+      value.identity.map { SetMember(key: $0, value: value) }
+    }
+    return keyed.count == present.count ? keyed : nil
+  }
+}

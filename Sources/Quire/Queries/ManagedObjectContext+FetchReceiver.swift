@@ -1,0 +1,19 @@
+extension ManagedObjectContext: FetchReceiver {
+  /// What a `FetchRequest<ManagedObject>` finds; the hook of `FETCH` in expressions.
+  public final func results(ofFetch request: Any) throws -> [Any] {
+    try fetch(try plainRequest(request))
+  }
+
+  public final func count(ofFetch request: Any) throws -> Int {
+    try count(for: try plainRequest(request))
+  }
+
+  private func plainRequest(_ request: Any) throws -> FetchRequest<ManagedObject> {
+    guard let request = request as? FetchRequest<ManagedObject> else {
+      throw PersistenceError(
+        .invalidExpression,
+        "FETCH was given a \(type(of: request)); it takes a FetchRequest<ManagedObject>")
+    }
+    return request
+  }
+}

@@ -1,0 +1,34 @@
+extension FetchExpression {
+  /// An expression written as a format string, in Core Data's language.
+  ///
+  /// ```swift
+  /// try FetchExpression(format: "%K * 1.19", "price")
+  /// try FetchExpression(format: "SUBQUERY(artworks, $x, $x.price > %@).@count", 100)
+  /// ```
+  ///
+  /// Besides what ``FetchPredicate/init(format:_:)`` says of values, key paths and arguments:
+  ///
+  /// - Arithmetic: `**` before `*` `/` before `+` `-` before `UNION` `INTERSECT` `MINUS`, each from
+  ///   left to right. A minus before an operand binds closest of all: `-2 ** 2` is 4.
+  /// - Variables: `$name`, or `$"any text"`. Key paths go on behind anything: `$source.a.b`,
+  ///   `FUNCTION(…).c`, `(a UNION b).@count`. They may have collection operators.
+  /// - Functions: `sum:(a, b)`, `uppercase(name)`, `now()` and the others of ``Function``,
+  ///   `CAST(a, "NSDate")`, `FUNCTION(receiver, "selector:", argument)`, `TERNARY(predicate, a,
+  ///   b)`, `SUBQUERY(collection, $x, predicate)` and `FETCH(request, context, NO)`.
+  ///
+  /// - Throws: ``PredicateFormatError`` if the text is not such a format, is nested too deep, or
+  ///   the arguments are not those it asks for.
+  public init(
+    format: String, _ arguments: (any PredicateConvertible)?...
+  ) throws(PredicateFormatError) {
+    try self.init(format: format, argumentArray: arguments)
+  }
+
+  /// An expression written as a format string; see ``init(format:_:)``.
+  public init(
+    format: String, argumentArray: [(any PredicateConvertible)?]
+  ) throws(PredicateFormatError) {
+    var parser = try PredicateFormatParser(format, argumentArray.map { $0?.predicateValue })
+    self = try parser.parseExpression()
+  }
+}

@@ -1,0 +1,142 @@
+extension FetchExpression {
+  /// A function that needs nobody to answer it.
+  ///
+  /// The raw value is Core Data's selector, which a format may write before arguments in
+  /// parentheses: `lowercase:(name)`, `modulus:by:(a, b)`. With one argument or none the colon may
+  /// be left out. Operators have their signs.
+  ///
+  /// An absent argument of arithmetic, of a number's or of a text's function makes an absent value.
+  /// Arithmetic goes by the types of its numbers, as in Core Data:
+  ///
+  /// - Two integers make an integer: `7 / 2` is 3. A result that 64 bits do not hold, a division by
+  ///   zero and a negative power of zero are errors. A negative power of another integer is a
+  ///   double. A boolean is 0 or 1.
+  /// - With a decimal, the other number counts as the shortest decimal that names it. What a
+  ///   decimal cannot hold and a division by zero are errors.
+  /// - Any other numbers make a double, by the rules of IEEE 754: `1.0 / 0` is infinity.
+  /// - A date and a number of seconds make a date; the difference of two dates is seconds.
+  public enum Function: String, Hashable, Sendable, CaseIterable {
+    /// `a + b`
+    case add = "add:to:"
+    /// `a - b`
+    case subtract = "from:subtract:"
+    /// `a * b`
+    case multiply = "multiply:by:"
+    /// `a / b`
+    case divide = "divide:by:"
+    /// `a ** b`. A fraction as exponent is an error, but for a half.
+    case power = "raise:toPower:"
+    /// `-a`
+    case negate = "negate:"
+    /// The remainder, with the sign of the dividend.
+    case modulus = "modulus:by:"
+    case absolute = "abs:"
+    case ceiling = "ceiling:"
+    case floor = "floor:"
+    /// Towards zero.
+    case truncated = "trunc:"
+    /// A double; of a negative number not a number.
+    case squareRoot = "sqrt:"
+    case bitwiseAnd = "bitwiseAnd:with:"
+    case bitwiseOr = "bitwiseOr:with:"
+    case bitwiseXor = "bitwiseXor:with:"
+    case leftShift = "leftshift:by:"
+    case rightShift = "rightshift:by:"
+    case onesComplement = "onesComplement:"
+
+    // The arguments of these are values or collections of values.
+    case sum = "sum:"
+    /// Absent values count as 0.
+    case average = "average:"
+    case minimum = "min:"
+    case maximum = "max:"
+    case median = "median:"
+    /// Of the whole population.
+    case standardDeviation = "stddev:"
+    /// The number of members of a collection.
+    case count = "count:"
+
+    case uppercase = "uppercase:"
+    case lowercase = "lowercase:"
+    /// Without differences of case and diacritics.
+    case canonical = "canonical:"
+    /// The number of UTF-16 units of a text, as in Core Data.
+    case length = "length:"
+    /// The value itself. In Core Data: without the help of an index.
+    case withoutIndex = "noindex:"
+
+    case now = "now"
+    /// A double from 0 up to 1.
+    case random = "random"
+    /// An integer from 0 up to the argument.
+    case randomBelow = "random:"
+    /// `CAST(a, "NSDate")`: a value as another type. Dates are seconds since the reference date.
+    case cast = "castObject:toType:"
+    /// The member of an array at an index.
+    case element = "objectFrom:withIndex:"
+
+    /// `a UNION b`, a set.
+    case union = "UNION"
+    /// `a INTERSECT b`, a set.
+    case intersection = "INTERSECT"
+    /// `a MINUS b`, a set.
+    case difference = "MINUS"
+  }
+}
+
+extension FetchExpression.Function {
+  /// How many arguments the function has; `nil` for one or more.
+  package var argumentCount: Int? {
+    switch self {
+    case .now, .random: 0
+    case .sum, .average, .minimum, .maximum, .median, .standardDeviation: nil
+    case .negate, .absolute, .ceiling, .floor, .truncated, .squareRoot, .onesComplement, .count,
+      .uppercase, .lowercase, .canonical, .length, .withoutIndex, .randomBelow:
+      1
+    case .add, .subtract, .multiply, .divide, .power, .modulus, .bitwiseAnd, .bitwiseOr,
+      .bitwiseXor, .leftShift, .rightShift, .cast, .element, .union, .intersection, .difference:
+      2
+    }
+  }
+
+  package func takes(_ count: Int) -> Bool { argumentCount.map { $0 == count } ?? (count > 0) }
+
+  /// What is written between the two arguments, if that is how the function is written, and how
+  /// close it binds.
+  var infix: (sign: String, precedence: Int)? {
+    switch self {
+    case .union, .intersection, .difference: (rawValue, 0)
+    case .add: ("+", 1)
+    case .subtract: ("-", 1)
+    case .multiply: ("*", 2)
+    case .divide: ("/", 2)
+    case .power: ("**", 3)
+    default: nil
+    }
+  }
+
+  /// Binds closer than every operator between two operands.
+  static let operandPrecedence = 4
+
+  static let infixes: [String: FetchExpression.Function] = Dictionary(
+    uniqueKeysWithValues: allCases.compactMap { function in
+      function.infix.map { ($0.sign, function) }
+    })
+
+  /// The function that is written with this selector and parentheses, in any case of letters.
+  init?(selector: String) {
+    guard let function = Self.selectors[selector.lowercased()] else { return nil }
+    self = function
+  }
+
+  private static let selectors: [String: FetchExpression.Function] = {
+    var selectors: [String: FetchExpression.Function] = [:]
+    for function in allCases where function.infix?.precedence != 0 {
+      let selector = function.rawValue.lowercased()
+      selectors[selector] = function
+      let parts = selector.split(separator: ":")
+      if parts.count == 1, function != .randomBelow { selectors[String(parts[0])] = function }
+    }
+    return selectors
+  }()
+}
