@@ -37,7 +37,9 @@ struct DestinationValidation {
   private mutating func validate(_ storage: EntityStorage) throws {
     let required = requiredFields(of: storage)
     let counts = demandedCounts(of: storage)
-    guard !required.isEmpty || !counts.isEmpty, let tree = try view.rows(of: storage) else { return }
+    guard !required.isEmpty || !counts.isEmpty, let tree = try view.rows(of: storage) else {
+      return
+    }
     var cursor = tree.cursor()
     var isInside = try cursor.first()
     while isInside {

@@ -19,7 +19,7 @@ import QuireModel
 ///
 /// Between two calls the manager may write new objects to the destination and let go of them; one
 /// that a policy holds stays what it is.
-open class EntityMigrationPolicy {
+open class EntityMigrationPolicy: FunctionReceiver {
   public required init() {}
 
   /// The name under which mapping models may ask for this class; that of the class unless
@@ -95,8 +95,6 @@ open class EntityMigrationPolicy {
   ///
   /// - Throws: unless overridden, an error that names the selector.
   open func call(_ selector: String, _ arguments: [Any?]) throws -> Any? {
-    throw PersistenceError(
-      .entityMigrationPolicy,
-      "the policy \(type(of: self)) has no method \(selector): override call(_:_:) to answer it")
+    throw PersistenceError.unrecognizedSelector(selector, of: self)
   }
 }

@@ -11,19 +11,25 @@ extension MigrationManager {
     case .destinations(let path, let mappingName):
       let found = try source?.value(forKeyPath: path)
       return try destinationInstances(
-        forEntityMappingName: mappingName, sourceInstances: try sources(in: found, path))
+        forEntityMappingName: mappingName, sourceInstances: try objects(in: found, path))
     case .closure(let body):
       return try body(
         MappingArguments(
           manager: self, entityMapping: mapping, propertyMapping: property, entityPolicy: policy,
           source: source, destination: destination))
     case .expression(let expression):
-      fatalError()
+      return try expression.expressionValue(
+        with: source,
+        context: [
+          "manager": self, "source": source,
+          "destination": destination, "entityMapping": mapping, "propertyMapping": property,
+          "entityPolicy": policy,
+        ])
     }
   }
 
   /// The objects that a value is, or consists of.
-  private func sources(in value: Any?, _ path: String) throws -> [ManagedObject] {
+  final func objects(in value: Any?, _ path: String) throws -> [ManagedObject] {
     switch value {
     case nil: return []
     case let one as ManagedObject: return [one]
@@ -34,5 +40,84 @@ extension MigrationManager {
       throw PersistenceError(
         .unacceptableValue, "\(path) leads to a \(type(of: other)) instead of objects")
     }
+  }
+}
+
+// What `$manager` answers in expressions.
+extension MigrationManager: KeyValueCoding, FunctionReceiver {
+  public final func value(forKey key: String) throws -> Any? {
+    switch key {
+    case "sourceContext": return sourceContext
+    case "destinationContext": return destinationContext
+    case "currentEntityMapping": return currentEntityMapping
+    case "migrationProgress": return migrationProgress
+    case "userInfo": return userInfo
+    default: throw PersistenceError(.undefinedKey, "a migration manager has no property \(key)")
+    }
+  }
+
+  /// Core Data's selectors, as its mapping models have them.
+  public final func call(_ selector: String, _ arguments: [Any?]) throws -> Any? {
+    func text(_ index: Int) throws -> String {
+      guard let text = arguments[index] as? String else {
+        throw PersistenceError(
+          .invalidExpression, "argument \(index + 1) of \(selector) is not a text")
+      }
+      return text
+    }
+    switch selector {
+    case "destinationInstancesForEntityMappingNamed:sourceInstances:":
+      return try destinationInstances(
+        forEntityMappingName: try text(0), sourceInstances: try objects(in: arguments[1], selector))
+    case "sourceInstancesForEntityMappingNamed:destinationInstances:":
+      return try sourceInstances(
+        forEntityMappingName: try text(0),
+        destinationInstances: try objects(in: arguments[1], selector))
+    case SourceRequest.selector:
+      return try SourceRequest(entityName: try text(0), format: try text(1)).fetchRequest
+    default: throw PersistenceError.unrecognizedSelector(selector, of: self)
+    }
+  }
+}
+
+/// What Core Data's source expressions ask for: the objects of one entity, without those of its
+/// subentities, that a predicate is true of.
+struct SourceRequest {
+  static let selector = "fetchRequestForSourceEntityNamed:predicateString:"
+
+  let entityName: String
+  let predicate: FetchPredicate
+
+  init(entityName: String, format: String) throws {
+    self.entityName = entityName
+    do {
+      predicate = try FetchPredicate(format: format)
+    } catch {
+      throw PersistenceError(
+        .invalidExpression, "the predicate of a source expression cannot be read: \(format)",
+        underlying: error)
+    }
+  }
+
+  /// The request of an expression that is Core Data's usual one,
+  ///
+  ///     FETCH(FUNCTION($manager, "fetchRequest…", "Entity", "predicate"), $manager.sourceContext, NO)
+  ///
+  /// so that its objects can be read one after the other; `nil` for any other expression.
+  init?(_ expression: FetchExpression) throws {
+    guard case .fetch(let request, context: _, countOnly: false) = expression,
+      case .call(.variable("manager"), selector: SourceRequest.selector, let arguments) = request,
+      arguments.count == 2,
+      case .constant(.value(.string(let entityName))) = arguments[0],
+      case .constant(.value(.string(let format))) = arguments[1]
+    else { return nil }
+    try self.init(entityName: entityName, format: format)
+  }
+
+  var fetchRequest: FetchRequest<ManagedObject> {
+    var request = FetchRequest<ManagedObject>(entityName: entityName)
+    request.predicate = predicate
+    request.includesSubentities = false
+    return request
   }
 }

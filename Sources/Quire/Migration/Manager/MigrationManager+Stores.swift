@@ -47,7 +47,8 @@ extension MigrationManager {
   /// Core Data's older spelling of
   /// ``migrateStore(from:type:options:mapping:to:type:options:)``.
   public final func migrateStore(
-    from sourceURL: URL, sourceType: StoreType, options sourceOptions: PersistentStoreOptions? = nil,
+    from sourceURL: URL, sourceType: StoreType,
+    options sourceOptions: PersistentStoreOptions? = nil,
     with mappings: MappingModel?, toDestinationURL destinationURL: URL, destinationType: StoreType,
     destinationOptions: PersistentStoreOptions? = nil
   ) throws {

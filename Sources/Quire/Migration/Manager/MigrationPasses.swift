@@ -140,7 +140,8 @@ struct MigrationPasses {
   private mutating func createRelationships(_ step: Step) throws {
     let count = manager.associations.count(in: step.mapping.name)
     // The default policy with nothing to say need not be asked for each object.
-    if step.mapping.relationshipMappings.isEmpty, type(of: step.policy) == EntityMigrationPolicy.self
+    if step.mapping.relationshipMappings.isEmpty,
+      type(of: step.policy) == EntityMigrationPolicy.self
     {
       done += count
       return

@@ -24,6 +24,11 @@ struct MigrationSources {
     _ manager: MigrationManager, _ body: (ManagedObject) throws -> Void
   ) throws {
     guard let expression = mapping.sourceExpression else { return try forEach(of: entity, body) }
+    if case .expression(let expression) = expression,
+      let request = try SourceRequest(expression)
+    {
+      return try forEach(request, mapping, body)
+    }
     let value = try manager.value(
       of: expression, nil, mapping, policy, source: nil, destination: nil)
     switch value {
@@ -37,6 +42,19 @@ struct MigrationSources {
         .migration,
         "the source expression of \(mapping.name) gave a \(type(of: other)) instead of objects")
     }
+  }
+
+  private func forEach(
+    _ request: SourceRequest, _ mapping: EntityMapping, _ body: (ManagedObject) throws -> Void
+  ) throws {
+    guard let entity = context.modelBinding?.entity(named: request.entityName)?.entity else {
+      throw PersistenceError(
+        .migration,
+        "the source expression of \(mapping.name) reads \(request.entityName), which the source "
+          + "model lacks")
+    }
+    if request.predicate == .constant(true) { return try forEach(of: entity, body) }
+    try forEach(of: entity) { if try request.predicate.evaluate(with: $0) { try body($0) } }
   }
 
   private func forEach(
