@@ -77,19 +77,19 @@ extension ManagedObjectContext {
 extension ManagedObject {
   /// After a save the row says everything but the values of transient attributes.
   fileprivate func keepTransientSlots() {
-    var hasTransient = false
-    for (slot, attribute) in entity.attributes.enumerated() where attribute.isTransient {
-      if !slots.isEmpty, case .value = slots[slot] { hasTransient = true }
+    func isKept(_ slot: Int) -> Bool {
+      let trait = binding.traits[slot]
+      return trait.isTransient && trait.attributeType != nil
     }
+    let hasTransient =
+      binding.hasTransientAttributes
+      && slots.indices.contains { slot in
+        if isKept(slot), case .value = slots[slot] { true } else { false }
+      }
     guard hasTransient else {
       slots = []
       return
     }
-    for slot in slots.indices {
-      if case .attribute(let attribute) = binding.properties[slot], attribute.isTransient {
-        continue
-      }
-      slots[slot] = .unchanged
-    }
+    for slot in slots.indices where !isKept(slot) { slots[slot] = .unchanged }
   }
 }

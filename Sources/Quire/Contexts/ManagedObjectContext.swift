@@ -42,7 +42,7 @@ open class ManagedObjectContext {
   final var changes = Changes()
   // Sound: an object leaves the register in its deinit, in this context's isolation, so that a
   // register entry always points to a living object.
-  private var register: [Reference: Unmanaged<ManagedObject>] = [:]
+  private var register = ObjectRegister()
   final var view: StoreView?
   private var unreportedError: (any Error)?
 
@@ -55,7 +55,7 @@ open class ManagedObjectContext {
 
   deinit {
     // Held until all of them know, since they may go when the first lets go of the others.
-    let objects = register.values.map { $0.takeUnretainedValue() }
+    let objects = register.objects
     for object in objects { object.context = nil }
     for object in objects { object.letGoOfDestinations() }
   }
@@ -170,14 +170,14 @@ extension ManagedObjectContext {
   }
 
   final func enter(_ object: ManagedObject) {
-    register[object.reference] = Unmanaged.passUnretained(object)
+    register.set(object.reference, to: Unmanaged.passUnretained(object))
   }
 
   final func unregister(_ object: ManagedObject) {
     guard let entry = register[object.reference],
       entry.toOpaque() == Unmanaged.passUnretained(object).toOpaque()
     else { return }
-    register[object.reference] = nil
+    register.remove(object.reference)
   }
 
   /// Lets go of an object: it keeps no row and belongs to nobody.
@@ -189,7 +189,7 @@ extension ManagedObjectContext {
 
   /// All objects this context knows and somebody holds.
   public final var registeredObjects: Set<ManagedObject> {
-    Set(register.values.map { $0.takeUnretainedValue() })
+    Set(register.objects)
   }
 
   /// The object with this ID if the context knows it; never looks at the store.

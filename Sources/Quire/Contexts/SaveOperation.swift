@@ -24,6 +24,7 @@ final class SaveOperation {
   let deleted: [ManagedObject]
   private var newReferences: [ObjectIdentifier: Reference] = [:]
   private var conflicts: [MergeConflict] = []
+  private var rowWriter: RowWriter?
 
   init(_ context: ManagedObjectContext, _ store: PersistentStore) throws {
     identity = store.identity
@@ -118,7 +119,8 @@ final class SaveOperation {
   private func writeRow(
     _ object: ManagedObject, _ storage: EntityStorage, _ reference: Reference, _ writer: StoreWriter
   ) throws {
-    var row = RowWriter(storage.layout)
+    var row = takeRowWriter(storage.layout)
+    defer { rowWriter = row }
     // After four thousand million saves, or an import of as high a number, counting starts again.
     let isNew = reference != object.reference || object.version == .max
     let version = isNew ? 1 : object.version + 1
@@ -130,6 +132,14 @@ final class SaveOperation {
       try row.write(version: version) { content(of: $0, object, storage, nil) }
     }
     _ = try writer.rows(of: storage.stored).put(row.bytes, for: reference.key)
+  }
+
+  /// A writer with its buffers: mostly the last one, as objects come entity by entity.
+  private func takeRowWriter(_ layout: RowLayout) -> RowWriter {
+    guard let writer = rowWriter, writer.layout === layout else { return RowWriter(layout) }
+    // So that it has one owner, and its buffers are not copied.
+    rowWriter = nil
+    return writer
   }
 
   /// What a field of an object's new row holds.
@@ -231,10 +241,18 @@ final class SaveOperation {
     return storage.link(slot)
   }
 
+  /// All of a new object: there is no row that they could be equal to.
+  private func changedRelationshipSlots(of object: ManagedObject) -> [Int] {
+    let slots = object.binding.relationshipSlots
+    if slots.isEmpty { return [] }
+    if object.isPersistent { return object.changedSlots.filter(slots.contains) }
+    return slots.filter { !object.binding.traits[$0].isTransient }
+  }
+
   private func writeLinks(
     _ object: ManagedObject, _ storage: EntityStorage, _ reference: Reference, _ writer: StoreWriter
   ) throws {
-    for slot in object.changedSlots {
+    for slot in changedRelationshipSlots(of: object) {
       switch object.slots[slot] {
       case .unchanged, .value: continue
       case .one(let destination):
@@ -278,7 +296,7 @@ final class SaveOperation {
   private func writeOrders(
     _ object: ManagedObject, _ storage: EntityStorage, _ reference: Reference, _ writer: StoreWriter
   ) throws {
-    for slot in object.changedSlots {
+    for slot in changedRelationshipSlots(of: object) {
       guard let link = storage.link(slot), link.isOrdered,
         case .many(let pending) = object.slots[slot], let order = pending.order
       else { continue }

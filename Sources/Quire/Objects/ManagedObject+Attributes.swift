@@ -11,10 +11,8 @@ extension ManagedObject {
   /// Changes an attribute slot. The value must be of the attribute's type; its range is looked at
   /// when the object is saved.
   final func setAttribute(_ slot: Int, _ value: AttributeValue?) throws {
-    if case .attribute(let attribute) = binding.properties[slot], let value,
-      !value.isOf(attribute.type)
-    {
-      throw unacceptable(value, for: attribute.name)
+    if let type = binding.traits[slot].attributeType, let value, !value.isOf(type) {
+      throw unacceptable(value, for: binding.properties[slot].name)
     }
     try prepareForChange()
     slots[slot] = .value(value)

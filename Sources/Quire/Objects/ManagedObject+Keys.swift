@@ -17,8 +17,9 @@ extension ManagedObject: KeyValueCoding {
   ///   what reading the store throws.
   public final func value(forKey key: String) throws -> Any? {
     let slot = try slot(for: key)
+    if binding.traits[slot].attributeType != nil { return try attribute(slot)?.plainValue }
     switch binding.properties[slot] {
-    case .attribute: return try attribute(slot)?.plainValue
+    case .attribute: return nil
     case .relationship(let relationship) where relationship.isToMany:
       return plainMembers(try members(slot), relationship)
     case .relationship: return try one(slot)
@@ -36,6 +37,16 @@ extension ManagedObject: KeyValueCoding {
   ///   of its attribute's range. The object is then unchanged.
   public final func setValue(_ value: Any?, forKey key: String) throws {
     let slot = try slot(for: key)
+    // What most attributes are set to: no conversion, no range.
+    switch binding.traits[slot].attributeType {
+    case .string?:
+      if let text = value as? String { return try setAttribute(slot, .string(text)) }
+    case .double?:
+      if let number = value as? Double { return try setAttribute(slot, .double(number)) }
+    case .date?:
+      if let date = value as? Date { return try setAttribute(slot, .date(date)) }
+    default: break
+    }
     switch binding.properties[slot] {
     case .attribute(let attribute):
       guard let value = flattened(value) else { return try setAttribute(slot, nil) }

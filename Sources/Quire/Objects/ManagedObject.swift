@@ -167,11 +167,7 @@ extension ManagedObject {
   }
 
   final func applyDefaults() {
-    var slots: [Slot] = Array(repeating: .unchanged, count: binding.properties.count)
-    for (slot, attribute) in entity.attributes.enumerated() {
-      if let value = attribute.defaultValue { slots[slot] = .value(value) }
-    }
-    self.slots = slots
+    slots = binding.defaultValues.map { $0.map { .value($0) } ?? .unchanged }
   }
 
   /// The slots whose content differs from the row's: what a save has to write.
@@ -190,10 +186,7 @@ extension ManagedObject {
   }
 
   private func isTransient(_ slot: Int) -> Bool {
-    switch binding.properties[slot] {
-    case .attribute(let attribute): attribute.isTransient
-    case .relationship(let relationship): relationship.isTransient
-    }
+    binding.traits[slot].isTransient
   }
 
   private func isEqualToRow(_ value: AttributeValue?, _ slot: Int) -> Bool {

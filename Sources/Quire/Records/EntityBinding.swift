@@ -11,10 +11,23 @@ final class EntityBinding: Sendable {
     case relationship(RelationshipDescription)
   }
 
+  /// What is asked of a property again and again, without its description's many parts.
+  struct Trait: Sendable {
+    /// `nil` for a relationship.
+    var attributeType: AttributeType?
+    var isToMany: Bool
+    var isTransient: Bool
+  }
+
   let entity: EntityDescription
   /// The entity's place among the entities of its model.
   let index: Int
   let properties: [Property]
+  /// By slot.
+  let traits: [Trait]
+  let hasTransientAttributes: Bool
+  /// The values of new objects, by slot; `nil` where they have none.
+  let defaultValues: [AttributeValue?]
   /// The slots of typed properties.
   let accessors = SlotCache()
   private let slots: [String: Int]
@@ -24,6 +37,21 @@ final class EntityBinding: Sendable {
     self.index = index
     properties =
       entity.attributes.map(Property.attribute) + entity.relationships.map(Property.relationship)
+    traits = properties.map { property in
+      switch property {
+      case .attribute(let attribute):
+        Trait(
+          attributeType: attribute.type, isToMany: false, isTransient: attribute.isTransient)
+      case .relationship(let relationship):
+        Trait(
+          attributeType: nil, isToMany: relationship.isToMany,
+          isTransient: relationship.isTransient)
+      }
+    }
+    hasTransientAttributes = entity.attributes.contains(where: \.isTransient)
+    defaultValues = properties.map { property in
+      if case .attribute(let attribute) = property { attribute.defaultValue } else { nil }
+    }
     var slots: [String: Int] = [:]
     for (slot, property) in properties.enumerated() { slots[property.name] = slot }
     self.slots = slots

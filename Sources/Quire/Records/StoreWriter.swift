@@ -7,8 +7,13 @@ final class StoreWriter {
   let entities: StoreEntities
   private var rowTrees: [UInt16: MutableRecordTree] = [:]
   private var linkTrees: [UInt16: MutableIndexTree] = [:]
-  private var lastKeys: [UInt16: Int64] = [:]
-  private var changedKeySpaces: Set<UInt16> = []
+  /// By key space, as far as they were asked for.
+  private var counters: [KeyCounter?] = []
+
+  private struct KeyCounter {
+    var lastKey: Int64
+    var isChanged = false
+  }
 
   init(_ transaction: WriteTransaction, _ entities: StoreEntities) {
     self.transaction = transaction
@@ -61,21 +66,22 @@ final class StoreWriter {
       throw PersistenceError(
         .persistentStoreSave, "the store has given all \(Reference.maximumKey) keys of an entity")
     }
-    lastKeys[space] = key
-    changedKeySpaces.insert(space)
+    counters[Int(space)] = KeyCounter(lastKey: key, isChanged: true)
     return key
   }
 
   /// Makes sure that `key` is never given to another object.
   func noteKey(_ key: Int64, in space: UInt16) throws {
     if key > (try lastKey(in: space)) {
-      lastKeys[space] = key
-      changedKeySpaces.insert(space)
+      counters[Int(space)] = KeyCounter(lastKey: key, isChanged: true)
     }
   }
 
   func lastKey(in space: UInt16) throws -> Int64 {
-    if let key = lastKeys[space] { return key }
+    if counters.count <= Int(space) {
+      counters += Array(repeating: nil, count: Int(space) + 1 - counters.count)
+    }
+    if let counter = counters[Int(space)] { return counter.lastKey }
     var key: Int64 = 0
     if let value = try transaction.recordTree(StoreSchema.keysTree)?.value(for: Int64(space)) {
       guard let last = value.integer(Int64.self) else {
@@ -83,21 +89,22 @@ final class StoreWriter {
       }
       key = last
     }
-    lastKeys[space] = key
+    counters[Int(space)] = KeyCounter(lastKey: key)
     return key
   }
 
   /// Writes the key counters that changed; to be called before the transaction commits.
   func writeKeys() throws {
-    guard !changedKeySpaces.isEmpty else { return }
+    guard counters.contains(where: { $0?.isChanged ?? false }) else { return }
     let tree =
       try transaction.mutableRecordTree(StoreSchema.keysTree)
       ?? transaction.createRecordTree(StoreSchema.keysTree)
-    for space in changedKeySpaces.sorted() {
-      let bytes = withUnsafeBytes(of: (lastKeys[space] ?? 0).littleEndian) { Array($0) }
+    for (space, counter) in counters.enumerated() {
+      guard let counter, counter.isChanged else { continue }
+      let bytes = withUnsafeBytes(of: counter.lastKey.littleEndian) { Array($0) }
       try tree.put(bytes, for: Int64(space))
+      counters[space]?.isChanged = false
     }
-    changedKeySpaces = []
   }
 
   // MARK: Links
