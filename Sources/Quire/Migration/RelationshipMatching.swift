@@ -11,15 +11,24 @@ struct RelinkedRelationship {
   }
 
   /// One link between two objects, each of which may list it.
-  struct Link {
+  struct Link: Hashable {
     let near: Reference
     let far: Reference
+    var flipped: Link { Link(near: far, far: near) }
   }
 
   let near: Side
   let far: Side?
   /// In the order in which an ordered side lists them.
   var links: [Link] = []
+  /// The same links in the order in which the far side lists them, where both sides have an order
+  /// of their own.
+  var farLinks: [Link]?
+
+  /// Whether both sides are one relationship, which leads back to itself.
+  var isSelfInverse: Bool {
+    far?.entityName == near.entityName && far?.relationship.name == near.relationship.name
+  }
 
   func concerns(_ entity: String, _ relationship: String) -> Bool {
     (near.relationship.name == relationship && near.owners.contains(entity))
@@ -86,7 +95,10 @@ struct RelationshipMatching {
 
   /// The other side, at the entity that declares it.
   private func inverse(of relationship: RelationshipDescription) -> Side? {
-    guard let (entity, inverse) = model.inverse(of: relationship) else { return nil }
+    // One that is not stored has no links to keep true to.
+    guard let (entity, inverse) = model.inverse(of: relationship), !inverse.isTransient else {
+      return nil
+    }
     var declaring = entity
     while let parent = declaring.parent, parent.relationship(named: inverse.name) != nil {
       declaring = parent
@@ -117,7 +129,46 @@ struct RelationshipMatching {
       }
     }
     try prune(&relinked)
+    if relinked.isSelfInverse {
+      pair(&relinked)
+    } else if !usesFar, wasInverse, far?.relationship.isOrdered == true,
+      oldFar.contains(where: { $0.relationship.isOrdered })
+    {
+      try orderFarLinks(of: &relinked, oldFar)
+    }
     return relinked
+  }
+
+  /// A relationship that is its own inverse lists each link at both ends, and a single destination
+  /// leads back.
+  private func pair(_ relinked: inout RelinkedRelationship) {
+    var present = Set(relinked.links)
+    if relinked.near.relationship.isToMany {
+      for link in relinked.links where present.insert(link.flipped).inserted {
+        relinked.links.append(link.flipped)
+      }
+      return
+    }
+    present = []
+    var taken: Set<Reference> = []
+    var links: [RelinkedRelationship.Link] = []
+    for link in relinked.links where !present.contains(link) {
+      if taken.contains(link.near) || taken.contains(link.far) { continue }
+      taken.formUnion([link.near, link.far])
+      for link in [link, link.flipped] where present.insert(link).inserted { links.append(link) }
+    }
+    relinked.links = links
+  }
+
+  private func orderFarLinks(of relinked: inout RelinkedRelationship, _ oldFar: [OldSide]) throws {
+    var rest = Set(relinked.links)
+    var links: [RelinkedRelationship.Link] = []
+    for old in oldFar {
+      try forEachLink(of: old) { owner, member in
+        if let link = rest.remove(.init(near: member, far: owner)) { links.append(link) }
+      }
+    }
+    relinked.farLinks = links + relinked.links.filter(rest.contains)
   }
 
   private func preference(_ sides: [OldSide]) -> Int {
@@ -168,13 +219,18 @@ struct RelationshipMatching {
     return Set(model.family(of: entity).compactMap { numbers[$0.name] })
   }
 
-  /// The numbers of the entities that the old relationship could lead to and that had objects.
+  /// The numbers of the entities that the old relationship could lead to and that had objects, or
+  /// once had some that nobody told it were deleted.
   private func oldDestinationNumbers(of side: OldSide) throws -> Set<UInt16> {
     guard let entity = oldModel.entity(named: side.relationship.destination) else { return [] }
     let names = Set(oldModel.family(of: entity).map(\.name))
     var numbers: Set<UInt16> = []
+    let inverse = oldModel.inverse(of: side.relationship)?.relationship
+    let mayDangle = inverse == nil || inverse?.deleteRule == .noAction
     for stored in schema.entities where names.contains(stored.name) {
-      if try snapshot.recordTree(stored.rowTree)?.count ?? 0 > 0 { numbers.insert(stored.number) }
+      if try mayDangle || (snapshot.recordTree(stored.rowTree)?.count ?? 0) > 0 {
+        numbers.insert(stored.number)
+      }
     }
     return numbers
   }

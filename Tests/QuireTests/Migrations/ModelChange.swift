@@ -102,7 +102,9 @@ extension RandomModel {
   private mutating func swapAttributes() {
     guard let entity = anEntity(), entities[entity].attributes.count > 1 else { return }
     let indices = entities[entity].attributes.indices.shuffled(using: &generator)
-    let (one, other) = (entities[entity].attributes[indices[0]], entities[entity].attributes[indices[1]])
+    let (one, other) = (
+      entities[entity].attributes[indices[0]], entities[entity].attributes[indices[1]]
+    )
     entities[entity].attributes[indices[0]].rename(to: other.name, isTold: true)
     entities[entity].attributes[indices[1]].rename(to: one.name, isTold: true)
   }
@@ -228,9 +230,12 @@ extension RandomModel {
     case .changeDestination:
       guard let target = anEntity() else { return }
       // Often a relative, so that some links fit and some do not.
-      let family = descendants(relationship.destination)
+      let family =
+        descendants(relationship.destination)
         + [self.index(relationship.destination).flatMap { entities[$0].parent }].compactMap { $0 }
-      relationship.destination = chance(2) ? pick(family) ?? relationship.destination
+      relationship.destination =
+        chance(2)
+        ? pick(family) ?? relationship.destination
         : entities[target].name
       if chance(3) {
         clearInverse(ofRelationship: relationship.name)

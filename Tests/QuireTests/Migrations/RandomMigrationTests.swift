@@ -173,7 +173,8 @@ extension RandomMigration {
     for entity in new {
       for attribute in entity.attributes {
         add { $0.remove(property: attribute.name) }
-        guard let before = old.lazy.flatMap(\.attributes).first(where: { $0.name == attribute.name })
+        guard
+          let before = old.lazy.flatMap(\.attributes).first(where: { $0.name == attribute.name })
         else { continue }
         add { copy in copy.replace(attribute, by: before) }
       }
@@ -264,9 +265,10 @@ extension RandomMigration {
     // Fewer differences first, then fewer things, then fewer objects.
     let same = new.count { entity in old.contains(entity) }
     let sameAttributes = new.reduce(0) { sum, entity in
-      sum + entity.attributes.count { attribute in
-        old.contains { $0.name == entity.name && $0.attributes.contains(attribute) }
-      }
+      sum
+        + entity.attributes.count { attribute in
+          old.contains { $0.name == entity.name && $0.attributes.contains(attribute) }
+        }
     }
     return 100 * (2 * properties - same - sameAttributes) + count
   }
@@ -293,7 +295,8 @@ extension RandomMigration: CustomStringConvertible {
       if let name = attribute.renamingIdentifier { text += ", renamedFrom: \"\(name)\"" }
       text += ")"
       if !attribute.elements.isEmpty {
-        text += " of "
+        text +=
+          " of "
           + attribute.elements.map {
             "\($0.name): \($0.type)\($0.renamingIdentifier.map { " was \($0)" } ?? "")"
           }.joined(separator: ", ")

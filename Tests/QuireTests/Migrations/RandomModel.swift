@@ -166,7 +166,8 @@ enum RandomValue {
     case .float: return .float(pick([0, Float(number), .leastNonzeroMagnitude, -.infinity]))
     case .boolean: return .boolean(pick([true, false]))
     case .date:
-      return .date(pick([.distantPast, .distantFuture, Date(timeIntervalSinceReferenceDate: -0.1)]))
+      return .date(
+        pick([.distantPast, .distantFuture, Date(timeIntervalSinceReferenceDate: -0.1)]))
     case .uuid:
       let bytes = generator.bytes(4)
       return .uuid(

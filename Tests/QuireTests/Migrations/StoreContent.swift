@@ -50,7 +50,8 @@ struct StoreContent {
         }
         for relationship in entity.relationships where !relationship.isTransient {
           switch try object.value(forKey: relationship.name) {
-          case let list as [ManagedObject]: node.links[relationship.name] = list.map(ObjectName.init)
+          case let list as [ManagedObject]:
+            node.links[relationship.name] = list.map(ObjectName.init)
           case let set as Set<ManagedObject>:
             node.links[relationship.name] = set.map(ObjectName.init).sorted()
           case let one as ManagedObject: node.links[relationship.name] = [ObjectName(one)]
@@ -84,7 +85,8 @@ struct StoreContent {
       }
       for key in Set(node.values.keys).union(other.values.keys).sorted()
       where !StoreContent.isSame(node.values[key], other.values[key]) {
-        lines.append("\(name).\(key): \(text(other.values[key])) instead of \(text(node.values[key]))")
+        lines.append(
+          "\(name).\(key): \(text(other.values[key])) instead of \(text(node.values[key]))")
       }
       for key in Set(node.links.keys).union(other.links.keys).sorted() {
         let (expected, members) = (node.links[key] ?? [], other.links[key] ?? [])
