@@ -267,7 +267,9 @@ struct RelationshipMatching {
   /// Leaves only links that the new relationship may have.
   private func prune(_ relinked: inout RelinkedRelationship) throws {
     let far = destinationNumbers(of: relinked.near)
-    let near = Set(relinked.near.owners.compactMap { numbers[$0] })
+    var near = Set(relinked.near.owners.compactMap { numbers[$0] })
+    // The inverse must be allowed to lead back, which it need not be to all owners.
+    if let far = relinked.far { near.formIntersection(destinationNumbers(of: far)) }
     let isNearSingle = !relinked.near.relationship.isToMany
     let isFarSingle = relinked.far.map { !$0.relationship.isToMany } ?? false
     var seenNear: Set<Reference> = []

@@ -261,11 +261,13 @@ struct MigrationOracle {
   private func knownLinks(of side: Side, _ far: Side?) -> [Link] {
     let allowed = Set(family(side.relationship.destination, new).map(\.name))
     let farOwners = far.map { Set(family($0.entity, new).map(\.name)) } ?? allowed
+    // The inverse lists the owner, and may lead to fewer entities.
+    let owners = far.map { Set(family($0.relationship.destination, new).map(\.name)) }
     return olds(side).flatMap { entity, source, old in
       before.keys(of: source.name).flatMap { name in
         (before.objects[name]?.links[old.name] ?? []).compactMap { member in
           guard let far = renamed(member), allowed.contains(far.entity),
-            farOwners.contains(far.entity)
+            farOwners.contains(far.entity), owners?.contains(entity.name) ?? true
           else { return nil }
           return Link(near: ObjectName(entity.name, name.key), far: far)
         }

@@ -22,11 +22,22 @@ extension RandomModel {
     let before = entities
     guard let change = pick(ModelChange.allCases) else { return nil }
     apply(change, old)
-    if entities == before || (try? model()) == nil {
+    guard entities != before, let model = try? model(), isUnambiguous(model) else {
       entities = before
       return nil
     }
     return change
+  }
+
+  /// Whether no two things say that they were the same one; the order in which such claims are
+  /// heard is for the tests of the difference.
+  private func isUnambiguous(_ model: ManagedObjectModel) -> Bool {
+    func areUnique(_ names: [String]) -> Bool { Set(names).count == names.count }
+    return areUnique(model.entities.map(\.renamingIdentifier))
+      && model.entities.allSatisfy { entity in
+        areUnique(entity.attributes.map { $0.renamingIdentifier ?? $0.name })
+          && areUnique(entity.relationships.map { $0.renamingIdentifier ?? $0.name })
+      }
   }
 
   private mutating func apply(_ change: ModelChange, _ old: [Entity]) {
