@@ -205,7 +205,10 @@ struct RelationshipMatching {
     let owners = side.owners.filter { drafts[$0]?.old != nil }
     guard old.count == owners.count else { return false }
     let allowed = destinationNumbers(of: side)
+    let mayDangle = Self.mayDangle(side.relationship, in: model)
     for old in old {
+      // What leads to nothing is found by nobody only for as long as it may.
+      if !mayDangle, Self.mayDangle(old.relationship, in: oldModel) { return false }
       guard old.relationship.isToMany == side.relationship.isToMany,
         old.relationship.isOrdered == side.relationship.isOrdered,
         try oldDestinationNumbers(of: old).isSubset(of: allowed)
@@ -219,14 +222,20 @@ struct RelationshipMatching {
     return Set(model.family(of: entity).compactMap { numbers[$0.name] })
   }
 
+  /// Whether a destination may be deleted without the relationship being told.
+  private static func mayDangle(
+    _ relationship: RelationshipDescription, in model: ManagedObjectModel
+  ) -> Bool {
+    model.inverse(of: relationship).map { $0.relationship.deleteRule == .noAction } ?? true
+  }
+
   /// The numbers of the entities that the old relationship could lead to and that had objects, or
   /// once had some that nobody told it were deleted.
   private func oldDestinationNumbers(of side: OldSide) throws -> Set<UInt16> {
     guard let entity = oldModel.entity(named: side.relationship.destination) else { return [] }
     let names = Set(oldModel.family(of: entity).map(\.name))
     var numbers: Set<UInt16> = []
-    let inverse = oldModel.inverse(of: side.relationship)?.relationship
-    let mayDangle = inverse == nil || inverse?.deleteRule == .noAction
+    let mayDangle = Self.mayDangle(side.relationship, in: oldModel)
     for stored in schema.entities where names.contains(stored.name) {
       if try mayDangle || (snapshot.recordTree(stored.rowTree)?.count ?? 0) > 0 {
         numbers.insert(stored.number)
@@ -272,12 +281,15 @@ struct RelationshipMatching {
     if let far = relinked.far { near.formIntersection(destinationNumbers(of: far)) }
     let isNearSingle = !relinked.near.relationship.isToMany
     let isFarSingle = relinked.far.map { !$0.relationship.isToMany } ?? false
+    let isSelfInverse = relinked.isSelfInverse
     var seenNear: Set<Reference> = []
     var seenFar: Set<Reference> = []
     relinked.links = try relinked.links.filter { link in
       guard near.contains(link.near.entity), far.contains(link.far.entity),
         try exists(link.near), try exists(link.far)
       else { return false }
+      // What is paired later is decided then.
+      if isSelfInverse { return true }
       if isNearSingle, seenNear.contains(link.near) { return false }
       if isFarSingle, seenFar.contains(link.far) { return false }
       seenNear.insert(link.near)

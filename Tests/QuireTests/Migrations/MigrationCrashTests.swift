@@ -94,6 +94,14 @@ import Testing
     #expect(disk.reasons.contains(.directPages))
   }
 
+  // So that the test before can fail: what it looks for is there when a disk forgets these pages.
+  // A migration is the first commit after opening, whose meta page is synced with the same file.
+  @Test func `pages around the log that were not synced are missed after a crash`() throws {
+    var crashes = MigrationCrashes(
+      try Self.large.get(), [(4, 2)], ignoring: [.directPages, .firstCommitMeta])
+    #expect(throws: MigrationStage.Violation.self) { try crashes.run() }
+  }
+
   /// Of models that a seed makes, with the changes it makes.
   @Test func `a crash in any migration of any models leaves the old version or the new one`() throws
   {
@@ -158,16 +166,17 @@ import Testing
   {
     var failures = 0
     var trials = 0
-    for (stage, step) in [(try Self.small.get(), 1), (try Self.large.get(), isExhaustive ? 1 : 40)] {
+    for (stage, isLarge) in [(try Self.small.get(), false), (try Self.large.get(), true)] {
       let whole = stage.disk
       try stage.migrate(whole)
       var generator = SeededGenerator(seed: 1)
+      let step = isLarge ? whole.operationCount : 7
       for fault in SimulatedDisk.Fault.allCases {
         for isForGood in [false, true] {
           for model in SimulatedDisk.SyncFailureModel.allCases {
-            let first = 1 + generator.below(isExhaustive ? 1 : step == 1 ? 6 : step)
+            let first = 1 + generator.below(isExhaustive ? 1 : step)
             for operation in stride(
-              from: first, through: whole.operationCount, by: isExhaustive ? 1 : 6 * step)
+              from: first, through: whole.operationCount, by: isExhaustive ? 1 : step)
             {
               let plan = SimulatedDisk.FaultPlan(operation: operation, fault, isForGood: isForGood)
               trials += 1

@@ -48,6 +48,10 @@ struct MigrationStage {
 
   var disk: SimulatedDisk { SimulatedDisk(state) }
 
+  func disk(ignoring ignored: Set<SyncReason>) -> SimulatedDisk {
+    SimulatedDisk(state, ignoring: ignored)
+  }
+
   static func open(
     _ disk: SimulatedDisk, _ model: VersionedModel, _ options: PersistentStoreOptions = [:]
   ) throws -> ManagedObjectContext {
@@ -91,7 +95,8 @@ struct MigrationStage {
       try Self.close(context)
       try checkFiles(disk)
     } catch let error as PersistenceError
-    where error.code == .persistentStoreIncompatibleVersionHash {
+      where error.code == .persistentStoreIncompatibleVersionHash
+    {
       version = .new
     }
     let context = try Self.open(disk, versions, .migrating)
@@ -99,7 +104,8 @@ struct MigrationStage {
     if (report != nil) != (version == .old) {
       throw Violation(description: "it was \(version), and the report is \(report as Any)")
     }
-    try check(context, expected, "migrated\(version == .new ? " before" : " again"), it is not whole")
+    try check(
+      context, expected, "migrated\(version == .new ? " before" : " again"), it is not whole")
     try Self.close(context)
     try checkFiles(disk)
     return version
@@ -127,11 +133,17 @@ struct MigrationCrashes {
   private(set) var momentCount = 0
   private(set) var counts: [MigrationStage.Version: Int] = [:]
 
-  init(_ stage: MigrationStage, _ limits: [(moments: Int?, images: Int?)]) {
-    (self.stage, self.limits) = (stage, limits)
+  private let ignored: Set<SyncReason>
+
+  /// - Parameter ignored: syncs that the disk says it did and did not.
+  init(
+    _ stage: MigrationStage, _ limits: [(moments: Int?, images: Int?)],
+    ignoring ignored: Set<SyncReason> = []
+  ) {
+    (self.stage, self.limits, self.ignored) = (stage, limits, ignored)
   }
 
-  mutating func run() throws { try run(stage.disk, depth: 0, "") }
+  mutating func run() throws { try run(stage.disk(ignoring: ignored), depth: 0, "") }
 
   private mutating func run(_ disk: SimulatedDisk, depth: Int, _ path: String) throws {
     let moments = Moments()
