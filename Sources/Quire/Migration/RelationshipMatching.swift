@@ -226,7 +226,8 @@ struct RelationshipMatching {
   private static func mayDangle(
     _ relationship: RelationshipDescription, in model: ManagedObjectModel
   ) -> Bool {
-    model.inverse(of: relationship).map { $0.relationship.deleteRule == .noAction } ?? true
+    guard let inverse = model.inverse(of: relationship)?.relationship else { return true }
+    return inverse.deleteRule == .noAction || inverse.isTransient
   }
 
   /// The numbers of the entities that the old relationship could lead to and that had objects, or

@@ -114,7 +114,7 @@ import Testing
       let new = try ManagedObjectModel(entities: migration.new)
       if old == new { continue }
       let stage = try? MigrationStage(old, new, pageSize: seed % 2 == 0 ? 512 : 4096) {
-        _ = try StoreContent.fill($0, old, count: 5, seed: seed)
+        try StoreContent.fill($0, old, count: 5, seed: seed)
       }
       guard let stage else { continue }
       found += 1

@@ -10,7 +10,8 @@ enum ModelChange: String, CaseIterable {
   case insertParent
   case addRelationship, removeRelationship, renameRelationship, toggleToMany, toggleOrdered
   case changeDestination, dropInverse, addInverse, joinInverses, becomeSelfInverse
-  case swapInverses, toggleRequired, changeDeleteRule, moveRelationshipUp, moveRelationshipDown
+  case swapInverses, toggleRequired, toggleRelationshipTransient, changeCounts, changeDeleteRule
+  case moveRelationshipUp, moveRelationshipDown
   case changeModifier
 }
 
@@ -286,6 +287,8 @@ extension RandomModel {
       entities[entity].relationships[far.relationship].name = one
       entities[entity].relationships[far.relationship].inverse = other
     case .toggleRequired: relationship.isOptional.toggle()
+    case .toggleRelationshipTransient: relationship.isTransient.toggle()
+    case .changeCounts where relationship.isToMany: relationship.maxCount = chance(2) ? 0 : 50
     case .changeDeleteRule:
       relationship.deleteRule = pick([.nullify, .noAction, .cascade, .deny]) ?? .nullify
     case .moveRelationshipUp, .moveRelationshipDown:

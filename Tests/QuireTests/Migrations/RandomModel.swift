@@ -31,6 +31,34 @@ struct RandomModel {
 
   func model() throws -> ManagedObjectModel { try ManagedObjectModel(entities: entities) }
 
+  /// The next version begins with names of its own.
+  mutating func forgetNames() {
+    for entity in entities.indices {
+      entities[entity].renamingIdentifier = nil
+      for index in entities[entity].relationships.indices {
+        entities[entity].relationships[index].renamingIdentifier = nil
+      }
+      for index in entities[entity].attributes.indices {
+        entities[entity].attributes[index].renamingIdentifier = nil
+        for element in entities[entity].attributes[index].elements.indices {
+          entities[entity].attributes[index].elements[element].renamingIdentifier = nil
+        }
+      }
+    }
+  }
+
+  /// Demands nothing of relationships that random objects would not fulfil.
+  mutating func relax() {
+    for entity in entities.indices {
+      for index in entities[entity].relationships.indices {
+        entities[entity].relationships[index].isOptional = true
+        if entities[entity].relationships[index].deleteRule == .deny {
+          entities[entity].relationships[index].deleteRule = .nullify
+        }
+      }
+    }
+  }
+
   // MARK: Choosing
 
   mutating func chance(_ one: Int) -> Bool { generator.below(one) == 0 }
@@ -117,8 +145,12 @@ struct RandomModel {
 
   mutating func relationship(_ name: String, to destination: String) -> RelationshipDescription {
     let rule: DeleteRule = pick([.nullify, .nullify, .noAction, .cascade]) ?? .nullify
-    if chance(2) { return Relationship(name, toOne: destination, deleteRule: rule) }
-    return Relationship(name, toMany: destination, ordered: chance(2), deleteRule: rule)
+    var relationship =
+      chance(2)
+      ? Relationship(name, toOne: destination, deleteRule: rule)
+      : Relationship(name, toMany: destination, ordered: chance(2), deleteRule: rule)
+    relationship.isTransient = chance(12)
+    return relationship
   }
 
   /// Leaves the inverse of a relationship without one.

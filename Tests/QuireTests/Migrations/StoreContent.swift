@@ -116,12 +116,10 @@ struct StoreContent {
 }
 
 extension StoreContent {
-  /// Puts random objects into an empty context: saved, changed, saved again, some of them deleted.
-  ///
-  /// - Returns: the highest key that an object of each entity ever had.
+  /// Puts random objects into a context: saved, changed, saved again, some of them deleted.
   static func fill(
     _ context: ManagedObjectContext, _ model: ManagedObjectModel, count: Int, seed: UInt64
-  ) throws -> [String: Int64] {
+  ) throws {
     var generator = SeededGenerator(seed: seed)
     var objects: [ManagedObject] = []
     for entity in model.entities where !entity.isAbstract {
@@ -134,11 +132,6 @@ extension StoreContent {
     }
     for object in objects { try setLinks(of: object, among: objects, &generator) }
     try context.save()
-    var lastKeys: [String: Int64] = [:]
-    for object in objects {
-      let name = ObjectName(object)
-      lastKeys[name.entity] = max(lastKeys[name.entity] ?? 0, name.key)
-    }
     if generator.below(2) == 0 {
       for object in objects {
         switch generator.below(8) {
@@ -149,7 +142,6 @@ extension StoreContent {
       }
       try context.save()
     }
-    return lastKeys
   }
 
   static func setValues(of object: ManagedObject, _ generator: inout SeededGenerator) throws {
@@ -166,7 +158,8 @@ extension StoreContent {
   private static func setLinks(
     of object: ManagedObject, among objects: [ManagedObject], _ generator: inout SeededGenerator
   ) throws {
-    for relationship in object.entity.relationships where generator.below(3) > 0 {
+    for relationship in object.entity.relationships
+    where !relationship.isTransient && generator.below(3) > 0 {
       let candidates = objects.filter { candidate in
         var level: EntityDescription? = candidate.entity
         while let entity = level, entity.name != relationship.destination { level = entity.parent }
