@@ -52,6 +52,10 @@ struct RandomModel {
     for entity in entities.indices {
       for index in entities[entity].relationships.indices {
         entities[entity].relationships[index].isOptional = true
+        // Objects whose relationship alone is not stored cannot be kept true to it by a save.
+        if entities[entity].relationships[index].inverse != nil {
+          entities[entity].relationships[index].isTransient = false
+        }
         if entities[entity].relationships[index].deleteRule == .deny {
           entities[entity].relationships[index].deleteRule = .nullify
         }
@@ -132,7 +136,7 @@ struct RandomModel {
     guard let owner = anEntity(), let target = anEntity() else { return }
     var near = relationship(name("r"), to: entities[target].name)
     switch generator.below(6) {
-    case 0, 1: break
+    case 0, 1: near.isTransient = chance(10)
     case 2 where owner == target:
       near.inverse = near.name
     default:
@@ -145,12 +149,8 @@ struct RandomModel {
 
   mutating func relationship(_ name: String, to destination: String) -> RelationshipDescription {
     let rule: DeleteRule = pick([.nullify, .nullify, .noAction, .cascade]) ?? .nullify
-    var relationship =
-      chance(2)
-      ? Relationship(name, toOne: destination, deleteRule: rule)
-      : Relationship(name, toMany: destination, ordered: chance(2), deleteRule: rule)
-    relationship.isTransient = chance(12)
-    return relationship
+    if chance(2) { return Relationship(name, toOne: destination, deleteRule: rule) }
+    return Relationship(name, toMany: destination, ordered: chance(2), deleteRule: rule)
   }
 
   /// Leaves the inverse of a relationship without one.
