@@ -69,25 +69,40 @@ extension ModelComparison {
   private func attributeChanges(
     from old: EntityDescription, to new: EntityDescription
   ) -> [AttributeChange] {
-    let match = RenamingMatch(attributesOf: old, new)
-    let present = new.attributes.map { attribute in
-      let source = match.sourceByDestination[attribute.name].flatMap(old.attribute(named:))
+    Self.attributeChanges(from: old.attributes, to: new.attributes, byNameOnly: old == new)
+  }
+
+  /// Of an entity's attributes, or of a composite's elements.
+  private static func attributeChanges(
+    from old: [AttributeDescription], to new: [AttributeDescription], byNameOnly: Bool
+  ) -> [AttributeChange] {
+    let match = RenamingMatch(attributes: old, new, byNameOnly: byNameOnly)
+    let present = new.map { attribute in
+      let name = match.sourceByDestination[attribute.name]
+      guard let source = name.flatMap({ name in old.first { $0.name == name } }) else {
+        return AttributeChange(
+          source: nil, destination: attribute, facets: [.added], elements: [])
+      }
+      let elements = attributeChanges(
+        from: source.elements, to: attribute.elements, byNameOnly: byNameOnly)
       return AttributeChange(
         source: source, destination: attribute,
-        facets: source.map { Self.facets(from: $0, to: attribute) } ?? [.added])
+        facets: facets(from: source, to: attribute, elements), elements: elements)
     }
-    let removed = old.attributes.filter { match.destinationBySource[$0.name] == nil }
+    let removed = old.filter { match.destinationBySource[$0.name] == nil }
     return present
-      + removed.map { AttributeChange(source: $0, destination: nil, facets: [.removed]) }
+      + removed.map {
+        AttributeChange(source: $0, destination: nil, facets: [.removed], elements: [])
+      }
   }
 
   private static func facets(
-    from old: AttributeDescription, to new: AttributeDescription
+    from old: AttributeDescription, to new: AttributeDescription, _ elements: [AttributeChange]
   ) -> [AttributeChange.Facet] {
     var facets: [AttributeChange.Facet] = []
     if old.name != new.name { facets.append(.renamed) }
     if old.type != new.type { facets.append(.typeChanged(from: old.type, to: new.type)) }
-    if !areSameElements(old.elements, new.elements) { facets.append(.elementsChanged) }
+    if !elements.allSatisfy(\.isKept) { facets.append(.elementsChanged) }
     if old.isOptional != new.isOptional {
       facets.append(new.isOptional ? .becameOptional : .becameRequired(default: new.defaultValue))
     }
@@ -96,15 +111,6 @@ extension ModelComparison {
     }
     if old.versionHashModifier != new.versionHashModifier { facets.append(.modifierChanged) }
     return facets
-  }
-
-  /// Whether composites with these elements are stored in the same way, whatever their order.
-  private static func areSameElements(
-    _ old: [AttributeDescription], _ new: [AttributeDescription]
-  ) -> Bool {
-    old.count == new.count
-      && zip(old.sorted { $0.name < $1.name }, new.sorted { $0.name < $1.name })
-        .allSatisfy { facets(from: $0, to: $1).isEmpty }
   }
 }
 
@@ -136,10 +142,7 @@ extension ModelComparison {
     }
     if old.isOrdered != new.isOrdered { facets.append(.orderedChanged(isOrdered: new.isOrdered)) }
     if entityMatch.destinationBySource[old.destination] != new.destination {
-      facets.append(
-        accepts(new.destination, objectsOf: old.destination)
-          ? .destinationWidened(from: old.destination, to: new.destination)
-          : .destinationChanged(from: old.destination, to: new.destination))
+      facets.append(destinationFacet(from: old.destination, to: new.destination))
     }
     if inverseName(of: old) != new.inverse {
       facets.append(.inverseChanged(from: old.inverse, to: new.inverse))
@@ -159,16 +162,22 @@ extension ModelComparison {
     return facets
   }
 
-  /// Whether every object of an old entity that is still there may be held by a relationship to a
-  /// new.
+  /// Whether all objects of an old entity that are still there may be held by a relationship to a
+  /// new, or some, or none.
   ///
   /// Only entities that have objects are asked. An entity that was removed has none to keep.
-  private func accepts(_ newName: String, objectsOf oldName: String) -> Bool {
+  private func destinationFacet(
+    from oldName: String, to newName: String
+  ) -> RelationshipChange.Facet {
     guard let old = source.entity(named: oldName), let new = destination.entity(named: newName)
-    else { return false }
+    else { return .destinationChanged(from: oldName, to: newName) }
     let survivors = source.family(of: old).filter { !$0.isAbstract }
       .compactMap { counterpart(of: $0).flatMap(destination.entity(named:)) }
-    return !survivors.isEmpty && survivors.allSatisfy { $0.isKindOf(entity: new) }
+    let accepted = survivors.count { $0.isKindOf(entity: new) }
+    if accepted == 0 { return .destinationChanged(from: oldName, to: newName) }
+    return accepted == survivors.count
+      ? .destinationWidened(from: oldName, to: newName)
+      : .destinationNarrowed(from: oldName, to: newName)
   }
 
   /// What the old inverse is called in the new model.

@@ -108,6 +108,9 @@ public struct AttributeChange: Hashable, Sendable {
   public let destination: AttributeDescription?
   /// Empty when the attribute was kept as it was.
   public let facets: [Facet]
+  /// What happened to the elements of a composite that both sides have: those of the destination in
+  /// its order, then the removed ones.
+  public let elements: [AttributeChange]
 
   /// The name in the destination, or in the source for a removed attribute.
   public var name: String { (destination ?? source)?.name ?? "" }
@@ -123,8 +126,11 @@ public struct RelationshipChange: Hashable, Sendable {
     case toOneToToMany
     case toManyToToOne
     case orderedChanged(isOrdered: Bool)
-    /// The new destination need not accept the old one's objects: the values are dropped.
+    /// The new destination accepts none of the old one's objects: the values are dropped.
     case destinationChanged(from: String, to: String)
+    /// The new destination accepts some of the objects that the old one accepted: links to others
+    /// are dropped.
+    case destinationNarrowed(from: String, to: String)
     /// The new destination is another entity, but it accepts all objects of the old one.
     case destinationWidened(from: String, to: String)
     case inverseChanged(from: String?, to: String?)
@@ -145,7 +151,7 @@ public struct RelationshipChange: Hashable, Sendable {
   public var name: String { (destination ?? source)?.name ?? "" }
   public var isKept: Bool { facets.isEmpty }
 
-  /// Whether the objects the source leads to are still led to in the destination.
+  /// Whether objects the source leads to are still led to in the destination, all or some of them.
   public var keepsValues: Bool {
     guard let source, let destination, !source.isTransient, !destination.isTransient else {
       return false

@@ -70,9 +70,8 @@ extension Obstacle {
         sourceEntity: source.name, destinationEntity: destination.name, property: property,
         reason: reason)
     }
-    let attributes = change.attributes.flatMap { attribute -> [Obstacle] in
-      guard let old = attribute.source, let new = attribute.destination else { return [] }
-      return typeChanges(from: old, to: new, path: new.name).map {
+    let attributes = change.attributes.flatMap { attribute in
+      typeChanges(in: attribute, path: attribute.name).map {
         obstacle($0.path, .typeChanged(from: $0.from, to: $0.to))
       }
     }
@@ -84,17 +83,14 @@ extension Obstacle {
 
   /// The attribute, or the elements within it, whose stored values would have to be converted.
   private static func typeChanges(
-    from old: AttributeDescription, to new: AttributeDescription, path: String
+    in change: AttributeChange, path: String
   ) -> [(path: String, from: AttributeType, to: AttributeType)] {
     // What is not stored before and after needs no conversion.
-    if old.isTransient || new.isTransient { return [] }
+    guard let old = change.source, let new = change.destination, !old.isTransient,
+      !new.isTransient
+    else { return [] }
     if old.type != new.type { return [(path, old.type, new.type)] }
-    return new.elements.flatMap { element in
-      guard let before = old.elements.first(where: { $0.name == element.name }) else {
-        return [(path: String, from: AttributeType, to: AttributeType)]()
-      }
-      return typeChanges(from: before, to: element, path: "\(path).\(element.name)")
-    }
+    return change.elements.flatMap { typeChanges(in: $0, path: "\(path).\($0.name)") }
   }
 
   static func conditional(in change: EntityChange) -> [Obstacle] {

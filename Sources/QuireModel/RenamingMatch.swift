@@ -78,11 +78,15 @@ extension RenamingMatch {
     self.init(things(source), things(destination), byNameOnly: source == destination)
   }
 
-  init(attributesOf source: EntityDescription, _ destination: EntityDescription) {
-    func things(_ entity: EntityDescription) -> [Thing] {
-      entity.attributes.map { Thing(name: $0.name, givenIdentifier: $0.renamingIdentifier) }
+  /// Of an entity's attributes, or of a composite's elements.
+  init(
+    attributes source: [AttributeDescription], _ destination: [AttributeDescription],
+    byNameOnly: Bool
+  ) {
+    func things(_ attributes: [AttributeDescription]) -> [Thing] {
+      attributes.map { Thing(name: $0.name, givenIdentifier: $0.renamingIdentifier) }
     }
-    self.init(things(source), things(destination), byNameOnly: source == destination)
+    self.init(things(source), things(destination), byNameOnly: byNameOnly)
   }
 
   init(relationshipsOf source: EntityDescription, _ destination: EntityDescription) {

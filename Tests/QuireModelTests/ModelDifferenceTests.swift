@@ -225,7 +225,7 @@ import Testing
       return change.relationships[0].facets
     }
     #expect(try facets("Local", "Image") == [.destinationWidened(from: "Local", to: "Image")])
-    #expect(try facets("Image", "Local") == [.destinationChanged(from: "Image", to: "Local")])
+    #expect(try facets("Image", "Local") == [.destinationNarrowed(from: "Image", to: "Local")])
     #expect(try facets("Artwork", "Image") == [.destinationChanged(from: "Artwork", to: "Image")])
     #expect(try difference(model("Artwork"), model("Image")).isInferable)
   }

@@ -73,7 +73,8 @@ extension ManagedObject {
     guard let model = context?.modelBinding?.model,
       let inverse = model.inverse(of: relationship)?.relationship
     else { return true }
-    return inverse.deleteRule == .noAction
+    // One that is not stored knows of no destination when its object is deleted.
+    return inverse.deleteRule == .noAction || inverse.isTransient
   }
 
   // MARK: Changing, with the inverse

@@ -128,7 +128,7 @@ extension ManagedObject {
   public final var isFault: Bool { row == nil && !reference.isTemporary && slots.isEmpty }
 
   /// How often the object was saved, as of the state this object shows; 0 before the first save.
-  final var version: UInt32 { row?.version ?? 0 }
+  package final var version: UInt32 { row?.version ?? 0 }
 
   final var isPersistent: Bool { !reference.isTemporary }
 }

@@ -12,6 +12,8 @@ struct RowTransformation: Sendable {
     case copy(Int)
     /// The same, or this value where the old row has none.
     case copyOrDefault(Int, AttributeValue)
+    /// A composite whose elements changed, or this value where the old row has none.
+    case convert(Int, CompositeConversion, orDefault: AttributeValue?)
     case constant(AttributeValue)
     /// A reference that is asked for row by row, under this number.
     case link(Int)
@@ -38,6 +40,8 @@ struct RowTransformation: Sendable {
     case copy(first: Int, count: Int)
     /// A field of the old row, or these bytes where it is nil.
     case copyOrDefault(variable: Int, field: Int, bytes: [UInt8])
+    /// The bytes that were converted for this row, by their number.
+    case converted(Int)
     case constant([UInt8])
     case absent
   }
@@ -59,6 +63,7 @@ struct RowTransformation: Sendable {
   private var fixedRuns: [FixedRun] = []
   private var variableRuns: [VariableRun] = []
   private var defaults: [Default] = []
+  private var conversions: [(field: Int, from: Int, CompositeConversion, orDefault: [UInt8]?)] = []
   private var links: [(field: Int, place: Int, number: Int)] = []
   /// The bytes of all variable constants and defaults.
   private var constantByteCount = 0
@@ -72,7 +77,7 @@ struct RowTransformation: Sendable {
     hasFewFields = max(old.fields.count, new.fields.count) <= 64
     for (field, source) in sources.enumerated() {
       switch source {
-      case .copy(let from), .copyOrDefault(let from, _):
+      case .copy(let from), .copyOrDefault(let from, _), .convert(let from, _, _):
         guard old.fields[from].kind == new.fields[field].kind else {
           throw RowError(
             reason: "the field \(new.fields[field].name) cannot be copied from one of kind "
@@ -87,6 +92,7 @@ struct RowTransformation: Sendable {
     try writer.write(version: 0) { field in
       switch sources[field] {
       case .constant(let value), .copyOrDefault(_, let value): .value(value)
+      case .convert(_, _, let value): value.map(RowWriter.Field.value)
       case .copy, .link, .absent: nil
       }
     }
@@ -121,7 +127,7 @@ struct RowTransformation: Sendable {
       let bytes = Array(constants.bytes[place..<place + width])
       defaults.append(Default(from: from, to: field, fixed: (place, bytes)))
     case .link(let number): links.append((field, place, number))
-    case .constant, .absent: break
+    case .constant, .convert, .absent: break
     }
   }
 
@@ -170,6 +176,11 @@ struct RowTransformation: Sendable {
       variableRuns.append(
         .copyOrDefault(variable: old.places[from], field: from, bytes: bytes))
       defaults.append(Default(from: from, to: field, fixed: nil))
+    case .convert(let from, let conversion, let value):
+      addBit(from, field, &template)
+      let bytes = value.map { _ in Array(constants.variable(field)) }
+      variableRuns.append(.converted(conversions.count))
+      conversions.append((field, from, conversion, bytes))
     case .constant:
       let bytes = Array(constants.variable(field))
       constantByteCount += bytes.count
@@ -181,21 +192,37 @@ struct RowTransformation: Sendable {
 
   // MARK: Carrying out
 
+  /// The bytes of the row's fields that are neither copied nor the same in all rows.
+  ///
+  /// - Throws: ``RowError`` when one of them cannot be read.
+  func converted(_ row: RowReader) throws -> [[UInt8]] {
+    try conversions.map { _, from, conversion, orDefault in
+      try row.value(from).map { conversion($0).archived() } ?? orDefault ?? []
+    }
+  }
+
   /// The most bytes that the new row of an old one may have.
-  func byteLimit(for row: RowReader) -> Int {
+  func byteLimit(for row: RowReader, _ converted: [[UInt8]]) -> Int {
     let fixed = max(template.count, RowTransformation.wordByteCount)
-    return fixed + 4 * new.variableCount + row.variableByteCount + constantByteCount
+    return fixed + 4 * new.variableCount + variableByteLimit(for: row, converted)
+  }
+
+  private func variableByteLimit(for row: RowReader, _ converted: [[UInt8]]) -> Int {
+    row.variableByteCount + constantByteCount + converted.reduce(0) { $0 + $1.count }
   }
 
   /// The header of a row and 64 bits.
   private static let wordByteCount = RowLayout.headerByteCount + 8
 
-  /// Writes the new row of `row` to `target`, which has room for ``byteLimit(for:)`` bytes.
+  /// Writes the new row of `row` to `target`, which has room for ``byteLimit(for:_:)`` bytes.
   ///
-  /// - Parameter link: the reference with a number, if there is one.
+  /// - Parameters:
+  ///   - converted: what ``converted(_:)`` says of the row.
+  ///   - link: the reference with a number, if there is one.
   /// - Returns: how many bytes there are.
   func write(
-    _ row: RowReader, to target: UnsafeMutableRawPointer, link: (Int) throws -> Reference?
+    _ row: RowReader, _ converted: [[UInt8]], to target: UnsafeMutableRawPointer,
+    link: (Int) throws -> Reference?
   ) rethrows -> Int {
     template.withUnsafeBytes { copy($0, to: target) }
     target.storeBytes(of: row.version.littleEndian, toByteOffset: 4, as: UInt32.self)
@@ -211,13 +238,16 @@ struct RowTransformation: Sendable {
         fixed.bytes.withUnsafeBytes { copy($0, to: target + fixed.place) }
       }
     }
+    for (field, from, _, orDefault) in conversions where orDefault != nil && row.isNil(from) {
+      clearBit(field, in: target)
+    }
     for (field, place, number) in links {
       guard let reference = try link(number) else { continue }
       clearBit(field, in: target)
       target.storeBytes(
         of: reference.rawValue.littleEndian, toByteOffset: place, as: UInt64.self)
     }
-    return writeVariables(of: row, to: target)
+    return writeVariables(of: row, converted, to: target)
   }
 
   @inline(__always)
@@ -260,10 +290,13 @@ struct RowTransformation: Sendable {
 
   /// The end offsets and the values behind them.
   @inline(__always)
-  private func writeVariables(of row: RowReader, to target: UnsafeMutableRawPointer) -> Int {
-    let limit = row.variableByteCount + constantByteCount
+  private func writeVariables(
+    of row: RowReader, _ converted: [[UInt8]], to target: UnsafeMutableRawPointer
+  ) -> Int {
+    let limit = variableByteLimit(for: row, converted)
     // Whether 16 bits are enough is known only when all is counted, if it is not clear beforehand.
-    let isWide = limit > Int(UInt16.max) && variableByteCount(for: row) > Int(UInt16.max)
+    let isWide =
+      limit > Int(UInt16.max) && variableByteCount(for: row, converted) > Int(UInt16.max)
     let values = target + new.offsetsStart + new.variableCount * (isWide ? 4 : 2)
     if isWide { target.storeBytes(of: RowLayout.wideOffsetsFlag, toByteOffset: 2, as: UInt8.self) }
     var index = 0
@@ -296,6 +329,10 @@ struct RowTransformation: Sendable {
           end += bytes.count
         }
         note(end)
+      case .converted(let number):
+        converted[number].withUnsafeBytes { copy($0, to: values + end) }
+        end += converted[number].count
+        note(end)
       case .constant(let constant):
         constant.withUnsafeBytes { copy($0, to: values + end) }
         end += constant.count
@@ -307,12 +344,13 @@ struct RowTransformation: Sendable {
     return values + end - target
   }
 
-  private func variableByteCount(for row: RowReader) -> Int {
+  private func variableByteCount(for row: RowReader, _ converted: [[UInt8]]) -> Int {
     variableRuns.reduce(0) { sum, run in
       switch run {
       case .copy(let first, let count): sum + row.variables(first, count).count
       case .copyOrDefault(let variable, let field, let constant):
         sum + (row.isNil(field) ? constant.count : row.variables(variable, 1).count)
+      case .converted(let number): sum + converted[number].count
       case .constant(let constant): sum + constant.count
       case .absent: sum
       }

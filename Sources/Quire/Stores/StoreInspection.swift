@@ -192,7 +192,7 @@ public struct StoreInspection: Sendable {
     guard let inverse = relationship.inverse,
       let back = storage.binding.entity.relationship(named: inverse)
     else { return false }
-    return back.deleteRule != .noAction
+    return back.deleteRule != .noAction && !back.isTransient
   }
 
   // MARK: Links

@@ -153,12 +153,18 @@ struct MigrationDraft {
       return old.map(FieldSource.copy) ?? .absent
     }
     guard let attribute = draft.destination.attribute(named: field.name) else { return .absent }
-    let source = draft.change.sourceAttribute(of: field.name)
+    let change = draft.change.attributes.first { $0.destination?.name == field.name }
+    let source = change?.source
     let old = source.flatMap { draft.old?.layout.index(of: $0.name) }
     guard let old, draft.old?.layout.fields[old].kind == field.kind else {
       return attribute.defaultValue.map(FieldSource.constant) ?? .absent
     }
-    if !attribute.isOptional, source?.isOptional == true, let value = attribute.defaultValue {
+    let isNewlyRequired = !attribute.isOptional && source?.isOptional == true
+    if field.kind == .composite, let conversion = change.flatMap(CompositeConversion.init) {
+      return .convert(
+        old, conversion, orDefault: isNewlyRequired ? attribute.defaultValue : nil)
+    }
+    if isNewlyRequired, let value = attribute.defaultValue {
       return .copyOrDefault(old, value)
     }
     return .copy(old)
@@ -185,11 +191,7 @@ struct MigrationDraft {
 }
 
 extension EntityChange {
-  /// What a property of the destination was before; `nil` when it is new.
-  func sourceAttribute(of name: String) -> AttributeDescription? {
-    attributes.first { $0.destination?.name == name }?.source
-  }
-
+  /// What a relationship of the destination was before; `nil` when it is new.
   func sourceRelationship(of name: String) -> RelationshipDescription? {
     relationships.first { $0.destination?.name == name }?.source
   }

@@ -113,15 +113,10 @@ struct MigrationWriter {
     if relinked.near.relationship.isToMany {
       try writeLinks(of: relinked.near, relinked.links.map { ($0.near, $0.far) })
     }
-    if let far = relinked.far, far.relationship.isToMany, !isOneAndTheSame(relinked) {
-      try writeLinks(of: far, relinked.links.map { ($0.far, $0.near) })
+    // One that leads back to itself has listed both ends of each link already.
+    if let far = relinked.far, far.relationship.isToMany, !relinked.isSelfInverse {
+      try writeLinks(of: far, (relinked.farLinks ?? relinked.links).map { ($0.far, $0.near) })
     }
-  }
-
-  /// Whether near and far are one relationship, which then lists both ends of each link already.
-  private func isOneAndTheSame(_ relinked: RelinkedRelationship) -> Bool {
-    relinked.far?.entityName == relinked.near.entityName
-      && relinked.far?.relationship.name == relinked.near.relationship.name
   }
 
   private func writeLinks(

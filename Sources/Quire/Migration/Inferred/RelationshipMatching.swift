@@ -11,15 +11,24 @@ struct RelinkedRelationship {
   }
 
   /// One link between two objects, each of which may list it.
-  struct Link {
+  struct Link: Hashable {
     let near: Reference
     let far: Reference
+    var flipped: Link { Link(near: far, far: near) }
   }
 
   let near: Side
   let far: Side?
   /// In the order in which an ordered side lists them.
   var links: [Link] = []
+  /// The same links in the order in which the far side lists them, where both sides have an order
+  /// of their own.
+  var farLinks: [Link]?
+
+  /// Whether both sides are one relationship, which leads back to itself.
+  var isSelfInverse: Bool {
+    far?.entityName == near.entityName && far?.relationship.name == near.relationship.name
+  }
 
   func concerns(_ entity: String, _ relationship: String) -> Bool {
     (near.relationship.name == relationship && near.owners.contains(entity))
@@ -86,7 +95,10 @@ struct RelationshipMatching {
 
   /// The other side, at the entity that declares it.
   private func inverse(of relationship: RelationshipDescription) -> Side? {
-    guard let (entity, inverse) = model.inverse(of: relationship) else { return nil }
+    // One that is not stored has no links to keep true to.
+    guard let (entity, inverse) = model.inverse(of: relationship), !inverse.isTransient else {
+      return nil
+    }
     var declaring = entity
     while let parent = declaring.parent, parent.relationship(named: inverse.name) != nil {
       declaring = parent
@@ -117,7 +129,46 @@ struct RelationshipMatching {
       }
     }
     try prune(&relinked)
+    if relinked.isSelfInverse {
+      pair(&relinked)
+    } else if !usesFar, wasInverse, far?.relationship.isOrdered == true,
+      oldFar.contains(where: { $0.relationship.isOrdered })
+    {
+      try orderFarLinks(of: &relinked, oldFar)
+    }
     return relinked
+  }
+
+  /// A relationship that is its own inverse lists each link at both ends, and a single destination
+  /// leads back.
+  private func pair(_ relinked: inout RelinkedRelationship) {
+    var present = Set(relinked.links)
+    if relinked.near.relationship.isToMany {
+      for link in relinked.links where present.insert(link.flipped).inserted {
+        relinked.links.append(link.flipped)
+      }
+      return
+    }
+    present = []
+    var taken: Set<Reference> = []
+    var links: [RelinkedRelationship.Link] = []
+    for link in relinked.links where !present.contains(link) {
+      if taken.contains(link.near) || taken.contains(link.far) { continue }
+      taken.formUnion([link.near, link.far])
+      for link in [link, link.flipped] where present.insert(link).inserted { links.append(link) }
+    }
+    relinked.links = links
+  }
+
+  private func orderFarLinks(of relinked: inout RelinkedRelationship, _ oldFar: [OldSide]) throws {
+    var rest = Set(relinked.links)
+    var links: [RelinkedRelationship.Link] = []
+    for old in oldFar {
+      try forEachLink(of: old) { owner, member in
+        if let link = rest.remove(.init(near: member, far: owner)) { links.append(link) }
+      }
+    }
+    relinked.farLinks = links + relinked.links.filter(rest.contains)
   }
 
   private func preference(_ sides: [OldSide]) -> Int {
@@ -154,7 +205,10 @@ struct RelationshipMatching {
     let owners = side.owners.filter { drafts[$0]?.old != nil }
     guard old.count == owners.count else { return false }
     let allowed = destinationNumbers(of: side)
+    let mayDangle = Self.mayDangle(side.relationship, in: model)
     for old in old {
+      // What leads to nothing is found by nobody only for as long as it may.
+      if !mayDangle, Self.mayDangle(old.relationship, in: oldModel) { return false }
       guard old.relationship.isToMany == side.relationship.isToMany,
         old.relationship.isOrdered == side.relationship.isOrdered,
         try oldDestinationNumbers(of: old).isSubset(of: allowed)
@@ -168,13 +222,25 @@ struct RelationshipMatching {
     return Set(model.family(of: entity).compactMap { numbers[$0.name] })
   }
 
-  /// The numbers of the entities that the old relationship could lead to and that had objects.
+  /// Whether a destination may be deleted without the relationship being told.
+  private static func mayDangle(
+    _ relationship: RelationshipDescription, in model: ManagedObjectModel
+  ) -> Bool {
+    guard let inverse = model.inverse(of: relationship)?.relationship else { return true }
+    return inverse.deleteRule == .noAction || inverse.isTransient
+  }
+
+  /// The numbers of the entities that the old relationship could lead to and that had objects, or
+  /// once had some that nobody told it were deleted.
   private func oldDestinationNumbers(of side: OldSide) throws -> Set<UInt16> {
     guard let entity = oldModel.entity(named: side.relationship.destination) else { return [] }
     let names = Set(oldModel.family(of: entity).map(\.name))
     var numbers: Set<UInt16> = []
+    let mayDangle = Self.mayDangle(side.relationship, in: oldModel)
     for stored in schema.entities where names.contains(stored.name) {
-      if try snapshot.recordTree(stored.rowTree)?.count ?? 0 > 0 { numbers.insert(stored.number) }
+      if try mayDangle || (snapshot.recordTree(stored.rowTree)?.count ?? 0) > 0 {
+        numbers.insert(stored.number)
+      }
     }
     return numbers
   }
@@ -211,15 +277,20 @@ struct RelationshipMatching {
   /// Leaves only links that the new relationship may have.
   private func prune(_ relinked: inout RelinkedRelationship) throws {
     let far = destinationNumbers(of: relinked.near)
-    let near = Set(relinked.near.owners.compactMap { numbers[$0] })
+    var near = Set(relinked.near.owners.compactMap { numbers[$0] })
+    // The inverse must be allowed to lead back, which it need not be to all owners.
+    if let far = relinked.far { near.formIntersection(destinationNumbers(of: far)) }
     let isNearSingle = !relinked.near.relationship.isToMany
     let isFarSingle = relinked.far.map { !$0.relationship.isToMany } ?? false
+    let isSelfInverse = relinked.isSelfInverse
     var seenNear: Set<Reference> = []
     var seenFar: Set<Reference> = []
     relinked.links = try relinked.links.filter { link in
       guard near.contains(link.near.entity), far.contains(link.far.entity),
         try exists(link.near), try exists(link.far)
       else { return false }
+      // What is paired later is decided then.
+      if isSelfInverse { return true }
       if isNearSingle, seenNear.contains(link.near) { return false }
       if isFarSingle, seenFar.contains(link.far) { return false }
       seenNear.insert(link.near)

@@ -59,8 +59,10 @@ struct RowReading {
     while isInside, !batch.isFull {
       let key = try cursor.key
       let row = try RowReader(try cursor.valueBytes, layout: layout)
-      try batch.append(key: key, byteLimit: transformation.byteLimit(for: row)) { target in
-        transformation.write(row, to: target) { number in
+      let converted = try transformation.converted(row)
+      let limit = transformation.byteLimit(for: row, converted)
+      try batch.append(key: key, byteLimit: limit) { target in
+        transformation.write(row, converted, to: target) { number in
           rewriting.links[number](Reference(entity: rewriting.stored.number, key: key))
         }
       }
