@@ -136,8 +136,8 @@ import Testing
     #expect(total.errorCount > 0 || fault == .shortRead)
   }
 
-  /// A full disk ends the operation that needs the first byte too many: so the sizes that differ are
-  /// those at which one ends, those next to them, and any in between.
+  /// A full disk ends the operation that needs the first byte too many: so the sizes that differ
+  /// are those at which one ends, those next to them, and any in between.
   @Test func `a disk that is full at any byte leaves a store that reads, and writes again later`()
     throws
   {
