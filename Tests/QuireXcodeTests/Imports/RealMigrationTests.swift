@@ -1,0 +1,32 @@
+import Foundation
+import Quire
+import QuireTesting
+import QuireXcode
+import Testing
+
+/// Every real store, to every version of its model that came later: in one jump, and over every
+/// version in between. Both must end up the same, value by value and link by link.
+///
+/// In a debug build two versions of each store, the next and the last; all of them with
+/// `QUIRE_EXHAUSTIVE=1`.
+@Suite(.enabled(if: RealData.isPresent, Comment(rawValue: RealData.absence)))
+struct RealMigrationTests {
+  // The mapping models of the third project are tested with what reads them.
+  @Test(arguments: RealStore.folio + RealStore.bookmarks)
+  func `a real store ends up the same in one jump and step by step`(_ real: RealStore) throws {
+    let history = try real.history()
+    let folder = try TemporaryFolder()
+    let url = folder.file("\(real.name).quire")
+    _ = try CoreDataImport(of: try real.url(), in: history).write(to: url)
+    let names = history.versions.map(\.name)
+    let start = try #require(names.firstIndex(of: real.version))
+    var later = Array(names[(start + 1)...])
+    if ProcessInfo.processInfo.environment["QUIRE_EXHAUSTIVE"] != "1", later.count > 2 {
+      later = [later[0], later[later.count - 1]]
+    }
+    for name in later {
+      let model = try #require(history.endingAt(name))
+      try MigrationFixture(at: url).check(migratingTo: model, stepByStep: true)
+    }
+  }
+}
