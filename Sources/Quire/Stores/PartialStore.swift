@@ -81,6 +81,19 @@ final class PartialStore {
     try? PageStore.remove(partPath, in: files)
   }
 
+  /// What the name of a store has behind it while a mapping model is carried out in its place.
+  static let migratingSuffix = "-migrating"
+
+  /// Removes what a process that died while migrating the store has left. To be called with the
+  /// store's lock held, so that nobody is at it.
+  static func removeRemains(of path: String, in files: any FileSystem) {
+    do throws(StorageError) {
+      let part = files.destination(of: path) + migratingSuffix
+      guard try files.identifier(of: part) != nil else { return }
+      try PageStore.remove(part, in: files)
+    } catch {}
+  }
+
   private static func failure(_ path: String, _ error: StorageError) -> PersistenceError {
     PersistenceError(
       .persistentStoreOpen, "the store at \(path) cannot be made", underlying: error)

@@ -30,7 +30,11 @@ struct StoreOpening {
       pageOptions.isReadOnly = options.isReadOnly
       pageOptions.createIfMissing = !options.isReadOnly
       pageOptions.identity = options.storeUUID.map { StoreIdentity($0) }
-      return try finish(type, url, try StoreOpening.pages(at: url, pageOptions, in: fileSystem))
+      let pages = try StoreOpening.pages(at: url, pageOptions, in: fileSystem)
+      if !options.isReadOnly {
+        PartialStore.removeRemains(of: url.path(percentEncoded: false), in: fileSystem)
+      }
+      return try finish(type, url, pages)
     default:
       throw PersistenceError(
         .persistentStoreInvalidType, "there is no store type \(type.rawValue)")

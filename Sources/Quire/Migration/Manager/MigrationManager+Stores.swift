@@ -72,6 +72,19 @@ extension MigrationManager {
     isMigrating = true
     defer { isMigrating = false }
     reset()
+    do {
+      try run(mapping, from: source, to: destination, uuid: uuid, in: files)
+    } catch let error as StorageError {
+      throw PersistenceError(
+        .migration, "the store could not be migrated, and the source is as it was",
+        underlying: error)
+    }
+  }
+
+  private func run(
+    _ mapping: MappingModel, from source: String, to destination: String, uuid: UUID?,
+    in files: any FileSystem
+  ) throws {
     mappingModel = mapping
     let isInPlace = source == destination
     let pages = try openSource(source, isReadOnly: !isInPlace, in: files)
@@ -139,7 +152,7 @@ extension MigrationManager {
     options.durability = .none
     let part = try destinationError {
       try PartialStore(
-        path: path, suffix: "-migrating", mustNotExist: false, model: destinationModel,
+        path: path, suffix: PartialStore.migratingSuffix, mustNotExist: false, model: destinationModel,
         versionName: versionName, metadata: try metadata(of: pages), options: options, in: files)
     }
     defer { part.discard() }
