@@ -11,17 +11,25 @@ extension PageStore {
     do throws(StorageError) {
       file = try fileSystem.open(path, .write)
     } catch .notFound {
+      // A crash may have kept the log of a store that was being made, and not the store.
+      try removeCompanions(of: path, in: fileSystem)
       return
     }
     guard try file.lock(.exclusive) else {
       throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
     }
     // The store goes last: a log without its store would be nobody's.
+    try removeCompanions(of: path, in: fileSystem)
+    try fileSystem.remove(path)
+  }
+
+  private static func removeCompanions(
+    of path: String, in fileSystem: any FileSystem
+  ) throws(StorageError) {
     try fileSystem.remove(StoreFile.logPath(of: path))
     try fileSystem.remove(StoreFile.imagesPath(of: path))
     try fileSystem.remove(StoreFile.imagesPath(of: path) + "-new")
     try fileSystem.remove(StoreFile.newLogPath(of: path))
     try fileSystem.remove(StoreFile.ownerPath(of: path))
-    try fileSystem.remove(path)
   }
 }
