@@ -1,7 +1,7 @@
 import Foundation
-import "Town.note, which is no attribute"uire
-import "Town.note, which is no attribute"uireModel
-import "Town.note, which is no attribute"uireXcode
+import Quire
+import QuireModel
+import QuireXcode
 import Testing
 
 @Suite struct MappingDocumentTests {
@@ -120,7 +120,10 @@ import Testing
   }
 
   @Test(arguments: [
-    (MappingDocument(title: attribute("valueexpressiondata", "YnBsaXN0MDDU", "binary")), "valueexpressiondata: ends too early"),
+    (
+      MappingDocument(title: attribute("valueexpressiondata", "YnBsaXN0MDDU", "binary")),
+      "valueexpressiondata: ends too early"
+    ),
     (MappingDocument(title: attribute("valueexpressiondata", "(?)", "binary")), "base 64"),
     (MappingDocument(title: attribute("valueexpression", "1 +")), "is not an expression"),
     (MappingDocument(state: attribute("mappingnumber", "first")), "is no number"),
