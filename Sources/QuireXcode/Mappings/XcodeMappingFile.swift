@@ -89,8 +89,8 @@ struct XcodeModelOutline: Equatable {
 
   /// Reads the copy of a model that Xcode's document has: an archive of the editor's own objects.
   ///
-  /// - Returns: `nil` when it is another archive than this knows. Its classes are not published, and
-  ///   it only serves to find documents.
+  /// - Returns: `nil` when it is another archive than this knows. Its classes are not published,
+  ///   and it only serves to find documents.
   init?(archived data: Data) {
     do {
       let classes = try KeyedArchive(data).root().required("_xd_rootPackage")

@@ -36,8 +36,8 @@ public struct XcodeMappingModel: Sendable {
   /// Where the project had the models, when Xcode saved the mapping; `nil` when compiled.
   public let sourceModelPath: String?
   public let destinationModelPath: String?
-  /// Apple's hashes of source entities, as ``CoreDataMetadata/versionHashes`` has them; empty unless
-  /// compiled.
+  /// Apple's hashes of source entities, as ``CoreDataMetadata/versionHashes`` has them; empty
+  /// unless compiled.
   public let sourceVersionHashes: [String: Data]
   public let destinationVersionHashes: [String: Data]
   /// What was not understood, or not taken as it is written.
@@ -100,9 +100,9 @@ extension MappingModel {
 
   /// Searches folders, and the folders in them, for the mapping model between two models.
   ///
-  /// Core Data compares hashes. Here a document of Xcode's fits when the copies of the two models in
-  /// it have the entities, attributes and relationships of these models; any other, when all that it
-  /// maps is there. Of several that fit, the first in the order of paths is taken.
+  /// Core Data compares hashes. Here a document of Xcode's fits when the copies of the two models
+  /// in it have the entities, attributes and relationships of these models; any other, when all
+  /// that it maps is there. Of several that fit, the first in the order of paths is taken.
   ///
   /// - Returns: `nil` when none fits.
   /// - Throws: when none fits, and one cannot be read, so that it might have been the one.
