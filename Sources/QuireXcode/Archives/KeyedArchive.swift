@@ -10,11 +10,9 @@ import Foundation
 /// archive gives out a limited number of items, so that a small archive whose objects share others
 /// does not become an endless tree.
 final class KeyedArchive {
-  /// Mapping models of a hundred entities have some twenty thousand.
-  private static let itemLimit = 200_000
-
   private let objects: [PropertyList]
   private let top: [String: PropertyList]
+  private let itemLimit: Int
   private var itemCount = 0
 
   init(_ data: Data) throws(PropertyListError) {
@@ -24,6 +22,8 @@ final class KeyedArchive {
     guard case .array(let objects)? = list["$objects"], case .dictionary(let top)? = list["$top"]
     else { throw PropertyListError("is no keyed archive: it has no $objects and no $top") }
     (self.objects, self.top) = (objects, top)
+    // Archives of mapping models refer to each object once or twice.
+    itemLimit = 10_000 + 20 * objects.count
   }
 
   /// What was archived.
@@ -40,8 +40,8 @@ final class KeyedArchive {
     _ value: PropertyList, place: String, open: [Int]
   ) throws(PropertyListError) -> ArchivedItem? {
     itemCount += 1
-    guard itemCount <= Self.itemLimit else {
-      throw PropertyListError("is one of more than \(Self.itemLimit) items", at: place)
+    guard itemCount <= itemLimit else {
+      throw PropertyListError("is one of more than \(itemLimit) items", at: place)
     }
     guard case .uid(let index) = value else {
       return ArchivedItem(archive: self, value: value, place: place, open: open)

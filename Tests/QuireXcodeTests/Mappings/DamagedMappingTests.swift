@@ -37,8 +37,9 @@ import Testing
   @Test func `a file that is cut off anywhere is an error`() throws {
     let list = try CompiledMapping().list()
     let document = Array(MappingDocument().text.utf8)
-    for bytes in [list.binary, Array(list.xml.utf8), document] {
-      for count in stride(from: 0, to: bytes.count - 10, by: 7) {
+    // The XML form is ten times as long, and mostly tags.
+    for (bytes, step) in [(list.binary, 7), (document, 7), (Array(list.xml.utf8), 83)] {
+      for count in stride(from: 0, to: bytes.count - 10, by: step) {
         #expect(throws: XcodeMappingError.self) { try load(Array(bytes.prefix(count))) }
       }
     }
@@ -115,6 +116,18 @@ import Testing
     }
   }
 
+  @Test func `a document whose entities unfold without end is an error`() throws {
+    var entities = #"<!ENTITY a0 "aaaaaaaaaa">"#
+    for level in 1...12 {
+      let parts = String(repeating: "&a\(level - 1);", count: 10)
+      entities += #"<!ENTITY a\#(level) "\#(parts)">"#
+    }
+    let text = """
+      <?xml version="1.0"?><!DOCTYPE database [\(entities)]><database><object>&a12;</object></database>
+      """
+    #expect(throws: XcodeMappingError.self) { try load(Array(text.utf8)) }
+  }
+
   // MARK: Archives that are whole, but mean nothing
 
   private func archive(
@@ -176,7 +189,7 @@ import Testing
     expectError(
       archive { writer in
         var leaf = writer.object("NSSelfExpression", [])
-        for _ in 0..<50_000 {
+        for _ in 0..<5_000 {
           leaf = writer.object(
             "NSSubqueryExpression", [("NSExpression", leaf), ("NSVariable", .text("x"))])
         }

@@ -70,6 +70,70 @@ import Testing
     #expect(found["title"] == .some(nil))
   }
 
+  @Test func `relationships of one name lead to what their objects became`() throws {
+    let folder = try TemporaryFolder()
+    func object(_ kind: String, _ id: String, _ lines: String) -> String {
+      #"<object type="XDDEV\#(kind)" id="\#(id)">\#(lines)</object>"#
+    }
+    func references(_ name: String, _ ids: String) -> String {
+      #"<relationship name="\#(name)" idrefs="\#(ids)"></relationship>"#
+    }
+    func entity(_ id: String, _ name: String, _ attributes: String, _ link: String) -> String {
+      object(
+        "ENTITYMAPPING", id,
+        Self.attribute("sourcename", name) + Self.attribute("destinationname", name)
+          + references("attributemappings", attributes) + references("relationshipmappings", link))
+    }
+    func property(_ kind: String, _ id: String, _ name: String) -> String {
+      object("\(kind)MAPPING", id, Self.attribute("name", name))
+    }
+    let text = [
+      "<database>", object("MAPPINGMODEL", "z1", references("entitymappings", "z2 z3")),
+      entity("z2", "Country", "z4 z5", "z6"), entity("z3", "City", "z7", "z8"),
+      property("ATTRIBUTE", "z4", "name"), property("ATTRIBUTE", "z5", "rank"),
+      property("RELATIONSHIP", "z6", "cities"), property("ATTRIBUTE", "z7", "name"),
+      property("RELATIONSHIP", "z8", "country"), "</database>",
+    ].joined(separator: "\n")
+    let model = try CompiledMapping.countries()
+    let mapping = try MappingModel(
+      contentsOf: try folder.write(text, to: "xcmapping.xml"), sourceModel: model,
+      destinationModel: model)
+    #expect(
+      mapping.entityMappings.map(\.mappingType) == [
+        .copyEntityMappingType, .copyEntityMappingType,
+      ])
+    #expect(
+      try format(mapping.entityMappings[0].relationshipMappings.first?.valueExpression)
+        == FetchExpression(
+          format: """
+            FUNCTION($manager, "destinationInstancesForEntityMappingNamed:sourceInstances:", \
+            "CityToCity", $source.cities)
+            """))
+    let store = folder.file("world.quire")
+    try withStore(model, store) { context in
+      for name in ["Austria", "Belgium"] {
+        let country = try EntityDescription.insertNewObject(forEntityName: "Country", into: context)
+        try country.setValue(name, forKey: "name")
+        let city = try EntityDescription.insertNewObject(forEntityName: "City", into: context)
+        try city.setValue("City of \(name)", forKey: "name")
+        try city.setValue(country, forKey: "country")
+      }
+      try context.save()
+    }
+    let copy = folder.file("copy.quire")
+    try MigrationManager(sourceModel: model, destinationModel: model)
+      .migrateStore(from: store, mapping: mapping, to: copy)
+    try withStore(model, copy) { context in
+      let cities = try context.fetch(FetchRequest<ManagedObject>(entityName: "City"))
+      #expect(
+        try cities.map { try $0.value(forKeyPath: "country.name") as? String }
+          == ["Austria", "Belgium"])
+      #expect(
+        try cities.map { try $0.value(forKey: "name") as? String }
+          == ["City of Austria", "City of Belgium"])
+    }
+  }
+
   @Test func `a relationship may name its path and its mapping`() throws {
     var document = MappingDocument()
     document.towns =
