@@ -9,6 +9,7 @@ struct MigrateCommand: Command {
     operands: [.init("STORE", "the store's file")],
     options: [
       .model, .init("to", "VERSION", "the name of a version; the current one unless given"),
+      .init("mapping", "FILE", "migrate by this mapping model, .xcmappingmodel or .cdm"),
       .init("backup", "FILE", "copy the store there before; quire restore puts it back"),
       .init(flag: "dry-run", "only say what would be done"), .json,
     ],
@@ -16,19 +17,23 @@ struct MigrateCommand: Command {
       The migration is one commit: afterwards the store has the new version, or, whatever
       happens, still the old one. Bytes and times of the plan are estimates. When something is in
       the way, the plan says what to write, and the exit code is 1, also of a dry run.
+      A mapping model is carried out from the version that the store has, one object after the
+      other. One that names policies needs the application that has their classes.
       """)
 
-  private let store: URL
+  let store: URL
   private let modelPath: String
   private let version: String?
-  private let backup: URL?
-  private let isDryRun: Bool
-  private let isJSON: Bool
+  private let mapping: URL?
+  let backup: URL?
+  let isDryRun: Bool
+  let isJSON: Bool
 
   init(_ arguments: Arguments) {
     store = URL(filePath: arguments.operands[0])
     modelPath = arguments.requiredValue(of: "model")
     version = arguments.value(of: "to")
+    mapping = arguments.value(of: "mapping").map { URL(filePath: $0) }
     backup = arguments.value(of: "backup").map { URL(filePath: $0) }
     isDryRun = arguments.has(flag: "dry-run")
     isJSON = arguments.has(flag: "json")
@@ -36,6 +41,7 @@ struct MigrateCommand: Command {
 
   func run(_ console: Console) throws -> ExitCode {
     let model = try destination(in: ModelFile.load(modelPath, console))
+    if let mapping { return try migrate(by: mapping, to: model.currentVersion, console) }
     let plan = try Tool.working(on: store) {
       try MigrationPlan.plan(forStoreAt: store, to: model)
     }
@@ -55,9 +61,7 @@ struct MigrateCommand: Command {
       answer(console, model, plan, nil)
       return .good
     }
-    if let backup, FileManager.default.fileExists(atPath: backup.path) {
-      throw InputError("\(backup.path) is there already: name another file for the backup")
-    }
+    try checkBackup()
     if !isJSON {
       console.print(plan.description)
       console.output.flush()
@@ -65,6 +69,12 @@ struct MigrateCommand: Command {
     let (done, duration) = try Tool.working(on: store) { try migrate(to: model) }
     answer(console, model, done, duration)
     return .good
+  }
+
+  /// - Throws: when the backup's file is there already.
+  func checkBackup() throws {
+    guard let backup, FileManager.default.fileExists(atPath: backup.path) else { return }
+    throw InputError("\(backup.path) is there already: name another file for the backup")
   }
 
   /// - Returns: what was done, and the time from the open call to the durable commit.

@@ -47,10 +47,19 @@ package struct CommandSyntax: Sendable {
   /// Lines that the help ends with.
   var discussion = ""
 
+  /// On several lines of at most a hundred columns, if one does not do.
   package var usage: String {
     let operands = operands.map(\.name)
     let options = options.map { $0.isRequired ? $0.spelling : "[\($0.spelling)]" }
-    return "usage: quire \(([name] + operands + options).joined(separator: " "))"
+    let start = "usage: quire \(name)"
+    var lines = [start]
+    for word in operands + options {
+      if lines[lines.count - 1].count + 1 + word.count > 100 {
+        lines.append(String(repeating: " ", count: start.count))
+      }
+      lines[lines.count - 1] += " " + word
+    }
+    return lines.joined(separator: "\n")
   }
 
   var help: String {

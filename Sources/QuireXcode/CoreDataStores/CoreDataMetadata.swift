@@ -35,18 +35,17 @@ public struct CoreDataMetadata: Hashable, Sendable {
       throw fail("its Z_METADATA names no UUID")
     }
     self.uuid = uuid
-    var list: [String: Any] = [:]
+    var list: [String: PropertyList] = [:]
     if case .blob(let data) = row[plistColumn] {
-      let plist = try? PropertyListSerialization.propertyList(from: data, format: nil)
-      guard let entries = plist as? [String: Any] else {
+      guard case .dictionary(let entries)? = try? PropertyList(data) else {
         throw fail("the metadata in its Z_METADATA is not a property list")
       }
       list = entries
     }
-    versionHashes = list["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]
-    versionIdentifiers = list["NSStoreModelVersionIdentifiers"] as? [String] ?? []
-    storeType = list["NSStoreType"] as? String
-    frameworkVersion = (list["NSPersistenceFrameworkVersion"] as? NSNumber)?.intValue
+    versionHashes = list["NSStoreModelVersionHashes"]?.dataByName ?? [:]
+    versionIdentifiers = list["NSStoreModelVersionIdentifiers"]?.texts ?? []
+    storeType = list["NSStoreType"]?.text
+    frameworkVersion = list["NSPersistenceFrameworkVersion"]?.number
     keys = list.keys.sorted()
   }
 }

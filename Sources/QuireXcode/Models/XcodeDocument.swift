@@ -4,7 +4,7 @@ import Foundation
   import FoundationXML
 #endif
 
-/// Turns the XML of a model into elements.
+/// Turns the XML of a model, or of another document of Xcode's, into elements.
 final class XcodeDocument: NSObject {
   /// Models are five levels deep; a file that is much deeper is none.
   private static let depthLimit = 64
@@ -54,6 +54,15 @@ extension XcodeDocument: XMLParserDelegate {
     } else {
       open[open.count - 1].children.append(element)
     }
+  }
+
+  func parser(_ parser: XMLParser, foundCharacters text: String) {
+    guard !open.isEmpty else { return }
+    open[open.count - 1].text += text
+  }
+
+  func parser(_ parser: XMLParser, foundCDATA block: Data) {
+    self.parser(parser, foundCharacters: String(decoding: block, as: UTF8.self))
   }
 
   func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {

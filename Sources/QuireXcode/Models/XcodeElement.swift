@@ -3,7 +3,13 @@ struct XcodeElement {
   var name: String
   var attributes: [String: String]
   var children: [XcodeElement] = []
+  /// What is written directly inside, white space and all.
+  var text = ""
   var line: Int
+
+  init(name: String, attributes: [String: String], line: Int) {
+    (self.name, self.attributes, self.line) = (name, attributes, line)
+  }
 }
 
 /// The attributes of an element, read one by one: those that nobody asked for are unknown.

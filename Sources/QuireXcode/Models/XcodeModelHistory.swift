@@ -66,11 +66,9 @@ public struct XcodeModelHistory: Sendable {
     let file = url.appendingPathComponent(".xccurrentversion")
     guard file.isExistingFolder != nil else { return nil }
     do {
-      let list = try PropertyListSerialization.propertyList(
-        from: try Data(contentsOf: file), format: nil)
-      guard let name = (list as? [String: Any])?["_XCCurrentVersionName"] as? String else {
-        return nil
-      }
+      guard case .dictionary(let list) = try PropertyList(try Data(contentsOf: file)),
+        let name = list["_XCCurrentVersionName"]?.text
+      else { return nil }
       return name.hasSuffix(".xcdatamodel")
         ? String(name.dropLast(".xcdatamodel".count)) : name
     } catch {

@@ -62,9 +62,11 @@ extension MigrationManager {
   }
 
   /// The same, on a file system that a test may bring.
+  ///
+  /// - Parameter versionName: the destination model's, to be kept in the store.
   package final func migrateStore(
     from source: String, to destination: String, _ mapping: MappingModel, uuid: UUID?,
-    in files: any FileSystem
+    versionName: String? = nil, in files: any FileSystem
   ) throws {
     guard !isMigrating else {
       throw PersistenceError(.migration, "the manager is at work on another migration")
@@ -90,7 +92,7 @@ extension MigrationManager {
     let pages = try openSource(source, isReadOnly: !isInPlace, in: files)
     defer { try? pages.close() }
     if isInPlace {
-      try migrate(pages, mapping, at: source, in: files)
+      try migrate(pages, mapping, at: source, versionName: versionName, in: files)
     } else {
       var options = PageStoreOptions()
       options.identity = uuid.map { StoreIdentity($0) }
@@ -98,7 +100,7 @@ extension MigrationManager {
       options.durability = .ordered
       let part = try destinationError {
         try PartialStore(
-          path: destination, model: destinationModel, versionName: nil,
+          path: destination, model: destinationModel, versionName: versionName,
           metadata: try metadata(of: pages), options: options, in: files)
       }
       try fill(part, from: pages, mapping)

@@ -1,0 +1,38 @@
+/// Why a mapping model of Xcode could not be loaded.
+///
+/// What Xcode writes and this loader does not know is no error: it becomes a ``XcodeModelNote``.
+public struct XcodeMappingError: Error, Hashable, Sendable, CustomStringConvertible {
+  public enum Reason: Hashable, Sendable {
+    /// The operating system would not let us read; its own words follow.
+    case unreadable(String)
+    /// What is at the path is no mapping model; what it is follows.
+    case notAMapping(String)
+    /// Text that is not XML.
+    case malformed(line: Int, column: Int, String)
+    /// An object of the document without something it cannot be without, or with what cannot be
+    /// read. Lines are 0 in compiled mapping models.
+    case incomplete(line: Int, String)
+    /// It maps entities or properties that the models do not have; which, follows.
+    case otherModels(String)
+  }
+
+  /// The path of the file or folder.
+  public var file: String
+  public var reason: Reason
+
+  public init(file: String, reason: Reason) {
+    self.file = file
+    self.reason = reason
+  }
+
+  public var description: String {
+    switch reason {
+    case .unreadable(let words): "\(file) cannot be read: \(words)"
+    case .notAMapping(let words): "\(file) is not a mapping model: \(words)"
+    case .malformed(let line, let column, let words): "\(file):\(line):\(column): \(words)"
+    case .incomplete(0, let words): "\(file): \(words)"
+    case .incomplete(let line, let words): "\(file):\(line): \(words)"
+    case .otherModels(let words): "\(file) is a mapping between other models: \(words)"
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Quire
+import QuireModel
+
+/// A mapping model as Xcode saves it, an `.xcmappingmodel` folder, or compiles it, a `.cdm` file.
+///
+/// Xcode's document says little of what is usual: an attribute without an expression gets the value
+/// of the source's attribute of that name, and a relationship gets what became of the objects that
+/// the source's relationship leads to. So it is read together with the two models, as Xcode does
+/// when it compiles. A compiled mapping model is a keyed archive and has all expressions.
+///
+/// ```swift
+/// let loaded = try XcodeMappingModel(
+///   contentsOf: url, sourceModel: old, destinationModel: new,
+///   migrationPolicies: [PostPolicy.self])
+/// try MigrationManager(sourceModel: old, destinationModel: new)
+///   .migrateStore(from: store, mapping: loaded.mappingModel, to: store)
+/// ```
+///
+/// ## Policies
+///
+/// A document names the classes of its policies. They are found among the ones that are given here,
+/// by ``EntityMigrationPolicy/policyName``, with or without the module that the document says; one
+/// that is missing is an error when the mapping is carried out, so that a document can be looked at
+/// without the application's classes.
+///
+/// ## Hashes
+///
+/// Each mapping gets the version hashes of the two models' entities. Those in a compiled mapping
+/// model are Apple's, of which it is not published how they are made: they are not compared with
+/// anything, and can be read in ``sourceVersionHashes``.
+public struct XcodeMappingModel: Sendable {
+  /// The name of the file or folder, without the extension.
+  public let name: String
+  public let mappingModel: MappingModel
+  /// Where the project had the models, when Xcode saved the mapping; `nil` when compiled.
+  public let sourceModelPath: String?
+  public let destinationModelPath: String?
+  /// Apple's hashes of source entities, as ``CoreDataMetadata/versionHashes`` has them; empty
+  /// unless compiled.
+  public let sourceVersionHashes: [String: Data]
+  public let destinationVersionHashes: [String: Data]
+  /// What was not understood, or not taken as it is written.
+  public let notes: [XcodeModelNote]
+
+  /// Loads an `.xcmappingmodel` folder, the `xcmapping.xml` in one, or a `.cdm` file.
+  ///
+  /// - Throws: an error that names the place when the file is malformed, or maps what the models do
+  ///   not have.
+  public init(
+    contentsOf url: URL, sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel,
+    migrationPolicies: [EntityMigrationPolicy.Type] = []
+  ) throws(XcodeMappingError) {
+    let file = try XcodeMappingFile(contentsOf: url)
+    try self.init(file, sourceModel, destinationModel, migrationPolicies)
+  }
+
+  init(
+    _ file: XcodeMappingFile, _ source: ManagedObjectModel, _ destination: ManagedObjectModel,
+    _ policies: [EntityMigrationPolicy.Type]
+  ) throws(XcodeMappingError) {
+    let checker = MappingModelCheck(file: file.path, source: source, destination: destination)
+    name = file.name
+    switch file.content {
+    case .document(let document):
+      var reader = XcodeMappingReader(document, source: source, destination: destination)
+      let mappings = try checker.checked(try reader.read())
+      mappingModel = MappingModel(entityMappings: mappings, migrationPolicies: policies)
+      sourceModelPath = document.sourceModelPath
+      destinationModelPath = document.destinationModelPath
+      (sourceVersionHashes, destinationVersionHashes) = ([:], [:])
+      notes = reader.notes.sorted { $0.line < $1.line }
+    case .archive(let archive):
+      let mappings = try checker.checked(archive.entityMappings)
+      mappingModel = MappingModel(entityMappings: mappings, migrationPolicies: policies)
+      (sourceModelPath, destinationModelPath) = (nil, nil)
+      sourceVersionHashes = archive.sourceHashes
+      destinationVersionHashes = archive.destinationHashes
+      notes = archive.notes
+    }
+  }
+}
+
+extension MappingModel {
+  /// Loads an `.xcmappingmodel` folder, the `xcmapping.xml` in one, or a compiled `.cdm` file.
+  ///
+  /// ``XcodeMappingModel`` does the same and tells what it did not understand.
+  ///
+  /// - Parameter migrationPolicies: the classes that the document may name.
+  public init(
+    contentsOf url: URL, sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel,
+    migrationPolicies: [EntityMigrationPolicy.Type] = []
+  ) throws(XcodeMappingError) {
+    self =
+      try XcodeMappingModel(
+        contentsOf: url, sourceModel: sourceModel, destinationModel: destinationModel,
+        migrationPolicies: migrationPolicies
+      ).mappingModel
+  }
+
+  /// Searches folders, and the folders in them, for the mapping model between two models.
+  ///
+  /// Core Data compares hashes. Here a document of Xcode's fits when the copies of the two models
+  /// in it have the entities, attributes and relationships of these models; any other, when all
+  /// that it maps is there. Of several that fit, the first in the order of paths is taken.
+  ///
+  /// - Returns: `nil` when none fits.
+  /// - Throws: when none fits, and one cannot be read, so that it might have been the one.
+  public init?(
+    from folders: [URL], forSourceModel sourceModel: ManagedObjectModel?,
+    destinationModel: ManagedObjectModel?, migrationPolicies: [EntityMigrationPolicy.Type] = []
+  ) throws(XcodeMappingError) {
+    guard let sourceModel, let destinationModel else { return nil }
+    var failure: XcodeMappingError?
+    for url in MappingModel.candidates(in: folders) {
+      do throws(XcodeMappingError) {
+        let file = try XcodeMappingFile(contentsOf: url)
+        guard file.fits(source: sourceModel, destination: destinationModel) else { continue }
+        self =
+          try XcodeMappingModel(file, sourceModel, destinationModel, migrationPolicies).mappingModel
+        return
+      } catch {
+        if case .otherModels = error.reason { continue }
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    return nil
+  }
+
+  private static func candidates(in folders: [URL]) -> [URL] {
+    var found: [URL] = []
+    for folder in folders {
+      let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+      var inFolder: [URL] = []
+      while let url = files?.nextObject() as? URL {
+        guard ["xcmappingmodel", "cdm"].contains(url.pathExtension) else { continue }
+        inFolder.append(url)
+      }
+      found += inFolder.sorted { $0.path < $1.path }
+    }
+    return found
+  }
+}

@@ -1,0 +1,234 @@
+import Foundation
+import Quire
+import QuireModel
+
+/// Turns Xcode's document into mappings, and fills in what it leaves to Xcode.
+struct XcodeMappingReader {
+  private let document: XcodeMappingDocument
+  private let source: ManagedObjectModel
+  private let destination: ManagedObjectModel
+  private(set) var notes: [XcodeModelNote] = []
+  /// The mappings without their properties, for those to refer to.
+  private var mappings: [EntityMapping] = []
+
+  init(
+    _ document: XcodeMappingDocument, source: ManagedObjectModel, destination: ManagedObjectModel
+  ) {
+    self.document = document
+    self.source = source
+    self.destination = destination
+  }
+
+  mutating func read() throws(XcodeMappingError) -> [EntityMapping] {
+    let items = try document.entityMappings()
+    for item in items { mappings.append(try entityMapping(item)) }
+    var result: [EntityMapping] = []
+    for (item, mapping) in zip(items, mappings) {
+      result.append(try withProperties(mapping, item))
+    }
+    return result
+  }
+
+  private mutating func entityMapping(
+    _ item: XcodeMappingDocument.Item
+  ) throws(XcodeMappingError) -> EntityMapping {
+    let sourceName = document.text("sourcename", of: item)
+    let destinationName = document.text("destinationname", of: item)
+    guard sourceName != nil || destinationName != nil else {
+      throw document.incomplete(item, "a mapping has neither a source nor a destination")
+    }
+    var mapping = EntityMapping(
+      from: sourceName, to: destinationName, name: document.text("name", of: item))
+    mapping.entityMigrationPolicyClassName = document.text("migrationpolicyclassname", of: item)
+    mapping.mappingType = type(of: mapping, item)
+    mapping.userInfo = try userInfo(item)
+    let isAutomatic = try document.flag("autogenerateexpression", of: item) ?? false
+    if let sourceName {
+      let predicate = document.text("sourcefilterpredicatestring", of: item)
+      mapping.sourceExpression = .expression(.sources(of: sourceName, predicate ?? "TRUEPREDICATE"))
+      if !isAutomatic, let expression = try expression("sourceexpression", of: item) {
+        mapping.sourceExpression = .expression(expression)
+      }
+    }
+    return mapping
+  }
+
+  /// Xcode writes “Undefined” for most and decides when it compiles; so does this.
+  private mutating func type(
+    of mapping: EntityMapping, _ item: XcodeMappingDocument.Item
+  ) -> EntityMappingType {
+    switch document.text("mappingtypename", of: item)?.lowercased() {
+    case "custom": return .customEntityMappingType
+    case "add": return .addEntityMappingType
+    case "remove": return .removeEntityMappingType
+    case "copy": return .copyEntityMappingType
+    case "transform": return .transformEntityMappingType
+    case nil, "undefined": break
+    case let other?:
+      notes.append(
+        XcodeModelNote(
+          line: item.line, "\(mapping.name): the mapping type “\(other)” is unknown and ignored"))
+    }
+    guard let sourceName = mapping.sourceEntityName else { return .addEntityMappingType }
+    if mapping.entityMigrationPolicyClassName != nil { return .customEntityMappingType }
+    guard let destinationName = mapping.destinationEntityName else {
+      return .removeEntityMappingType
+    }
+    let hashes = (
+      source.entity(named: sourceName)?.versionHash,
+      destination.entity(named: destinationName)?.versionHash
+    )
+    return hashes.0 == hashes.1 ? .copyEntityMappingType : .transformEntityMappingType
+  }
+
+  private func withProperties(
+    _ mapping: EntityMapping, _ item: XcodeMappingDocument.Item
+  ) throws(XcodeMappingError) -> EntityMapping {
+    var mapping = mapping
+    for (name, kind) in [
+      ("attributemappings", "XDDEVATTRIBUTEMAPPING"),
+      ("relationshipmappings", "XDDEVRELATIONSHIPMAPPING"),
+    ] {
+      var properties: [PropertyMapping] = []
+      for property in try document.referenced(name, kind, by: item) {
+        properties.append(try propertyMapping(property, mapping))
+      }
+      // The document has them in any order.
+      properties.sort { $0.name < $1.name }
+      if name == "attributemappings" {
+        mapping.attributeMappings = properties
+      } else {
+        mapping.relationshipMappings = properties
+      }
+    }
+    return mapping
+  }
+
+  private func propertyMapping(
+    _ item: XcodeMappingDocument.Item, _ mapping: EntityMapping
+  ) throws(XcodeMappingError) -> PropertyMapping {
+    guard let name = document.text("name", of: item) else {
+      throw document.incomplete(item, "a mapping of a property has no name")
+    }
+    var property = PropertyMapping(name)
+    property.userInfo = try userInfo(item)
+    let isAutomatic = try document.flag("autogenerateexpression", of: item)
+    if isAutomatic != true, let written = try expression("valueexpression", of: item) {
+      property.valueExpression = .expression(written)
+      return property
+    }
+    // Switched off, and nothing in its place: the property keeps its default.
+    let keyPath = document.text("sourcekeypath", of: item)
+    if isAutomatic == false, keyPath == nil { return property }
+    let entity = mapping.sourceEntityName.flatMap(source.entity(named:))
+    guard let entity, keyPath != nil || entity.hasProperty(named: name) else { return property }
+    let path = keyPath ?? name
+    if item.kind == "XDDEVATTRIBUTEMAPPING" {
+      property.valueExpression = .expression(
+        .path(.variable("source"), FetchExpression.names(in: path)))
+    } else if let through = document.text("sourcemappingname", of: item)
+      ?? nameOfMapping(of: path, from: entity, for: name, in: mapping)
+    {
+      property.valueExpression = .expression(.destinations(of: path, in: through))
+    }
+    return property
+  }
+
+  /// The mapping that carries over what a path of relationships leads to.
+  ///
+  /// Several may: then the one that makes objects of the entity that the destination's relationship
+  /// leads to.
+  private func nameOfMapping(
+    of path: String, from entity: EntityDescription, for name: String, in mapping: EntityMapping
+  ) -> String? {
+    var target = entity
+    for key in FetchExpression.names(in: path) where !key.hasPrefix("@") {
+      guard let relationship = target.relationship(named: key),
+        let next = source.entity(named: relationship.destination)
+      else { return nil }
+      target = next
+    }
+    let wanted = mapping.destinationEntityName.flatMap(destination.entity(named:))?
+      .relationship(named: name)?.destination
+    let candidates = mappings.filter { $0.sourceEntityName == target.name }
+    return (candidates.first { $0.destinationEntityName == wanted } ?? candidates.first)?.name
+  }
+
+  // MARK: Archives and formats
+
+  /// An expression, as Xcode archives it or as text.
+  private func expression(
+    _ name: String, of item: XcodeMappingDocument.Item
+  ) throws(XcodeMappingError) -> FetchExpression? {
+    for name in ["\(name)data", name, "\(name)string"] {
+      guard let text = document.text(name, of: item) else { continue }
+      guard item.attributes[name]?.attributes["type"] != "binary" else {
+        return try archived(name, of: item) { root throws(PropertyListError) in
+          try FetchExpression(archived: root)
+        }
+      }
+      do {
+        return try FetchExpression(format: text)
+      } catch {
+        throw document.incomplete(item, "\(name) is not an expression: \(error)")
+      }
+    }
+    return nil
+  }
+
+  private func userInfo(
+    _ item: XcodeMappingDocument.Item
+  ) throws(XcodeMappingError) -> [String: String] {
+    try archived("userinfodata", of: item) { root throws(PropertyListError) in
+      try root.userInfo()
+    } ?? [:]
+  }
+
+  private func archived<Result>(
+    _ name: String, of item: XcodeMappingDocument.Item,
+    _ read: (ArchivedItem) throws(PropertyListError) -> Result
+  ) throws(XcodeMappingError) -> Result? {
+    guard let data = try document.data(name, of: item) else { return nil }
+    do throws(PropertyListError) {
+      return try read(try KeyedArchive(data).root())
+    } catch {
+      throw document.incomplete(item, "\(name): \(error.text)")
+    }
+  }
+}
+
+extension EntityDescription {
+  fileprivate func hasProperty(named name: String) -> Bool {
+    attribute(named: name) != nil || relationship(named: name) != nil
+  }
+}
+
+extension ArchivedItem {
+  /// The texts of a dictionary; other values are left out, as there is no place for them.
+  func userInfo() throws(PropertyListError) -> [String: String] {
+    var info: [String: String] = [:]
+    for (key, value) in try entries() { info[key] = try? value?.text() }
+    return info
+  }
+}
+
+// MARK: - What Xcode generates
+
+extension FetchExpression {
+  /// All objects of an entity, without those of its subentities, that a predicate is true of.
+  static func sources(of entityName: String, _ predicate: String) -> FetchExpression {
+    .fetch(
+      .call(
+        .variable("manager"), selector: "fetchRequestForSourceEntityNamed:predicateString:",
+        [FetchExpression(entityName), FetchExpression(predicate)]),
+      context: .path(.variable("manager"), ["sourceContext"]), countOnly: false)
+  }
+
+  /// What became of the objects that a path leads to.
+  static func destinations(of path: String, in mappingName: String) -> FetchExpression {
+    .call(
+      .variable("manager"),
+      selector: "destinationInstancesForEntityMappingNamed:sourceInstances:",
+      [FetchExpression(mappingName), .path(.variable("source"), names(in: path))])
+  }
+}
