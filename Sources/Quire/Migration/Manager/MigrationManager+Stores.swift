@@ -75,7 +75,8 @@ extension MigrationManager {
     defer { isMigrating = false }
     reset()
     do {
-      try run(mapping, from: source, to: destination, uuid: uuid, in: files)
+      try run(
+        mapping, from: source, to: destination, uuid: uuid, versionName: versionName, in: files)
     } catch let error as StorageError {
       throw PersistenceError(
         .migration, "the store could not be migrated, and the source is as it was",
@@ -85,7 +86,7 @@ extension MigrationManager {
 
   private func run(
     _ mapping: MappingModel, from source: String, to destination: String, uuid: UUID?,
-    in files: any FileSystem
+    versionName: String?, in files: any FileSystem
   ) throws {
     mappingModel = mapping
     let isInPlace = source == destination
@@ -154,7 +155,8 @@ extension MigrationManager {
     options.durability = .none
     let part = try destinationError {
       try PartialStore(
-        path: path, suffix: PartialStore.migratingSuffix, mustNotExist: false, model: destinationModel,
+        path: path, suffix: PartialStore.migratingSuffix, mustNotExist: false,
+        model: destinationModel,
         versionName: versionName, metadata: try metadata(of: pages), options: options, in: files)
     }
     defer { part.discard() }
