@@ -7,15 +7,18 @@ extension PageStore {
     _ path: String, in fileSystem: any FileSystem = DiskFileSystem()
   ) throws(StorageError) {
     let path = fileSystem.destination(of: path)
-    let file: any File
+    let file: (any File)?
     do throws(StorageError) {
       file = try fileSystem.open(path, .write)
     } catch .notFound {
-      return
+      // A crash may have kept the name of the log and lost that of the store. The next store of
+      // that name would take the log for its own.
+      file = nil
     }
-    guard try file.lock(.exclusive) else {
+    if let file, try !file.lock(.exclusive) {
       throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
     }
+    defer { withExtendedLifetime(file) {} }
     // The store goes last: a log without its store would be nobody's.
     try fileSystem.remove(StoreFile.logPath(of: path))
     try fileSystem.remove(StoreFile.imagesPath(of: path))

@@ -89,11 +89,11 @@ struct ModelChange: Sendable, CustomTestStringConvertible {
       }
     },
     ModelChange("an attribute that was a keyword of the expression language") {
-      Entity("A") { Attribute("self", .string) }
+      Entity("A") { Attribute("nil", .string) }
     } to: {
-      Entity("A") { Attribute("self", .string, optional: false, default: "none") }
+      Entity("A") { Attribute("nil", .string, optional: false, default: "none") }
     } fill: {
-      _ = try TestStore.insert("A", ["self": "me"], $0)
+      _ = try TestStore.insert("A", ["nil": "me"], $0)
       _ = try TestStore.insert("A", [:], $0)
     },
     ModelChange("to-one to to-many") {
@@ -350,11 +350,12 @@ struct ModelChange: Sendable, CustomTestStringConvertible {
     let manager = MigrationManager(sourceModel: change.old, destinationModel: change.new)
     let path = TestStore.url.path(percentEncoded: false)
     try manager.migrateStore(from: path, to: path, mapping, uuid: nil, in: disk)
-    let albums = try TestStore.open(VersionedModel(change.new), in: disk)
-      .fetch(FetchRequest<ManagedObject>(entityName: "Album"))
+    let context = try TestStore.open(VersionedModel(change.new), in: disk)
+    let albums = try context.fetch(FetchRequest<ManagedObject>(entityName: "Album"))
     #expect(try albums.map { try $0.value(forKey: "name") as? String } == ["Blue!", "Red!"])
     #expect(
       try albums.map { (try $0.value(forKey: "artworks") as? Set<ManagedObject>)?.count } == [3, 3])
+    withExtendedLifetime(context) {}
   }
 
   @Test func `elements that a composite has no longer are left behind`() throws {

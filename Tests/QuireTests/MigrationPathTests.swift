@@ -192,6 +192,67 @@ struct PersonVersions {
     #expect(without.openStore?.migrationHistory.map(\.destinationVersion) == ["3"])
   }
 
+  @Test func `a chain is inferred where one step cannot be`() throws {
+    // The text becomes a number by way of a version that had neither, as it did for users who
+    // installed each release.
+    let model = try #require(
+      VersionedModel(versions: [
+        .init("1", try ManagedObjectModel { Entity("A") { Attribute("x", .string) } }),
+        .init("2", try ManagedObjectModel { Entity("A") { Attribute("y", .string) } }),
+        .init("3", try ManagedObjectModel { Entity("A") { Attribute("x", .integer64) } }),
+      ]))
+    let files = try TestStore.files(model, at: "1") {
+      _ = try TestStore.insert("A", ["x": "a"], $0)
+    }
+    let context = try TestStore.open(model, .migrating, in: SimulatedDisk(files))
+    #expect(try StoreContent.lines(context) == ["A#0 x=nil"])
+    #expect(context.openStore?.migrationHistory.map(\.destinationVersion) == ["2", "3"])
+  }
+
+  @Test func `no chain is begun that inference cannot end`() throws {
+    let model = try #require(
+      VersionedModel(versions: [
+        .init("1", try ManagedObjectModel { Entity("A") { Attribute("x", .string) } }),
+        .init("2", try ManagedObjectModel { Entity("A") { Attribute("y", .string) } }),
+        .init(
+          "3", try ManagedObjectModel { Entity("A") { Attribute("y", .string, optional: false) } }),
+      ]))
+    let disk = SimulatedDisk(
+      try TestStore.files(model, at: "1") { _ = try TestStore.insert("A", ["x": "a"], $0) })
+    let error = #expect(throws: PersistenceError.self) {
+      try TestStore.open(model, .migrating, in: disk)
+    }
+    #expect(error?.code == .migration)
+    let context = try TestStore.open(try #require(model.endingAt("1")), in: disk)
+    #expect(try StoreContent.lines(context) == ["A#0 x=a"])
+  }
+
+  @Test func `an inferred mapping model that nobody edited is carried out on the rows`() throws {
+    let files = try persons.files()
+    var options = options(
+      try MappingModel.inferredMappingModel(
+        forSourceModel: persons.v1, destinationModel: persons.v2))
+    options.infersMappingModel = false
+    let (context, _) = try open(files, to: "2", options)
+    let people = try context.fetch(FetchRequest<ManagedObject>(entityName: "Person"))
+    #expect(people.count == 3)
+    // A manager's plan has 15 µs for an object.
+    let plan = try #require(context.openStore?.migrationReport?.plan)
+    #expect(plan.estimatedMilliseconds == 2.0 + 3 * 0.0006 + 0.04096)
+    #expect(context.openStore?.migrationHistory.map(\.destinationVersion) == ["2"])
+  }
+
+  @Test func `a mapping model leads back where it says so`() throws {
+    let files = try TestStore.files(persons.model, at: "2") {
+      _ = try TestStore.insert("Person", ["first": "A", "last": "B"], $0)
+    }
+    var person = EntityMapping(from: "Person", to: "Person", .transformEntityMappingType)
+    person.attributeMappings = [PropertyMapping("name", source: "first")]
+    let back = persons.bound(person, persons.v2, persons.v1)
+    let (context, _) = try open(files, to: "1", options(persons.split(), back))
+    #expect(try StoreContent.lines(context) == ["Person#0 name=A"])
+  }
+
   @Test func `every version in order, where that is asked for`() throws {
     var options = options()
     options.migrationRoute = .everyVersion

@@ -61,8 +61,8 @@ public final class PersistentStoreCoordinator: Sendable {
   ///   ``PersistenceError/Code/migrationCancelled`` (134120);
   ///   ``PersistenceError/Code/managedObjectModelReferenceNotFound`` (134504) and its neighbours
   ///   when the stages of a ``StagedMigrationManager`` do not fit; what mappings, policies and
-  ///   stages throw; ``PersistenceError/Code/persistentStoreOpen`` (134080) when the engine cannot open the
-  ///   file.
+  ///   stages throw; ``PersistenceError/Code/persistentStoreOpen`` (134080) when the engine cannot
+  ///   open the file.
   @discardableResult
   public func addPersistentStore(
     type: StoreType, configuration: String? = nil, at url: URL?,

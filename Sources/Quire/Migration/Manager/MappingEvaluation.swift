@@ -135,7 +135,8 @@ struct SourceRequest {
 
   /// The request of an expression that is Core Data's usual one,
   ///
-  ///     FETCH(FUNCTION($manager, "fetchRequest…", "Entity", "predicate"), $manager.sourceContext, NO)
+  ///     FETCH(FUNCTION($manager, "fetchRequest…", "Entity", "predicate"),
+  ///       $manager.sourceContext, NO)
   ///
   /// so that its objects can be read one after the other; `nil` for any other expression.
   init?(_ expression: FetchExpression) throws {

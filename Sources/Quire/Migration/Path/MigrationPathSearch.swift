@@ -36,8 +36,11 @@ struct MigrationPathSearch {
     if let mapping = choice.mapping(0, versions.count - 1) {
       return MigrationPath(steps: [step(0, versions.count - 1, mapping)])
     }
+    // Where nobody has written a mapping, nothing on the way will give objects what they lack:
+    // better to stop here than in the middle.
+    let mayBeGiven = options.mappingModels.isEmpty ? [false] : [false, true]
     for leaps in [false, true] {
-      for ignoresConditions in [false, true] {
+      for ignoresConditions in mayBeGiven {
         if let path = try shortest(leaps: leaps, ignoresConditions: ignoresConditions) {
           return path
         }
