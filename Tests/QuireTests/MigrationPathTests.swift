@@ -228,18 +228,26 @@ struct PersonVersions {
   }
 
   @Test func `an inferred mapping model that nobody edited is carried out on the rows`() throws {
-    let files = try persons.files()
-    var options = options(
-      try MappingModel.inferredMappingModel(
-        forSourceModel: persons.v1, destinationModel: persons.v2))
-    options.infersMappingModel = false
-    let (context, _) = try open(files, to: "2", options)
-    let people = try context.fetch(FetchRequest<ManagedObject>(entityName: "Person"))
-    #expect(people.count == 3)
-    // A manager's plan has 15 µs for an object.
-    let plan = try #require(context.openStore?.migrationReport?.plan)
-    #expect(plan.estimatedMilliseconds == 2.0 + 3 * 0.0006 + 0.04096)
-    #expect(context.openStore?.migrationHistory.map(\.destinationVersion) == ["2"])
+    let files = try TestStore.files(persons.model, at: "1") { context in
+      let people = try (0..<3).map { _ in try TestStore.insert("Person", [:], context) }
+      try context.save()
+      context.delete(people[0])
+    }
+    var mapping = try MappingModel.inferredMappingModel(
+      forSourceModel: persons.v1, destinationModel: persons.v2)
+    var keys: [[Int]] = []
+    for isEdited in [false, true] {
+      if isEdited { mapping.entityMappings[0].userInfo = ["by": "me"] }
+      var options = options(mapping)
+      options.infersMappingModel = false
+      let (context, _) = try open(files, to: "2", options)
+      let people = try context.fetch(FetchRequest<ManagedObject>(entityName: "Person"))
+      keys.append(
+        people.compactMap {
+          Int($0.objectID.uriRepresentation().lastPathComponent.dropFirst())
+        })
+    }
+    #expect(keys == [[2, 3], [1, 2]], "rows keep their keys, new objects get new ones")
   }
 
   @Test func `a mapping model leads back where it says so`() throws {
