@@ -123,7 +123,8 @@ import Testing
     var cancelled = 0
     for limit in 1...log.all.count {
       let disk = SimulatedDisk(files)
-      let progress = Log().progress(cancellingAfter: limit)
+      let told = Log()
+      let progress = told.progress(cancellingAfter: limit)
       do {
         let context = try TestStore.open(
           versions, Self.options(byManager: byManager, progress), in: disk)
@@ -132,6 +133,7 @@ import Testing
       } catch let error as PersistenceError {
         #expect(error.code == .migrationCancelled, "\(error)")
         cancelled += 1
+        #expect(told.all.count == limit, "it goes no further than where it is")
         let context = try TestStore.open(oldVersions, in: disk)
         #expect(context.openStore?.migrationHistory.count == 0)
         let count = try context.count(for: FetchRequest<ManagedObject>(entityName: "Work"))

@@ -52,7 +52,7 @@ struct Migration {
     let start = clock.now
     let date = Date()
     try progress.check()
-    progress.report(0, "planning")
+    try progress.reach(0, "planning")
     let snapshot = try pages.snapshot()
     let draft = try draft(snapshot)
     let plan = try draft.plan(from: source.name, to: destination.name, for: snapshot)
@@ -74,8 +74,7 @@ struct Migration {
         date: date, duration: clock.now - start, rewrittenObjectCount: plan.rewrittenObjectCount,
         writtenByteCount: try draft.writtenByteCount(in: transaction))
       try StoreSchema.append(record, in: transaction)
-      progress.report(0.99, "committing")
-      try progress.check()
+      try progress.reach(0.99, "committing")
       try transaction.commit()
     } catch {
       transaction.abort()
@@ -106,7 +105,7 @@ struct PendingBackup {
 
   func make(of pages: PageStore, _ progress: StepProgress) throws {
     let path = url.path(percentEncoded: false)
-    progress.report(0, "backing up")
+    try progress.reach(0, "backing up")
     do {
       try pages.backUp(replacing: path, in: fileSystem) { _, _ in progress.goesOn }
     } catch let error as StorageError {

@@ -95,6 +95,12 @@ struct StepProgress {
     if let error = cancellation() { throw error }
   }
 
+  /// Tells how far the step is, and looks whether to go on.
+  func reach(_ fraction: Double, _ phase: String) throws {
+    report(fraction, phase)
+    try check()
+  }
+
   /// What the engine's own long tasks ask: whether to go on.
   var goesOn: Bool { cancellation() == nil }
 

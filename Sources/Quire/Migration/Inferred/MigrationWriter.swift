@@ -50,8 +50,7 @@ struct MigrationWriter {
   private mutating func advance(by count: Int, _ phase: String) throws {
     done += count
     // What comes before and after takes some time, too.
-    progress.report(0.05 + 0.9 * Double(done) / Double(max(1, total)), phase)
-    try progress.check()
+    try progress.reach(0.05 + 0.9 * Double(done) / Double(max(1, total)), phase)
   }
 
   private func dropTree(_ name: String) throws {

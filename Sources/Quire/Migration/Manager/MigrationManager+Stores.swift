@@ -239,6 +239,7 @@ extension MigrationManager {
     }
     var passes = try MigrationPasses(mapping, self)
     try passes.run(try MigrationSources(sourceContext))
+    try checkCancellation()
     var validation = DestinationValidation(
       try destinationContext.latestView(), destination.binding)
     try validation.run()

@@ -26,7 +26,7 @@ struct CustomStageRun {
     defer { part.discard() }
     let before = try pages.snapshot().commitNumber
     if let handler = stage.willMigrateHandler {
-      progress.report(0.2, "before \(name)")
+      try progress.reach(0.2, "before \(name)")
       try call(handler, part.pages, step.source, url)
     }
     try progress.check()
@@ -34,11 +34,10 @@ struct CustomStageRun {
       in: part.pages, at: url.appendingToName(CustomStageRun.suffix), fileSystem, nil,
       progress.scaled(from: 0.2, to: 0.7))
     if let handler = stage.didMigrateHandler {
-      progress.report(0.7, "after \(name)")
+      try progress.reach(0.7, "after \(name)")
       try call(handler, part.pages, step.destination, url)
     }
-    progress.report(0.8, "committing \(name)")
-    try progress.check()
+    try progress.reach(0.8, "committing \(name)")
     try pages.replaceContent(by: try part.pages.snapshot(), since: before, progress)
     return plan
   }
@@ -48,7 +47,7 @@ struct CustomStageRun {
   private var name: String { stage.label ?? step.destination.name }
 
   private func copy(of pages: PageStore, at url: URL) throws -> PartialStore {
-    progress.report(0, "copying for \(name)")
+    try progress.reach(0, "copying for \(name)")
     var options = PageStoreOptions()
     options.identity = pages.identity
     // It is never opened again, so it never has to be on disk.
