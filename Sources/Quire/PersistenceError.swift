@@ -70,6 +70,13 @@ extension PersistenceError.Code {
   public static let migrationManagerDestinationStore = Self(rawValue: 134160)
   public static let entityMigrationPolicy = Self(rawValue: 134170)
   public static let inferredMappingModel = Self(rawValue: 134190)
+  /// A staged migration that meets a version of the model that it does not know.
+  public static let managedObjectModelReferenceNotFound = Self(rawValue: 134504)
+  /// A staged migration of a store whose version hashes are not those that this release makes of
+  /// the model in it.
+  public static let stagedMigrationFrameworkVersionMismatch = Self(rawValue: 134505)
+  /// A staged migration whose stages lead from the current version to the store's.
+  public static let stagedMigrationBackwardMigration = Self(rawValue: 134506)
   /// A key that no property of the entity has (Core Data raises an exception here).
   public static let undefinedKey = Self(rawValue: 1_340_001)
   /// A value of another type than the property's (Core Data raises an exception here).

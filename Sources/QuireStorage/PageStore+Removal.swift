@@ -7,29 +7,24 @@ extension PageStore {
     _ path: String, in fileSystem: any FileSystem = DiskFileSystem()
   ) throws(StorageError) {
     let path = fileSystem.destination(of: path)
-    let file: any File
+    let file: (any File)?
     do throws(StorageError) {
       file = try fileSystem.open(path, .write)
     } catch .notFound {
-      // A crash may have kept the log of a store that was being made, and not the store.
-      try removeCompanions(of: path, in: fileSystem)
-      return
+      // A crash may have kept the name of the log and lost that of the store. The next store of
+      // that name would take the log for its own.
+      file = nil
     }
-    guard try file.lock(.exclusive) else {
+    if let file, try !file.lock(.exclusive) {
       throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
     }
+    defer { withExtendedLifetime(file) {} }
     // The store goes last: a log without its store would be nobody's.
-    try removeCompanions(of: path, in: fileSystem)
-    try fileSystem.remove(path)
-  }
-
-  private static func removeCompanions(
-    of path: String, in fileSystem: any FileSystem
-  ) throws(StorageError) {
     try fileSystem.remove(StoreFile.logPath(of: path))
     try fileSystem.remove(StoreFile.imagesPath(of: path))
     try fileSystem.remove(StoreFile.imagesPath(of: path) + "-new")
     try fileSystem.remove(StoreFile.newLogPath(of: path))
     try fileSystem.remove(StoreFile.ownerPath(of: path))
+    try fileSystem.remove(path)
   }
 }

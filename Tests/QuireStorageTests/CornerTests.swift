@@ -91,6 +91,21 @@ struct CornerTests {
     #expect(folder.names == [])
   }
 
+  // A store in the making died, and the disk kept the name of its log alone. Nothing of that name
+  // could be made any more.
+  @Test func `what is left beside a store that is gone is removed, too`() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/store"
+    let fileSystem = DiskFileSystem()
+    var store: PageStore? = try PageStore.open(path)
+    try store.map { try Proof.put($0, 0..<3, 1) }
+    store = nil
+    try fileSystem.remove(path)
+    #expect(folder.names == ["store-log", "store-owner"])
+    try PageStore.remove(path)
+    #expect(folder.names == [])
+  }
+
   @Test func `a file on disk ends behind its last page in use`() throws {
     let folder = try TemporaryFolder()
     let store = try PageStore.open(folder.path + "/store")

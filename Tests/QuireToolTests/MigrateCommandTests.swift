@@ -19,6 +19,8 @@ import Testing
     let plan = try ToolRun("migrate", store, "--model", Fixtures.model, "--dry-run", "--json")
       .json()
     #expect(plan["isMigrated"] as? Bool == false)
+    let steps = try #require(plan["steps"] as? [[String: String]])
+    #expect(steps.count == 1 && steps.first?["method"] == "inferred")
     #expect(plan["milliseconds"] is NSNull)
     #expect(try Data(contentsOf: URL(filePath: store)) == before)
 

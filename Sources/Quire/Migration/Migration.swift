@@ -24,14 +24,16 @@ import QuireStorage
 struct Migration {
   let source: VersionedModel.Version
   let destination: VersionedModel.Version
-  /// Where the store is copied to before anything is written.
-  var backup: URL?
-  /// Where the backup is: the disk, or what a test takes for one.
-  var fileSystem: any FileSystem = DiskFileSystem()
+  /// What the store calls its version afterwards.
+  var versionName: String?
+  /// Made before anything is written.
+  var backup: PendingBackup?
+  var progress = StepProgress()
 
   init(from source: VersionedModel.Version, to destination: VersionedModel.Version) {
     self.source = source
     self.destination = destination
+    versionName = destination.name
   }
 
   /// What ``run(in:)`` would do, and what stands in the way.
@@ -43,22 +45,28 @@ struct Migration {
   ///
   /// - Throws: ``PersistenceError/Code/inferredMappingModel`` when the mapping cannot be inferred,
   ///   with everything that stands in the way; ``PersistenceError/Code/migration`` when objects in
-  ///   the store would lack a value that is required, or when the engine cannot write.
-  func run(in pages: PageStore) throws -> MigrationReport {
+  ///   the store would lack a value that is required, or when the engine cannot write;
+  ///   ``PersistenceError/Code/migrationCancelled``.
+  func run(in pages: PageStore) throws -> MigrationPlan {
     let clock = ContinuousClock()
     let start = clock.now
     let date = Date()
+    try progress.check()
+    try progress.reach(0, "planning")
     let snapshot = try pages.snapshot()
     let draft = try draft(snapshot)
     let plan = try draft.plan(from: source.name, to: destination.name, for: snapshot)
     try plan.checkObstacles()
-    try backUp(pages)
+    try progress.check()
+    try backup?.make(of: pages, progress)
     let transaction = try pages.beginWrite()
     do {
       guard transaction.commitNumber.rawValue == snapshot.commitNumber.rawValue + 1 else {
         throw PersistenceError(.migration, "the store was changed while its migration was planned")
       }
-      try MigrationWriter(draft, snapshot, transaction, versionName: destination.name).write()
+      var writer = try MigrationWriter(
+        draft, snapshot, transaction, versionName: versionName, progress)
+      try writer.write()
       let record = MigrationRecord(
         sourceVersion: source.name, sourceChecksum: source.model.versionChecksum,
         destinationVersion: destination.name,
@@ -66,6 +74,7 @@ struct Migration {
         date: date, duration: clock.now - start, rewrittenObjectCount: plan.rewrittenObjectCount,
         writtenByteCount: try draft.writtenByteCount(in: transaction))
       try StoreSchema.append(record, in: transaction)
+      try progress.reach(0.99, "committing")
       try transaction.commit()
     } catch {
       transaction.abort()
@@ -75,20 +84,7 @@ struct Migration {
       }
       throw error
     }
-    return MigrationReport(plan: plan, duration: clock.now - start, backup: backup)
-  }
-
-  private func backUp(_ pages: PageStore) throws {
-    guard let backup else { return }
-    let path = backup.path(percentEncoded: false)
-    do {
-      try pages.backUp(replacing: path, in: fileSystem)
-    } catch let error as StorageError {
-      throw PersistenceError(
-        .migration,
-        "the store could not be backed up to \(path), so it was not migrated and has its old version",
-        underlying: error)
-    }
+    return plan
   }
 
   private func draft(_ snapshot: Snapshot) throws -> MigrationDraft {
@@ -98,5 +94,26 @@ struct Migration {
     return try MigrationDraft(
       ModelDifference(from: source.model, to: destination.model), destination.model, schema,
       snapshot)
+  }
+}
+
+/// A backup that is to be made before a store's first migration.
+struct PendingBackup {
+  let url: URL
+  /// Where it is: the disk, or what a test takes for one.
+  let fileSystem: any FileSystem
+
+  func make(of pages: PageStore, _ progress: StepProgress) throws {
+    let path = url.path(percentEncoded: false)
+    try progress.reach(0, "backing up")
+    do {
+      try pages.backUp(replacing: path, in: fileSystem) { _, _ in progress.goesOn }
+    } catch let error as StorageError {
+      if let cancelled = progress.error(for: error) as? PersistenceError { throw cancelled }
+      throw PersistenceError(
+        .migration,
+        "the store could not be backed up to \(path), so it was not migrated and has its old version",
+        underlying: error)
+    }
   }
 }

@@ -160,7 +160,7 @@ extension MigrationDraft {
 
 extension EntityChange {
   /// The names of all properties before and after.
-  fileprivate var propertyNames: [(from: String?, to: String?)] {
+  var propertyNames: [(from: String?, to: String?)] {
     attributes.map { ($0.source?.name, $0.destination?.name) }
       + relationships.map { ($0.source?.name, $0.destination?.name) }
   }

@@ -13,11 +13,18 @@ enum MigrationEstimate {
   static let nanosecondsPerRowByte = 10.0
   static let nanosecondsPerIndexEntry = 2_000.0
   static let nanosecondsPerDroppedByte = 1.0
+  /// Of an object that a mapping model is carried out for, of few properties: a guess, as policies
+  /// may do anything.
+  static let nanosecondsPerMappedObject = 15_000.0
   /// Opening the store and its log, and one commit with its syncs.
   static let fixedMilliseconds = 2.0
 
   static func rewriting(rows: Int, bytes: Int) -> Double {
     milliseconds(Double(rows) * nanosecondsPerRow + Double(bytes) * nanosecondsPerRowByte)
+  }
+
+  static func mapping(objects: Int) -> Double {
+    milliseconds(Double(objects) * nanosecondsPerMappedObject)
   }
 
   static func rebuilding(entries: Int) -> Double {

@@ -163,14 +163,19 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
 
 /// A migration that has happened.
 public struct MigrationReport: Sendable, CustomStringConvertible {
+  /// What was done; of several steps, what the last one did.
   public let plan: MigrationPlan
-  /// From the first look at the models to the durable commit.
+  /// The plans of all steps, each made when its turn had come.
+  public let plans: [MigrationPlan]
+  /// From the first look at the models to the last durable commit.
   public let duration: Duration
   /// The store as it was, where a backup was asked for:
   /// ``PersistentStoreOptions/migrationBackup``.
   public let backup: URL?
 
-  public var description: String { "migrated \(plan) in \(duration)" }
+  public var description: String {
+    "migrated \(plans.map(\.description).joined(separator: "\n\n")) in \(duration)"
+  }
 }
 
 extension MigrationPlan.Obstacle: CustomStringConvertible {

@@ -29,7 +29,8 @@ final class PartialStore {
   init(
     path: String, suffix: String = "-part", mustNotExist: Bool = true,
     model: ManagedObjectModel, versionName: String?, metadata: [String: AttributeValue] = [:],
-    options: PageStoreOptions, in files: any FileSystem = DiskFileSystem()
+    migrations: [MigrationRecord] = [], options: PageStoreOptions,
+    in files: any FileSystem = DiskFileSystem()
   ) throws {
     self.path = files.destination(of: path)
     self.suffix = suffix
@@ -49,6 +50,7 @@ final class PartialStore {
     do {
       var schema = try StoreSchema(for: model, versionName: versionName)
       schema.metadata = metadata
+      schema.migrations = migrations
       entities = try StoreEntities(ModelBinding(model), schema: schema, identity: pages.identity)
     } catch {
       try? pages.close()

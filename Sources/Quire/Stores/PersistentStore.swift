@@ -52,8 +52,18 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   public var migratesAutomatically = false
   public var infersMappingModel = false
   public var isReadOnly = false
-  /// Whether a store that is migrated is copied before, and where to.
+  /// Whether a store that is migrated is copied before, and where to; of several steps, before the
+  /// first.
   public var migrationBackup = MigrationBackup.none
+  /// Mapping models that the application has written, for whichever versions: one that fits is
+  /// preferred to what would be inferred. See ``MigrationPath`` for which fit, and when.
+  public var mappingModels: [MappingModel] = []
+  /// How a store of an earlier version gets to the current one.
+  public var migrationRoute = MigrationRoute.shortest
+  /// Told how far the migration is; ends it when it is cancelled.
+  public var migrationProgress: MigrationProgress?
+  /// The stages by which a store is migrated, instead of a path that is looked for.
+  public var stagedMigrationManager: StagedMigrationManager?
   /// The UUID of a store that is created; a random one when `nil`.
   public var storeUUID: UUID?
 

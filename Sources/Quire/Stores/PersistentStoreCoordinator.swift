@@ -55,10 +55,14 @@ public final class PersistentStoreCoordinator: Sendable {
   ///   another version of the model wrote the store and `options` do not ask for migration;
   ///   ``PersistenceError/Code/migrationMissingSourceModel`` (134130) when none of the known
   ///   versions did; ``PersistenceError/Code/migrationMissingMappingModel`` (134140) when a mapping
-  ///   would have to be inferred and `options` do not ask for that;
-  ///   ``PersistenceError/Code/inferredMappingModel`` (134190) when it cannot be inferred, saying
-  ///   why; ``PersistenceError/Code/persistentStoreOpen`` (134080) when the engine cannot open the
-  ///   file.
+  ///   would have to be inferred and `options` do not ask for that, or when one that `options` have
+  ///   might be for several pairs of versions; ``PersistenceError/Code/inferredMappingModel``
+  ///   (134190) when it cannot be inferred, saying why;
+  ///   ``PersistenceError/Code/migrationCancelled`` (134120);
+  ///   ``PersistenceError/Code/managedObjectModelReferenceNotFound`` (134504) and its neighbours
+  ///   when the stages of a ``StagedMigrationManager`` do not fit; what mappings, policies and
+  ///   stages throw; ``PersistenceError/Code/persistentStoreOpen`` (134080) when the engine cannot
+  ///   open the file.
   @discardableResult
   public func addPersistentStore(
     type: StoreType, configuration: String? = nil, at url: URL?,

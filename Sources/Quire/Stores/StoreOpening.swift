@@ -69,20 +69,19 @@ struct StoreOpening {
       try createSchema(in: pages)
       return nil
     }
-    guard var migration = try migration(for: snapshot) else { return nil }
+    guard let path = try migrationPath(for: snapshot) else { return nil }
     guard !options.isReadOnly else {
+      let version = path.steps.first?.source.name ?? model.currentVersion.name
       throw PersistenceError(
         .migration,
-        "the store has version \(migration.source.name) and must be migrated, but it is read-only")
+        "the store has version \(version) and must be migrated, but it is read-only")
     }
-    migration.backup = url.flatMap { options.migrationBackup.url(forStoreAt: $0) }
-    migration.fileSystem = fileSystem
-    return try migration.run(in: pages)
+    return try MigrationRun(path: path, options: options, url: url, fileSystem: fileSystem)
+      .run(in: pages)
   }
 
-  /// The migration that the store needs before it can be opened; `nil` when it has the current
-  /// version.
-  func migration(for snapshot: Snapshot) throws -> Migration? {
+  /// The steps that the store needs before it can be opened; `nil` when it has the current version.
+  func migrationPath(for snapshot: Snapshot) throws -> MigrationPath? {
     if try StoreSchema.matches(binding.hashBytes, in: snapshot) { return nil }
     let hashes = try StoreSchema.hashes(in: snapshot)
     guard options.migratesAutomatically else {
@@ -92,19 +91,16 @@ struct StoreOpening {
           + "(\(StoreOpening.differences(hashes, model.current))); "
           + "open it with the option to migrate")
     }
+    if let manager = options.stagedMigrationManager {
+      return try StageSequence(manager.stages, model, options.mappingModels).path(for: snapshot)
+    }
     guard let source = model.version(matching: hashes) else {
       throw PersistenceError(
         .migrationMissingSourceModel,
         "no known version of the model fits the store: nearest is \(nearestVersion(hashes)). "
           + "A newer version of the program may have written it")
     }
-    guard options.infersMappingModel else {
-      throw PersistenceError(
-        .migrationMissingMappingModel,
-        "the store has version \(source.name), the model \(model.currentVersion.name): "
-          + "open it with the option to infer the mapping")
-    }
-    return Migration(from: source, to: model.currentVersion)
+    return try MigrationPathSearch(model, source, options, snapshot).path()
   }
 
   private func createSchema(in pages: PageStore) throws {

@@ -67,16 +67,19 @@ extension MigrationPlan {
   /// What opening a store with the options to migrate would do. Nothing is written.
   ///
   /// What stands in the way of a migration is in the plan (``obstacles``), not an error;
-  /// ``checkObstacles()`` makes one of it.
+  /// ``checkObstacles()`` makes one of it. Of a migration in several steps it is the plan of the
+  /// first: what the others find is what that one makes. ``MigrationPath`` has all steps.
   ///
   /// - Returns: `nil` when the store has the current version already.
   /// - Throws: what else opening the store would throw: see
   ///   ``PersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)``.
-  public static func plan(forStoreAt url: URL, to model: VersionedModel) throws -> MigrationPlan? {
+  public static func plan(
+    forStoreAt url: URL, to model: VersionedModel, options: PersistentStoreOptions = .migrating
+  ) throws -> MigrationPlan? {
     try StoreOpening.inspecting(url) { snapshot, _ in
       let opening = StoreOpening(
-        model: model, binding: ModelBinding(model.current), options: .migrating)
-      return try opening.migration(for: snapshot)?.plan(for: snapshot)
+        model: model, binding: ModelBinding(model.current), options: options)
+      return try opening.migrationPath(for: snapshot)?.steps.first?.plan(for: snapshot)
     }
   }
 }

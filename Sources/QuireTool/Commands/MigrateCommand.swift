@@ -16,7 +16,9 @@ struct MigrateCommand: Command {
     discussion: """
       The migration is one commit: afterwards the store has the new version, or, whatever
       happens, still the old one. Bytes and times of the plan are estimates. When something is in
-      the way, the plan says what to write, and the exit code is 1, also of a dry run.
+      the way, the plan says what to write, and the exit code is 1, also of a dry run. Where one
+      step cannot be made and several over the versions in between can, each is a commit; the plan
+      is that of the first.
       A mapping model is carried out from the version that the store has, one object after the
       other. One that names policies needs the application that has their classes.
       """)
@@ -42,32 +44,35 @@ struct MigrateCommand: Command {
   func run(_ console: Console) throws -> ExitCode {
     let model = try destination(in: ModelFile.load(modelPath, console))
     if let mapping { return try migrate(by: mapping, to: model.currentVersion, console) }
-    let plan = try Tool.working(on: store) {
-      try MigrationPlan.plan(forStoreAt: store, to: model)
+    let (path, plan) = try Tool.working(on: store) {
+      (
+        try MigrationPath.path(forStoreAt: store, to: model),
+        try MigrationPlan.plan(forStoreAt: store, to: model)
+      )
     }
-    guard let plan else {
-      answer(console, model, nil, nil)
+    guard let path, let plan else {
+      answer(console, model, nil, nil, nil)
       return .good
     }
     warnOfTheWayBack(plan, model, console)
     guard plan.obstacles.isEmpty else {
-      answer(console, model, plan, nil)
+      answer(console, model, path, plan, nil)
       console.complain(
         "\(store.path) cannot be migrated from \(plan.sourceVersion) to "
           + "\(plan.destinationVersion): see the plan for what is in the way, and what to write")
       return .bad
     }
     if isDryRun {
-      answer(console, model, plan, nil)
+      answer(console, model, path, plan, nil)
       return .good
     }
     try checkBackup()
     if !isJSON {
-      console.print(plan.description)
+      print(path, plan, console)
       console.output.flush()
     }
     let (done, duration) = try Tool.working(on: store) { try migrate(to: model) }
-    answer(console, model, done, duration)
+    answer(console, model, path, done, duration)
     return .good
   }
 
@@ -75,6 +80,13 @@ struct MigrateCommand: Command {
   func checkBackup() throws {
     guard let backup, FileManager.default.fileExists(atPath: backup.path) else { return }
     throw InputError("\(backup.path) is there already: name another file for the backup")
+  }
+
+  private func print(_ path: MigrationPath, _ plan: MigrationPlan, _ console: Console) {
+    if path.steps.count > 1 {
+      console.print("In \(path.steps.count) steps, each one commit:\n\(path)\n")
+    }
+    console.print(plan.description)
   }
 
   /// - Returns: what was done, and the time from the open call to the durable commit.
@@ -109,18 +121,19 @@ struct MigrateCommand: Command {
   }
 
   /// - Parameters:
-  ///   - plan: `nil` when there is nothing to do.
+  ///   - path: `nil` when there is nothing to do, like the plan.
   ///   - duration: `nil` when nothing was done.
   private func answer(
-    _ console: Console, _ model: VersionedModel, _ plan: MigrationPlan?, _ duration: Duration?
+    _ console: Console, _ model: VersionedModel, _ path: MigrationPath?, _ plan: MigrationPlan?,
+    _ duration: Duration?
   ) {
     guard isJSON else {
       if let duration {
         let objects = (plan?.rewrittenObjectCount ?? 0).counting("object")
         let copy = backup.map { "; as it was in \($0.path)" } ?? ""
         console.print("migrated in \(duration.milliText), \(objects) rewritten\(copy)")
-      } else if let plan {
-        console.print(plan.description)
+      } else if let path, let plan {
+        print(path, plan, console)
         if plan.obstacles.isEmpty { console.print("Nothing was written: this was a dry run.") }
       } else {
         console.print("\(store.path) has version \(model.currentVersion.name): nothing to do.")
@@ -133,6 +146,13 @@ struct MigrateCommand: Command {
       "isMigrated": JSONValue(duration != nil),
       "milliseconds": duration.map { JSONValue($0.milliseconds) } ?? .null,
       "backup": JSONValue(duration == nil ? nil : backup?.path),
+      "steps": .array(
+        (path?.steps ?? []).map {
+          [
+            "from": .string($0.source.name), "to": .string($0.destination.name),
+            "method": .string($0.method.rawValue),
+          ]
+        }),
       "plan": plan.map { JSONValue($0) } ?? .null,
     ])
   }

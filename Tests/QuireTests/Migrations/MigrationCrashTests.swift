@@ -45,8 +45,8 @@ import Testing
   }
 
   /// - Parameter count: of the works; some hundreds go around the log where pages are small.
-  private static func stage(count: Int, pageSize: Int = 4096) throws -> MigrationStage {
-    try MigrationStage(old(), new(), pageSize: pageSize) { context in
+  private static func stage(count: Int, pageSize: Int = 4096) throws -> MigrationScene {
+    try MigrationScene(old(), new(), pageSize: pageSize) { context in
       var artists: [ManagedObject] = []
       for number in 0..<5 {
         let artist = try EntityDescription.insertNewObject(forEntityName: "Artist", into: context)
@@ -99,7 +99,7 @@ import Testing
   @Test func `pages around the log that were not synced are missed after a crash`() throws {
     var crashes = MigrationCrashes(
       try Self.large.get(), [(4, 2)], ignoring: [.directPages, .firstCommitMeta])
-    #expect(throws: MigrationStage.Violation.self) { try crashes.run() }
+    #expect(throws: MigrationScene.Violation.self) { try crashes.run() }
   }
 
   /// Of models that a seed makes, with the changes it makes.
@@ -113,7 +113,7 @@ import Testing
       let old = try ManagedObjectModel(entities: migration.old)
       let new = try ManagedObjectModel(entities: migration.new)
       if old == new { continue }
-      let stage = try? MigrationStage(old, new, pageSize: seed % 2 == 0 ? 512 : 4096) {
+      let stage = try? MigrationScene(old, new, pageSize: seed % 2 == 0 ? 512 : 4096) {
         try StoreContent.fill($0, old, count: 5, seed: seed)
       }
       guard let stage else { continue }
@@ -134,7 +134,7 @@ import Testing
   ///
   /// - Returns: whether the migration threw.
   private func expectWhole(
-    _ stage: MigrationStage, _ what: String, _ arrange: (SimulatedDisk) -> Void
+    _ stage: MigrationScene, _ what: String, _ arrange: (SimulatedDisk) -> Void
   ) throws -> Bool {
     let disk = stage.disk
     arrange(disk)

@@ -8,14 +8,22 @@ struct MigrationWriter {
   private let transaction: WriteTransaction
   private let writer: StoreWriter
   private let schema: StoreSchema
+  private let progress: StepProgress
+  /// The rows and links to write.
+  private let total: Int
+  private var done = 0
 
   init(
     _ draft: MigrationDraft, _ snapshot: Snapshot, _ transaction: WriteTransaction,
-    versionName: String
+    versionName: String?, _ progress: StepProgress
   ) throws {
     self.draft = draft
     self.snapshot = snapshot
     self.transaction = transaction
+    self.progress = progress
+    total =
+      draft.entities.reduce(0) { $0 + ($1.isRewritten ? $1.objectCount : 0) }
+      + draft.relinked.reduce(0) { $0 + $1.links.count }
     var schema = draft.newSchema
     schema.versionName = versionName
     self.schema = schema
@@ -26,7 +34,7 @@ struct MigrationWriter {
     writer = StoreWriter(transaction, entities)
   }
 
-  func write() throws {
+  mutating func write() throws {
     for link in draft.droppedLinks { try dropTree(link.tree) }
     for entity in draft.removed { try dropTree(entity.stored.rowTree) }
     let destinations = draft.relinked.map(Destinations.init)
@@ -36,6 +44,13 @@ struct MigrationWriter {
     for relinked in draft.relinked { try writeLinks(of: relinked) }
     try writeKeyCounters()
     try schema.write(to: transaction, model: draft.model)
+  }
+
+  /// Tells how far it is, and looks whether to go on.
+  private mutating func advance(by count: Int, _ phase: String) throws {
+    done += count
+    // What comes before and after takes some time, too.
+    try progress.reach(0.05 + 0.9 * Double(done) / Double(max(1, total)), phase)
   }
 
   private func dropTree(_ name: String) throws {
@@ -76,7 +91,7 @@ struct MigrationWriter {
 
   /// Builds a new tree beside the old one, which it then replaces: the old one is only read, and
   /// memory and log stay small, whatever the number of rows.
-  private func rewriteRows(
+  private mutating func rewriteRows(
     of entity: MigrationDraft.EntityDraft, _ destinations: [Destinations]
   ) throws {
     guard let old = entity.old else { return }
@@ -93,9 +108,12 @@ struct MigrationWriter {
       transformation: try RowTransformation(from: old.layout, to: entity.stored.layout, sources),
       links: links)
     let newTree = entity.stored.rowTree + "/new"
+    let phase = "rewriting \(name)"
+    try advance(by: 0, phase)
     let tree = try transaction.buildRecordTree(newTree) { builder in
-      try rewriting.forEach(rowCount: entity.objectCount) { row, key in
-        try builder.append(row, for: key)
+      try rewriting.forEach(rowCount: entity.objectCount) { batch in
+        try batch.forEach { row, key in try builder.append(row, for: key) }
+        try advance(by: batch.count, phase)
       }
     }
     guard tree.count == entity.objectCount else {
@@ -109,7 +127,9 @@ struct MigrationWriter {
 
   // MARK: Links
 
-  private func writeLinks(of relinked: RelinkedRelationship) throws {
+  private mutating func writeLinks(of relinked: RelinkedRelationship) throws {
+    let phase = "linking \(relinked.near.entityName).\(relinked.near.relationship.name)"
+    try advance(by: 0, phase)
     if relinked.near.relationship.isToMany {
       try writeLinks(of: relinked.near, relinked.links.map { ($0.near, $0.far) })
     }
@@ -117,6 +137,7 @@ struct MigrationWriter {
     if let far = relinked.far, far.relationship.isToMany, !relinked.isSelfInverse {
       try writeLinks(of: far, (relinked.farLinks ?? relinked.links).map { ($0.far, $0.near) })
     }
+    try advance(by: relinked.links.count, phase)
   }
 
   private func writeLinks(
@@ -124,7 +145,8 @@ struct MigrationWriter {
   ) throws {
     var members: [Reference: [Reference]] = [:]
     for link in links { members[link.owner, default: []].append(link.member) }
-    for owner in members.keys.sorted() {
+    for (index, owner) in members.keys.sorted().enumerated() {
+      if index % 1_024 == 1_023 { try progress.check() }
       guard let storage = writer.entities.storage(of: owner),
         let link = storage.stored.link(named: side.relationship.name), let list = members[owner]
       else { continue }

@@ -18,21 +18,19 @@ struct RowRewriting: Sendable {
   private static let parallelRowCount = 16_384
 
   /// - Parameters:
-  ///   - body: takes a new row and its key; the bytes are valid within the call.
+  ///   - body: takes a batch of new rows, which is valid within the call.
   /// - Throws: what `body` throws; ``RowError`` when a row cannot be read.
-  func forEach(
-    rowCount: Int, _ body: (UnsafeRawBufferPointer, Int64) throws -> Void
-  ) throws {
+  func forEach(rowCount: Int, _ body: (RowBatch) throws -> Void) throws {
     if rowCount >= RowRewriting.parallelRowCount {
       let relay = BatchRelay()
       if Threads.run({ relay.produce { try RowReading(self) } }) {
-        return try relay.consume { try $0.forEach(body) }
+        return try relay.consume(body)
       }
       // The system has no thread to give; one does.
     }
     var reading = try RowReading(self)
     let batch = RowBatch()
-    while try reading.fill(batch) { try batch.forEach(body) }
+    while try reading.fill(batch) { try body(batch) }
   }
 }
 
@@ -90,6 +88,8 @@ final class RowBatch: @unchecked Sendable {
 
   deinit { memory.deallocate() }
 
+  var count: Int { rows.count }
+
   var isFull: Bool { byteCount >= RowBatch.usualByteCount / 2 }
 
   func removeAll() {
@@ -114,6 +114,7 @@ final class RowBatch: @unchecked Sendable {
     memory = larger
   }
 
+  /// Calls `body` with each row and its key; the bytes are valid within the call.
   func forEach(_ body: (UnsafeRawBufferPointer, Int64) throws -> Void) rethrows {
     var start = 0
     for (key, end) in rows {

@@ -12,6 +12,11 @@ extension MigrationManager {
       let found = try source?.value(forKeyPath: path)
       return try destinationInstances(
         forEntityMappingName: mappingName, sourceInstances: try objects(in: found, path))
+    case .relationship(let name):
+      let found = try source?.value(forKey: name)
+      let successors = try destinationInstances(ofSources: try objects(in: found, name))
+      guard let destination, let property else { return successors }
+      return try successors.filter(accepting(property.name, of: destination))
     case .closure(let body):
       return try body(
         MappingArguments(
@@ -25,6 +30,33 @@ extension MigrationManager {
           "destination": destination, "entityMapping": mapping, "propertyMapping": property,
           "entityPolicy": policy,
         ])
+    }
+  }
+
+  /// What became of source objects in any mapping, in their order; each object once.
+  final func destinationInstances(ofSources sources: [ManagedObject]) throws -> [ManagedObject] {
+    let found = try sources.flatMap { source in
+      try (mappingNames[source.entity.name] ?? []).flatMap { name in
+        try destinationInstances(forEntityMappingName: name, sourceInstances: [source])
+      }
+    }
+    return unique(found)
+  }
+
+  /// Whether a relationship of a destination object may lead to another one, and would take it from
+  /// nobody.
+  private func accepting(
+    _ name: String, of object: ManagedObject
+  ) -> (ManagedObject) throws -> Bool {
+    guard let relationship = object.entity.relationship(named: name),
+      let entity = destinationModel.entity(named: relationship.destination)
+    else { return { _ in true } }
+    let inverse = destinationModel.inverse(of: relationship)?.relationship
+    return { candidate in
+      guard candidate.entity.isKindOf(entity: entity) else { return false }
+      guard let inverse, !inverse.isToMany else { return true }
+      let holder = try candidate.value(forKey: inverse.name) as? ManagedObject
+      return holder == nil || holder === object
     }
   }
 
@@ -73,6 +105,8 @@ extension MigrationManager: KeyValueCoding, FunctionReceiver {
       return try sourceInstances(
         forEntityMappingName: try text(0),
         destinationInstances: try objects(in: arguments[1], selector))
+    case "destinationInstancesForSourceRelationshipNamed:sourceInstances:":
+      return try destinationInstances(ofSources: try objects(in: arguments[1], selector))
     case SourceRequest.selector:
       return try SourceRequest(entityName: try text(0), format: try text(1)).fetchRequest
     default: throw PersistenceError.unrecognizedSelector(selector, of: self)
@@ -101,8 +135,8 @@ struct SourceRequest {
 
   /// The request of an expression that is Core Data's usual one,
   ///
-  ///     FETCH(FUNCTION($manager, "fetchRequest…", "Entity", "predicate"), $manager.sourceContext,
-  ///     NO)
+  ///     FETCH(FUNCTION($manager, "fetchRequest…", "Entity", "predicate"),
+  ///       $manager.sourceContext, NO)
   ///
   /// so that its objects can be read one after the other; `nil` for any other expression.
   init?(_ expression: FetchExpression) throws {

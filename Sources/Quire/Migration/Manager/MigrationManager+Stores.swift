@@ -11,7 +11,8 @@ extension MigrationManager {
   /// Migrates a store into another file, or in its own place when both URLs are one.
   ///
   /// Both are files of Quire's own format. The destination gets a UUID of its own, unless its
-  /// options name one; a store that is migrated in place keeps its. Metadata go along.
+  /// options name one; a store that is migrated in place keeps its. Metadata and the history of
+  /// migrations go along, and this migration is entered there.
   ///
   /// - Throws: ``PersistenceError/Code/migrationManagerSourceStore`` (134150) when the source
   ///   cannot be opened or is not of the source model;
@@ -92,21 +93,66 @@ extension MigrationManager {
     let isInPlace = source == destination
     let pages = try openSource(source, isReadOnly: !isInPlace, in: files)
     defer { try? pages.close() }
+    let needsNoObjects =
+      usesStoreSpecificMigrationManager
+      && mapping.isInferred(from: sourceModel, to: destinationModel)
     if isInPlace {
-      try migrate(pages, mapping, at: source, versionName: versionName, in: files)
+      if needsNoObjects {
+        try rewrite(pages, versionName)
+      } else {
+        try migrate(pages, mapping, at: source, versionName: versionName, in: files)
+      }
     } else {
       var options = PageStoreOptions()
       options.identity = uuid.map { StoreIdentity($0) }
       // Nobody sees the store before it is whole: its commits need not be on disk one by one.
       options.durability = .ordered
+      let schema = try sourceSchema(of: pages)
       let part = try destinationError {
         try PartialStore(
           path: destination, model: destinationModel, versionName: versionName,
-          metadata: try metadata(of: pages), options: options, in: files)
+          metadata: schema.metadata, migrations: schema.migrations, options: options, in: files)
       }
-      try fill(part, from: pages, mapping)
+      if needsNoObjects {
+        try copyAndRewrite(pages, part, versionName)
+      } else {
+        let record = MigrationRecording(self, schema, destination: nil)
+        try fill(part, from: pages, mapping)
+        let entry = try record.entry(for: try part.pages.snapshot())
+        try part.pages.write { try StoreSchema.append(entry, in: $0) }
+      }
+      try checkCancellation()
       try destinationError { try part.publish() }
     }
+    report(1, "done")
+  }
+
+  // MARK: Without objects
+
+  /// Carries an inferred mapping out on the rows, in one commit.
+  private func rewrite(_ pages: PageStore, _ versionName: String?) throws {
+    let schema = try sourceSchema(of: pages)
+    var migration = Migration(
+      from: .init(MigrationRecording.name(schema.versionName), sourceModel),
+      to: .init(MigrationRecording.name(versionName), destinationModel))
+    migration.versionName = versionName
+    migration.progress = stepProgress
+    _ = try migration.run(in: pages)
+  }
+
+  private func copyAndRewrite(
+    _ pages: PageStore, _ part: PartialStore, _ versionName: String?
+  ) throws {
+    let progress = stepProgress
+    do {
+      let snapshot = try pages.snapshot()
+      try part.pages.write { transaction in
+        try transaction.copyTrees(of: snapshot) { _, _ in progress.goesOn }
+      }
+    } catch {
+      throw progress.error(for: error)
+    }
+    try rewrite(part.pages, versionName)
   }
 
   private func openSource(
@@ -134,8 +180,22 @@ extension MigrationManager {
     }
   }
 
-  private func metadata(of pages: PageStore) throws -> [String: AttributeValue] {
-    try pages.read { try StoreSchema(from: $0) }?.metadata ?? [:]
+  /// - Throws: ``PersistenceError/Code/migrationManagerSourceStore`` when the store is not of the
+  ///   source model.
+  private func sourceSchema(of pages: PageStore) throws -> StoreSchema {
+    let schema = try pages.read { snapshot -> StoreSchema? in
+      let expected = StoreSchema.hashBytes(of: sourceModel)
+      guard try StoreSchema.matches(expected, in: snapshot) else {
+        let hashes = try StoreSchema.hashes(in: snapshot)
+        throw PersistenceError(
+          .migrationManagerSourceStore,
+          "the source store is not of the source model "
+            + "(\(StoreOpening.differences(hashes, sourceModel)))")
+      }
+      return try StoreSchema(from: snapshot)
+    }
+    guard let schema else { throw StoreSchema.damaged("is missing") }
+    return schema
   }
 
   // MARK: In place
@@ -144,11 +204,15 @@ extension MigrationManager {
   /// beside it first, and then take the place of the old ones.
   ///
   /// When this throws, the store is as it was.
+  ///
+  /// - Parameter versionName: what the store calls its version afterwards.
   final func migrate(
     _ pages: PageStore, _ mapping: MappingModel, at path: String, versionName: String? = nil,
     in files: any FileSystem
   ) throws {
     mappingModel = mapping
+    let schema = try sourceSchema(of: pages)
+    let recording = MigrationRecording(self, schema, destination: versionName)
     var options = PageStoreOptions()
     options.identity = pages.identity
     // It is never opened again, so it never has to be on disk.
@@ -156,25 +220,17 @@ extension MigrationManager {
     let part = try destinationError {
       try PartialStore(
         path: path, suffix: PartialStore.migratingSuffix, mustNotExist: false,
-        model: destinationModel,
-        versionName: versionName, metadata: try metadata(of: pages), options: options, in: files)
+        model: destinationModel, versionName: versionName, metadata: schema.metadata, migrations: schema.migrations,
+        options: options, in: files)
     }
     defer { part.discard() }
     let before = try pages.snapshot().commitNumber
     try fill(part, from: pages, mapping)
-    let transaction = try pages.beginWrite()
-    do {
-      guard transaction.commitNumber.rawValue == before.rawValue + 1 else {
-        throw PersistenceError(.migration, "the store was changed while it was migrated")
-      }
-      for (name, _, _) in try pages.snapshot().treeNames() { try transaction.dropTree(name) }
-      try transaction.copyTrees(of: try part.pages.snapshot()) { _, _ in cancellation == nil }
-      try transaction.commit()
-    } catch {
-      transaction.abort()
-      guard let error = error as? StorageError else { throw error }
-      throw PersistenceError(
-        .migration, "the store could not be migrated and has its old version", underlying: error)
+    try checkCancellation()
+    let made = try part.pages.snapshot()
+    let entry = try recording.entry(for: made)
+    try pages.replaceContent(by: made, since: before, stepProgress) { transaction in
+      try StoreSchema.append(entry, in: transaction)
     }
   }
 
@@ -201,27 +257,17 @@ extension MigrationManager {
     }
     var passes = try MigrationPasses(mapping, self)
     try passes.run(try MigrationSources(sourceContext))
+    try checkCancellation()
     var validation = DestinationValidation(
       try destinationContext.latestView(), destination.binding)
     try validation.run()
-    migrationProgress = 1
-    progressHandler?(1)
+    report(0.95, "validated")
   }
 
   private func attachSource(
     _ pages: PageStore, to coordinator: PersistentStoreCoordinator
   ) throws {
-    let schema = try pages.read { snapshot -> StoreSchema? in
-      guard try StoreSchema.matches(coordinator.binding.hashBytes, in: snapshot) else {
-        let hashes = try StoreSchema.hashes(in: snapshot)
-        throw PersistenceError(
-          .migrationManagerSourceStore,
-          "the source store is not of the source model "
-            + "(\(StoreOpening.differences(hashes, sourceModel)))")
-      }
-      return try StoreSchema(from: snapshot)
-    }
-    guard let schema else { throw StoreSchema.damaged("is missing") }
+    let schema = try sourceSchema(of: pages)
     coordinator.attach(
       PersistentStore(
         type: .quire, url: nil, isReadOnly: true, pages: pages,

@@ -33,7 +33,13 @@ open class MigrationManager {
   public let sourceModel: ManagedObjectModel
   public let destinationModel: ManagedObjectModel
   /// What is being carried out; `nil` before.
-  public final internal(set) var mappingModel: MappingModel?
+  public final internal(set) var mappingModel: MappingModel? {
+    didSet {
+      let mappings = mappingModel?.entityMappings.filter { $0.sourceEntityName != nil } ?? []
+      mappingNames = Dictionary(grouping: mappings) { $0.sourceEntityName ?? "" }
+        .mapValues { $0.map(\.name) }
+    }
+  }
   /// The source's objects, of the class ``ManagedObject`` all of them.
   public final internal(set) var sourceContext = ManagedObjectContext()
   /// Where destination objects are made, of the class ``ManagedObject`` all of them.
@@ -46,11 +52,16 @@ open class MigrationManager {
   public final var progressHandler: ((Float) -> Void)?
   /// For policies, to pass things on.
   public final var userInfo: [String: Any] = [:]
-  /// Whether a mapping model that was inferred may be carried out in the store itself, without
-  /// objects: by far the fastest way.
+  /// Whether a mapping model that was inferred, and not edited since, may be carried out on the
+  /// rows of the store itself, without objects: by far the fastest way. Objects keep their keys
+  /// then, and their versions.
   public final var usesStoreSpecificMigrationManager = true
 
   final var associations = MigrationAssociations()
+  /// The names of the mappings that read an entity, in their order.
+  final var mappingNames: [String: [String]] = [:]
+  /// Where the manager is at work for somebody who wants to know how far it is.
+  final var step = StepProgress()
   final var cancellation: (any Error)?
   /// How many objects wait to be written.
   final var unwrittenCount = 0
@@ -82,6 +93,38 @@ open class MigrationManager {
 
 @available(*, unavailable)
 extension MigrationManager: Sendable {}
+
+// MARK: - Progress
+
+extension MigrationManager {
+  final func checkCancellation() throws {
+    try step.check()
+    guard let error = cancellation else { return }
+    throw PersistenceError(
+      .migrationCancelled, "the migration was cancelled: \(error)", underlying: error)
+  }
+
+  final func report(_ progress: Float, _ phase: String) {
+    migrationProgress = progress
+    progressHandler?(progress)
+    step.report(Double(progress), phase)
+  }
+
+  /// For the parts of a migration that know nothing of managers.
+  final var stepProgress: StepProgress {
+    var progress = StepProgress()
+    progress.report = { self.report(Float($0), $1) }
+    progress.cancellation = {
+      do {
+        try self.checkCancellation()
+        return nil
+      } catch {
+        return error as? PersistenceError
+      }
+    }
+    return progress
+  }
+}
 
 // MARK: - Entities
 
@@ -173,7 +216,7 @@ extension MigrationManager {
     return unique(found)
   }
 
-  private func unique(_ objects: [ManagedObject]) -> [ManagedObject] {
+  final func unique(_ objects: [ManagedObject]) -> [ManagedObject] {
     guard objects.count > 1 else { return objects }
     var seen: Set<ObjectIdentifier> = []
     return objects.filter { seen.insert(ObjectIdentifier($0)).inserted }

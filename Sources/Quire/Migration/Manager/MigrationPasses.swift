@@ -134,7 +134,7 @@ struct MigrationPasses {
 
   private func enter(_ step: Step) throws {
     manager.currentEntityMapping = step.mapping
-    try checkCancellation()
+    try manager.checkCancellation()
   }
 
   private mutating func createRelationships(_ step: Step) throws {
@@ -159,13 +159,7 @@ struct MigrationPasses {
     done += 1
     manager.unwrittenCount += 1
     if manager.unwrittenCount >= MigrationPasses.batchCount { try flush() }
-    try checkCancellation()
-  }
-
-  private func checkCancellation() throws {
-    guard let error = manager.cancellation else { return }
-    throw PersistenceError(
-      .migrationCancelled, "the migration was cancelled: \(error)", underlying: error)
+    try manager.checkCancellation()
   }
 
   /// Writes what was made and changed, without validating it yet.
@@ -173,7 +167,8 @@ struct MigrationPasses {
     try manager.destinationContext.flush()
     manager.associations.settle()
     manager.unwrittenCount = 0
-    manager.migrationProgress = total == 0 ? 1 : min(1, Float(done) / Float(total))
-    manager.progressHandler?(manager.migrationProgress)
+    let name = manager.currentEntityMapping?.name ?? ""
+    // What comes after the passes takes some time, too.
+    manager.report(0.9 * (total == 0 ? 1 : min(1, Float(done) / Float(total))), "mapping \(name)")
   }
 }

@@ -12,9 +12,25 @@ import QuireModel
 /// ```
 public struct MappingModel: Sendable {
   /// In the order in which they are carried out.
-  public var entityMappings: [EntityMapping]
+  public var entityMappings: [EntityMapping] { didSet { inference = nil } }
   /// The classes that ``EntityMapping/entityMigrationPolicyClassName`` may name, under their names.
-  public var migrationPolicies: [String: EntityMigrationPolicy.Type] = [:]
+  public var migrationPolicies: [String: EntityMigrationPolicy.Type] = [:] {
+    didSet { inference = nil }
+  }
+  /// The `versionChecksum` that the source model must have; any when `nil`.
+  ///
+  /// What opens a store chooses among mapping models by these checksums, or by the hashes of the
+  /// entity mappings.
+  public var sourceVersionChecksum: VersionHash?
+  /// The `versionChecksum` that the destination model must have; any when `nil`.
+  public var destinationVersionChecksum: VersionHash?
+  /// The models that the mapping was inferred of, as long as nobody has edited it.
+  var inference: Inference?
+
+  struct Inference: Sendable {
+    let source: ManagedObjectModel
+    let destination: ManagedObjectModel
+  }
 
   /// - Parameter migrationPolicies: the policies that mappings name; each under the name of its
   ///   class.
@@ -30,13 +46,15 @@ public struct MappingModel: Sendable {
   }
 
   /// Whether this is a mapping between those models: every entity it names is in the model, with
-  /// the hash that it names, if it names one.
+  /// the hash that it names, if it names one, and the models have the checksums that it names.
   public func matches(source: ManagedObjectModel, destination: ManagedObjectModel) -> Bool {
-    entityMappings.allSatisfy { mapping in
-      MappingModel.has(source, mapping.sourceEntityName, mapping.sourceEntityVersionHash)
-        && MappingModel.has(
-          destination, mapping.destinationEntityName, mapping.destinationEntityVersionHash)
-    }
+    (sourceVersionChecksum ?? source.versionChecksum) == source.versionChecksum
+      && (destinationVersionChecksum ?? destination.versionChecksum) == destination.versionChecksum
+      && entityMappings.allSatisfy { mapping in
+        MappingModel.has(source, mapping.sourceEntityName, mapping.sourceEntityVersionHash)
+          && MappingModel.has(
+            destination, mapping.destinationEntityName, mapping.destinationEntityVersionHash)
+      }
   }
 
   private static func has(

@@ -41,6 +41,10 @@ public enum MappingExpression: Sendable {
   case source(String)
   /// What became of the objects that a path leads to from the source, in the mapping of that name.
   case destinations(of: String, entityMappingName: String)
+  /// What became of the objects that a relationship of the source leads to, in whatever mappings:
+  /// those that the destination's relationship may lead to, and that no other object has already
+  /// where it may lead to each once only. What inferred mappings say.
+  case relationship(String)
   case closure(@Sendable (MappingArguments) throws -> Any?)
 }
 

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// A closed store of an old version on a simulated disk, and what its migration must make of it.
-struct MigrationStage {
+struct MigrationScene {
   static let url = URL(filePath: "/folder/store.quire")
 
   let versions: VersionedModel
@@ -127,17 +127,17 @@ struct MigrationStage {
 /// Lets the disk die before every operation of a migration, and before those of a migration that is
 /// started again on what was left.
 struct MigrationCrashes {
-  let stage: MigrationStage
+  let stage: MigrationScene
   /// How many moments and how many images of each are looked at, by depth; `nil` for all.
   var limits: [(moments: Int?, images: Int?)]
   private(set) var momentCount = 0
-  private(set) var counts: [MigrationStage.Version: Int] = [:]
+  private(set) var counts: [MigrationScene.Version: Int] = [:]
 
   private let ignored: Set<SyncReason>
 
   /// - Parameter ignored: syncs that the disk says it did and did not.
   init(
-    _ stage: MigrationStage, _ limits: [(moments: Int?, images: Int?)],
+    _ stage: MigrationScene, _ limits: [(moments: Int?, images: Int?)],
     ignoring ignored: Set<SyncReason> = []
   ) {
     (self.stage, self.limits, self.ignored) = (stage, limits, ignored)
@@ -148,11 +148,11 @@ struct MigrationCrashes {
   private mutating func run(_ disk: SimulatedDisk, depth: Int, _ path: String) throws {
     let moments = Moments()
     disk.observe { state, operation in moments.add(state, operation) }
-    let context = try MigrationStage.open(disk, stage.versions, .migrating)
+    let context = try MigrationScene.open(disk, stage.versions, .migrating)
     disk.observe(nil)
     // It has returned: from now on there is no way back.
     let last = (state: disk.state, operation: disk.operationCount)
-    try MigrationStage.close(context)
+    try MigrationScene.close(context)
     var all = moments.all
     momentCount += all.count
     if let limit = limits[depth].moments, all.count > limit {
@@ -182,10 +182,10 @@ struct MigrationCrashes {
         let version = try stage.verify(SimulatedDisk(image))
         counts[version, default: 0] += 1
         if mustBeNew, version == .old {
-          throw MigrationStage.Violation(description: "the migration returned and is gone")
+          throw MigrationScene.Violation(description: "the migration returned and is gone")
         }
       } catch {
-        throw MigrationStage.Violation(description: "\(place), \(image): \(error)")
+        throw MigrationScene.Violation(description: "\(place), \(image): \(error)")
       }
     }
     if depth + 1 < limits.count, let image = images.last {

@@ -1,0 +1,181 @@
+import QuireModel
+
+extension MappingModel {
+  /// The mapping that opening a store would infer, written out so that it can be looked at, edited
+  /// and carried out by a ``MigrationManager``.
+  ///
+  /// Each entity mapping says what it does (adds, removes, copies, transforms), with the hashes of
+  /// its entities, and each property mapping where its value comes from: `.source` for attributes
+  /// that were there, nothing for new ones, which get their default, `.relationship` for
+  /// relationships.
+  ///
+  /// As long as the mapping is not edited a manager carries it out on the rows of the store
+  /// (``MigrationManager/usesStoreSpecificMigrationManager``). Through objects the outcome is the
+  /// same, except that objects get new keys, in the order of the old ones, and that the outcome is
+  /// validated as a save would: a relationship that became required must lead somewhere then.
+  ///
+  /// - Throws: ``PersistenceError/Code/inferredMappingModel`` (134190) with everything that stands
+  ///   in the way. What only stands in the way of objects, such as a new required attribute without
+  ///   a default, is an error when the mapping is carried out and there are objects.
+  public static func inferredMappingModel(
+    forSourceModel source: ManagedObjectModel, destinationModel destination: ManagedObjectModel
+  ) throws -> MappingModel {
+    let difference = ModelDifference(from: source, to: destination)
+    guard difference.isInferable else {
+      let list = difference.obstacles.map { "\n  \($0)" }.joined()
+      throw PersistenceError(.inferredMappingModel, "the mapping cannot be inferred:\(list)")
+    }
+    var mapping = MappingModel(entityMappings: MappingInference(difference).entityMappings())
+    mapping.sourceVersionChecksum = source.versionChecksum
+    mapping.destinationVersionChecksum = destination.versionChecksum
+    mapping.inference = Inference(source: source, destination: destination)
+    return mapping
+  }
+
+  /// Whether this is what would be inferred for the models, to the letter.
+  func isInferred(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> Bool {
+    inference.map { $0.source == source && $0.destination == destination } ?? false
+  }
+}
+
+/// Writes the difference of two models as mappings.
+private struct MappingInference {
+  private struct Property: Hashable {
+    let entity: String
+    let name: String
+  }
+
+  private let difference: ModelDifference
+  /// Relationships whose links come from their inverse alone.
+  private var followers: Set<Property> = []
+
+  init(_ difference: ModelDifference) {
+    self.difference = difference
+    findFollowers()
+  }
+
+  func entityMappings() -> [EntityMapping] {
+    var mappings: [EntityMapping] = []
+    var names: Set<String> = []
+    for change in difference.entities {
+      var mapping = mapping(of: change)
+      while !names.insert(mapping.name).inserted { mapping.name += "2" }
+      mappings.append(mapping)
+    }
+    return mappings
+  }
+
+  private func mapping(of change: EntityChange) -> EntityMapping {
+    let type: EntityMappingType =
+      change.source == nil
+      ? .addEntityMappingType
+      : change.destination == nil
+        ? .removeEntityMappingType
+        : change.kind == .kept ? .copyEntityMappingType : .transformEntityMappingType
+    var mapping = EntityMapping(from: change.source?.name, to: change.destination?.name, type)
+    mapping.sourceEntityVersionHash = change.source?.versionHash
+    mapping.destinationEntityVersionHash = change.destination?.versionHash
+    guard change.source != nil else { return mapping }
+    mapping.attributeMappings = change.attributes.compactMap(attributeMapping)
+    mapping.relationshipMappings = change.relationships.compactMap {
+      relationshipMapping($0, of: change)
+    }
+    return mapping
+  }
+
+  private func attributeMapping(_ change: AttributeChange) -> PropertyMapping? {
+    guard let destination = change.destination, !destination.isTransient else { return nil }
+    guard let source = change.source, !source.isTransient else {
+      return PropertyMapping(destination.name)
+    }
+    if change.facets.contains(.elementsChanged) {
+      return PropertyMapping(destination.name) { arguments in
+        let value = try arguments.source?.value(forKey: source.name)
+        return value.map { MappingInference.kept(of: $0, destination.elements) }
+      }
+    }
+    guard source.isOptional, !destination.isOptional, let value = destination.defaultValue else {
+      return PropertyMapping(destination.name, source: source.name)
+    }
+    let old = FetchExpression.path(.variable("source"), [source.name])
+    return PropertyMapping(
+      destination.name,
+      valueExpression: .expression(
+        .conditional(
+          .comparison(.init(old, .equal, .constant(nil))), .constant(.value(value)), old)))
+  }
+
+  /// The elements of a composite that are elements still.
+  private static func kept(of value: Any, _ elements: [AttributeDescription]) -> Any {
+    guard let values = value as? [String: Any] else { return value }
+    var kept: [String: Any] = [:]
+    for element in elements {
+      kept[element.name] = values[element.name].map { self.kept(of: $0, element.elements) }
+    }
+    return kept
+  }
+
+  // MARK: Relationships
+
+  private func relationshipMapping(
+    _ change: RelationshipChange, of entity: EntityChange
+  ) -> PropertyMapping? {
+    guard let destination = change.destination, !destination.isTransient else { return nil }
+    let property = Property(entity: entity.name, name: destination.name)
+    guard let source = change.source, !source.isTransient, !followers.contains(property) else {
+      // Its inverse, if it has one, knows.
+      return PropertyMapping(destination.name)
+    }
+    return PropertyMapping(destination.name, valueExpression: .relationship(source.name))
+  }
+
+  /// Where two relationships became each other's inverse that were not, they may contradict each
+  /// other; then one of them decides, the same as in a store that is migrated in place.
+  private mutating func findFollowers() {
+    let model = difference.destination
+    for entity in model.entities {
+      for relationship in entity.declaration.relationships where !relationship.isTransient {
+        guard let (other, inverse) = model.inverse(of: relationship) else { continue }
+        var declaring = other
+        while let parent = declaring.parent, parent.relationship(named: inverse.name) != nil {
+          declaring = parent
+        }
+        // Each pair once: from the side whose name comes first.
+        guard (entity.name, relationship.name) < (declaring.name, inverse.name) else { continue }
+        let near = sources(of: relationship, entity)
+        let far = sources(of: inverse, declaring)
+        guard !near.isEmpty, !far.isEmpty, !areInverse(near, far) else { continue }
+        let farDecides = preference(far) > preference(near)
+        let (follower, name) = farDecides ? (entity, relationship.name) : (declaring, inverse.name)
+        for owner in model.family(of: follower) {
+          followers.insert(Property(entity: owner.name, name: name))
+        }
+      }
+    }
+  }
+
+  /// What the relationship was in the entities whose objects have it.
+  private func sources(
+    of relationship: RelationshipDescription, _ entity: EntityDescription
+  ) -> [RelationshipDescription] {
+    difference.destination.family(of: entity).filter { !$0.isAbstract }.compactMap { owner in
+      guard let change = difference.change(toDestination: owner.name), change.source != nil,
+        let source = change.sourceRelationship(of: relationship.name), !source.isTransient
+      else { return nil }
+      return source
+    }
+  }
+
+  private func areInverse(
+    _ near: [RelationshipDescription], _ far: [RelationshipDescription]
+  ) -> Bool {
+    near.allSatisfy { left in
+      far.allSatisfy { left.inverse == $0.name && $0.inverse == left.name }
+    }
+  }
+
+  private func preference(_ sides: [RelationshipDescription]) -> Int {
+    if sides.contains(where: \.isOrdered) { return 2 }
+    return sides.contains { !$0.isToMany } ? 1 : 0
+  }
+}

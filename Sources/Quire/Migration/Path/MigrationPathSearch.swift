@@ -1,0 +1,158 @@
+import QuireModel
+import QuireStorage
+
+/// Looks for the steps from a store's version to the current one; ``MigrationPath`` has the rules.
+struct MigrationPathSearch {
+  private typealias Version = VersionedModel.Version
+
+  /// The store's version, those that may be on the way, the current one.
+  private let versions: [Version]
+  private let choice: MappingChoice
+  private let options: PersistentStoreOptions
+  private let snapshot: Snapshot
+
+  /// - Throws: ``PersistenceError/Code/migrationMissingMappingModel`` when a mapping model may be
+  ///   for several pairs of versions.
+  init(
+    _ model: VersionedModel, _ source: VersionedModel.Version, _ options: PersistentStoreOptions,
+    _ snapshot: Snapshot
+  ) throws {
+    self.options = options
+    self.snapshot = snapshot
+    let target = model.currentVersion
+    if let start = model.versions.firstIndex(of: source),
+      let end = model.versions.firstIndex(of: target), start < end
+    {
+      versions = Array(model.versions[start...end])
+    } else {
+      // Back to an earlier version there is no way over others.
+      versions = [source, target]
+    }
+    choice = try MappingChoice(options.mappingModels, model.versions, versions)
+  }
+
+  func path() throws -> MigrationPath {
+    if options.migrationRoute == .everyVersion { return try everyStep() }
+    if let mapping = choice.mapping(0, versions.count - 1) {
+      return MigrationPath(steps: [step(0, versions.count - 1, mapping)])
+    }
+    // Where nobody has written a mapping, nothing on the way will give objects what they lack:
+    // better to stop here than in the middle.
+    let mayBeGiven = options.mappingModels.isEmpty ? [false] : [false, true]
+    for leaps in [false, true] {
+      for ignoresConditions in mayBeGiven {
+        if let path = try shortest(leaps: leaps, ignoresConditions: ignoresConditions) {
+          return path
+        }
+      }
+    }
+    let (source, target) = (versions[0], versions[versions.count - 1])
+    guard options.infersMappingModel else {
+      throw PersistenceError(
+        .migrationMissingMappingModel,
+        "the store has version \(source.name), the model \(target.name), and no mapping model leads "
+          + "there: open it with the option to infer the mapping, or give mappingModels")
+    }
+    // It says what is in its way when it is planned.
+    return MigrationPath(steps: [step(0, versions.count - 1, nil)])
+  }
+
+  private func step(_ from: Int, _ to: Int, _ mapping: MappingModel?) -> MigrationPath.Step {
+    MigrationPath.Step(
+      source: versions[from], destination: versions[to], mappingModel: mapping, stage: nil)
+  }
+
+  // MARK: Every version
+
+  private func everyStep() throws -> MigrationPath {
+    var steps: [MigrationPath.Step] = []
+    for index in 1..<versions.count {
+      let mapping = choice.mapping(index - 1, index)
+      let (source, target) = (versions[index - 1], versions[index])
+      let place = "step \(index) of \(versions.count - 1), \(source.name) → \(target.name)"
+      guard mapping != nil || options.infersMappingModel else {
+        throw PersistenceError(
+          .migrationMissingMappingModel,
+          "\(place): there is no mapping model: open the store with the option to infer it")
+      }
+      let obstacles =
+        mapping == nil ? ModelDifference(from: source.model, to: target.model).obstacles : []
+      guard obstacles.isEmpty || versions.count == 2 else {
+        let list = obstacles.map { "\n  \($0)" }.joined()
+        throw PersistenceError(
+          .inferredMappingModel, "\(place): the mapping cannot be inferred:\(list)")
+      }
+      steps.append(step(index - 1, index, mapping))
+    }
+    return MigrationPath(steps: steps)
+  }
+
+  // MARK: The shortest
+
+  private struct Best {
+    var stepCount: Int
+    var inferredCount: Int
+    var previous: Int
+    var mapping: MappingModel?
+
+    func isBetter(than other: Best?) -> Bool {
+      guard let other else { return true }
+      return (stepCount, inferredCount) < (other.stepCount, other.inferredCount)
+    }
+  }
+
+  /// - Parameters:
+  ///   - leaps: whether an inferred step may pass over a mapping model.
+  ///   - ignoresConditions: whether a later step may be inferred that fails if there are objects of
+  ///     certain entities then.
+  private func shortest(leaps: Bool, ignoresConditions: Bool) throws -> MigrationPath? {
+    let last = versions.count - 1
+    // The usual case, for which not every pair of versions need be compared.
+    if try canInfer(0, last, leaps, ignoresConditions) {
+      return MigrationPath(steps: [step(0, last, nil)])
+    }
+    var best = [Best?](repeating: nil, count: versions.count)
+    best[0] = Best(stepCount: 0, inferredCount: 0, previous: 0)
+    for end in versions.indices.dropFirst() {
+      for start in 0..<end {
+        guard let before = best[start] else { continue }
+        let mapping = choice.mapping(start, end)
+        let candidate = Best(
+          stepCount: before.stepCount + 1,
+          inferredCount: before.inferredCount + (mapping == nil ? 1 : 0), previous: start,
+          mapping: mapping)
+        guard candidate.isBetter(than: best[end]),
+          try mapping != nil || canInfer(start, end, leaps, ignoresConditions)
+        else { continue }
+        best[end] = candidate
+      }
+    }
+    var steps: [MigrationPath.Step] = []
+    var index = last
+    while index > 0 {
+      guard let found = best[index] else { return nil }
+      steps.insert(step(found.previous, index, found.mapping), at: 0)
+      index = found.previous
+    }
+    return MigrationPath(steps: steps)
+  }
+
+  private func canInfer(
+    _ start: Int, _ end: Int, _ leaps: Bool, _ ignoresConditions: Bool
+  ) throws -> Bool {
+    guard options.infersMappingModel, leaps || !choice.hasMapping(within: start...end) else {
+      return false
+    }
+    let difference = ModelDifference(from: versions[start].model, to: versions[end].model)
+    guard difference.isInferable else { return false }
+    // Of the store's own version it can be known whether there are such objects.
+    if start == 0 {
+      guard let schema = try StoreSchema(from: snapshot) else { return false }
+      return try difference.conditionalObstacles.allSatisfy { obstacle in
+        try schema.entity(named: obstacle.sourceEntity)
+          .flatMap { try snapshot.recordTree($0.rowTree)?.count } ?? 0 == 0
+      }
+    }
+    return ignoresConditions || difference.conditionalObstacles.isEmpty
+  }
+}

@@ -1,0 +1,38 @@
+import QuireModel
+
+/// A version of a model, with the checksum that it had when it was shipped.
+///
+/// The checksum is written down beside the model on purpose: when somebody edits a version that was
+/// shipped, a staged migration says so instead of taking stores for what they are not.
+public struct ManagedObjectModelReference: Sendable {
+  public let resolvedModel: ManagedObjectModel
+  /// ``ManagedObjectModel/versionChecksum`` as text: 64 hexadecimal digits.
+  public let versionChecksum: String
+
+  public init(model: ManagedObjectModel, versionChecksum: String) {
+    resolvedModel = model
+    self.versionChecksum = versionChecksum
+  }
+
+  public init(model: ManagedObjectModel, versionChecksum: VersionHash) {
+    self.init(model: model, versionChecksum: versionChecksum.description)
+  }
+
+  /// A version by its name; `nil` when the model has none of that name.
+  public init?(name: String, in versionedModel: VersionedModel, versionChecksum: String) {
+    guard let version = versionedModel.version(named: name) else { return nil }
+    self.init(model: version.model, versionChecksum: versionChecksum)
+  }
+
+  /// - Throws: ``PersistenceError/Code/managedObjectModelReferenceNotFound`` when the model has
+  ///   another checksum.
+  func model() throws -> ManagedObjectModel {
+    guard resolvedModel.versionChecksum.description == versionChecksum else {
+      throw PersistenceError(
+        .managedObjectModelReferenceNotFound,
+        "the model of a stage has the checksum \(resolvedModel.versionChecksum), but its reference "
+          + "says \(versionChecksum): the version was edited, or the reference names another one")
+    }
+    return resolvedModel
+  }
+}

@@ -1,0 +1,125 @@
+import QuireModel
+import QuireStorage
+
+/// The versions that stages lead over, in their order, and what leads from each to the next.
+struct StageSequence {
+  private struct Node {
+    let checksum: String
+    /// `nil` when nobody knows it.
+    var model: ManagedObjectModel?
+    /// What leads to the next node; `nil` when the next stage begins there.
+    var stage: (any MigrationStage)?
+  }
+
+  private var nodes: [Node] = []
+  private let model: VersionedModel
+  private let mappings: [MappingModel]
+
+  /// - Throws: ``PersistenceError/Code/managedObjectModelReferenceNotFound`` when a reference and
+  ///   its model do not agree.
+  init(
+    _ stages: [any MigrationStage], _ model: VersionedModel, _ mappings: [MappingModel]
+  ) throws {
+    self.model = model
+    self.mappings = mappings
+    for stage in stages {
+      if let stage = stage as? CustomMigrationStage {
+        enter(stage.currentModel.versionChecksum, try stage.currentModel.model())
+        nodes[nodes.count - 1].stage = stage
+        nodes.append(
+          Node(checksum: stage.nextModel.versionChecksum, model: try stage.nextModel.model()))
+      } else if let stage = stage as? LightweightMigrationStage {
+        for checksum in stage.versionChecksums {
+          enter(checksum, nil)
+          nodes[nodes.count - 1].stage = stage
+        }
+      }
+    }
+  }
+
+  /// Goes on to a version, unless the stage before has led there.
+  private mutating func enter(_ checksum: String, _ model: ManagedObjectModel?) {
+    let known = model ?? version(checksum)?.model
+    if nodes.last?.checksum == checksum {
+      nodes[nodes.count - 1].model = nodes[nodes.count - 1].model ?? known
+    } else {
+      nodes.append(Node(checksum: checksum, model: known))
+    }
+  }
+
+  private func version(_ checksum: String) -> VersionedModel.Version? {
+    let current = model.currentVersion
+    if current.model.versionChecksum.description == checksum { return current }
+    return model.versions.last { $0.model.versionChecksum.description == checksum }
+  }
+
+  // MARK: The path
+
+  /// The steps from a store's version to the current one, which it has not.
+  func path(for snapshot: Snapshot) throws -> MigrationPath {
+    let stored = try storedModel(in: snapshot)
+    let checksum = stored.versionChecksum.description
+    guard let start = nodes.lastIndex(where: { $0.checksum == checksum }) else {
+      throw PersistenceError(
+        .managedObjectModelReferenceNotFound,
+        "cannot use staged migration with an unknown model version: no stage names the version of "
+          + "the store, \(name(checksum)), which has the checksum \(checksum)")
+    }
+    let target = model.currentVersion
+    var way = Array(nodes[start...])
+    if let end = way.firstIndex(where: {
+      $0.checksum == target.model.versionChecksum.description
+    }) {
+      way.removeSubrange((end + 1)...)
+    } else {
+      guard !nodes.contains(where: { $0.checksum == target.model.versionChecksum.description })
+      else {
+        throw PersistenceError(
+          .stagedMigrationBackwardMigration,
+          "the store has the version \(name(checksum)), which the stages reach after "
+            + "\(target.name): a staged migration does not lead back")
+      }
+      way.append(Node(checksum: target.model.versionChecksum.description, model: target.model))
+    }
+    way[way.count - 1].model = target.model
+    way[0].model = way[0].model ?? stored
+    return MigrationPath(steps: steps(over: way))
+  }
+
+  /// - Throws: ``PersistenceError/Code/stagedMigrationFrameworkVersionMismatch`` when the hashes of
+  ///   the store are not those of the model in it.
+  private func storedModel(in snapshot: Snapshot) throws -> ManagedObjectModel {
+    let stored = try StoreSchema.model(in: snapshot)
+    guard try StoreSchema.matches(StoreSchema.hashBytes(of: stored), in: snapshot) else {
+      throw PersistenceError(
+        .stagedMigrationFrameworkVersionMismatch,
+        "the version hashes in the store are not those that this release makes of the store's "
+          + "model, so its version cannot be found among the stages")
+    }
+    return stored
+  }
+
+  private func steps(over way: [Node]) -> [MigrationPath.Step] {
+    var steps: [MigrationPath.Step] = []
+    var stage = way[0].stage
+    var source = VersionedModel.Version(name(way[0].checksum), way[0].model ?? model.current)
+    for node in way.dropFirst() {
+      // A custom stage always knows where it begins: no version before it is passed over.
+      guard let known = node.model else { continue }
+      let destination = VersionedModel.Version(name(node.checksum), known)
+      let mapping = mappings.first {
+        $0.matches(source: source.model, destination: destination.model)
+      }
+      steps.append(
+        MigrationPath.Step(
+          source: source, destination: destination, mappingModel: mapping, stage: stage))
+      source = destination
+      stage = node.stage
+    }
+    return steps
+  }
+
+  private func name(_ checksum: String) -> String {
+    version(checksum)?.name ?? String(checksum.prefix(12))
+  }
+}

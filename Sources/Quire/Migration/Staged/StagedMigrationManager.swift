@@ -1,0 +1,63 @@
+import QuireModel
+import Synchronization
+
+/// Migrates stores in stages that the application has laid out: inferred ones, and ones with code
+/// of its own.
+///
+/// ```swift
+/// var options = PersistentStoreOptions.migrating
+/// options.stagedMigrationManager = StagedMigrationManager([
+///   LightweightMigrationStage([v1.versionChecksum]), split, LightweightMigrationStage(later),
+/// ])
+/// ```
+///
+/// The stages, one after the other, name the versions of the model in the order of their history. A
+/// store begins at its own version and goes on to the coordinator's current model, which need not
+/// be named when it is reached by inference from the last. Each step is one commit; after a crash
+/// or an error the next opening goes on from the last whole one.
+///
+/// A manager is used for one store at a time, from any thread.
+public final class StagedMigrationManager: Sendable {
+  public let stages: [any MigrationStage]
+  private let current = Mutex<PersistentContainer?>(nil)
+
+  public init(_ stages: [any MigrationStage]) { self.stages = stages }
+
+  /// The store of the stage that is under way, at the version of the stage that the handler is
+  /// called for. All its objects are plain ``ManagedObject``s.
+  ///
+  /// `nil` but within a handler. Its contexts have no store when the handler has returned.
+  public var container: PersistentContainer? { current.withLock { $0 } }
+
+  /// The same, where it is there for certain.
+  ///
+  /// - Throws: ``PersistenceError/Code/migration`` when no handler is being called.
+  public var requiredContainer: PersistentContainer {
+    get throws {
+      if let container { return container }
+      throw PersistenceError(
+        .migration, "a staged migration has a container while a handler of a stage is called only")
+    }
+  }
+
+  /// Calls a handler with a store that is somebody else's to close.
+  func with(
+    _ store: PersistentStore, of version: VersionedModel.Version, _ body: () throws -> Void
+  ) throws {
+    let container = PersistentContainer(name: version.name, managedObjectModel: version.model)
+    let coordinator = container.persistentStoreCoordinator
+    coordinator.attach(store)
+    defer { coordinator.detach() }
+    let isFree = current.withLock { current in
+      guard current == nil else { return false }
+      current = container
+      return true
+    }
+    guard isFree else {
+      throw PersistenceError(
+        .migration, "the staged migration manager is at work on another store")
+    }
+    defer { current.withLock { $0 = nil } }
+    try body()
+  }
+}
