@@ -407,7 +407,8 @@ struct SingleChange: Sendable, CustomTestStringConvertible {
   @Test func `the relationship selector of Xcode's mapping models finds successors in any mapping`()
     throws
   {
-    let change = try #require(SingleChange.all.first { $0.testDescription == "an entity that goes" })
+    let change = try #require(
+      SingleChange.all.first { $0.testDescription == "an entity that goes" })
     let model = try versions(change)
     let files = try TestStore.files(model, at: "old", change.fill)
     var mapping = try MappingModel.inferredMappingModel(

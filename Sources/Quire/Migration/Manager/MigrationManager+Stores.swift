@@ -220,8 +220,8 @@ extension MigrationManager {
     let part = try destinationError {
       try PartialStore(
         path: path, suffix: PartialStore.migratingSuffix, mustNotExist: false,
-        model: destinationModel, versionName: versionName, metadata: schema.metadata, migrations: schema.migrations,
-        options: options, in: files)
+        model: destinationModel, versionName: versionName, metadata: schema.metadata,
+        migrations: schema.migrations, options: options, in: files)
     }
     defer { part.discard() }
     let before = try pages.snapshot().commitNumber
