@@ -24,6 +24,8 @@ import QuireStorage
 struct Migration {
   let source: VersionedModel.Version
   let destination: VersionedModel.Version
+  /// Whether objects may stay in their old layout, to be rewritten later.
+  var defers = false
   /// Where the store is copied to before anything is written.
   var backup: URL?
   /// Where the backup is: the disk, or what a test takes for one.
@@ -97,6 +99,6 @@ struct Migration {
     }
     return try MigrationDraft(
       ModelDifference(from: source.model, to: destination.model), destination.model, schema,
-      snapshot)
+      snapshot, defers: defers)
   }
 }

@@ -47,15 +47,22 @@ extension MigrationDraft {
     let properties = draft.change.propertyNames
     let action: MigrationPlan.Action =
       isBlocked
-      ? .blocked : draft.change.source == nil ? .added : draft.isRewritten ? .rewritten : .kept
-    let bytes = try draft.old.map { old in
+      ? .blocked
+      : draft.change.source == nil
+        ? .added : draft.isRewritten ? .rewritten : draft.isDeferred ? .deferred : .kept
+    var bytes = try draft.old.map { old in
       try Self.byteCount(isTouched: action == .rewritten) {
         try snapshot.recordTree(old.rowTree)?.extent()
       }
     }
+    var objectCount = draft.objectCount
+    if action == .deferred, let unfinished = draft.stored.unfinished {
+      bytes = bytes.map { unfinished.share(of: $0, objectCount: objectCount) }
+      objectCount = min(objectCount, unfinished.count)
+    }
     return MigrationPlan.EntityStep(
       name: draft.destination.name, sourceName: draft.change.source?.name, action: action,
-      objectCount: draft.objectCount, byteCount: bytes ?? 0,
+      objectCount: objectCount, byteCount: bytes ?? 0,
       estimatedMilliseconds: action == .rewritten
         ? MigrationEstimate.rewriting(rows: draft.objectCount, bytes: bytes ?? 0) : 0,
       addedProperties: properties.filter { $0.from == nil }.compactMap(\.to),

@@ -68,12 +68,20 @@ final class StoreEntities: Sendable {
 /// owner even while the snapshot lives.
 struct Row {
   private let reader: RowReader
-  /// The page, or the assembled value, that the bytes lie in.
+  /// The page, the assembled value, or the scratch that the bytes lie in.
   private let owner: AnyObject
 
+  /// - Parameter layout: the current one; a row of an older one is kept as it is in this.
   init(_ value: StoredValue, layout: RowLayout) throws(RowError) {
-    reader = try RowReader(value.bytes, layout: layout)
-    owner = value.owner
+    if RowReader.isCurrent(value.bytes, layout) {
+      reader = try RowReader(current: value.bytes, layout)
+      owner = value.owner
+    } else {
+      defer { withExtendedLifetime(value.owner) {} }
+      let scratch = RowScratch()
+      reader = try RowReader(value.bytes, layout: layout, scratch)
+      owner = scratch
+    }
   }
 
   var version: UInt32 { withExtendedLifetime(owner) { reader.version } }

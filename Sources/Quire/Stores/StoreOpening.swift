@@ -100,7 +100,9 @@ struct StoreOpening {
         "the store has version \(source.name), the model \(model.currentVersion.name): "
           + "open it with the option to infer the mapping")
     }
-    return Migration(from: source, to: model.currentVersion)
+    var migration = Migration(from: source, to: model.currentVersion)
+    migration.defers = options.defersLightweightMigration
+    return migration
   }
 
   private func createSchema(in pages: PageStore) throws {
