@@ -136,8 +136,9 @@ import Testing
         #expect(try StoreFacts(again).findings == [])
       }
     }
-    print("deferred: \(found.old) images of the old version, \(found.left) with objects left, "
-      + "\(found.finished) without")
+    print(
+      "deferred: \(found.old) images of the old version, \(found.left) with objects left, "
+        + "\(found.finished) without")
     #expect(found.old > 0 && found.left > 0 && found.finished > 0)
   }
 

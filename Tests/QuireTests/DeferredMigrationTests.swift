@@ -226,7 +226,8 @@ private let versions = VersionedModel(
     }
   }
 
-  @Test func `what only is renamed stays deferred, or is rewritten when nothing may be left`() throws
+  @Test func `what only is renamed stays deferred, or is rewritten when nothing may be left`()
+    throws
   {
     let renamed = try ManagedObjectModel {
       Entity("Piece", renamedFrom: "Artwork") {
@@ -314,6 +315,29 @@ private let versions = VersionedModel(
       #expect { try other.save() } throws: { code(of: $0) == .managedObjectMerge }
       #expect(try theirs[98].value(forKey: "rating") as? Int == 3)
       #expect(try StoreInspection(of: try store(context)).findings == [])
+    }
+  }
+
+  // Its hashes are those of the store again. A row it wrote in its layout would be taken for one
+  // that two migrations have left.
+  @Test func `a coordinator does not write into a store that went to another version and back`()
+    throws
+  {
+    let back = try #require(
+      VersionedModel(versions: [.init("1", first), .init("2", second)]))
+    let forth = try #require(
+      VersionedModel(versions: [.init("2", second), .init("1", first)]))
+    try withFixture { url, _ in
+      let stale = try open(url, "1", [:])
+      let object = try all("Artwork", stale)[0]
+      let there = try open(url, back, .deferring)
+      let again = try open(url, forth, .deferring)
+      try object.setValue(1, forKey: "gone")
+      #expect { try stale.save() } throws: {
+        code(of: $0) == .persistentStoreIncompatibleVersionHash
+      }
+      #expect(try StoreInspection(of: try store(again)).findings == [])
+      _ = there
     }
   }
 

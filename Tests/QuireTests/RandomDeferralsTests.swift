@@ -223,9 +223,11 @@ private struct Walk {
 
 @Suite struct RandomDeferralsTests {
   @Test(arguments: 0..<UInt64(isExhaustive ? 200 : 12))
-  func `whatever is deferred, saved, deleted and finished, in any order, reads as if it were rewritten`(
-    seed: UInt64
-  ) throws {
+  func
+    `whatever is deferred, saved and finished, in any order, reads as if it were rewritten`(
+      seed: UInt64
+    ) throws
+  {
     try withTemporaryFolder { folder in
       var walk = try Walk(seed: seed, folder.appending(path: "store.quire"))
       try walk.run(120)

@@ -34,12 +34,15 @@ final class EntityStorage: Sendable {
 /// The entities of one store, by model index and by number.
 final class StoreEntities: Sendable {
   let schema: StoreSchema
+  /// What the schema says about where rows and links lie.
+  let schemaBytes: [UInt8]
   /// By the entity's index in the model; `nil` for abstract entities.
   let byIndex: [EntityStorage?]
   private let byNumber: [UInt16: EntityStorage]
 
   init(_ model: ModelBinding, schema: StoreSchema, identity: StoreIdentity) throws {
     self.schema = schema
+    schemaBytes = schema.entityBytes
     var byIndex: [EntityStorage?] = []
     var byNumber: [UInt16: EntityStorage] = [:]
     for binding in model.entities {

@@ -93,18 +93,24 @@ extension StoreSchema {
     try tree.put(ModelArchive.encode(model), for: Array("model".utf8))
     try tree.put(StoreSchema.hashBytes(of: model), for: Array("hashes".utf8))
     if let versionName { try tree.put(Array(versionName.utf8), for: Array("version".utf8)) }
-    var writer = ByteWriter()
-    writer.append(lastEntityNumber)
-    writer.append(lastLinkNumber)
-    writer.append(UInt32(entities.count))
-    for entity in entities { entity.write(to: &writer) }
-    try tree.put(writer.bytes, for: Array("entities".utf8))
+    try tree.put(entityBytes, for: Array("entities".utf8))
     if !migrations.isEmpty {
       try tree.put(MigrationRecord.encode(migrations), for: Array(StoreSchema.migrationsKey.utf8))
     }
     for (key, value) in metadata {
       try tree.put(value.archived(), for: Array((StoreSchema.metadataPrefix + key).utf8))
     }
+  }
+
+  /// Entities, their current layouts and their links as the schema keeps them. Every migration that
+  /// changes how rows are written changes these bytes; finishing a deferred one does not.
+  var entityBytes: [UInt8] {
+    var writer = ByteWriter()
+    writer.append(lastEntityNumber)
+    writer.append(lastLinkNumber)
+    writer.append(UInt32(entities.count))
+    for entity in entities { entity.write(to: &writer) }
+    return writer.bytes
   }
 
   /// Keys of the user; no key of ours begins so.
@@ -220,6 +226,14 @@ extension StoreSchema {
       writer.append(contentsOf: entity.versionHash.bytes)
     }
     return writer.bytes
+  }
+
+  /// Whether the store's rows and links lie as ``entityBytes`` says.
+  static func hasEntities(_ bytes: [UInt8], in reader: some TreeReader) throws -> Bool {
+    guard let value = try reader.indexTree(tree)?.value(for: Array("entities".utf8)) else {
+      return false
+    }
+    return value.withBytes { $0.elementsEqual(bytes) }
   }
 
   /// Whether the store was written with a model whose hashes are these.

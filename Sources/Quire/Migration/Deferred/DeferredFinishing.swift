@@ -7,8 +7,8 @@ import QuireStorage
 /// keeps its version. Whoever has opened the store while rows were left goes on knowing the older
 /// layouts, which does no harm; their numbers are not used again.
 ///
-/// A slice is one transaction, which also writes how far it came. When it is the last one, the older
-/// layouts go from the schema in the same commit.
+/// A slice is one transaction, which also writes how far it came. When it is the last one, the
+/// older layouts go from the schema in the same commit.
 struct DeferredFinishing {
   let pages: PageStore
 
@@ -142,8 +142,6 @@ struct DeferredFinishing {
     private let limit: Limit
     private let start = ContinuousClock.now
     private var count = 0
-    /// A look at the clock takes as long as a row does, about.
-    private static let rowsBetweenLooks = 32
 
     init(_ limit: Limit) { self.limit = limit }
 
@@ -153,9 +151,7 @@ struct DeferredFinishing {
       defer { count += 1 }
       switch limit {
       case .objects(let limit): return count < max(1, limit)
-      case .duration(let duration):
-        return count == 0 || !count.isMultiple(of: Progress.rowsBetweenLooks)
-          || ContinuousClock.now - start < duration
+      case .duration(let duration): return count == 0 || ContinuousClock.now - start < duration
       }
     }
   }

@@ -39,9 +39,11 @@ extension PersistentStoreCoordinator {
     try finishing { try $0.finishSlice(.objects(objectLimit)) }
   }
 
-  /// Rewrites objects that are left in older layouts until so much time is over, in one transaction.
+  /// Rewrites objects that are left in older layouts until so much time is over, in one
+  /// transaction.
   ///
-  /// - Parameter duration: without the commit, which comes on top. At least one object is looked at.
+  /// - Parameter duration: without the commit, which comes on top. At least one object is looked
+  ///   at.
   /// - Returns: whether objects are left.
   /// - Throws: as ``finishDeferredLightweightMigration()`` does.
   @discardableResult

@@ -204,7 +204,8 @@ struct MigrationDraft {
     let layout = draft.stored.layout
     let last = try OlderLayout(old.layout, to: layout, draft.fields)
     let earlier = try old.layout.older.map { older in
-      try OlderLayout(older.layout, to: layout, draft.fields.map { $0.composed(with: older.sources) })
+      try OlderLayout(
+        older.layout, to: layout, draft.fields.map { $0.composed(with: older.sources) })
     }
     return RowLayout(number: layout.number, fields: layout.fields, older: [last] + earlier)
   }
