@@ -52,7 +52,7 @@ extension MigrationDraft {
         ? .added : draft.isRewritten ? .rewritten : draft.isDeferred ? .deferred : .kept
     var bytes = try draft.old.map { old in
       try Self.byteCount(isTouched: action == .rewritten) {
-        try snapshot.recordTree(old.rowTree)?.extent()
+        try snapshot.recordTree(old.rowTree)?.extent(sampleCount: sampleCount)
       }
     }
     var objectCount = draft.objectCount
@@ -72,6 +72,10 @@ extension MigrationDraft {
         return MigrationPlan.PropertyRenaming(from: from, to: to)
       })
   }
+
+  /// The nodes of each level of a tree that are read to tell its size. When rows are left as they
+  /// are, nothing else depends on how many there are, and nobody waits for the figures.
+  private var sampleCount: Int { defers ? 8 : TreeExtent.sampleCount }
 
   /// What was written takes so much of the file, about, after a writer has carried the draft out.
   func writtenByteCount(in transaction: WriteTransaction) throws -> Int {
@@ -130,7 +134,9 @@ extension MigrationDraft {
     _ sourceName: String?, _ link: StoredEntity.Link, _ snapshot: Snapshot
   ) throws -> MigrationPlan.IndexStep {
     let tree = try snapshot.indexTree(link.tree)
-    let bytes = try Self.byteCount(isTouched: action != .kept) { try tree?.extent() }
+    let bytes = try Self.byteCount(isTouched: action != .kept) {
+      try tree?.extent(sampleCount: sampleCount)
+    }
     return MigrationPlan.IndexStep(
       kind: .relationship, entityName: entity, name: name, sourceName: sourceName, action: action,
       entryCount: tree?.count ?? 0, byteCount: bytes,

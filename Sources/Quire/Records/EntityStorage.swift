@@ -76,15 +76,20 @@ struct Row {
 
   /// - Parameter layout: the current one; a row of an older one is kept as it is in this.
   init(_ value: StoredValue, layout: RowLayout) throws(RowError) {
-    if RowReader.isCurrent(value.bytes, layout) {
-      reader = try RowReader(current: value.bytes, layout)
-      owner = value.owner
-    } else {
-      defer { withExtendedLifetime(value.owner) {} }
-      let scratch = RowScratch()
-      reader = try RowReader(value.bytes, layout: layout, scratch)
-      owner = scratch
+    guard RowReader.isCurrent(value.bytes, layout) else {
+      self = try Row(older: value, layout)
+      return
     }
+    reader = try RowReader(current: value.bytes, layout)
+    owner = value.owner
+  }
+
+  @inline(never)
+  private init(older value: StoredValue, _ layout: RowLayout) throws(RowError) {
+    defer { withExtendedLifetime(value.owner) {} }
+    let scratch = RowScratch()
+    reader = try RowReader(value.bytes, layout: layout, scratch)
+    owner = scratch
   }
 
   var version: UInt32 { withExtendedLifetime(owner) { reader.version } }

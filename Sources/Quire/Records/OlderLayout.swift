@@ -82,6 +82,7 @@ final class RowScratch {
   /// The row in the current layout.
   ///
   /// - Parameter bytes: a row that is not of the current layout, or too short to be.
+  @inline(never)
   func row(
     of bytes: UnsafeRawBufferPointer, _ layout: RowLayout
   ) throws(RowError) -> UnsafeRawBufferPointer {

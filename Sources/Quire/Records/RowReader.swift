@@ -36,6 +36,7 @@ struct RowReader {
 
   /// Reads a row of this layout, or of one of its older ones: then what is read is the row as it is
   /// in this one, in `scratch`, which must outlive the reader.
+  @inline(__always)
   init(
     _ bytes: UnsafeRawBufferPointer, layout: RowLayout, _ scratch: RowScratch
   ) throws(RowError) {
@@ -47,6 +48,7 @@ struct RowReader {
   }
 
   /// Whether the row has this layout and its whole fixed part.
+  @inline(__always)
   static func isCurrent(_ bytes: UnsafeRawBufferPointer, _ layout: RowLayout) -> Bool {
     bytes.count >= layout.offsetsStart
       && UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self)) == layout.number
