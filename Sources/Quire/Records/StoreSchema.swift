@@ -142,8 +142,8 @@ extension StoreSchema {
   /// Reads all but the model, which only a store that needs migration is asked for.
   ///
   /// - Returns: `nil` when the store has no schema: nobody has put objects into it yet.
-  init?(from snapshot: Snapshot) throws {
-    guard let tree = try snapshot.indexTree(StoreSchema.tree) else { return nil }
+  init?(from reader: some TreeReader) throws {
+    guard let tree = try reader.indexTree(StoreSchema.tree) else { return nil }
     let format = try StoreSchema.checkedFormat(in: tree)
     guard let value = try tree.value(for: Array("entities".utf8)) else {
       throw StoreSchema.damaged("has no entities")

@@ -18,25 +18,41 @@ struct DeferredFinishing {
     case duration(Duration)
   }
 
-  /// Rewrites everything that is left, in one transaction: each entity into a new tree that takes
-  /// the place of the old one, as a migration that is not deferred does.
+  /// Rewrites everything that is left: each entity into a new tree that takes the place of the old
+  /// one, as a migration that is not deferred does, in one transaction.
+  ///
+  /// That reads from a snapshot, which does not show what others have committed and what is on its
+  /// way to the disk. Then a slice is made instead, which needs no snapshot, until there is no such
+  /// commit or nothing left.
   func finishAll() throws {
-    try write { snapshot, transaction, schema in
-      for index in schema.entities.indices where schema.entities[index].unfinished != nil {
-        try rebuild(schema.entities[index], snapshot, transaction)
-        schema.entities[index].finish()
+    while true {
+      var isCurrent = true
+      let isLeft = try write { transaction, schema in
+        let snapshot = try pages.snapshot()
+        guard transaction.commitNumber.rawValue == snapshot.commitNumber.rawValue + 1 else {
+          isCurrent = false
+          return
+        }
+        for index in schema.entities.indices where schema.entities[index].unfinished != nil {
+          try rebuild(schema.entities[index], snapshot, transaction)
+          schema.entities[index].finish()
+        }
       }
+      if isCurrent || !isLeft { return }
+      if try !finishSlice(.objects(DeferredFinishing.sliceObjectCount)) { return }
     }
   }
+
+  private static let sliceObjectCount = 10_000
 
   /// Rewrites some of what is left, in one transaction, in the order of keys.
   ///
   /// - Returns: whether something is left.
   func finishSlice(_ limit: Limit) throws -> Bool {
     var progress = Progress(limit)
-    return try write { snapshot, transaction, schema in
+    return try write { transaction, schema in
       for index in schema.entities.indices where schema.entities[index].unfinished != nil {
-        try finishSlice(of: &schema.entities[index], &progress, snapshot, transaction)
+        try finishSlice(of: &schema.entities[index], &progress, transaction)
         if schema.entities[index].unfinished != nil { return }
       }
     }
@@ -46,19 +62,19 @@ struct DeferredFinishing {
   /// - Returns: whether something is left.
   @discardableResult
   private func write(
-    _ body: (Snapshot, WriteTransaction, inout StoreSchema) throws -> Void
+    _ body: (WriteTransaction, inout StoreSchema) throws -> Void
   ) throws -> Bool {
     // Nobody has to wait for a writer when there is nothing to do.
-    guard try schema(of: pages.snapshot()).hasOlderLayouts else { return false }
+    guard try schema(in: pages.snapshot()).hasOlderLayouts else { return false }
     let transaction = try pages.beginWrite()
     do {
-      let snapshot = try pages.snapshot()
-      var schema = try schema(of: snapshot)
-      guard schema.hasOlderLayouts else {
+      let before = try schema(in: transaction)
+      var schema = before
+      if before.hasOlderLayouts { try body(transaction, &schema) }
+      guard schema.entities != before.entities else {
         transaction.abort()
-        return false
+        return before.hasOlderLayouts
       }
-      try body(snapshot, transaction, &schema)
       guard let tree = try transaction.mutableIndexTree(StoreSchema.tree) else {
         throw StoreSchema.damaged("is missing")
       }
@@ -71,8 +87,8 @@ struct DeferredFinishing {
     }
   }
 
-  private func schema(of snapshot: Snapshot) throws -> StoreSchema {
-    guard let schema = try StoreSchema(from: snapshot) else {
+  private func schema(in reader: some TreeReader) throws -> StoreSchema {
+    guard let schema = try StoreSchema(from: reader) else {
       throw StoreSchema.damaged("is missing")
     }
     return schema
@@ -101,11 +117,13 @@ struct DeferredFinishing {
 
   // MARK: In slices
 
+  private static let chunkRowCount = 64
+
+  /// In chunks that are read and then written: a cursor does not outlive a change of its tree.
   private func finishSlice(
-    of entity: inout StoredEntity, _ progress: inout Progress, _ snapshot: Snapshot,
-    _ transaction: WriteTransaction
+    of entity: inout StoredEntity, _ progress: inout Progress, _ transaction: WriteTransaction
   ) throws {
-    guard let unfinished = entity.unfinished, let old = try snapshot.recordTree(entity.rowTree),
+    guard let unfinished = entity.unfinished,
       let tree = try transaction.mutableRecordTree(entity.rowTree)
     else {
       entity.finish()
@@ -113,28 +131,47 @@ struct DeferredFinishing {
     }
     let scratch = RowScratch()
     defer { withExtendedLifetime(scratch) {} }
-    var left = unfinished.count
-    var cursor = old.cursor()
-    var isInside = try cursor.seek(to: unfinished.firstKey)
-    while isInside {
-      let key = try cursor.key
-      guard progress.advance() else {
-        entity.unfinished = UnfinishedRows(firstKey: key, count: max(0, left))
+    let chunk = RowBatch()
+    var (next, left) = (Optional(unfinished.firstKey), unfinished.count)
+    while let first = next {
+      var (isStopped, count) = (false, 0)
+      chunk.removeAll()
+      var cursor = tree.cursor()
+      var isInside = try cursor.seek(to: first)
+      while isInside, !chunk.isFull, count < DeferredFinishing.chunkRowCount {
+        isStopped = !progress.advance()
+        if isStopped { break }
+        count += 1
+        if try add(try cursor.valueBytes, try cursor.key, entity, to: chunk, scratch) { left -= 1 }
+        isInside = try cursor.next()
+      }
+      next = isInside ? try cursor.key : nil
+      try chunk.forEach { try tree.put($0, for: $1) }
+      if isStopped, let next {
+        entity.unfinished = UnfinishedRows(firstKey: next, count: max(0, left))
         return
       }
-      let bytes = try cursor.valueBytes
-      if !RowReader.isCurrent(bytes, entity.layout) {
-        do {
-          try tree.put(try RowReader(bytes, layout: entity.layout, scratch).bytes, for: key)
-        } catch let error as RowError {
-          throw PersistenceError(
-            .migration, "\(entity.name)/p\(key) cannot be rewritten: \(error)")
-        }
-        left -= 1
-      }
-      isInside = try cursor.next()
     }
     entity.finish()
+  }
+
+  /// - Returns: whether the row has an older layout, and was added.
+  private func add(
+    _ bytes: UnsafeRawBufferPointer, _ key: Int64, _ entity: StoredEntity, to chunk: RowBatch,
+    _ scratch: RowScratch
+  ) throws -> Bool {
+    if RowReader.isCurrent(bytes, entity.layout) { return false }
+    do {
+      let row = try RowReader(bytes, layout: entity.layout, scratch).bytes
+      try chunk.append(key: key, byteLimit: row.count) { target in
+        if let start = row.baseAddress { target.copyMemory(from: start, byteCount: row.count) }
+        return row.count
+      }
+    } catch let error as RowError {
+      throw PersistenceError(
+        .migration, "\(entity.name)/p\(key) cannot be rewritten: \(error)")
+    }
+    return true
   }
 
   /// How much of its limit a slice has used up.
