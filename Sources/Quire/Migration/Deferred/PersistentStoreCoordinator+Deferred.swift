@@ -3,17 +3,18 @@ import QuireStorage
 /// Finishing a migration that was deferred: ``PersistentStoreOptions/defersLightweightMigration``.
 ///
 /// All of it can be done from any thread while contexts read and save. A save waits for at most one
-/// of these transactions. What a crash interrupts is as it was before, and is begun again; objects
+/// of these transactions, as a rule. What a crash interrupts is as it was before, and is begun again; objects
 /// keep their versions, so that no save that is under way finds a conflict.
 extension PersistentStoreCoordinator {
   /// The objects that ``finishDeferredLightweightMigrationTask()`` looks at.
   private static let taskObjectCount = 10_000
 
-  /// Rewrites all objects that are left in older layouts, in one transaction. Does nothing when
+  /// Rewrites all objects that are left in older layouts, in one transaction, which saves wait for;
+  /// while commits of other threads are on their way to the disk, in several. Does nothing when
   /// there are none.
   ///
   /// - Throws: ``PersistenceError/Code/migration`` (134110) when the store is read-only, or cannot
-  ///   be written. It is then as it was.
+  ///   be written. Every object is then as it was, and some may have been rewritten.
   /// - Complexity: O(bytes of the entities that are left).
   public func finishDeferredLightweightMigration() throws {
     try finishing { try $0.finishAll() }
