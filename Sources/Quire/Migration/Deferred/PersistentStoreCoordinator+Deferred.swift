@@ -2,9 +2,10 @@ import QuireStorage
 
 /// Finishing a migration that was deferred: ``PersistentStoreOptions/defersLightweightMigration``.
 ///
-/// All of it can be done from any thread while contexts read and save. A save waits for at most one
-/// of these transactions, as a rule. What a crash interrupts is as it was before, and is begun again; objects
-/// keep their versions, so that no save that is under way finds a conflict.
+/// All of it can be done from any thread while contexts read and save. Only one of these
+/// transactions is under way at a time, and a save that comes meanwhile waits for it. What a crash
+/// interrupts is as it was before, and is begun again; objects keep their versions, so that no save
+/// that is under way finds a conflict.
 extension PersistentStoreCoordinator {
   /// The objects that ``finishDeferredLightweightMigrationTask()`` looks at.
   private static let taskObjectCount = 10_000
