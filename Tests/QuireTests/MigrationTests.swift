@@ -34,6 +34,7 @@ struct MigrationTrial {
       let migrated = folder.appending(path: "migrated")
       try FileManager.default.createDirectory(at: migrated, withIntermediateDirectories: true)
       let check = try MigrationCheck(of: fixture, to: versions, in: migrated)
+      try DeferredTrial(fixture, versions, folder).expectTheSame(as: check.store)
       let coordinator = PersistentStoreCoordinator(versionedModel: versions)
       try coordinator.addPersistentStore(type: .quire, at: check.store)
       let context = ManagedObjectContext()

@@ -39,6 +39,42 @@ import Testing
     #expect(ToolRun("check", store).code == .good)
   }
 
+  @Test func `a deferred migration says what it leaves, and is finished by a second command`()
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let store = try folder.fixture("Gallery 2.0")
+    let plan =
+      try ToolRun(
+        "migrate", store, "--model", Fixtures.model, "--deferred", "--dry-run", "--json"
+      ).json()["plan"] as? [String: Any]
+    let left = try #require(plan?["deferredObjects"] as? Int)
+    #expect(left > 0 && plan?["rewrittenObjects"] as? Int == 70 - left)
+
+    let run = ToolRun("migrate", store, "--model", Fixtures.model, "--deferred")
+    #expect(run.code == .good)
+    #expect(run.output.contains("  deferred  Artwork "))
+    #expect(run.output.contains(", \(left) left for later"))
+    let stat = ToolRun("stat", store)
+    #expect(stat.lines.contains("object format    2"))
+    #expect(stat.lines.contains { $0.hasPrefix("left to rewrite  up to ") })
+    let check = ToolRun("check", store)
+    #expect(check.code == .good && check.output.contains("objects that a deferred migration"))
+    let again = ToolRun("migrate", store, "--model", Fixtures.model)
+    #expect(again.errors.contains("has left up to \(left) objects"))
+    let dump = ToolRun("dump", store).output
+
+    let dry = ToolRun("migrate", store, "--model", Fixtures.model, "--finish", "--dry-run")
+    #expect(dry.output.hasPrefix("To rewrite: up to \(left) objects of "))
+    let finish = ToolRun("migrate", store, "--model", Fixtures.model, "--finish")
+    #expect(finish.code == .good && finish.output.hasPrefix("finished in "))
+    #expect(try ToolRun("stat", store, "--json").json()["objectFormat"] as? Int == 1)
+    #expect(ToolRun("dump", store).output == dump)
+    #expect(ToolRun("check", store).code == .good)
+    let both = ToolRun("migrate", store, "--model", Fixtures.model, "--finish", "--deferred")
+    #expect(both.code == .wrongUsage)
+  }
+
   @Test func `a store of the current version is left alone`() throws {
     let folder = try TemporaryFolder()
     let store = try folder.fixture("Gallery 2.7")
@@ -95,8 +131,9 @@ import Testing
     let json = try #require(dry["plan"] as? [String: Any])
     #expect(
       Set(json.keys) == [
-        "from", "to", "isPossible", "rewrittenObjects", "rebuiltEntries", "writtenBytes",
-        "estimatedMilliseconds", "entities", "relationships", "indexes", "obstacles",
+        "from", "to", "isPossible", "rewrittenObjects", "deferredObjects", "deferredBytes",
+        "rebuiltEntries", "writtenBytes", "estimatedMilliseconds", "entities", "relationships",
+        "indexes", "obstacles",
       ])
     let plan = try JSONDecoder().decode(
       MigrationPlan.self, from: JSONSerialization.data(withJSONObject: json))

@@ -112,9 +112,13 @@ extension ManagedObjectContext {
     return view
   }
 
-  /// Another coordinator of this process may have migrated the store since it was opened here.
+  /// Another coordinator of this process may have migrated the store since it was opened here; and
+  /// a third one back to our version, with other layouts.
   final func checkVersion(of reader: some TreeReader) throws {
-    guard let modelBinding, try !StoreSchema.matches(modelBinding.hashBytes, in: reader) else {
+    guard let modelBinding, let store else { return }
+    if try StoreSchema.matches(modelBinding.hashBytes, in: reader),
+      try StoreSchema.hasEntities(store.entities.schemaBytes, in: reader)
+    {
       return
     }
     throw PersistenceError(

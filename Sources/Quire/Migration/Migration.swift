@@ -24,6 +24,8 @@ import QuireStorage
 struct Migration {
   let source: VersionedModel.Version
   let destination: VersionedModel.Version
+  /// Whether objects may stay in their old layout, to be rewritten later.
+  var defers = false
   /// What the store calls its version afterwards.
   var versionName: String?
   /// Made before anything is written.
@@ -93,7 +95,7 @@ struct Migration {
     }
     return try MigrationDraft(
       ModelDifference(from: source.model, to: destination.model), destination.model, schema,
-      snapshot)
+      snapshot, defers: defers)
   }
 }
 

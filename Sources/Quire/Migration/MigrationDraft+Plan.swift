@@ -47,15 +47,22 @@ extension MigrationDraft {
     let properties = draft.change.propertyNames
     let action: MigrationPlan.Action =
       isBlocked
-      ? .blocked : draft.change.source == nil ? .added : draft.isRewritten ? .rewritten : .kept
-    let bytes = try draft.old.map { old in
+      ? .blocked
+      : draft.change.source == nil
+        ? .added : draft.isRewritten ? .rewritten : draft.isDeferred ? .deferred : .kept
+    var bytes = try draft.old.map { old in
       try Self.byteCount(isTouched: action == .rewritten) {
-        try snapshot.recordTree(old.rowTree)?.extent()
+        try snapshot.recordTree(old.rowTree)?.extent(sampleCount: sampleCount)
       }
+    }
+    var objectCount = draft.objectCount
+    if action == .deferred, let unfinished = draft.stored.unfinished {
+      bytes = bytes.map { unfinished.share(of: $0, objectCount: objectCount) }
+      objectCount = min(objectCount, unfinished.count)
     }
     return MigrationPlan.EntityStep(
       name: draft.destination.name, sourceName: draft.change.source?.name, action: action,
-      objectCount: draft.objectCount, byteCount: bytes ?? 0,
+      objectCount: objectCount, byteCount: bytes ?? 0,
       estimatedMilliseconds: action == .rewritten
         ? MigrationEstimate.rewriting(rows: draft.objectCount, bytes: bytes ?? 0) : 0,
       addedProperties: properties.filter { $0.from == nil }.compactMap(\.to),
@@ -65,6 +72,10 @@ extension MigrationDraft {
         return MigrationPlan.PropertyRenaming(from: from, to: to)
       })
   }
+
+  /// The nodes of each level of a tree that are read to tell its size. When rows are left as they
+  /// are, nothing else depends on how many there are, and nobody waits for the figures.
+  private var sampleCount: Int { defers ? 8 : TreeExtent.sampleCount }
 
   /// What was written takes so much of the file, about, after a writer has carried the draft out.
   func writtenByteCount(in transaction: WriteTransaction) throws -> Int {
@@ -123,7 +134,9 @@ extension MigrationDraft {
     _ sourceName: String?, _ link: StoredEntity.Link, _ snapshot: Snapshot
   ) throws -> MigrationPlan.IndexStep {
     let tree = try snapshot.indexTree(link.tree)
-    let bytes = try Self.byteCount(isTouched: action != .kept) { try tree?.extent() }
+    let bytes = try Self.byteCount(isTouched: action != .kept) {
+      try tree?.extent(sampleCount: sampleCount)
+    }
     return MigrationPlan.IndexStep(
       kind: .relationship, entityName: entity, name: name, sourceName: sourceName, action: action,
       entryCount: tree?.count ?? 0, byteCount: bytes,

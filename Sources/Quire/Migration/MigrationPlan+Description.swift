@@ -39,8 +39,12 @@ extension MigrationPlan: CustomStringConvertible {
   private var total: String {
     let rows = rewrittenObjectCount.counting("row")
     let links = rebuiltEntryCount.counting("link")
-    return "To write: \(rows), \(links), \(writtenByteCount.counting("byte")); "
+    let written =
+      "To write: \(rows), \(links), \(writtenByteCount.counting("byte")); "
       + "about \(Self.text(estimatedMilliseconds))."
+    guard !entities(.deferred).isEmpty else { return written }
+    return written + "\nLeft for later: \(deferredObjectCount.counting("row")), "
+      + "\(deferredByteCount.counting("byte"))."
   }
 
   private var obstacleList: String {

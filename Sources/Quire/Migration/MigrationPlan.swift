@@ -20,6 +20,10 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     case kept
     /// Every object is written anew in the new layout.
     case rewritten
+    /// The entity's new layout is in force at once; objects are written in it as they are saved, or
+    /// when the migration is finished. See
+    /// ``PersistentStoreOptions/defersLightweightMigration``.
+    case deferred
     /// The entity is new: it has no objects.
     case added
     /// The entity goes, with its objects.
@@ -34,9 +38,10 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     /// The entity's name in the old model; `nil` when it is added.
     public let sourceName: String?
     public let action: Action
-    /// The entity's own objects, which are rows of the store; without those of subentities.
+    /// The entity's own objects, which are rows of the store; without those of subentities. Of a
+    /// deferred entity those that are left to be rewritten: no more than these.
     public let objectCount: Int
-    /// What the rows take of the file before the migration, about: whole pages.
+    /// What these rows take of the file before the migration, about: whole pages.
     public let byteCount: Int
     /// See ``MigrationPlan/estimatedDuration``.
     public let estimatedMilliseconds: Double
@@ -132,6 +137,12 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
 
   /// How many objects are written anew.
   public var rewrittenObjectCount: Int { entities(.rewritten).reduce(0) { $0 + $1.objectCount } }
+
+  /// How many objects are left to be written anew later.
+  public var deferredObjectCount: Int { entities(.deferred).reduce(0) { $0 + $1.objectCount } }
+
+  /// What these take of the file, about.
+  public var deferredByteCount: Int { entities(.deferred).reduce(0) { $0 + $1.byteCount } }
 
   /// How many entries of indexes are written anew.
   public var rebuiltEntryCount: Int { indexes(.rebuilt).reduce(0) { $0 + $1.entryCount } }

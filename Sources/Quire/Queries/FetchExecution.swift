@@ -171,6 +171,8 @@ struct FetchExecution {
   ) throws -> Bool {
     guard let tree = try view.rows(of: target.storage) else { return true }
     let number = target.storage.stored.number
+    let scratch = RowScratch()
+    defer { withExtendedLifetime(scratch) {} }
     var cursor = tree.cursor()
     var isInside = try cursor.first()
     while isInside {
@@ -179,7 +181,7 @@ struct FetchExecution {
         let row = RowSubject(
           reference: reference,
           source: .borrowed(
-            try RowReader(try cursor.valueBytes, layout: target.storage.layout)),
+            try RowReader(try cursor.valueBytes, layout: target.storage.layout, scratch)),
           storage: target.storage, view: view)
         let match =
           followsChanges

@@ -34,12 +34,15 @@ final class EntityStorage: Sendable {
 /// The entities of one store, by model index and by number.
 final class StoreEntities: Sendable {
   let schema: StoreSchema
+  /// What the schema says about where rows and links lie.
+  let schemaBytes: [UInt8]
   /// By the entity's index in the model; `nil` for abstract entities.
   let byIndex: [EntityStorage?]
   private let byNumber: [UInt16: EntityStorage]
 
   init(_ model: ModelBinding, schema: StoreSchema, identity: StoreIdentity) throws {
     self.schema = schema
+    schemaBytes = schema.entityBytes
     var byIndex: [EntityStorage?] = []
     var byNumber: [UInt16: EntityStorage] = [:]
     for binding in model.entities {
@@ -68,12 +71,25 @@ final class StoreEntities: Sendable {
 /// owner even while the snapshot lives.
 struct Row {
   private let reader: RowReader
-  /// The page, or the assembled value, that the bytes lie in.
+  /// The page, the assembled value, or the scratch that the bytes lie in.
   private let owner: AnyObject
 
+  /// - Parameter layout: the current one; a row of an older one is kept as it is in this.
   init(_ value: StoredValue, layout: RowLayout) throws(RowError) {
-    reader = try RowReader(value.bytes, layout: layout)
+    guard RowReader.isCurrent(value.bytes, layout) else {
+      self = try Row(older: value, layout)
+      return
+    }
+    reader = try RowReader(current: value.bytes, layout)
     owner = value.owner
+  }
+
+  @inline(never)
+  private init(older value: StoredValue, _ layout: RowLayout) throws(RowError) {
+    defer { withExtendedLifetime(value.owner) {} }
+    let scratch = RowScratch()
+    reader = try RowReader(value.bytes, layout: layout, scratch)
+    owner = scratch
   }
 
   var version: UInt32 { withExtendedLifetime(owner) { reader.version } }

@@ -25,10 +25,13 @@ final class RowLayout: Sendable {
   let variableCount: Int
   /// Where the end offsets of the variable fields begin.
   let offsetsStart: Int
+  /// Layouts that rows of the entity may have as well, after a deferred migration.
+  let older: [OlderLayout]
 
-  init(number: UInt16, fields: [Field]) {
+  init(number: UInt16, fields: [Field], older: [OlderLayout] = []) {
     self.number = number
     self.fields = fields
+    self.older = older
     var offset = RowLayout.headerByteCount + (fields.count + 7) / 8
     var variables = 0
     places = fields.map { field in
@@ -66,12 +69,21 @@ final class RowLayout: Sendable {
     }
   }
 
+  /// The number of the layout that follows, which no row has.
+  var nextNumber: UInt16 {
+    let used = Set(older.map(\.layout.number)).union([number])
+    var next = number &+ 1
+    while used.contains(next) { next &+= 1 }
+    return next
+  }
+
   func index(of name: String) -> Int? { fields.firstIndex { $0.name == name } }
 }
 
 extension RowLayout: Hashable {
   static func == (left: RowLayout, right: RowLayout) -> Bool {
-    left === right || (left.number == right.number && left.fields == right.fields)
+    left === right
+      || (left.number == right.number && left.fields == right.fields && left.older == right.older)
   }
   func hash(into hasher: inout Hasher) { hasher.combine(fields) }
 }

@@ -22,6 +22,7 @@ struct RowReader {
   private let isWide: Bool
   private let valuesStart: Int
 
+  /// Reads a row of this layout, and refuses one of another.
   init(_ bytes: UnsafeRawBufferPointer, layout: RowLayout) throws(RowError) {
     guard bytes.count >= layout.offsetsStart else {
       throw RowError(reason: "a row of \(bytes.count) bytes is shorter than its fixed part")
@@ -30,6 +31,37 @@ struct RowReader {
     guard number == layout.number else {
       throw RowError(reason: "a row has layout \(number), its entity has \(layout.number)")
     }
+    try self.init(current: bytes, layout)
+  }
+
+  /// Reads a row of this layout, or of one of its older ones: then what is read is the row as it is
+  /// in this one, in `scratch`, which must outlive the reader.
+  @inline(__always)
+  init(
+    _ bytes: UnsafeRawBufferPointer, layout: RowLayout, _ scratch: RowScratch
+  ) throws(RowError) {
+    if RowReader.isCurrent(bytes, layout) {
+      try self.init(current: bytes, layout)
+    } else {
+      try self.init(current: try scratch.row(of: bytes, layout), layout)
+    }
+  }
+
+  /// Whether the row has this layout and its whole fixed part.
+  @inline(__always)
+  static func isCurrent(_ bytes: UnsafeRawBufferPointer, _ layout: RowLayout) -> Bool {
+    bytes.count >= layout.offsetsStart
+      && UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self)) == layout.number
+  }
+
+  /// - Returns: `nil` when the bytes are too few for any row.
+  static func layoutNumber(of bytes: UnsafeRawBufferPointer) -> UInt16? {
+    guard bytes.count >= RowLayout.headerByteCount else { return nil }
+    return UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self))
+  }
+
+  /// - Parameter bytes: of this layout, with their whole fixed part.
+  init(current bytes: UnsafeRawBufferPointer, _ layout: RowLayout) throws(RowError) {
     self.bytes = bytes
     self.layout = layout
     isWide = bytes[2] & RowLayout.wideOffsetsFlag != 0

@@ -17,7 +17,8 @@ struct StoreSchema: Sendable {
   static let tree = "schema"
   /// The tree of key counters: key space number to the last key given, u64.
   static let keysTree = "keys"
-  /// The format of rows, links and schema that this version writes. On disk, for ever.
+  /// The format of rows, links and schema that this version writes, but while a deferred migration
+  /// is not finished. On disk, for ever.
   static let format: UInt32 = 1
 
   var entities: [StoredEntity]
@@ -88,24 +89,28 @@ extension StoreSchema {
       try transaction.mutableIndexTree(StoreSchema.tree)
       ?? transaction.createIndexTree(StoreSchema.tree)
     try tree.removeAll()
-    var format = ByteWriter()
-    format.append(StoreSchema.format)
-    try tree.put(format.bytes, for: Array("format".utf8))
+    try writeLayouts(to: tree)
     try tree.put(ModelArchive.encode(model), for: Array("model".utf8))
     try tree.put(StoreSchema.hashBytes(of: model), for: Array("hashes".utf8))
     if let versionName { try tree.put(Array(versionName.utf8), for: Array("version".utf8)) }
-    var writer = ByteWriter()
-    writer.append(lastEntityNumber)
-    writer.append(lastLinkNumber)
-    writer.append(UInt32(entities.count))
-    for entity in entities { entity.write(to: &writer) }
-    try tree.put(writer.bytes, for: Array("entities".utf8))
+    try tree.put(entityBytes, for: Array("entities".utf8))
     if !migrations.isEmpty {
       try tree.put(MigrationRecord.encode(migrations), for: Array(StoreSchema.migrationsKey.utf8))
     }
     for (key, value) in metadata {
       try tree.put(value.archived(), for: Array((StoreSchema.metadataPrefix + key).utf8))
     }
+  }
+
+  /// Entities, their current layouts and their links as the schema keeps them. Every migration that
+  /// changes how rows are written changes these bytes; finishing a deferred one does not.
+  var entityBytes: [UInt8] {
+    var writer = ByteWriter()
+    writer.append(lastEntityNumber)
+    writer.append(lastLinkNumber)
+    writer.append(UInt32(entities.count))
+    for entity in entities { entity.write(to: &writer) }
+    return writer.bytes
   }
 
   /// Keys of the user; no key of ours begins so.
@@ -137,9 +142,9 @@ extension StoreSchema {
   /// Reads all but the model, which only a store that needs migration is asked for.
   ///
   /// - Returns: `nil` when the store has no schema: nobody has put objects into it yet.
-  init?(from snapshot: Snapshot) throws {
-    guard let tree = try snapshot.indexTree(StoreSchema.tree) else { return nil }
-    try StoreSchema.checkFormat(in: tree)
+  init?(from reader: some TreeReader) throws {
+    guard let tree = try reader.indexTree(StoreSchema.tree) else { return nil }
+    let format = try StoreSchema.checkedFormat(in: tree)
     guard let value = try tree.value(for: Array("entities".utf8)) else {
       throw StoreSchema.damaged("has no entities")
     }
@@ -164,6 +169,7 @@ extension StoreSchema {
     migrations = try StoreSchema.decodeMigrations(
       tree.value(for: Array(StoreSchema.migrationsKey.utf8)))
     metadata = [:]
+    try readLayouts(in: tree, format: format)
     var cursor = tree.cursor()
     var isInside = try cursor.seek(to: Array(StoreSchema.metadataPrefix.utf8))
     while isInside {
@@ -175,15 +181,17 @@ extension StoreSchema {
     }
   }
 
-  private static func checkFormat(in tree: IndexTree) throws {
+  private static func checkedFormat(in tree: IndexTree) throws -> UInt32 {
     guard let found = try tree.value(for: Array("format".utf8))?.integer(UInt32.self) else {
       throw damaged("has no format number")
     }
-    if found > format {
+    if found > formatWithOlderLayouts {
       throw PersistenceError(
         .persistentStoreOpen,
-        "the store's objects have format \(found); this version reads up to \(format)")
+        "the store's objects have format \(found); this version reads up to "
+          + "\(formatWithOlderLayouts)")
     }
+    return found
   }
 
   /// The version hashes of the model a store was written with.
@@ -218,6 +226,14 @@ extension StoreSchema {
       writer.append(contentsOf: entity.versionHash.bytes)
     }
     return writer.bytes
+  }
+
+  /// Whether the store's rows and links lie as ``entityBytes`` says.
+  static func hasEntities(_ bytes: [UInt8], in reader: some TreeReader) throws -> Bool {
+    guard let value = try reader.indexTree(tree)?.value(for: Array("entities".utf8)) else {
+      return false
+    }
+    return value.withBytes { $0.elementsEqual(bytes) }
   }
 
   /// Whether the store was written with a model whose hashes are these.

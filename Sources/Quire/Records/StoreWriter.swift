@@ -47,7 +47,7 @@ final class StoreWriter {
       let tree = try existingRows(of: storage.stored),
       let value = try tree.value(for: reference.key)
     else { return nil }
-    return try value.withBytes { try body(try RowReader($0, layout: storage.layout)) }
+    return try Row(value, layout: storage.layout).withReader(body)
   }
 
   private func existingRows(of stored: StoredEntity) throws -> MutableRecordTree? {

@@ -18,6 +18,8 @@ struct StoredEntity: Hashable, Sendable {
   var keySpace: UInt16
   var layout: RowLayout
   var links: [Link]
+  /// The rows that may have one of the layout's older ones; `nil` when it has none.
+  var unfinished: UnfinishedRows?
 
   /// The tree of the entity's rows; made when the first row is.
   var rowTree: String { "rows/\(number)" }
@@ -40,12 +42,7 @@ extension StoredEntity {
     writer.append(number)
     writer.append(name)
     writer.append(keySpace)
-    writer.append(layout.number)
-    writer.append(UInt32(layout.fields.count))
-    for field in layout.fields {
-      writer.append(field.name)
-      writer.append(field.kind.rawValue)
-    }
+    layout.write(to: &writer)
     writer.append(UInt32(links.count))
     for link in links {
       writer.append(link.relationship)
@@ -58,7 +55,29 @@ extension StoredEntity {
     number = try reader.read()
     name = try reader.readString()
     keySpace = try reader.read()
-    let layoutNumber = try reader.read(UInt16.self)
+    layout = try RowLayout(from: &reader)
+    links = []
+    for _ in 0..<(try reader.readCount(minimumWidth: 7)) {
+      links.append(
+        Link(
+          relationship: try reader.readString(), number: try reader.read(),
+          isOrdered: try reader.readBool()))
+    }
+  }
+}
+
+extension RowLayout {
+  func write(to writer: inout ByteWriter) {
+    writer.append(number)
+    writer.append(UInt32(fields.count))
+    for field in fields {
+      writer.append(field.name)
+      writer.append(field.kind.rawValue)
+    }
+  }
+
+  convenience init(from reader: inout ByteReader) throws(ByteReaderError) {
+    let number = try reader.read(UInt16.self)
     var fields: [RowLayout.Field] = []
     for _ in 0..<(try reader.readCount(minimumWidth: 5)) {
       let name = try reader.readString()
@@ -71,13 +90,6 @@ extension StoredEntity {
       }
       fields.append(RowLayout.Field(name: name, kind: kind))
     }
-    layout = RowLayout(number: layoutNumber, fields: fields)
-    links = []
-    for _ in 0..<(try reader.readCount(minimumWidth: 7)) {
-      links.append(
-        Link(
-          relationship: try reader.readString(), number: try reader.read(),
-          isOrdered: try reader.readBool()))
-    }
+    self.init(number: number, fields: fields)
   }
 }

@@ -46,12 +46,26 @@ public let InferMappingModelAutomaticallyOption = PersistentStoreOption(
 public let ReadOnlyPersistentStoreOption = PersistentStoreOption(
   rawValue: "NSReadOnlyPersistentStoreOption")
 
+/// Let a migration be finished later: see ``PersistentStoreOptions/defersLightweightMigration``.
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let PersistentStoreDeferredLightweightMigrationOptionKey = PersistentStoreOption(
+  rawValue: "NSPersistentStoreDeferredLightweightMigrationOptionKey")
+
 /// How to add a store. Written as a dictionary of Core Data's option names, or property by
 /// property.
 public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   public var migratesAutomatically = false
   public var infersMappingModel = false
   public var isReadOnly = false
+  /// Whether an inferred migration leaves objects in their old layout, where all that changes is
+  /// attributes and the like: the store can be used at once, however large it is. The objects are
+  /// read as if they had been rewritten, and written anew when they are saved, or by
+  /// ``PersistentStoreCoordinator/finishDeferredLightweightMigration()``.
+  ///
+  /// Until that has happened, earlier versions of Quire than this one refuse the store. Has a
+  /// meaning only together with ``migratesAutomatically`` and ``infersMappingModel``; without it a
+  /// migration also rewrites what earlier ones have deferred.
+  public var defersLightweightMigration = false
   /// Whether a store that is migrated is copied before, and where to; of several steps, before the
   /// first.
   public var migrationBackup = MigrationBackup.none
@@ -75,6 +89,7 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
       case MigratePersistentStoresAutomaticallyOption: migratesAutomatically = value
       case InferMappingModelAutomaticallyOption: infersMappingModel = value
       case ReadOnlyPersistentStoreOption: isReadOnly = value
+      case PersistentStoreDeferredLightweightMigrationOptionKey: defersLightweightMigration = value
       default: break
       }
     }
@@ -83,6 +98,12 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   /// Migrate, and infer how.
   public static let migrating: PersistentStoreOptions = [
     MigratePersistentStoresAutomaticallyOption: true, InferMappingModelAutomaticallyOption: true,
+  ]
+
+  /// Migrate, infer how, and leave for later what can be left.
+  public static let deferring: PersistentStoreOptions = [
+    MigratePersistentStoresAutomaticallyOption: true, InferMappingModelAutomaticallyOption: true,
+    PersistentStoreDeferredLightweightMigrationOptionKey: true,
   ]
 }
 

@@ -94,6 +94,9 @@ public struct StoreInspection: Sendable {
       storage.binding.entity.attributes.filter { !$0.isOptional && !$0.isTransient }.map(\.name))
     var missing: [String: Int] = [:]
     var lastKey: Int64 = 0
+    var olderCount = 0
+    let scratch = RowScratch()
+    defer { withExtendedLifetime(scratch) {} }
     var cursor = tree.cursor()
     var isInside = try cursor.first()
     while isInside {
@@ -101,7 +104,12 @@ public struct StoreInspection: Sendable {
       lastKey = try cursor.key
       let place = "\(storage.stored.name)/p\(lastKey)"
       do {
-        let row = try RowReader(try cursor.valueBytes, layout: storage.layout)
+        let bytes = try cursor.valueBytes
+        if !RowReader.isCurrent(bytes, storage.layout) {
+          olderCount += 1
+          inspectOlderRow(place, lastKey, storage)
+        }
+        let row = try RowReader(bytes, layout: storage.layout, scratch)
         if row.version == 0 { findings.append("\(place) has version 0") }
         for (field, description) in storage.layout.fields.enumerated() {
           if description.kind == .reference {
@@ -123,7 +131,27 @@ public struct StoreInspection: Sendable {
       notes.append(
         "\(storage.stored.name).\(name) is required and has no value in \(count) objects")
     }
+    inspectOlderRows(olderCount, storage)
     try inspectKeys(storage, lastKey, view)
+  }
+
+  /// A row that finishing would pass over could not be read afterwards.
+  private mutating func inspectOlderRow(_ place: String, _ key: Int64, _ storage: EntityStorage) {
+    if let unfinished = storage.stored.unfinished, key < unfinished.firstKey {
+      findings.append(
+        "\(place) has an older layout, but those below p\(unfinished.firstKey) have none")
+    }
+  }
+
+  private mutating func inspectOlderRows(_ count: Int, _ storage: EntityStorage) {
+    guard let unfinished = storage.stored.unfinished else { return }
+    let name = storage.stored.name
+    notes.append("\(name) has \(count) objects that a deferred migration is to rewrite")
+    if count > unfinished.count {
+      findings.append(
+        "\(name) has \(count) objects of older layouts, and \(unfinished.count) at most are said "
+          + "to be left")
+    }
   }
 
   private mutating func inspectKeys(

@@ -16,7 +16,8 @@ public struct StoreSummary: Sendable {
 
   /// The store's UUID.
   public let identifier: UUID
-  /// The number of the format of rows, links and schema.
+  /// The number of the format of rows, links and schema: 1, or 2 while a deferred migration is not
+  /// finished.
   public let objectFormat: Int
   /// The name of the model's version, when the model had named versions.
   public let versionName: String?
@@ -26,6 +27,8 @@ public struct StoreSummary: Sendable {
   public let entities: [EntityCount]
   /// The migrations the store has been through, oldest first: the last 50 of them.
   public let migrationHistory: [MigrationRecord]
+  /// What a deferred migration has left; `nil` when nothing is.
+  public let deferredMigration: DeferredMigration?
   public let statistics: StoreStatistics
 
   public var objectCount: Int { entities.reduce(0) { $0 + $1.objectCount } }
@@ -38,20 +41,22 @@ public struct StoreSummary: Sendable {
         throw PersistenceError(.persistentStoreOpen, "the store holds no objects: it has no schema")
       }
       return StoreSummary(
-        identifier: UUID(pages.identity), objectFormat: Int(StoreSchema.format),
+        identifier: UUID(pages.identity), objectFormat: Int(schema.currentFormat),
         versionName: schema.versionName,
         modelChecksum: try StoreSchema.model(in: snapshot).versionChecksum,
         entities: try schema.entities.sorted { $0.name < $1.name }.map {
           EntityCount(
             name: $0.name, objectCount: try snapshot.recordTree($0.rowTree)?.count ?? 0)
         },
-        migrationHistory: schema.migrations, statistics: pages.statistics)
+        migrationHistory: schema.migrations,
+        deferredMigration: try DeferredMigration(schema, snapshot), statistics: pages.statistics)
     }
   }
 
   private init(
     identifier: UUID, objectFormat: Int, versionName: String?, modelChecksum: VersionHash,
-    entities: [EntityCount], migrationHistory: [MigrationRecord], statistics: StoreStatistics
+    entities: [EntityCount], migrationHistory: [MigrationRecord],
+    deferredMigration: DeferredMigration?, statistics: StoreStatistics
   ) {
     self.identifier = identifier
     self.objectFormat = objectFormat
@@ -59,6 +64,7 @@ public struct StoreSummary: Sendable {
     self.modelChecksum = modelChecksum
     self.entities = entities
     self.migrationHistory = migrationHistory
+    self.deferredMigration = deferredMigration
     self.statistics = statistics
   }
 }

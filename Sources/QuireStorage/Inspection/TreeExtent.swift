@@ -15,10 +15,12 @@ package struct TreeExtent: Hashable, Sendable {
 
   package var byteCount: Int { pageCount * pageSize }
 
-  /// The nodes read of one level, at most.
+  /// The nodes read of one level, at most, unless the caller says otherwise.
   package static let sampleCount = 64
 
-  fileprivate init<Layout: NodeLayout>(of tree: Tree<Layout>) throws(StorageError) {
+  fileprivate init<Layout: NodeLayout>(
+    of tree: Tree<Layout>, _ sampleCount: Int
+  ) throws(StorageError) {
     pageSize = tree.space.pageSize
     try tree.state.checkUsable()
     let ticket = try tree.space.enter()
@@ -36,7 +38,8 @@ package struct TreeExtent: Hashable, Sendable {
         pageCount += levelPageCount
         return
       }
-      sample = try TreeExtent.children(of: sample.map(\.node), count: found, in: tree)
+      sample = try TreeExtent.children(
+        of: sample.map(\.node), count: found, sampleCount, in: tree)
     }
     guard tree.state.hasLongValues else { return }
     var runPageCount = 0
@@ -61,7 +64,7 @@ package struct TreeExtent: Hashable, Sendable {
   ///
   /// - Parameter count: the children in all.
   private static func children<Layout: NodeLayout>(
-    of nodes: [Page], count: Int, in tree: Tree<Layout>
+    of nodes: [Page], count: Int, _ sampleCount: Int, in tree: Tree<Layout>
   ) throws(StorageError) -> [(id: PageID, node: Page)] {
     var sample: [(id: PageID, node: Page)] = []
     let wanted = min(count, sampleCount)
@@ -80,10 +83,22 @@ package struct TreeExtent: Hashable, Sendable {
 
 extension RecordTree {
   /// How much of the file the tree takes, about.
-  package func extent() throws(StorageError) -> TreeExtent { try TreeExtent(of: tree) }
+  ///
+  /// - Parameter sampleCount: the nodes read of one level, at most.
+  package func extent(
+    sampleCount: Int = TreeExtent.sampleCount
+  ) throws(StorageError) -> TreeExtent {
+    try TreeExtent(of: tree, sampleCount)
+  }
 }
 
 extension IndexTree {
   /// How much of the file the tree takes, about.
-  package func extent() throws(StorageError) -> TreeExtent { try TreeExtent(of: tree) }
+  ///
+  /// - Parameter sampleCount: the nodes read of one level, at most.
+  package func extent(
+    sampleCount: Int = TreeExtent.sampleCount
+  ) throws(StorageError) -> TreeExtent {
+    try TreeExtent(of: tree, sampleCount)
+  }
 }

@@ -11,6 +11,8 @@ struct MigrateCommand: Command {
       .model, .init("to", "VERSION", "the name of a version; the current one unless given"),
       .init("mapping", "FILE", "migrate by this mapping model, .xcmappingmodel or .cdm"),
       .init("backup", "FILE", "copy the store there before; quire restore puts it back"),
+      .init(flag: "deferred", "leave objects in their old layout where that is possible"),
+      .init(flag: "finish", "rewrite what deferred migrations have left"),
       .init(flag: "dry-run", "only say what would be done"), .json,
     ],
     discussion: """
@@ -21,6 +23,9 @@ struct MigrateCommand: Command {
       is that of the first.
       A mapping model is carried out from the version that the store has, one object after the
       other. One that names policies needs the application that has their classes.
+
+      A deferred migration hardly depends on the size of the store, which can be used at once;
+      --finish rewrites the objects later. A migration that is not deferred finishes as well.
       """)
 
   let store: URL
@@ -28,15 +33,24 @@ struct MigrateCommand: Command {
   private let version: String?
   private let mapping: URL?
   let backup: URL?
+  private let isDeferred: Bool
+  private let finishes: Bool
   let isDryRun: Bool
   let isJSON: Bool
 
-  init(_ arguments: Arguments) {
+  init(_ arguments: Arguments) throws(UsageError) {
     store = URL(filePath: arguments.operands[0])
     modelPath = arguments.requiredValue(of: "model")
     version = arguments.value(of: "to")
     mapping = arguments.value(of: "mapping").map { URL(filePath: $0) }
     backup = arguments.value(of: "backup").map { URL(filePath: $0) }
+    isDeferred = arguments.has(flag: "deferred")
+    finishes = arguments.has(flag: "finish")
+    guard !(isDeferred && finishes) else {
+      throw UsageError(
+        "--deferred leaves for later what --finish does: use one of them.",
+        usage: Self.syntax.usage)
+    }
     isDryRun = arguments.has(flag: "dry-run")
     isJSON = arguments.has(flag: "json")
   }
@@ -46,12 +60,12 @@ struct MigrateCommand: Command {
     if let mapping { return try migrate(by: mapping, to: model.currentVersion, console) }
     let (path, plan) = try Tool.working(on: store) {
       (
-        try MigrationPath.path(forStoreAt: store, to: model),
-        try MigrationPlan.plan(forStoreAt: store, to: model)
+        try MigrationPath.path(forStoreAt: store, to: model, options: options),
+        try MigrationPlan.plan(forStoreAt: store, to: model, options: options)
       )
     }
     guard let path, let plan else {
-      answer(console, model, nil, nil, nil)
+      try answerCurrent(console, model)
       return .good
     }
     warnOfTheWayBack(plan, model, console)
@@ -76,6 +90,8 @@ struct MigrateCommand: Command {
     return .good
   }
 
+  private var options: PersistentStoreOptions { isDeferred ? .deferring : .migrating }
+
   /// - Throws: when the backup's file is there already.
   func checkBackup() throws {
     guard let backup, FileManager.default.fileExists(atPath: backup.path) else { return }
@@ -94,12 +110,42 @@ struct MigrateCommand: Command {
     let clock = ContinuousClock()
     let start = clock.now
     let coordinator = PersistentStoreCoordinator(versionedModel: model)
-    var options = PersistentStoreOptions.migrating
+    var options = options
     if let backup { options.migrationBackup = .copy(to: backup) }
     let opened = try coordinator.addPersistentStore(type: .quire, at: store, options: options)
     let duration = clock.now - start
     try coordinator.remove(opened)
     return (opened.migrationReport?.plan, duration)
+  }
+
+  /// Of a store that has the version already.
+  private func answerCurrent(_ console: Console, _ model: VersionedModel) throws {
+    let left = try Tool.working(on: store) { try StoreSummary(of: store).deferredMigration }
+    guard let left else { return answer(console, model, nil, nil, nil) }
+    let objects = "\(left.objectCount.counting("object")) of \(left.byteCount.grouped) bytes"
+    guard finishes else {
+      answer(console, model, nil, nil, nil)
+      console.note("a deferred migration has left up to \(objects): --finish rewrites them")
+      return
+    }
+    let duration = isDryRun ? nil : try Tool.working(on: store) { try finish(model) }
+    if isJSON {
+      answer(console, model, nil, nil, nil, left, duration)
+    } else if let duration {
+      console.print("finished in \(duration.milliText): up to \(objects) rewritten")
+    } else {
+      console.print("To rewrite: up to \(objects).\nNothing was written: this was a dry run.")
+    }
+  }
+
+  private func finish(_ model: VersionedModel) throws -> Duration {
+    let start = ContinuousClock.now
+    let coordinator = PersistentStoreCoordinator(versionedModel: model)
+    let opened = try coordinator.addPersistentStore(type: .quire, at: store)
+    try coordinator.finishDeferredLightweightMigration()
+    let duration = ContinuousClock.now - start
+    try coordinator.remove(opened)
+    return duration
   }
 
   private func destination(in model: VersionedModel) throws -> VersionedModel {
@@ -123,15 +169,18 @@ struct MigrateCommand: Command {
   /// - Parameters:
   ///   - path: `nil` when there is nothing to do, like the plan.
   ///   - duration: `nil` when nothing was done.
+  ///   - finished: what deferred migrations had left, and was or would be rewritten now.
   private func answer(
     _ console: Console, _ model: VersionedModel, _ path: MigrationPath?, _ plan: MigrationPlan?,
-    _ duration: Duration?
+    _ duration: Duration?, _ finished: DeferredMigration? = nil, _ finishing: Duration? = nil
   ) {
     guard isJSON else {
       if let duration {
         let objects = (plan?.rewrittenObjectCount ?? 0).counting("object")
         let copy = backup.map { "; as it was in \($0.path)" } ?? ""
-        console.print("migrated in \(duration.milliText), \(objects) rewritten\(copy)")
+        let left = plan?.deferredObjectCount ?? 0
+        let later = left > 0 ? ", \(left.grouped) left for later" : ""
+        console.print("migrated in \(duration.milliText), \(objects) rewritten\(later)\(copy)")
       } else if let path, let plan {
         print(path, plan, console)
         if plan.obstacles.isEmpty { console.print("Nothing was written: this was a dry run.") }
@@ -154,6 +203,12 @@ struct MigrateCommand: Command {
           ]
         }),
       "plan": plan.map { JSONValue($0) } ?? .null,
+      "finished": finished.map { left in
+        [
+          "objects": JSONValue(left.objectCount), "bytes": JSONValue(left.byteCount),
+          "milliseconds": finishing.map { JSONValue($0.milliseconds) } ?? .null,
+        ]
+      } ?? .null,
     ])
   }
 }

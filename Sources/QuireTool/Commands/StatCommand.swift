@@ -49,6 +49,10 @@ struct StatCommand: Command {
       table.add("UUID", summary.identifier.uuidString)
       table.add("model version", summary.versionName ?? "without a name")
       table.add("model checksum", summary.modelChecksum.short)
+      if let left = summary.deferredMigration {
+        let entities = left.entities.map { "\($0.name) \($0.objectCount.grouped)" }
+        table.add("left to rewrite", "up to " + entities.joined(separator: ", "))
+      }
       table.add("objects", summary.objectCount.grouped)
       let counts = Table.counts(summary.entities.map { ($0.name, $0.objectCount) })
       blocks.append(counts.isEmpty ? table.text : "\(table.text)\n\(counts)")
@@ -85,6 +89,11 @@ struct StatCommand: Command {
         (
           "migrations",
           summary.map { .array($0.migrationHistory.map { JSONValue($0) }) } ?? .null
+        ),
+        (
+          "deferred",
+          .object(
+            summary?.deferredMigration?.entities.map { ($0.name, JSONValue($0.objectCount)) } ?? [])
         ),
         ("pageSize", JSONValue(anatomy.pageSize)),
         ("pages", JSONValue(anatomy.pageCount)),

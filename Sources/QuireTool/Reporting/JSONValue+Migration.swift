@@ -10,6 +10,8 @@ extension JSONValue {
       "to": .string(plan.destinationVersion),
       "isPossible": JSONValue(plan.obstacles.isEmpty),
       "rewrittenObjects": JSONValue(plan.rewrittenObjectCount),
+      "deferredObjects": JSONValue(plan.deferredObjectCount),
+      "deferredBytes": JSONValue(plan.deferredByteCount),
       "rebuiltEntries": JSONValue(plan.rebuiltEntryCount),
       "writtenBytes": JSONValue(plan.writtenByteCount),
       "estimatedMilliseconds": JSONValue(plan.estimatedMilliseconds),

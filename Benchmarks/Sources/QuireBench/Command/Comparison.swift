@@ -78,6 +78,8 @@ struct Comparison {
         let results = try measure(workload, count, mode, contender)
         for index in rows.indices {
           guard let result = results.first(where: { $0.workload == rows[index].name }) else {
+            // A part of the work may be told of ours alone.
+            if contender.engine != .quire { continue }
             throw BenchmarkError("\(workload.name) printed no \(rows[index].name)")
           }
           rows[index].results[contender.engine, default: []].append(result)

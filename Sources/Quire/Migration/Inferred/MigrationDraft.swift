@@ -16,10 +16,14 @@ struct MigrationDraft {
     var stored: StoredEntity
     var fields: [FieldSource] = []
     var isRewritten = false
+    /// Whether rows stay that have older layouts than the entity's new one.
+    var isDeferred: Bool { stored.unfinished != nil }
     var objectCount = 0
   }
 
   let model: ManagedObjectModel
+  /// Whether rows are left in their old layout where they can be.
+  let defers: Bool
   let oldSchema: StoreSchema
   private(set) var newSchema: StoreSchema
   private(set) var entities: [EntityDraft] = []
@@ -33,9 +37,10 @@ struct MigrationDraft {
 
   init(
     _ difference: ModelDifference, _ model: ManagedObjectModel, _ schema: StoreSchema,
-    _ snapshot: Snapshot
+    _ snapshot: Snapshot, defers: Bool = false
   ) throws {
     self.model = model
+    self.defers = defers
     oldSchema = schema
     newSchema = schema
     newSchema.entities = []
@@ -50,7 +55,7 @@ struct MigrationDraft {
         destination: entity, change: change, old: old,
         stored: StoredEntity(
           number: number, name: entity.name, keySpace: old?.keySpace ?? number,
-          layout: RowLayout(for: entity, number: (old?.layout.number ?? 0) &+ 1), links: []))
+          layout: RowLayout(for: entity, number: old?.layout.nextNumber ?? 1), links: []))
       draft.objectCount = try old.flatMap { try snapshot.recordTree($0.rowTree)?.count } ?? 0
       entities.append(draft)
     }
@@ -63,7 +68,7 @@ struct MigrationDraft {
       from: difference.source, to: model, entities, schema, snapshot
     ).relinked()
     try assignLinks()
-    assignFields()
+    try assignFields()
     newSchema.entities = entities.map(\.stored)
   }
 
@@ -126,13 +131,17 @@ struct MigrationDraft {
 
   // MARK: Fields
 
-  private mutating func assignFields() {
+  private mutating func assignFields() throws {
     for index in entities.indices {
       var draft = entities[index]
       draft.fields = draft.stored.layout.fields.map { source(of: $0, in: draft) }
       if let old = draft.old, draft.objectCount > 0 {
-        if canKeepRows(of: draft, old) {
-          draft.stored.layout = renamed(old.layout, draft)
+        if canKeepRows(of: draft, old), defers || old.unfinished == nil {
+          draft.stored.layout = try renamed(old.layout, draft)
+          draft.stored.unfinished = old.unfinished
+        } else if defers, let layout = try deferred(draft, old) {
+          draft.stored.layout = layout
+          draft.stored.unfinished = UnfinishedRows(count: draft.objectCount)
         } else {
           draft.isRewritten = true
         }
@@ -181,12 +190,35 @@ struct MigrationDraft {
   }
 
   /// The old layout under the properties' new names.
-  private func renamed(_ layout: RowLayout, _ draft: EntityDraft) -> RowLayout {
+  private func renamed(_ layout: RowLayout, _ draft: EntityDraft) throws -> RowLayout {
     var fields = layout.fields
     for (index, source) in draft.fields.enumerated() {
       if case .copy(let old) = source { fields[old].name = draft.stored.layout.fields[index].name }
     }
-    return RowLayout(number: layout.number, fields: fields)
+    let renamed = RowLayout(number: layout.number, fields: fields)
+    return RowLayout(
+      number: layout.number, fields: fields,
+      older: try layout.older.map { try OlderLayout($0.layout, to: renamed, $0.sources) })
+  }
+
+  /// The new layout, with all that the entity's rows may have until they are rewritten.
+  ///
+  /// - Returns: `nil` when more has to be known of a row than its bytes.
+  private func deferred(_ draft: EntityDraft, _ old: StoredEntity) throws -> RowLayout? {
+    let needsMore = draft.fields.contains { source in
+      switch source {
+      case .link, .convert: true
+      case .copy, .copyOrDefault, .constant, .absent: false
+      }
+    }
+    guard !needsMore, old.layout.older.count < OlderLayout.limit else { return nil }
+    let layout = draft.stored.layout
+    let last = try OlderLayout(old.layout, to: layout, draft.fields)
+    let earlier = try old.layout.older.map { older in
+      try OlderLayout(
+        older.layout, to: layout, draft.fields.map { $0.composed(with: older.sources) })
+    }
+    return RowLayout(number: layout.number, fields: layout.fields, older: [last] + earlier)
   }
 }
 

@@ -262,10 +262,12 @@ struct RelationshipMatching {
       guard let field = side.stored.layout.index(of: side.relationship.name),
         let tree = try snapshot.recordTree(side.stored.rowTree)
       else { return }
+      let scratch = RowScratch()
+      defer { withExtendedLifetime(scratch) {} }
       var cursor = tree.cursor()
       var isInside = try cursor.first()
       while isInside {
-        let row = try RowReader(try cursor.valueBytes, layout: side.stored.layout)
+        let row = try RowReader(try cursor.valueBytes, layout: side.stored.layout, scratch)
         if let member = row.reference(field) {
           try body(Reference(entity: number, key: try cursor.key), member)
         }

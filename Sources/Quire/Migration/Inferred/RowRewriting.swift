@@ -10,7 +10,8 @@ struct RowRewriting: Sendable {
   let snapshot: Snapshot
   /// The entity's number, its tree, and how its rows lie there.
   let stored: StoredEntity
-  let transformation: RowTransformation
+  /// What becomes of rows of the current layout; `nil` when they only are to have it.
+  let transformation: RowTransformation?
   /// What the row of an object leads to, for each link that the transformation numbers.
   let links: [@Sendable (Reference) -> Reference?]
 
@@ -39,6 +40,7 @@ struct RowReading {
   private let rewriting: RowRewriting
   private var cursor: RecordCursor?
   private var isInside = false
+  private let scratch = RowScratch()
 
   init(_ rewriting: RowRewriting) throws {
     self.rewriting = rewriting
@@ -56,12 +58,21 @@ struct RowReading {
     let layout = rewriting.stored.layout
     while isInside, !batch.isFull {
       let key = try cursor.key
-      let row = try RowReader(try cursor.valueBytes, layout: layout)
-      let converted = try transformation.converted(row)
-      let limit = transformation.byteLimit(for: row, converted)
-      try batch.append(key: key, byteLimit: limit) { target in
-        transformation.write(row, converted, to: target) { number in
-          rewriting.links[number](Reference(entity: rewriting.stored.number, key: key))
+      let row = try RowReader(try cursor.valueBytes, layout: layout, scratch)
+      if let transformation {
+        let converted = try transformation.converted(row)
+        let limit = transformation.byteLimit(for: row, converted)
+        try batch.append(key: key, byteLimit: limit) { target in
+          transformation.write(row, converted, to: target) { number in
+            rewriting.links[number](Reference(entity: rewriting.stored.number, key: key))
+          }
+        }
+      } else {
+        try batch.append(key: key, byteLimit: row.bytes.count) { target in
+          if let bytes = row.bytes.baseAddress {
+            target.copyMemory(from: bytes, byteCount: row.bytes.count)
+          }
+          return row.bytes.count
         }
       }
       isInside = try cursor.next()

@@ -52,6 +52,8 @@ public struct MigrationPath: Sendable, CustomStringConvertible {
     public var mappingModel: MappingModel?
     /// The stage that the step is, or is part of.
     public var stage: (any MigrationStage)?
+    /// Whether an inferred step may leave objects in their old layout.
+    var defers = false
 
     public var method: Method {
       stage is CustomMigrationStage ? .customStage : mappingModel == nil ? .inferred : .mappingModel
@@ -101,7 +103,9 @@ extension MigrationPath.Step {
   /// What the step would do to a store in this state.
   func plan(for snapshot: Snapshot) throws -> MigrationPlan {
     guard let mappingModel, needsObjects else {
-      return try Migration(from: source, to: destination).plan(for: snapshot)
+      var migration = Migration(from: source, to: destination)
+      migration.defers = defers
+      return try migration.plan(for: snapshot)
     }
     return try MigrationPlan(of: mappingModel, from: source, to: destination, snapshot)
   }

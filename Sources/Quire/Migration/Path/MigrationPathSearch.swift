@@ -59,7 +59,8 @@ struct MigrationPathSearch {
 
   private func step(_ from: Int, _ to: Int, _ mapping: MappingModel?) -> MigrationPath.Step {
     MigrationPath.Step(
-      source: versions[from], destination: versions[to], mappingModel: mapping, stage: nil)
+      source: versions[from], destination: versions[to], mappingModel: mapping, stage: nil,
+      defers: options.defersLightweightMigration)
   }
 
   // MARK: Every version

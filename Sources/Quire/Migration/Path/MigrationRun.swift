@@ -78,6 +78,7 @@ extension MigrationPath.Step {
   ) throws -> MigrationPlan {
     guard let mappingModel, needsObjects else {
       var migration = Migration(from: source, to: destination)
+      migration.defers = defers
       migration.backup = backup
       migration.progress = progress
       return try migration.run(in: pages)

@@ -4,6 +4,25 @@ extension Workload {
   static let migrateRewrite = rewrite("migrate_rewrite", count: 100_000)
   static let migrateRewriteMillion = rewrite("migrate_rewrite_1m", count: 1_000_000)
 
+  /// What a peer calls adding a column: no row is touched before somebody writes it.
+  static let migrateDeferred = Workload(
+    name: "migrate_deferred",
+    summary: "a required attribute for N artworks, rows left: open call to durable commit",
+    count: 1_000_000, shortCount: 500, modes: [.full], unit: .millisecondsEach,
+    parts: [
+      Part(name: "migrate_deferred", goals: [Goal(.times(1, .sqlite))]),
+      // What is left when the time in write and sync calls is taken off.
+      Part(name: "migrate_deferred_outside", goals: [Goal(.milliseconds(atMost: 1.2))]),
+    ],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: QuireMigrations.makeFixture, body: QuireMigrations.leaveRows,
+        verify: QuireMigrations.verify),
+      Contender(
+        engine: .sqlite, fixture: SQLiteMigrations.makeFixture, body: SQLiteMigrations.addColumn,
+        verify: SQLiteMigrations.verify),
+    ])
+
   static let migrateCustom = Workload(
     name: "migrate_custom",
     summary: "a policy makes teachers and students of N persons, another file",

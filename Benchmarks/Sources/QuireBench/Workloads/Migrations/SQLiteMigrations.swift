@@ -14,6 +14,18 @@ enum SQLiteMigrations {
     withExtendedLifetime(database) {}
   }
 
+  static func addColumn(_ run: Run) throws {
+    run.operationCount = 1
+    let database = try run.time {
+      let database = try SQLiteObjects.open(run)
+      try database.execute(
+        "ALTER TABLE artwork ADD COLUMN rating INTEGER NOT NULL DEFAULT \(Gallery.defaultRating)")
+      return database
+    }
+    run.record("migrate_deferred", 1)
+    withExtendedLifetime(database) {}
+  }
+
   private static let migration = """
     CREATE TABLE artwork_new (
       id INTEGER PRIMARY KEY, title TEXT NOT NULL, slug TEXT NOT NULL, price REAL NOT NULL,

@@ -1,0 +1,166 @@
+import QuireModel
+import QuireStorage
+
+/// How the schema tells of rows that a deferred migration has left in older layouts.
+///
+/// A store with such rows has an object format of its own, so that a version of Quire that knows
+/// nothing of older layouts refuses the store instead of half its rows. When the last of them is
+/// rewritten, the store has the first format again, byte for byte.
+extension StoreSchema {
+  /// The format of a store whose rows may have older layouts. On disk, for ever.
+  static let formatWithOlderLayouts: UInt32 = 2
+  private static let layoutsKey = "layouts"
+
+  var hasOlderLayouts: Bool { entities.contains { $0.unfinished != nil } }
+
+  /// What the store's format is, or is to be.
+  var currentFormat: UInt32 {
+    hasOlderLayouts ? StoreSchema.formatWithOlderLayouts : StoreSchema.format
+  }
+
+  /// Writes format and older layouts, and nothing else of the schema.
+  func writeLayouts(to tree: MutableIndexTree) throws {
+    var format = ByteWriter()
+    format.append(currentFormat)
+    try tree.put(format.bytes, for: Array("format".utf8))
+    let key = Array(StoreSchema.layoutsKey.utf8)
+    if hasOlderLayouts {
+      try tree.put(encodedLayouts(), for: key)
+    } else {
+      try tree.remove(key)
+    }
+  }
+
+  private func encodedLayouts() -> [UInt8] {
+    let unfinished = entities.filter { $0.unfinished != nil }
+    var writer = ByteWriter()
+    writer.append(UInt32(unfinished.count))
+    for entity in unfinished {
+      guard let rows = entity.unfinished else { continue }
+      writer.append(entity.number)
+      writer.append(rows.firstKey)
+      writer.append(Int64(rows.count))
+      writer.append(UInt32(entity.layout.older.count))
+      for older in entity.layout.older {
+        older.layout.write(to: &writer)
+        for source in older.sources { source.write(to: &writer) }
+      }
+    }
+    return writer.bytes
+  }
+
+  /// Adds what the schema says about older layouts to the entities read before.
+  mutating func readLayouts(in tree: IndexTree, format: UInt32) throws {
+    guard let value = try tree.value(for: Array(StoreSchema.layoutsKey.utf8)) else {
+      guard format == StoreSchema.format else {
+        throw StoreSchema.damaged("has format \(format) and no older layouts")
+      }
+      return
+    }
+    guard format == StoreSchema.formatWithOlderLayouts else {
+      throw StoreSchema.damaged("has format \(format) and older layouts")
+    }
+    do {
+      try value.withBytes { try readLayouts($0) }
+    } catch let error as ByteReaderError {
+      throw StoreSchema.damaged(
+        "has unreadable older layouts at byte \(error.offset): no \(error.expected)")
+    } catch let error as RowError {
+      throw StoreSchema.damaged("has older layouts that rows cannot be read with: \(error)")
+    } catch let error as ModelArchiveError {
+      throw StoreSchema.damaged("has older layouts with a value that cannot be read: \(error)")
+    }
+  }
+
+  private mutating func readLayouts(_ bytes: UnsafeRawBufferPointer) throws {
+    var reader = ByteReader(bytes)
+    let count = try reader.readCount(minimumWidth: 22)
+    guard count > 0 else { throw reader.failure("an entity with older layouts") }
+    for _ in 0..<count {
+      let number = try reader.read(UInt16.self)
+      guard let index = entities.firstIndex(where: { $0.number == number }),
+        entities[index].unfinished == nil
+      else { throw reader.failure("an entity that has not come before") }
+      let firstKey = try reader.read(Int64.self)
+      let rowCount = try reader.read(Int64.self)
+      guard firstKey >= 0, rowCount >= 0 else { throw reader.failure("a key and a count") }
+      let layout = entities[index].layout
+      var older: [OlderLayout] = []
+      let olderCount = try reader.readCount(minimumWidth: 6)
+      guard olderCount > 0 else { throw reader.failure("an older layout") }
+      for _ in 0..<olderCount {
+        older.append(try OlderLayout(from: &reader, to: layout))
+      }
+      guard Set(older.map(\.layout.number) + [layout.number]).count == olderCount + 1 else {
+        throw reader.failure("layouts of different numbers")
+      }
+      entities[index].layout = RowLayout(
+        number: layout.number, fields: layout.fields, older: older)
+      entities[index].unfinished = UnfinishedRows(
+        firstKey: firstKey, count: Int(truncatingIfNeeded: rowCount))
+    }
+    guard reader.isAtEnd else { throw reader.failure("end") }
+  }
+}
+
+extension StoredEntity {
+  /// Forgets the older layouts, when no row has one any more.
+  mutating func finish() {
+    layout = RowLayout(number: layout.number, fields: layout.fields)
+    unfinished = nil
+  }
+}
+
+extension OlderLayout {
+  fileprivate init(from reader: inout ByteReader, to current: RowLayout) throws {
+    let layout = try RowLayout(from: &reader)
+    var sources: [RowTransformation.Source] = []
+    for _ in current.fields {
+      sources.append(try RowTransformation.Source(from: &reader, fieldCount: layout.fields.count))
+    }
+    try self.init(layout, to: current, sources)
+  }
+}
+
+extension RowTransformation.Source {
+  /// On disk: add cases, never renumber.
+  private enum Tag: UInt8 { case absent = 0, copy = 1, copyOrDefault = 2, constant = 3 }
+
+  fileprivate func write(to writer: inout ByteWriter) {
+    switch self {
+    // A draft with links or conversions is carried out at once.
+    case .absent, .link, .convert: writer.append(Tag.absent.rawValue)
+    case .copy(let field):
+      writer.append(Tag.copy.rawValue)
+      writer.append(UInt16(truncatingIfNeeded: field))
+    case .copyOrDefault(let field, let value):
+      writer.append(Tag.copyOrDefault.rawValue)
+      writer.append(UInt16(truncatingIfNeeded: field))
+      writer.append(contentsOf: value.archived())
+    case .constant(let value):
+      writer.append(Tag.constant.rawValue)
+      writer.append(contentsOf: value.archived())
+    }
+  }
+
+  fileprivate init(from reader: inout ByteReader, fieldCount: Int) throws {
+    func field() throws -> Int {
+      let index = Int(try reader.read(UInt16.self))
+      guard index < fieldCount else { throw reader.failure("a field of the older layout") }
+      return index
+    }
+    func value() throws -> AttributeValue {
+      guard let value = try AttributeValue(archived: try reader.readSlice()) else {
+        throw reader.failure("a value")
+      }
+      return value
+    }
+    switch Tag(rawValue: try reader.read()) {
+    case .absent: self = .absent
+    case .copy: self = .copy(try field())
+    case .copyOrDefault: self = .copyOrDefault(try field(), try value())
+    case .constant: self = .constant(try value())
+    case nil: throw reader.failure("where a field comes from")
+    }
+  }
+}
