@@ -35,7 +35,7 @@ struct Workload: Sendable {
     .durableCommit, .durableCommit8, .concurrency, .kvOpenCloseSmall, .kvOpenClose,
     .objInsert, .objFetchAll, .objUpdate,
     .stackCreate, .openCloseSmall, .migrateSmall, .migrateRewrite, .migrateRewriteMillion,
-    .migrateDeferred, .migrateCustom,
+    .migrateDeferred, .migrateCustom, .migrateKinds,
   ]
 
   static func named(_ name: String) -> Workload? { all.first { $0.name == name } }

@@ -23,6 +23,17 @@ extension Workload {
         verify: SQLiteMigrations.verify),
     ])
 
+  /// How many rows of each kind of change fit into a time: ours alone, as the plot of the
+  /// documentation needs it.
+  static let migrateKinds = Workload(
+    name: "migrate_kinds", summary: "one store, migrated in each way in turn: rows a second",
+    count: 200_000, shortCount: 500, modes: [.full],
+    parts: MigrationKinds.all.map { Part(name: "migrate_kind_" + $0.name, goals: []) },
+    contenders: [
+      Contender(
+        engine: .quire, fixture: MigrationKinds.makeFixture, body: MigrationKinds.migrate)
+    ])
+
   static let migrateCustom = Workload(
     name: "migrate_custom",
     summary: "a policy makes teachers and students of N persons, another file",

@@ -1,0 +1,168 @@
+extension RowTransformation {
+  // Carrying out what was decided, on the bytes of one row after the other.
+
+  /// The bytes of the row's fields that are neither copied nor the same in all rows.
+  ///
+  /// - Throws: ``RowError`` when one of them cannot be read.
+  func converted(_ row: RowReader) throws -> [[UInt8]] {
+    try conversions.map { _, from, conversion, orDefault in
+      try row.value(from).map { conversion($0).archived() } ?? orDefault ?? []
+    }
+  }
+
+  /// The most bytes that the new row of an old one may have.
+  func byteLimit(for row: RowReader, _ converted: [[UInt8]]) -> Int {
+    let fixed = max(template.count, RowTransformation.wordByteCount)
+    return fixed + 4 * new.variableCount + variableByteLimit(for: row, converted)
+  }
+
+  private func variableByteLimit(for row: RowReader, _ converted: [[UInt8]]) -> Int {
+    row.variableByteCount + constantByteCount + converted.reduce(0) { $0 + $1.count }
+  }
+
+  /// The header of a row and 64 bits.
+  private static let wordByteCount = RowLayout.headerByteCount + 8
+
+  /// Writes the new row of `row` to `target`, which has room for ``byteLimit(for:_:)`` bytes.
+  ///
+  /// - Parameters:
+  ///   - converted: what ``converted(_:)`` says of the row.
+  ///   - link: the reference with a number, if there is one.
+  /// - Returns: how many bytes there are.
+  func write(
+    _ row: RowReader, _ converted: [[UInt8]], to target: UnsafeMutableRawPointer,
+    link: (Int) throws -> Reference?
+  ) rethrows -> Int {
+    template.withUnsafeBytes { copy($0, to: target) }
+    target.storeBytes(of: row.version.littleEndian, toByteOffset: 4, as: UInt32.self)
+    copyBits(of: row, to: target)
+    for run in fixedRuns {
+      copy(
+        UnsafeRawBufferPointer(rebasing: row.bytes[run.from..<run.from + run.count]),
+        to: target + run.to)
+    }
+    for value in defaults where row.isNil(value.from) {
+      clearBit(value.to, in: target)
+      if let fixed = value.fixed {
+        fixed.bytes.withUnsafeBytes { copy($0, to: target + fixed.place) }
+      }
+    }
+    for (field, from, _, orDefault) in conversions where orDefault != nil && row.isNil(from) {
+      clearBit(field, in: target)
+    }
+    for (field, place, number) in links {
+      guard let reference = try link(number) else { continue }
+      clearBit(field, in: target)
+      target.storeBytes(
+        of: reference.rawValue.littleEndian, toByteOffset: place, as: UInt64.self)
+    }
+    return writeVariables(of: row, converted, to: target)
+  }
+
+  @inline(__always)
+  private func copy(_ bytes: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) {
+    if let base = bytes.baseAddress { target.copyMemory(from: base, byteCount: bytes.count) }
+  }
+
+  private func clearBit(_ field: Int, in target: UnsafeMutableRawPointer) {
+    let place = RowLayout.headerByteCount + field >> 3
+    let byte = target.load(fromByteOffset: place, as: UInt8.self)
+    target.storeBytes(of: byte & ~(1 << UInt8(field & 7)), toByteOffset: place, as: UInt8.self)
+  }
+
+  @inline(__always)
+  private func copyBits(of row: RowReader, to target: UnsafeMutableRawPointer) {
+    if hasFewFields, row.bytes.count >= RowTransformation.wordByteCount,
+      let source = row.bytes.baseAddress
+    {
+      // All bits at once. What lies behind them in the new row stays as the template has it.
+      let place = RowLayout.headerByteCount
+      let old = UInt64(littleEndian: source.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+      var bits = UInt64(littleEndian: target.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+      for run in bitRuns {
+        let mask: UInt64 = 1 << UInt64(run.count) - 1
+        bits |= (old >> UInt64(run.from) & mask) << UInt64(run.to)
+      }
+      target.storeBytes(of: bits.littleEndian, toByteOffset: place, as: UInt64.self)
+    } else {
+      for run in bitRuns {
+        for bit in 0..<run.count where row.isNil(run.from + bit) {
+          let field = run.to + bit
+          let place = RowLayout.headerByteCount + field >> 3
+          let byte = target.load(fromByteOffset: place, as: UInt8.self)
+          target.storeBytes(
+            of: byte | 1 << UInt8(field & 7), toByteOffset: place, as: UInt8.self)
+        }
+      }
+    }
+  }
+
+  /// The end offsets and the values behind them.
+  @inline(__always)
+  private func writeVariables(
+    of row: RowReader, _ converted: [[UInt8]], to target: UnsafeMutableRawPointer
+  ) -> Int {
+    let limit = variableByteLimit(for: row, converted)
+    // Whether 16 bits are enough is known only when all is counted, if it is not clear beforehand.
+    let isWide =
+      limit > Int(UInt16.max) && variableByteCount(for: row, converted) > Int(UInt16.max)
+    let values = target + new.offsetsStart + new.variableCount * (isWide ? 4 : 2)
+    if isWide { target.storeBytes(of: RowLayout.wideOffsetsFlag, toByteOffset: 2, as: UInt8.self) }
+    var index = 0
+    var end = 0
+    func note(_ end: Int) {
+      if isWide {
+        let end = UInt32(truncatingIfNeeded: end).littleEndian
+        target.storeBytes(of: end, toByteOffset: new.offsetsStart + 4 * index, as: UInt32.self)
+      } else {
+        let end = UInt16(truncatingIfNeeded: end).littleEndian
+        target.storeBytes(of: end, toByteOffset: new.offsetsStart + 2 * index, as: UInt16.self)
+      }
+      index += 1
+    }
+    for run in variableRuns {
+      switch run {
+      case .copy(let first, let count):
+        let start = row.start(ofVariable: first)
+        for variable in first..<first + count { note(end + row.end(ofVariable: variable) - start) }
+        let bytes = row.variables(first, count)
+        copy(bytes, to: values + end)
+        end += bytes.count
+      case .copyOrDefault(let variable, let field, let constant):
+        if row.isNil(field) {
+          constant.withUnsafeBytes { copy($0, to: values + end) }
+          end += constant.count
+        } else {
+          let bytes = row.variables(variable, 1)
+          copy(bytes, to: values + end)
+          end += bytes.count
+        }
+        note(end)
+      case .converted(let number):
+        converted[number].withUnsafeBytes { copy($0, to: values + end) }
+        end += converted[number].count
+        note(end)
+      case .constant(let constant):
+        constant.withUnsafeBytes { copy($0, to: values + end) }
+        end += constant.count
+        note(end)
+      case .absent:
+        note(end)
+      }
+    }
+    return values + end - target
+  }
+
+  private func variableByteCount(for row: RowReader, _ converted: [[UInt8]]) -> Int {
+    variableRuns.reduce(0) { sum, run in
+      switch run {
+      case .copy(let first, let count): sum + row.variables(first, count).count
+      case .copyOrDefault(let variable, let field, let constant):
+        sum + (row.isNil(field) ? constant.count : row.variables(variable, 1).count)
+      case .converted(let number): sum + converted[number].count
+      case .constant(let constant): sum + constant.count
+      case .absent: sum
+      }
+    }
+  }
+}
