@@ -163,6 +163,12 @@ public final class PageStore: Sendable {
     try core.completeCheckpoint()
   }
 
+  /// Keeps fewer pages of the file in memory for a while: for whoever reads much of it once, and
+  /// would only pay for memory that nobody looks at again.
+  ///
+  /// - Parameter byteCount: `nil` for what the options say.
+  package func limitCache(to byteCount: Int?) { core.limitCache(to: byteCount) }
+
   // MARK: Copies
 
   /// Writes the newest commit into a new file, which is then a store of its own with the same

@@ -106,6 +106,11 @@ final class StoreCore: @unchecked Sendable {
       retainedByteCount: registry.retainedByteCount)
   }
 
+  func limitCache(to byteCount: Int?) {
+    let limit = min(byteCount ?? .max, options.cacheByteLimit)
+    state.withLock { $0.latest }.cache?.setLimit(byteCount: limit)
+  }
+
   /// Compares every page in use with its checksum; pages in memory alone have none.
   func check() throws(StorageError) -> CheckReport {
     try checkProcess()

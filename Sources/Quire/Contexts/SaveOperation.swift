@@ -17,8 +17,14 @@ final class SaveOperation {
   private let identity: StoreIdentity
   private let entities: StoreEntities
   private(set) var inserted: [Insertion] = []
-  /// Changed objects whose row or links a save has to write.
-  private let updated: [ManagedObject]
+  /// A changed object whose row or links a save has to write.
+  private struct Update {
+    let object: ManagedObject
+    /// What differs from its row: found once, as that takes a look at every value.
+    let changedSlots: [Int]
+  }
+
+  private let updated: [Update]
   /// All objects marked as changed, also those that are as they were.
   let touched: [ManagedObject]
   let deleted: [ManagedObject]
@@ -35,7 +41,8 @@ final class SaveOperation {
       inserted.append(Insertion(object: object, storage: storage, reference: object.reference))
     }
     touched = context.changes.updated.sorted { $0.reference < $1.reference }
-    updated = touched.filter { !$0.changedSlots.isEmpty }
+    updated = touched.map { Update(object: $0, changedSlots: $0.changedSlots) }
+      .filter { !$0.changedSlots.isEmpty }
     deleted = context.changes.deleted.sorted { $0.reference < $1.reference }
   }
 
@@ -43,12 +50,13 @@ final class SaveOperation {
     var validation = Validation()
     for object in deleted { try validation.validateForDelete(object, in: context) }
     for item in inserted { try validation.validateForSave(item.object) }
-    for object in updated { try validation.validateForSave(object) }
+    for update in updated { try validation.validateForSave(update.object) }
     try validation.finish()
   }
 
   func write(to writer: StoreWriter) throws {
-    for object in updated + deleted { try checkVersion(of: object, writer) }
+    for update in updated { try checkVersion(of: update.object, writer) }
+    for object in deleted { try checkVersion(of: object, writer) }
     try throwConflicts()
     for index in inserted.indices {
       let storage = inserted[index].storage
@@ -57,15 +65,23 @@ final class SaveOperation {
       inserted[index].reference = reference
       newReferences[ObjectIdentifier(inserted[index].object)] = reference
     }
-    for object in updated { try removeForeignLinks(of: object, writer, onlyChanged: true) }
-    for object in deleted { try removeForeignLinks(of: object, writer, onlyChanged: false) }
+    for update in updated {
+      try removeForeignLinks(of: update.object, update.changedSlots, writer)
+    }
+    for object in deleted {
+      try removeForeignLinks(of: object, Array(object.binding.relationshipSlots), writer)
+    }
     for object in deleted { try removeRow(of: object, writer) }
     try throwConflicts()
     for item in inserted { try writeRow(item.object, item.storage, item.reference, writer) }
-    for object in updated { try writeUpdatedRow(object, writer) }
-    for item in inserted { try writeLinks(item.object, item.storage, item.reference, writer) }
-    for object in updated {
-      if let storage = object.storage { try writeLinks(object, storage, object.reference, writer) }
+    for update in updated { try writeUpdatedRow(update, writer) }
+    for item in inserted {
+      try writeLinks(item.object, newSlots(of: item), item.storage, item.reference, writer)
+    }
+    for update in updated {
+      let object = update.object
+      guard let storage = object.storage else { continue }
+      try writeLinks(object, update.changedSlots, storage, object.reference, writer)
     }
     try writeOrders(writer)
     try throwConflicts()
@@ -160,9 +176,10 @@ final class SaveOperation {
   }
 
   /// Writes the row of a changed object, unless all that changed are the foreign keys of others.
-  private func writeUpdatedRow(_ object: ManagedObject, _ writer: StoreWriter) throws {
+  private func writeUpdatedRow(_ update: Update, _ writer: StoreWriter) throws {
+    let object = update.object
     guard let storage = object.storage else { return }
-    let isOwnChange = object.changedSlots.contains { slot in
+    let isOwnChange = update.changedSlots.contains { slot in
       guard case .relationship(let relationship) = object.binding.properties[slot],
         relationship.isToMany
       else { return true }
@@ -217,13 +234,12 @@ final class SaveOperation {
 
   /// Removes the entries that an object's stored foreign keys have in the trees of their owners.
   private func removeForeignLinks(
-    of object: ManagedObject, _ writer: StoreWriter, onlyChanged: Bool
+    of object: ManagedObject, _ slots: [Int], _ writer: StoreWriter
   ) throws {
     guard let storage = object.storage else { return }
-    let changed = onlyChanged ? Set(object.changedSlots) : []
-    for slot in object.binding.relationshipSlots {
+    for slot in slots where object.binding.relationshipSlots.contains(slot) {
       let field = storage.fieldBySlot[slot]
-      guard field >= 0, !onlyChanged || changed.contains(slot),
+      guard field >= 0,
         let owner = try writer.withRow(object.reference, { $0.reference(field) }) ?? nil,
         let link = ownersLink(of: object.binding.relationship(slot), owner)
       else { continue }
@@ -241,18 +257,16 @@ final class SaveOperation {
     return storage.link(slot)
   }
 
-  /// All of a new object: there is no row that they could be equal to.
-  private func changedRelationshipSlots(of object: ManagedObject) -> [Int] {
-    let slots = object.binding.relationshipSlots
-    if slots.isEmpty { return [] }
-    if object.isPersistent { return object.changedSlots.filter(slots.contains) }
-    return slots.filter { !object.binding.traits[$0].isTransient }
+  /// All relationships of a new object: there is no row that they could be equal to.
+  private func newSlots(of item: Insertion) -> [Int] {
+    item.object.binding.relationshipSlots.filter { !item.object.binding.traits[$0].isTransient }
   }
 
   private func writeLinks(
-    _ object: ManagedObject, _ storage: EntityStorage, _ reference: Reference, _ writer: StoreWriter
+    _ object: ManagedObject, _ slots: [Int], _ storage: EntityStorage, _ reference: Reference,
+    _ writer: StoreWriter
   ) throws {
-    for slot in changedRelationshipSlots(of: object) {
+    for slot in slots {
       switch object.slots[slot] {
       case .unchanged, .value: continue
       case .one(let destination):
@@ -287,16 +301,21 @@ final class SaveOperation {
   /// Writes ordered relationships anew where they changed: when all links exist, so that the order
   /// of the context wins over the order in which links were made.
   private func writeOrders(_ writer: StoreWriter) throws {
-    for item in inserted { try writeOrders(item.object, item.storage, item.reference, writer) }
-    for object in updated {
-      if let storage = object.storage { try writeOrders(object, storage, object.reference, writer) }
+    for item in inserted {
+      try writeOrders(item.object, newSlots(of: item), item.storage, item.reference, writer)
+    }
+    for update in updated {
+      let object = update.object
+      guard let storage = object.storage else { continue }
+      try writeOrders(object, update.changedSlots, storage, object.reference, writer)
     }
   }
 
   private func writeOrders(
-    _ object: ManagedObject, _ storage: EntityStorage, _ reference: Reference, _ writer: StoreWriter
+    _ object: ManagedObject, _ slots: [Int], _ storage: EntityStorage, _ reference: Reference,
+    _ writer: StoreWriter
   ) throws {
-    for slot in changedRelationshipSlots(of: object) {
+    for slot in slots {
       guard let link = storage.link(slot), link.isOrdered,
         case .many(let pending) = object.slots[slot], let order = pending.order
       else { continue }

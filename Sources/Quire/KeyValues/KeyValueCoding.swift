@@ -40,7 +40,12 @@ extension KeyValueCoding {
   /// - Throws: ``PersistenceError/Code/undefinedKey`` where a name leads nowhere;
   ///   ``PersistenceError/Code/invalidExpression`` when a collection operator has no answer.
   public func value(forKeyPath path: String) throws -> Any? {
-    try KeyValue(self).value(at: FetchExpression.names(in: path)[...]).plain
+    // A single name is the most usual path.
+    let isName = !path.utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "@") }
+    if isName, !path.isEmpty, path != "self" {
+      return flattened(try value(forKey: path))
+    }
+    return try KeyValue(self).value(at: FetchExpression.names(in: path)[...]).plain
   }
 
   /// Changes the property at the end of a path.

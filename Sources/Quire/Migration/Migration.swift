@@ -61,6 +61,9 @@ struct Migration {
     try plan.checkObstacles()
     try progress.check()
     try backup?.make(of: pages, progress)
+    // Each old page is read once.
+    pages.limitCache(to: MigrationWriter.cacheByteLimit)
+    defer { pages.limitCache(to: nil) }
     let transaction = try pages.beginWrite()
     do {
       guard transaction.commitNumber.rawValue == snapshot.commitNumber.rawValue + 1 else {

@@ -45,6 +45,10 @@ extension ManagedObject: KeyValueCoding {
       if let number = value as? Double { return try setAttribute(slot, .double(number)) }
     case .date?:
       if let date = value as? Date { return try setAttribute(slot, .date(date)) }
+    case .boolean?:
+      if let flag = value as? Bool { return try setAttribute(slot, .boolean(flag)) }
+    case .integer64?:
+      if let number = value as? Int { return try setAttribute(slot, .integer(Int64(number))) }
     default: break
     }
     switch binding.properties[slot] {

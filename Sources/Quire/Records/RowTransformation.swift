@@ -63,7 +63,8 @@ struct RowTransformation: Sendable {
   private(set) var fixedRuns: [FixedRun] = []
   private(set) var variableRuns: [VariableRun] = []
   private(set) var defaults: [Default] = []
-  private(set) var conversions: [(field: Int, from: Int, CompositeConversion, orDefault: [UInt8]?)] = []
+  private(set) var conversions:
+    [(field: Int, from: Int, CompositeConversion, orDefault: [UInt8]?)] = []
   private(set) var links: [(field: Int, place: Int, number: Int)] = []
   /// The bytes of all variable constants and defaults.
   private(set) var constantByteCount = 0

@@ -3,6 +3,9 @@ import QuireStorage
 
 /// Carries a draft out: rows and links from a snapshot of the old state to trees of the new one.
 struct MigrationWriter {
+  /// Enough for the nodes above the leaves, and the leaves that are read ahead.
+  static let cacheByteLimit = 4 << 20
+
   private let draft: MigrationDraft
   private let snapshot: Snapshot
   private let transaction: WriteTransaction

@@ -54,31 +54,47 @@ struct RowReading {
   mutating func fill(_ batch: RowBatch) throws -> Bool {
     batch.removeAll()
     guard isInside, var cursor = cursor.take() else { return false }
-    let transformation = rewriting.transformation
-    let layout = rewriting.stored.layout
+    // One loop for each, so that what is decided once costs nothing in it.
+    if let transformation = rewriting.transformation {
+      try fill(batch, &cursor, transformation)
+    } else {
+      try copy(to: batch, &cursor)
+    }
+    self.cursor = cursor
+    return true
+  }
+
+  private mutating func fill(
+    _ batch: RowBatch, _ cursor: inout RecordCursor, _ transformation: RowTransformation
+  ) throws {
+    let (layout, links) = (rewriting.stored.layout, rewriting.links)
+    let entity = rewriting.stored.number
     while isInside, !batch.isFull {
       let key = try cursor.key
       let row = try RowReader(try cursor.valueBytes, layout: layout, scratch)
-      if let transformation {
-        let converted = try transformation.converted(row)
-        let limit = transformation.byteLimit(for: row, converted)
-        try batch.append(key: key, byteLimit: limit) { target in
-          transformation.write(row, converted, to: target) { number in
-            rewriting.links[number](Reference(entity: rewriting.stored.number, key: key))
-          }
-        }
-      } else {
-        try batch.append(key: key, byteLimit: row.bytes.count) { target in
-          if let bytes = row.bytes.baseAddress {
-            target.copyMemory(from: bytes, byteCount: row.bytes.count)
-          }
-          return row.bytes.count
+      let converted = try transformation.converted(row)
+      let limit = transformation.byteLimit(for: row, converted)
+      try batch.append(key: key, byteLimit: limit) { target in
+        transformation.write(row, converted, to: target) { number in
+          links[number](Reference(entity: entity, key: key))
         }
       }
       isInside = try cursor.next()
     }
-    self.cursor = cursor
-    return true
+  }
+
+  private mutating func copy(to batch: RowBatch, _ cursor: inout RecordCursor) throws {
+    let layout = rewriting.stored.layout
+    while isInside, !batch.isFull {
+      let row = try RowReader(try cursor.valueBytes, layout: layout, scratch)
+      try batch.append(key: try cursor.key, byteLimit: row.bytes.count) { target in
+        if let bytes = row.bytes.baseAddress {
+          target.copyMemory(from: bytes, byteCount: row.bytes.count)
+        }
+        return row.bytes.count
+      }
+      isInside = try cursor.next()
+    }
   }
 }
 
