@@ -28,7 +28,6 @@ final class SaveOperation {
   /// All objects marked as changed, also those that are as they were.
   let touched: [ManagedObject]
   let deleted: [ManagedObject]
-  private var newReferences: [ObjectIdentifier: Reference] = [:]
   private var conflicts: [MergeConflict] = []
   private var rowWriter: RowWriter?
 
@@ -63,7 +62,6 @@ final class SaveOperation {
       let reference = Reference(
         entity: storage.stored.number, key: try writer.takeKey(in: storage.stored.keySpace))
       inserted[index].reference = reference
-      newReferences[ObjectIdentifier(inserted[index].object)] = reference
     }
     for update in updated {
       try removeForeignLinks(of: update.object, update.changedSlots, writer)
@@ -128,8 +126,21 @@ final class SaveOperation {
     !destination.isDeleted && destination.context != nil
   }
 
+  /// Of an object that this save inserts, the place that it has been given.
   private func finalReference(_ object: ManagedObject) -> Reference {
-    newReferences[ObjectIdentifier(object)] ?? object.reference
+    guard !object.isPersistent else { return object.reference }
+    // They are in the order of their temporary references.
+    var (low, high) = (0, inserted.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if inserted[middle].object.reference < object.reference {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    guard low < inserted.count, inserted[low].object === object else { return object.reference }
+    return inserted[low].reference
   }
 
   private func writeRow(

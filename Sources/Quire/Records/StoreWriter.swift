@@ -6,6 +6,7 @@ final class StoreWriter {
   let transaction: WriteTransaction
   let entities: StoreEntities
   private var rowTrees: [UInt16: MutableRecordTree] = [:]
+  private var lastRows: (number: UInt16, tree: MutableRecordTree)?
   private var linkTrees: [UInt16: MutableIndexTree] = [:]
   /// By key space, as far as they were asked for.
   private var counters: [KeyCounter?] = []
@@ -23,6 +24,14 @@ final class StoreWriter {
   // MARK: Rows
 
   func rows(of stored: StoredEntity) throws -> MutableRecordTree {
+    // Rows come entity by entity.
+    if let lastRows, lastRows.number == stored.number { return lastRows.tree }
+    let tree = try openRows(of: stored)
+    lastRows = (stored.number, tree)
+    return tree
+  }
+
+  private func openRows(of stored: StoredEntity) throws -> MutableRecordTree {
     if let tree = rowTrees[stored.number] { return tree }
     let tree =
       try transaction.mutableRecordTree(stored.rowTree)

@@ -13,6 +13,9 @@ import Synchronization
 
     static var duration: Duration { .nanoseconds(nanoseconds.load(ordering: .relaxed)) }
 
+    /// Brings everything that was written to the disk.
+    static func flush() { sync() }
+
     fileprivate static func timed<Result>(_ body: () -> Result) -> Result {
       let start = now()
       let result = body()
@@ -60,5 +63,6 @@ import Synchronization
 #else
   enum DiskCalls {
     static var duration: Duration { .zero }
+    static func flush() {}
   }
 #endif

@@ -134,6 +134,8 @@ enum MigrationKinds {
     let copy = run.url("copy.quire")
     for kind in all {
       try FileManager.default.copyItem(at: run.url("items.quire"), to: copy)
+      // The copy is not the migration's to write.
+      DiskCalls.flush()
       let (old, new) = (try model(), try kind.model())
       let before = run.duration
       if let mapping = kind.mapping {

@@ -74,6 +74,8 @@ enum QuireStacks {
       try check(coordinator, run)
       try coordinator.remove(store)
     }
+    run.record("migrate_small", run.count)
+    run.record("migrate_small_outside", run.count, in: run.duration - run.diskDuration)
     try FileManager.default.removeItem(at: run.url(fixture))
   }
 

@@ -55,6 +55,7 @@ enum SQLiteStacks {
       }
       try check(database, run)
     }
+    run.record("migrate_small", run.count)
     try FileManager.default.removeItem(at: run.url(fixture))
   }
 
