@@ -36,6 +36,8 @@ struct MigrationPathSearch {
     if let mapping = choice.mapping(0, versions.count - 1) {
       return MigrationPath(steps: [step(0, versions.count - 1, mapping)])
     }
+    // Between two versions there is one step, which says itself what is in its way.
+    if versions.count == 2 { return try directly() }
     // Where nobody has written a mapping, nothing on the way will give objects what they lack:
     // better to stop here than in the middle.
     let mayBeGiven = options.mappingModels.isEmpty ? [false] : [false, true]
@@ -46,6 +48,11 @@ struct MigrationPathSearch {
         }
       }
     }
+    return try directly()
+  }
+
+  /// One step, inferred.
+  private func directly() throws -> MigrationPath {
     let (source, target) = (versions[0], versions[versions.count - 1])
     guard options.infersMappingModel else {
       throw PersistenceError(
