@@ -3,18 +3,18 @@
 /// A sum: so much for each row and each byte of the rows that are rewritten, for each entry of an
 /// index that is rebuilt, for each byte of what is dropped, and once for opening, the commit and
 /// its syncs. The figures were measured on the machine of `docs/benchmarks.md` in a release build:
-/// 432,000 rows of 52 bytes took 0.5 s, 204,000 rows of 274 bytes 0.73 s, and 408,000 entries of
-/// indexes 0.82 s. The figure for what is dropped is a guess from reading.
+/// a million rows of 95 bytes took 0.2 s, and 200,000 entries of indexes 0.39 s. The figure for
+/// what is dropped is a guess from reading.
 ///
 /// It is an estimate, for telling a moment from a minute: another disk, a colder cache or a slower
 /// processor may well be off by a factor of three, and a debug build by ten.
 enum MigrationEstimate {
-  static let nanosecondsPerRow = 600.0
-  static let nanosecondsPerRowByte = 10.0
+  static let nanosecondsPerRow = 150.0
+  static let nanosecondsPerRowByte = 1.0
   static let nanosecondsPerIndexEntry = 2_000.0
   static let nanosecondsPerDroppedByte = 1.0
-  /// Of an object that a mapping model is carried out for, of few properties: a guess, as policies
-  /// may do anything.
+  /// Of an object that a mapping model is carried out for, of few properties and a relationship;
+  /// policies may do anything.
   static let nanosecondsPerMappedObject = 15_000.0
   /// Opening the store and its log, and one commit with its syncs.
   static let fixedMilliseconds = 2.0
