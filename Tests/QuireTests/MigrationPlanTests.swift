@@ -130,15 +130,15 @@ import Testing
       plan.description == """
         old → new
 
-                     entity  rows  bytes   about  changes
-          rewritten  Note      20  4,096  0.1 ms  + hexColor, - color, text → body
-          kept       Tag        1  4,096          was Label
+                     entity  rows  bytes    about  changes
+          rewritten  Note      20  4,096  <0.1 ms  + hexColor, - color, text → body
+          kept       Tag        1  4,096           was Label
 
                 links of   links  bytes  about  changes
           kept  Note.tags      0
           kept  Tag.notes      0
 
-        To write: 20 rows, 0 links, 4,096 bytes; about 2.1 ms.
+        To write: 20 rows, 0 links, 4,096 bytes; about 2.0 ms.
         """)
   }
 
