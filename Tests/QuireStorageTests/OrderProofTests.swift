@@ -42,17 +42,24 @@ struct OrderProofTests {
     let files = left.withLock { $0 }
     #expect(files["store-log"] != nil)
 
-    let other = HookedDisk(SimulatedDisk(files))
+    try expectKept([UInt8](repeating: 1, count: 40), whenNextIsCommittedTo: files)
+  }
+
+  /// Opens what was left, commits, and crashes before each sync on the way to that commit.
+  private func expectKept(
+    _ expected: [UInt8], whenNextIsCommittedTo files: [String: [UInt8]]
+  ) throws {
+    let disk = HookedDisk(SimulatedDisk(files))
     let states = Mutex<[DiskState]>([])
     for reason in [SyncReason.settledMeta, .logCreation, .logFolder, .firstCommitMeta] {
-      other.before(reason) { states.withLock { $0.append(other.disk.state) } }
+      disk.before(reason) { states.withLock { $0.append(disk.disk.state) } }
     }
-    try Proof.put(try PageStore.open("store", options: Proof.options, in: other), 0..<40, 3)
+    try Proof.put(try PageStore.open("store", options: Proof.options, in: disk), 0..<40, 3)
     #expect(states.withLock { $0.count } >= 3)
     for state in states.withLock({ $0 }) {
       try Proof.afterCrashes(of: state) { recovered, image in
         let values = try Proof.values(try recovered.snapshot())
-        #expect(values == [UInt8](repeating: 1, count: 40), "\(image)")
+        #expect(values == expected, "\(image)")
       }
     }
   }
@@ -75,20 +82,7 @@ struct OrderProofTests {
     let left: [UInt8] = try #require(log.withLock { $0 })
     files["store-log"] = left
 
-    let other = HookedDisk(SimulatedDisk(files))
-    let states = Mutex<[DiskState]>([])
-    for reason in [SyncReason.settledMeta, .logCreation, .logFolder, .firstCommitMeta] {
-      other.before(reason) { states.withLock { $0.append(other.disk.state) } }
-    }
-    try Proof.put(try PageStore.open("store", options: Proof.options, in: other), 0..<40, 3)
-    #expect(states.withLock { $0.count } >= 3)
-    for state in states.withLock({ $0 }) {
-      try Proof.afterCrashes(of: state) { recovered, image in
-        let values = try Proof.values(try recovered.snapshot())
-        let expected = (0..<40).map { UInt8($0 == 10 ? 2 : 1) }
-        #expect(values == expected, "\(image)")
-      }
-    }
+    try expectKept((0..<40).map { $0 == 10 ? 2 : 1 }, whenNextIsCommittedTo: files)
   }
 
   @Test func `commits during a checkpoint leave the log that a crash would need`() throws {

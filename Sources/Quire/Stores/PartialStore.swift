@@ -91,7 +91,10 @@ final class PartialStore {
   static func removeRemains(of path: String, in files: any FileSystem) {
     do throws(StorageError) {
       let part = files.destination(of: path) + migratingSuffix
-      guard try files.identifier(of: part) != nil else { return }
+      // A crash may have kept the log alone.
+      if try files.identifier(of: part) == nil, try files.identifier(of: part + "-log") == nil {
+        return
+      }
       try PageStore.remove(part, in: files)
     } catch {}
   }

@@ -165,9 +165,10 @@ import Testing
   /// What the engine may leave: a file that was to become a store when the system died, under a
   /// name that nobody uses again; a note or an empty log whose removal failed.
   private func expectNoLeftovers(_ disk: SimulatedDisk, _ names: Set<String>, _ place: String) {
+    let logs = names.map { $0 + "-log" }
     let left = disk.files.keys.filter {
       !names.contains($0) && !$0.contains("-new-") && !$0.hasSuffix("-owner")
-        && !$0.hasSuffix("-log")
+        && !logs.contains($0)
     }
     #expect(left.isEmpty, "\(place)")
   }
