@@ -67,6 +67,8 @@ final class PartialStore {
   func publish() throws {
     do throws(StorageError) {
       try pages.close()
+      // Closing has removed the log: were that lost and the new name not, it would stay for ever.
+      try files.syncFolder(of: path, for: .creationFolder)
       try files.publish(partPath, as: path)
       isFinished = true
       try files.syncFolder(of: path, for: .creationFolder)
