@@ -69,7 +69,7 @@ struct Migration {
       guard transaction.commitNumber.rawValue == snapshot.commitNumber.rawValue + 1 else {
         throw PersistenceError(.migration, "the store was changed while its migration was planned")
       }
-      var writer = try MigrationWriter(
+      let writer = try MigrationWriter(
         draft, snapshot, transaction, versionName: versionName, progress)
       try writer.write()
       let record = MigrationRecord(

@@ -30,10 +30,10 @@ extension MigrationDraft {
     return MigrationPlan(
       sourceVersion: source, destinationVersion: destination,
       entities: steps.sorted { $0.name < $1.name },
-      relationships: relinked.filter { !$0.links.isEmpty }.map {
+      relationships: relinked.filter { $0.counts.total > 0 }.map {
         MigrationPlan.RelationshipStep(
-          entityName: $0.near.entityName, name: $0.near.relationship.name, linkCount: $0.links.count
-        )
+          entityName: $0.near.entityName, name: $0.near.relationship.name,
+          linkCount: $0.counts.total)
       },
       indexes: try indexSteps(snapshot).sorted {
         ($0.entityName, $0.name) < ($1.entityName, $1.name)
@@ -152,7 +152,7 @@ extension MigrationDraft {
     let number = draft.stored.number
     let isNear =
       relinked.near.relationship.name == relationship && relinked.near.owners.contains(name)
-    return relinked.links.count { (isNear ? $0.near : $0.far).entity == number }
+    return (isNear ? relinked.counts.byNear : relinked.counts.byFar)[number] ?? 0
   }
 
   /// A tree's size. One that is not touched is not in the way when it is damaged: it counts as

@@ -8,17 +8,12 @@ final class StoreWriter {
   private var rowTrees: [UInt16: MutableRecordTree] = [:]
   private var lastRows: (number: UInt16, tree: MutableRecordTree)?
   private var linkTrees: [UInt16: MutableIndexTree] = [:]
-  /// By key space, as far as they were asked for.
-  private var counters: [KeyCounter?] = []
-
-  private struct KeyCounter {
-    var lastKey: Int64
-    var isChanged = false
-  }
+  private var keys: KeyCounters
 
   init(_ transaction: WriteTransaction, _ entities: StoreEntities) {
     self.transaction = transaction
     self.entities = entities
+    keys = KeyCounters(transaction)
   }
 
   // MARK: Rows
@@ -69,52 +64,15 @@ final class StoreWriter {
   // MARK: Keys
 
   /// A key that no object of the key space ever had.
-  func takeKey(in space: UInt16) throws -> Int64 {
-    let key = try lastKey(in: space) + 1
-    guard key <= Reference.maximumKey else {
-      throw PersistenceError(
-        .persistentStoreSave, "the store has given all \(Reference.maximumKey) keys of an entity")
-    }
-    counters[Int(space)] = KeyCounter(lastKey: key, isChanged: true)
-    return key
-  }
+  func takeKey(in space: UInt16) throws -> Int64 { try keys.take(in: space) }
 
   /// Makes sure that `key` is never given to another object.
-  func noteKey(_ key: Int64, in space: UInt16) throws {
-    if key > (try lastKey(in: space)) {
-      counters[Int(space)] = KeyCounter(lastKey: key, isChanged: true)
-    }
-  }
+  func noteKey(_ key: Int64, in space: UInt16) throws { try keys.note(key, in: space) }
 
-  func lastKey(in space: UInt16) throws -> Int64 {
-    if counters.count <= Int(space) {
-      counters += Array(repeating: nil, count: Int(space) + 1 - counters.count)
-    }
-    if let counter = counters[Int(space)] { return counter.lastKey }
-    var key: Int64 = 0
-    if let value = try transaction.recordTree(StoreSchema.keysTree)?.value(for: Int64(space)) {
-      guard let last = value.integer(Int64.self) else {
-        throw StoreSchema.damaged("has a key counter that is no number")
-      }
-      key = last
-    }
-    counters[Int(space)] = KeyCounter(lastKey: key)
-    return key
-  }
+  func lastKey(in space: UInt16) throws -> Int64 { try keys.last(in: space) }
 
   /// Writes the key counters that changed; to be called before the transaction commits.
-  func writeKeys() throws {
-    guard counters.contains(where: { $0?.isChanged ?? false }) else { return }
-    let tree =
-      try transaction.mutableRecordTree(StoreSchema.keysTree)
-      ?? transaction.createRecordTree(StoreSchema.keysTree)
-    for (space, counter) in counters.enumerated() {
-      guard let counter, counter.isChanged else { continue }
-      let bytes = withUnsafeBytes(of: counter.lastKey.littleEndian) { Array($0) }
-      try tree.put(bytes, for: Int64(space))
-      counters[space]?.isChanged = false
-    }
-  }
+  func writeKeys() throws { try keys.write() }
 
   // MARK: Links
 

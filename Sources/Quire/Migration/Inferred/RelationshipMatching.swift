@@ -1,42 +1,8 @@
 import QuireModel
 import QuireStorage
 
-/// A relationship, with its inverse if it has one, whose links are made anew.
-struct RelinkedRelationship {
-  struct Side {
-    /// The entity that declares the relationship, and the concrete entities whose objects have it.
-    let entityName: String
-    let owners: Set<String>
-    let relationship: RelationshipDescription
-  }
-
-  /// One link between two objects, each of which may list it.
-  struct Link: Hashable {
-    let near: Reference
-    let far: Reference
-    var flipped: Link { Link(near: far, far: near) }
-  }
-
-  let near: Side
-  let far: Side?
-  /// In the order in which an ordered side lists them.
-  var links: [Link] = []
-  /// The same links in the order in which the far side lists them, where both sides have an order
-  /// of their own.
-  var farLinks: [Link]?
-
-  /// Whether both sides are one relationship, which leads back to itself.
-  var isSelfInverse: Bool {
-    far?.entityName == near.entityName && far?.relationship.name == near.relationship.name
-  }
-
-  func concerns(_ entity: String, _ relationship: String) -> Bool {
-    (near.relationship.name == relationship && near.owners.contains(entity))
-      || (far.map { $0.relationship.name == relationship && $0.owners.contains(entity) } ?? false)
-  }
-}
-
-/// Finds the relationships whose links cannot stay as they are, and the links they get.
+/// Finds the relationships whose links cannot stay as they are, and where the links they get are
+/// read.
 ///
 /// A relationship and its inverse are looked at together, since a link is one fact listed twice.
 /// Links stay when both sides had the same shape before, were each other's inverse, and led to
@@ -46,12 +12,7 @@ struct RelinkedRelationship {
 /// to a subentity keeps what fits.
 struct RelationshipMatching {
   private typealias Side = RelinkedRelationship.Side
-
-  /// How a side was stored, for one of its concrete entities.
-  private struct OldSide {
-    let stored: StoredEntity
-    let relationship: RelationshipDescription
-  }
+  private typealias OldSide = RelinkedRelationship.OldSide
 
   private let oldModel: ManagedObjectModel
   private let model: ManagedObjectModel
@@ -59,6 +20,7 @@ struct RelationshipMatching {
   private let schema: StoreSchema
   private let snapshot: Snapshot
   private let numbers: [String: UInt16]
+  private let gathering: LinkGathering
 
   init(
     from oldModel: ManagedObjectModel, to model: ManagedObjectModel,
@@ -70,6 +32,7 @@ struct RelationshipMatching {
     self.snapshot = snapshot
     drafts = .init(uniqueKeysWithValues: entities.map { ($0.destination.name, $0) })
     numbers = drafts.mapValues(\.stored.number)
+    gathering = LinkGathering(schema, snapshot)
   }
 
   func relinked() throws -> [RelinkedRelationship] {
@@ -116,59 +79,24 @@ struct RelationshipMatching {
     if try isSame(near, oldNear), try far == nil || (isSame(far, oldFar) && wasInverse) {
       return nil
     }
-    var relinked = RelinkedRelationship(near: near, far: far)
     // The side that knows the links: the only one there was; of two the one that has an order, else
     // one whose objects have a single destination, which is how contradictions are decided.
-    let usesFar =
+    let readsFar =
       oldNear.isEmpty
       || (!oldFar.isEmpty && preference(oldFar) > preference(oldNear))
-    for old in usesFar ? oldFar : oldNear {
-      try forEachLink(of: old) { owner, member in
-        relinked.links.append(
-          usesFar ? .init(near: member, far: owner) : .init(near: owner, far: member))
-      }
-    }
-    try prune(&relinked)
-    if relinked.isSelfInverse {
-      pair(&relinked)
-    } else if !usesFar, wasInverse, far?.relationship.isOrdered == true,
+    // The inverse must be allowed to lead back, which it need not be to all owners.
+    var nearEntities = Set(near.owners.compactMap { numbers[$0] })
+    if let far { nearEntities.formIntersection(destinationNumbers(of: far)) }
+    var relinked = RelinkedRelationship(
+      near: near, far: far, sources: readsFar ? oldFar : oldNear, readsFar: readsFar,
+      nearEntities: nearEntities, farEntities: destinationNumbers(of: near))
+    if !readsFar, !relinked.isSelfInverse, wasInverse, far?.relationship.isOrdered == true,
       oldFar.contains(where: { $0.relationship.isOrdered })
     {
-      try orderFarLinks(of: &relinked, oldFar)
+      relinked.farOrder = oldFar
     }
+    relinked.counts = try gathering.counts(of: relinked)
     return relinked
-  }
-
-  /// A relationship that is its own inverse lists each link at both ends, and a single destination
-  /// leads back.
-  private func pair(_ relinked: inout RelinkedRelationship) {
-    var present = Set(relinked.links)
-    if relinked.near.relationship.isToMany {
-      for link in relinked.links where present.insert(link.flipped).inserted {
-        relinked.links.append(link.flipped)
-      }
-      return
-    }
-    present = []
-    var taken: Set<Reference> = []
-    var links: [RelinkedRelationship.Link] = []
-    for link in relinked.links where !present.contains(link) {
-      if taken.contains(link.near) || taken.contains(link.far) { continue }
-      taken.formUnion([link.near, link.far])
-      for link in [link, link.flipped] where present.insert(link).inserted { links.append(link) }
-    }
-    relinked.links = links
-  }
-
-  private func orderFarLinks(of relinked: inout RelinkedRelationship, _ oldFar: [OldSide]) throws {
-    var rest = Set(relinked.links)
-    var links: [RelinkedRelationship.Link] = []
-    for old in oldFar {
-      try forEachLink(of: old) { owner, member in
-        if let link = rest.remove(.init(near: member, far: owner)) { links.append(link) }
-      }
-    }
-    relinked.farLinks = links + relinked.links.filter(rest.contains)
   }
 
   private func preference(_ sides: [OldSide]) -> Int {
@@ -243,68 +171,5 @@ struct RelationshipMatching {
       }
     }
     return numbers
-  }
-
-  // MARK: Collecting
-
-  private func forEachLink(
-    of side: OldSide, _ body: (_ owner: Reference, _ member: Reference) throws -> Void
-  ) throws {
-    let number = side.stored.number
-    if side.relationship.isToMany {
-      guard let link = side.stored.link(named: side.relationship.name),
-        let tree = try snapshot.indexTree(link.tree)
-      else { return }
-      try LinkReader(tree: tree, isOrdered: link.isOrdered).forEach {
-        try body(Reference(entity: number, key: $0.owner), $0.member)
-      }
-    } else {
-      guard let field = side.stored.layout.index(of: side.relationship.name),
-        let tree = try snapshot.recordTree(side.stored.rowTree)
-      else { return }
-      let scratch = RowScratch()
-      defer { withExtendedLifetime(scratch) {} }
-      var cursor = tree.cursor()
-      var isInside = try cursor.first()
-      while isInside {
-        let row = try RowReader(try cursor.valueBytes, layout: side.stored.layout, scratch)
-        if let member = row.reference(field) {
-          try body(Reference(entity: number, key: try cursor.key), member)
-        }
-        isInside = try cursor.next()
-      }
-    }
-  }
-
-  /// Leaves only links that the new relationship may have.
-  private func prune(_ relinked: inout RelinkedRelationship) throws {
-    let far = destinationNumbers(of: relinked.near)
-    var near = Set(relinked.near.owners.compactMap { numbers[$0] })
-    // The inverse must be allowed to lead back, which it need not be to all owners.
-    if let far = relinked.far { near.formIntersection(destinationNumbers(of: far)) }
-    let isNearSingle = !relinked.near.relationship.isToMany
-    let isFarSingle = relinked.far.map { !$0.relationship.isToMany } ?? false
-    let isSelfInverse = relinked.isSelfInverse
-    var seenNear: Set<Reference> = []
-    var seenFar: Set<Reference> = []
-    relinked.links = try relinked.links.filter { link in
-      guard near.contains(link.near.entity), far.contains(link.far.entity),
-        try exists(link.near), try exists(link.far)
-      else { return false }
-      // What is paired later is decided then.
-      if isSelfInverse { return true }
-      if isNearSingle, seenNear.contains(link.near) { return false }
-      if isFarSingle, seenFar.contains(link.far) { return false }
-      seenNear.insert(link.near)
-      seenFar.insert(link.far)
-      return true
-    }
-  }
-
-  private func exists(_ reference: Reference) throws -> Bool {
-    guard let stored = schema.entities.first(where: { $0.number == reference.entity }) else {
-      return false
-    }
-    return try snapshot.recordTree(stored.rowTree)?.contains(reference.key) ?? false
   }
 }

@@ -12,8 +12,8 @@ struct RowRewriting: Sendable {
   let stored: StoredEntity
   /// What becomes of rows of the current layout; `nil` when they only are to have it.
   let transformation: RowTransformation?
-  /// What the row of an object leads to, for each link that the transformation numbers.
-  let links: [@Sendable (Reference) -> Reference?]
+  /// What rows lead to, for each link that the transformation numbers.
+  let links: [SortedLinks]
 
   /// From this many rows on a second thread is worth its while.
   private static let parallelRowCount = 16_384
@@ -22,7 +22,8 @@ struct RowRewriting: Sendable {
   ///   - body: takes a batch of new rows, which is valid within the call.
   /// - Throws: what `body` throws; ``RowError`` when a row cannot be read.
   func forEach(rowCount: Int, _ body: (RowBatch) throws -> Void) throws {
-    if rowCount >= RowRewriting.parallelRowCount {
+    // Links are read from trees of the writer's transaction, which belongs to its thread.
+    if rowCount >= RowRewriting.parallelRowCount, links.isEmpty {
       let relay = BatchRelay()
       if Threads.run({ relay.produce { try RowReading(self) } }) {
         return try relay.consume(body)
@@ -75,8 +76,8 @@ struct RowReading {
       let converted = try transformation.converted(row)
       let limit = transformation.byteLimit(for: row, converted)
       try batch.append(key: key, byteLimit: limit) { target in
-        transformation.write(row, converted, to: target) { number in
-          links[number](Reference(entity: entity, key: key))
+        try transformation.write(row, converted, to: target) { number in
+          try links[number].destination(of: Reference(entity: entity, key: key))
         }
       }
       isInside = try cursor.next()

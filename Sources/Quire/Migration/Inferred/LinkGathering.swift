@@ -1,0 +1,159 @@
+import QuireModel
+import QuireStorage
+
+/// Reads from the old state of a store the links that a relinked relationship gets.
+///
+/// A link survives when both objects exist and the relationship may lead from the one to the other.
+/// An end that has a single destination keeps the first.
+///
+/// In memory is at most one bit for each object, whatever the number of links.
+final class LinkGathering {
+  private let schema: StoreSchema
+  private let snapshot: Snapshot
+  /// By the entity's number; those that have no rows have no tree.
+  private var rowTrees: [UInt16: RecordTree?] = [:]
+
+  init(_ schema: StoreSchema, _ snapshot: Snapshot) {
+    self.schema = schema
+    self.snapshot = snapshot
+  }
+
+  /// Calls `body` with each link once, in the order in which the side that knows them lists them.
+  ///
+  /// A relationship that is its own inverse may list a link at both ends, and then has it twice, or
+  /// at one only; its mate is to be listed, too. Where it leads to a single object, `body` gets
+  /// both.
+  func forEachLink(
+    of relinked: RelinkedRelationship,
+    _ body: (_ near: Reference, _ far: Reference) throws -> Void
+  ) throws {
+    if relinked.isSelfInverse && !relinked.near.relationship.isToMany {
+      return try forEachPair(of: relinked, body)
+    }
+    // What is paired later is decided then.
+    let isNearSingle = !relinked.near.relationship.isToMany
+    let isFarSingle =
+      !relinked.isSelfInverse && relinked.far.map { !$0.relationship.isToMany } ?? false
+    var nears = ReferenceSet()
+    var fars = ReferenceSet()
+    try forEachCandidate(of: relinked) { near, far in
+      if isNearSingle, nears.contains(near) { return }
+      if isFarSingle, !fars.insert(far) { return }
+      if isNearSingle { nears.insert(near) }
+      try body(near, far)
+    }
+  }
+
+  /// The links of a relationship that is its own inverse and leads to a single object: each object
+  /// has one mate, which leads back.
+  private func forEachPair(
+    of relinked: RelinkedRelationship,
+    _ body: (_ near: Reference, _ far: Reference) throws -> Void
+  ) throws {
+    var taken = ReferenceSet()
+    try forEachCandidate(of: relinked) { near, far in
+      if taken.contains(near) || taken.contains(far) { return }
+      taken.insert(near)
+      try body(near, far)
+      if taken.insert(far) { try body(far, near) }
+    }
+  }
+
+  private func forEachCandidate(
+    of relinked: RelinkedRelationship,
+    _ body: (_ near: Reference, _ far: Reference) throws -> Void
+  ) throws {
+    let (owners, members) =
+      relinked.readsFar
+      ? (relinked.farEntities, relinked.nearEntities)
+      : (relinked.nearEntities, relinked.farEntities)
+    var last: (owner: Reference, exists: Bool)?
+    for source in relinked.sources where owners.contains(source.stored.number) {
+      try forEachLink(of: source) { owner, member in
+        guard members.contains(member.entity) else { return }
+        if last?.owner != owner { last = (owner, try exists(owner)) }
+        guard last?.exists == true, try exists(member) else { return }
+        if relinked.readsFar { try body(member, owner) } else { try body(owner, member) }
+      }
+    }
+  }
+
+  /// All links that a side of the old model lists, in its order.
+  func forEachLink(
+    of side: RelinkedRelationship.OldSide,
+    _ body: (_ owner: Reference, _ member: Reference) throws -> Void
+  ) throws {
+    let number = side.stored.number
+    if side.relationship.isToMany {
+      guard let link = side.stored.link(named: side.relationship.name),
+        let tree = try snapshot.indexTree(link.tree)
+      else { return }
+      try LinkReader(tree: tree, isOrdered: link.isOrdered).forEach {
+        try body(Reference(entity: number, key: $0.owner), $0.member)
+      }
+    } else {
+      guard let field = side.stored.layout.index(of: side.relationship.name),
+        let tree = try snapshot.recordTree(side.stored.rowTree)
+      else { return }
+      let scratch = RowScratch()
+      defer { withExtendedLifetime(scratch) {} }
+      var cursor = tree.cursor()
+      var isInside = try cursor.first()
+      while isInside {
+        let row = try RowReader(try cursor.valueBytes, layout: side.stored.layout, scratch)
+        if let member = row.reference(field) {
+          try body(Reference(entity: number, key: try cursor.key), member)
+        }
+        isInside = try cursor.next()
+      }
+    }
+  }
+
+  private func exists(_ reference: Reference) throws -> Bool {
+    try rows(of: reference.entity)?.contains(reference.key) ?? false
+  }
+
+  private func rows(of entity: UInt16) throws -> RecordTree? {
+    if let known = rowTrees[entity] { return known }
+    let stored = schema.entities.first { $0.number == entity }
+    let tree = try stored.flatMap { try snapshot.recordTree($0.rowTree) }
+    rowTrees[entity] = .some(tree)
+    return tree
+  }
+
+  // MARK: Counting
+
+  /// How many links the relationship gets.
+  func counts(of relinked: RelinkedRelationship) throws -> LinkCounts {
+    var counts = LinkCounts()
+    let isPaired = relinked.isSelfInverse && relinked.near.relationship.isToMany
+    try forEachLink(of: relinked) { near, far in
+      counts.count(near: near, far: far)
+      if isPaired, near != far, try !lists(far, near, in: relinked.sources) {
+        counts.count(near: far, far: near)
+      }
+    }
+    return counts
+  }
+
+  /// Whether an object of the old model lists another.
+  private func lists(
+    _ owner: Reference, _ member: Reference, in sides: [RelinkedRelationship.OldSide]
+  ) throws -> Bool {
+    guard let side = sides.first(where: { $0.stored.number == owner.entity }) else { return false }
+    if side.relationship.isToMany {
+      guard let link = side.stored.link(named: side.relationship.name),
+        let tree = try snapshot.indexTree(link.tree)
+      else { return false }
+      if !link.isOrdered {
+        return try tree.contains(
+          LinkKey(owner: owner.key, member: member).bytes(isOrdered: false))
+      }
+      return try LinkReader(tree: tree, isOrdered: true).members(of: owner.key).contains(member)
+    }
+    guard let field = side.stored.layout.index(of: side.relationship.name),
+      let value = try rows(of: owner.entity)?.value(for: owner.key)
+    else { return false }
+    return try Row(value, layout: side.stored.layout).withReader { $0.reference(field) } == member
+  }
+}

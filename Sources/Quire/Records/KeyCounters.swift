@@ -1,0 +1,63 @@
+import QuireStorage
+
+/// The last key that each key space has given, in one transaction.
+struct KeyCounters {
+  private let transaction: WriteTransaction
+  /// By key space, as far as they were asked for.
+  private var counters: [Counter?] = []
+
+  private struct Counter {
+    var lastKey: Int64
+    var isChanged = false
+  }
+
+  init(_ transaction: WriteTransaction) { self.transaction = transaction }
+
+  /// A key that no object of the key space ever had.
+  mutating func take(in space: UInt16) throws -> Int64 {
+    let key = try last(in: space) + 1
+    guard key <= Reference.maximumKey else {
+      throw PersistenceError(
+        .persistentStoreSave, "the store has given all \(Reference.maximumKey) keys of an entity")
+    }
+    counters[Int(space)] = Counter(lastKey: key, isChanged: true)
+    return key
+  }
+
+  /// Makes sure that `key` is never given to another object.
+  mutating func note(_ key: Int64, in space: UInt16) throws {
+    if key > (try last(in: space)) {
+      counters[Int(space)] = Counter(lastKey: key, isChanged: true)
+    }
+  }
+
+  mutating func last(in space: UInt16) throws -> Int64 {
+    if counters.count <= Int(space) {
+      counters += Array(repeating: nil, count: Int(space) + 1 - counters.count)
+    }
+    if let counter = counters[Int(space)] { return counter.lastKey }
+    var key: Int64 = 0
+    if let value = try transaction.recordTree(StoreSchema.keysTree)?.value(for: Int64(space)) {
+      guard let last = value.integer(Int64.self) else {
+        throw StoreSchema.damaged("has a key counter that is no number")
+      }
+      key = last
+    }
+    counters[Int(space)] = Counter(lastKey: key)
+    return key
+  }
+
+  /// Writes the counters that changed; to be called before the transaction commits.
+  mutating func write() throws {
+    guard counters.contains(where: { $0?.isChanged ?? false }) else { return }
+    let tree =
+      try transaction.mutableRecordTree(StoreSchema.keysTree)
+      ?? transaction.createRecordTree(StoreSchema.keysTree)
+    for (space, counter) in counters.enumerated() {
+      guard let counter, counter.isChanged else { continue }
+      let bytes = withUnsafeBytes(of: counter.lastKey.littleEndian) { Array($0) }
+      try tree.put(bytes, for: Int64(space))
+      counters[space]?.isChanged = false
+    }
+  }
+}

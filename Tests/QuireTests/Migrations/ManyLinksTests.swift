@@ -1,0 +1,104 @@
+import Quire
+import QuireSimulation
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Links that are made anew do not all fit into the memory that is meant for them.
+struct ManyLinksTests {
+  private static let url = URL(filePath: "/store.quire")
+
+  private enum Shape { case plain, ordered, bothOrdered }
+
+  private static func model(_ shape: Shape) throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Entity("Owner") {
+        Attribute("name", .string)
+        Relationship("items", toMany: "Item", inverse: "owners", ordered: shape != .plain)
+      }
+      Entity("Item") {
+        Attribute("name", .string)
+        Relationship("owners", toMany: "Owner", inverse: "items", ordered: shape == .bothOrdered)
+      }
+    }
+  }
+
+  private static func open(
+    _ disk: SimulatedDisk, _ versions: VersionedModel
+  ) throws -> ManagedObjectContext {
+    let coordinator = PersistentStoreCoordinator(versionedModel: versions)
+    try coordinator.addPersistentStore(type: .quire, at: url, options: .migrating, in: disk)
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = coordinator
+    return context
+  }
+
+  private static func close(_ context: ManagedObjectContext) throws {
+    guard let coordinator = context.persistentStoreCoordinator else { return }
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+  }
+
+  /// Who is at the other ends, by name.
+  private static func ends(
+    _ context: ManagedObjectContext, of entity: String, _ relationship: String
+  ) throws -> [String: [String]] {
+    let request = FetchRequest<ManagedObject>(entityName: entity)
+    var result: [String: [String]] = [:]
+    for object in try context.fetch(request) {
+      guard let name = try object.value(forKey: "name") as? String else { continue }
+      let value = try object.value(forKey: relationship)
+      let members = value as? [ManagedObject] ?? Array(value as? Set<ManagedObject> ?? [])
+      result[name] = try members.compactMap { try $0.value(forKey: "name") as? String }
+    }
+    return result
+  }
+
+  @Test func `links sorted a few at a time are those that are sorted at once`() throws {
+    var stores: [[[String: [String]]]] = []
+    for memory in [1 << 17, 64] {
+      let disk = SimulatedDisk()
+      let plain = try #require(VersionedModel(versions: [.init("a", Self.model(.plain))]))
+      var context = try Self.open(disk, plain)
+      var generator = SeededGenerator(seed: 7)
+      let items = try (0..<300).map { number in
+        let item = try EntityDescription.insertNewObject(forEntityName: "Item", into: context)
+        try item.setValue("item \(number)", forKey: "name")
+        return item
+      }
+      for number in 0..<20 {
+        let owner = try EntityDescription.insertNewObject(forEntityName: "Owner", into: context)
+        try owner.setValue("owner \(number)", forKey: "name")
+        try owner.setValue(Set(items.filter { _ in generator.below(4) == 0 }), forKey: "items")
+      }
+      try context.save()
+      let before = try Self.ends(context, of: "Owner", "items").mapValues { $0.sorted() }
+      #expect(before.values.reduce(0) { $0 + $1.count } > 1_000)
+      try Self.close(context)
+      var states: [[String: [String]]] = []
+      var old = Shape.plain
+      for shape in [Shape.ordered, .bothOrdered, .plain, .bothOrdered, .ordered] {
+        let versions = try #require(
+          VersionedModel(versions: [.init("a", Self.model(old)), .init("b", Self.model(shape))]))
+        old = shape
+        context = try LinkMemory.$linkCount.withValue(memory) { try Self.open(disk, versions) }
+        let (items, owners) = try (
+          Self.ends(context, of: "Owner", "items"), Self.ends(context, of: "Item", "owners")
+        )
+        #expect(items.mapValues { $0.sorted() } == before, "\(shape)")
+        for (owner, names) in items {
+          for name in names { #expect(owners[name]?.contains(owner) == true) }
+        }
+        #expect(try StoreFacts(context).findings == [])
+        states.append(shape != .plain ? items : items.mapValues { $0.sorted() })
+        states.append(shape == .bothOrdered ? owners : owners.mapValues { $0.sorted() })
+        try Self.close(context)
+      }
+      stores.append(states)
+    }
+    #expect(stores[0] == stores[1])
+  }
+}
