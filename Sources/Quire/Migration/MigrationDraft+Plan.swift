@@ -152,7 +152,7 @@ extension MigrationDraft {
     let number = draft.stored.number
     let isNear =
       relinked.near.relationship.name == relationship && relinked.near.owners.contains(name)
-    return (isNear ? relinked.counts.byNear : relinked.counts.byFar)[number] ?? 0
+    return isNear ? relinked.counts.near(number) : relinked.counts.far(number)
   }
 
   /// A tree's size. One that is not touched is not in the way when it is damaged: it counts as

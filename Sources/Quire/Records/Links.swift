@@ -22,6 +22,15 @@ struct LinkKey {
     return bytes
   }
 
+  /// Calls `body` with the bytes, which are valid within the call; makes no array.
+  func withBytes<R>(
+    isOrdered: Bool, _ body: (UnsafeRawBufferPointer) throws -> R
+  ) rethrows -> R {
+    let (owner, member) = (owner.bigEndian, member.rawValue.bigEndian)
+    if isOrdered { return try withUnsafeBytes(of: (owner, position.bigEndian, member), body) }
+    return try withUnsafeBytes(of: (owner, member), body)
+  }
+
   init(owner: Int64, position: UInt64 = 0, member: Reference) {
     self.owner = owner
     self.position = position

@@ -12,6 +12,8 @@ final class LinkGathering {
   private let snapshot: Snapshot
   /// By the entity's number; those that have no rows have no tree.
   private var rowTrees: [UInt16: RecordTree?] = [:]
+  /// The one asked last: neighbours come together.
+  private var lastRows: (entity: UInt16, tree: RecordTree?)?
 
   init(_ schema: StoreSchema, _ snapshot: Snapshot) {
     self.schema = schema
@@ -67,13 +69,14 @@ final class LinkGathering {
       relinked.readsFar
       ? (relinked.farEntities, relinked.nearEntities)
       : (relinked.nearEntities, relinked.farEntities)
+    let readsFar = relinked.readsFar
     var last: (owner: Reference, exists: Bool)?
     for source in relinked.sources where owners.contains(source.stored.number) {
       try forEachLink(of: source) { owner, member in
         guard members.contains(member.entity) else { return }
         if last?.owner != owner { last = (owner, try exists(owner)) }
         guard last?.exists == true, try exists(member) else { return }
-        if relinked.readsFar { try body(member, owner) } else { try body(owner, member) }
+        if readsFar { try body(member, owner) } else { try body(owner, member) }
       }
     }
   }
@@ -114,6 +117,13 @@ final class LinkGathering {
   }
 
   private func rows(of entity: UInt16) throws -> RecordTree? {
+    if let lastRows, lastRows.entity == entity { return lastRows.tree }
+    let tree = try openRows(of: entity)
+    lastRows = (entity, tree)
+    return tree
+  }
+
+  private func openRows(of entity: UInt16) throws -> RecordTree? {
     if let known = rowTrees[entity] { return known }
     let stored = schema.entities.first { $0.number == entity }
     let tree = try stored.flatMap { try snapshot.recordTree($0.rowTree) }

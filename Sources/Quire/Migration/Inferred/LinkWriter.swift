@@ -147,7 +147,9 @@ struct LinkWriter {
         last = next
         let key = LinkKey(
           owner: next.owner.key, position: link.isOrdered ? position : 0, member: next.member)
-        try builder.append([], for: key.bytes(isOrdered: link.isOrdered))
+        try key.withBytes(isOrdered: link.isOrdered) {
+          try builder.append(UnsafeRawBufferPointer(start: nil, count: 0), for: $0)
+        }
       }
     }
   }

@@ -87,15 +87,15 @@ struct RelationshipMatching {
     // The inverse must be allowed to lead back, which it need not be to all owners.
     var nearEntities = Set(near.owners.compactMap { numbers[$0] })
     if let far { nearEntities.formIntersection(destinationNumbers(of: far)) }
-    var relinked = RelinkedRelationship(
+    let farHasOrder =
+      !readsFar && wasInverse && far?.relationship.isOrdered == true
+      && far.map { !RelinkedRelationship.isSelfInverse(near, $0) } == true
+      && oldFar.contains { $0.relationship.isOrdered }
+    let relinked = RelinkedRelationship(
       near: near, far: far, sources: readsFar ? oldFar : oldNear, readsFar: readsFar,
-      nearEntities: nearEntities, farEntities: destinationNumbers(of: near))
-    if !readsFar, !relinked.isSelfInverse, wasInverse, far?.relationship.isOrdered == true,
-      oldFar.contains(where: { $0.relationship.isOrdered })
-    {
-      relinked.farOrder = oldFar
-    }
-    relinked.counts = try gathering.counts(of: relinked)
+      farOrder: farHasOrder ? oldFar : [], nearEntities: nearEntities,
+      farEntities: destinationNumbers(of: near))
+    try relinked.count(gathering)
     return relinked
   }
 

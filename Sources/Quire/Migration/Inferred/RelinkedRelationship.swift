@@ -1,7 +1,10 @@
 import QuireModel
 
 /// A relationship, with its inverse if it has one, whose links are made anew.
-struct RelinkedRelationship {
+///
+/// A class, since loops over millions of links ask it, and copies of a value would be most of what
+/// they do.
+final class RelinkedRelationship {
   struct Side {
     /// The entity that declares the relationship, and the concrete entities whose objects have it.
     let entityName: String
@@ -22,15 +25,34 @@ struct RelinkedRelationship {
   /// Whether that is the far side, whose owners are then the links' far ends.
   let readsFar: Bool
   /// Where the far side's order is read, if it has one of its own.
-  var farOrder: [OldSide] = []
+  let farOrder: [OldSide]
   /// The numbers of the entities whose objects may be at either end.
   let nearEntities: Set<UInt16>
   let farEntities: Set<UInt16>
-  var counts = LinkCounts()
+  private(set) var counts = LinkCounts()
+
+  init(
+    near: Side, far: Side?, sources: [OldSide], readsFar: Bool, farOrder: [OldSide],
+    nearEntities: Set<UInt16>, farEntities: Set<UInt16>
+  ) {
+    self.near = near
+    self.far = far
+    self.sources = sources
+    self.readsFar = readsFar
+    self.farOrder = farOrder
+    self.nearEntities = nearEntities
+    self.farEntities = farEntities
+  }
+
+  func count(_ gathering: LinkGathering) throws { counts = try gathering.counts(of: self) }
 
   /// Whether both sides are one relationship, which leads back to itself.
   var isSelfInverse: Bool {
-    far?.entityName == near.entityName && far?.relationship.name == near.relationship.name
+    far.map { RelinkedRelationship.isSelfInverse(near, $0) } ?? false
+  }
+
+  static func isSelfInverse(_ near: Side, _ far: Side) -> Bool {
+    far.entityName == near.entityName && far.relationship.name == near.relationship.name
   }
 
   func concerns(_ entity: String, _ relationship: String) -> Bool {
@@ -42,12 +64,24 @@ struct RelinkedRelationship {
 /// How many links a relationship gets, and how many of them begin and end at objects of an entity.
 struct LinkCounts {
   private(set) var total = 0
-  private(set) var byNear: [UInt16: Int] = [:]
-  private(set) var byFar: [UInt16: Int] = [:]
+  /// By the entity's number.
+  private var nears: [Int] = []
+  private var fars: [Int] = []
 
   mutating func count(near: Reference, far: Reference) {
     total += 1
-    byNear[near.entity, default: 0] += 1
-    byFar[far.entity, default: 0] += 1
+    LinkCounts.count(near.entity, in: &nears)
+    LinkCounts.count(far.entity, in: &fars)
   }
+
+  private static func count(_ entity: UInt16, in counts: inout [Int]) {
+    if counts.count <= Int(entity) {
+      counts += repeatElement(0, count: Int(entity) + 1 - counts.count)
+    }
+    counts[Int(entity)] += 1
+  }
+
+  func near(_ entity: UInt16) -> Int { Int(entity) < nears.count ? nears[Int(entity)] : 0 }
+
+  func far(_ entity: UInt16) -> Int { Int(entity) < fars.count ? fars[Int(entity)] : 0 }
 }
