@@ -157,7 +157,7 @@ import Testing
     let versions = try MigrationTrial.versioned(old, new)
     let oldVersions = try #require(versions.endingAt("old"))
     let files = try TestStore.files(versions, at: "old") { context in
-      for number in 0..<17_000 { try TestStore.insert("Work", ["title": "\(number)"], context) }
+      for number in 0..<17_000 { _ = try TestStore.insert("Work", ["title": "\(number)"], context) }
     }
     let log = Log()
     _ = try TestStore.open(
