@@ -1,4 +1,7 @@
 extension PageStore {
+  /// Lets the thread sleep, for whoever waits for another process to let go of a file.
+  package static func pause(milliseconds: UInt32) { Posix.pause(milliseconds: milliseconds) }
+
   /// Opens a store, creating it if need be, and recovers what the last process left.
   ///
   /// Pages are read, and verified, when they are needed. Opening a file again that this process has

@@ -20,11 +20,51 @@ extension PageStore {
     }
     defer { withExtendedLifetime(file) {} }
     // The store goes last: a log without its store would be nobody's.
-    try fileSystem.remove(StoreFile.logPath(of: path))
-    try fileSystem.remove(StoreFile.imagesPath(of: path))
-    try fileSystem.remove(StoreFile.imagesPath(of: path) + "-new")
-    try fileSystem.remove(StoreFile.newLogPath(of: path))
-    try fileSystem.remove(StoreFile.ownerPath(of: path))
+    for companion in StoreFile.companionPaths(of: path) { try fileSystem.remove(companion) }
     try fileSystem.remove(path)
+  }
+
+  /// Destroys a store for good: after a crash there is all of it, or nothing.
+  ///
+  /// A damaged store goes, too. There being no store is no error.
+  ///
+  /// - Parameter isForced: whether a file that is no store goes as well.
+  /// - Throws: ``StorageError/locked(_:)`` when somebody has the store open, in this process or
+  ///   another; ``StorageError/notAStore(path:reason:)``; an error of the disk.
+  package static func destroy(
+    _ path: String, isForced: Bool, in fileSystem: any FileSystem = DiskFileSystem()
+  ) throws(StorageError) {
+    let path = fileSystem.destination(of: path)
+    do throws(StorageError) {
+      try checkLock(path, fileSystem)
+      // A store that a crash has left in two files is made one of one file first: that can go in
+      // one step.
+      var options = PageStoreOptions()
+      options.createIfMissing = false
+      if try fileSystem.identifier(of: StoreFile.logPath(of: path)) == nil {
+        options.isReadOnly = true
+      }
+      try open(path, options: options, in: fileSystem).close()
+      try fileSystem.syncFolder(of: path, for: .replacementFolder)
+    } catch .notFound {
+      // There may be a log without its store all the same.
+    } catch .notAStore(let path, let reason) {
+      guard isForced else { throw .notAStore(path: path, reason: reason) }
+    } catch .damaged, .logMissing, .logForeign, .logDamaged, .unsupportedFormat, .noSpaceLeft {
+      // Nobody can make it whole, and nobody wants it.
+    }
+    try remove(path, in: fileSystem)
+    try fileSystem.syncFolder(of: path, for: .replacementFolder)
+  }
+
+  /// Opening a store again that this process has open would be no error.
+  private static func checkLock(
+    _ path: String, _ fileSystem: any FileSystem
+  ) throws(StorageError) {
+    let file = try fileSystem.open(path, .write)
+    if try file.lock(.exclusive) { return }
+    // Readers leave no note: one that is there is of a writer that died.
+    if try file.lock(.shared) { throw .locked(.readers) }
+    throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
   }
 }

@@ -1,48 +1,77 @@
-/// Puts a version of a store where a file of the same store may be already: a backup over an older
-/// one, or over the store itself to go back to it.
+/// Puts a version of a store where a file may be already: a backup over an older one, or over the
+/// store itself to go back to it; or any store in the place of another.
 ///
 /// The file that is there may be whole, cut short by a crash, or damaged; its identity page must be
-/// readable, and nobody may have it open. In one step its name leads to the new file, which is a
-/// closed store; a crash leaves the one or the other, each with what belongs to it. What is left of
-/// the old one's log is history from then on, as the new file has a later epoch.
+/// readable, unless anything may go, and nobody may have it open. In one step its name leads to the
+/// new file, which is a closed store; a crash leaves the one or the other, each with what belongs
+/// to it. What is left of the old one's log is history from then on, as the new file has a later
+/// epoch, or another identity.
 struct StoreReplacement {
   let path: String
   let fileSystem: any FileSystem
   let identity: StoreIdentity
   /// The file that is there, locked; `nil` when there is none.
   private let old: (any File)?
+  /// Whether that is a file of the same store.
+  private let isOfSameStore: Bool
+
+  /// What may be there.
+  enum Prey {
+    case sameStore
+    case anyStore
+    case anything
+  }
 
   /// - Throws: ``StorageError/locked(_:)`` when somebody has the file open;
   ///   ``StorageError/invalidArgument(_:)`` when it is another store;
   ///   ``StorageError/notAStore(path:reason:)`` or ``StorageError/damaged(page:reason:)`` when it
   ///   cannot be known whose it is.
   init(
-    of path: String, _ identity: StoreIdentity, in fileSystem: any FileSystem
+    of path: String, _ identity: StoreIdentity, takes prey: Prey = .sameStore,
+    in fileSystem: any FileSystem
   ) throws(StorageError) {
     let path = fileSystem.destination(of: path)
     self.path = path
     self.fileSystem = fileSystem
     self.identity = identity
-    do throws(StorageError) {
-      let file = try fileSystem.open(path, .write)
-      guard try file.lock(.exclusive) else {
-        // Readers leave no note: one that is there is of a writer that died.
-        if try file.lock(.shared) { throw .locked(.readers) }
-        throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
-      }
-      guard try fileSystem.identifier(of: path) == file.identifier else {
-        // Somebody replaced it just now, and may be about to open it.
-        throw .locked(.unknown)
-      }
-      let found = try StoreReplacement.identityPage(of: file, path).identity
-      guard found == identity else {
-        throw .invalidArgument(
-          "\(path) is another store: its identity is \(found), not \(identity); move it away first")
-      }
-      old = file
-    } catch .notFound {
-      old = nil
+    old = try StoreReplacement.lockedFile(path, fileSystem)
+    guard let old else {
+      isOfSameStore = false
+      return
     }
+    let found: StoreIdentity?
+    do throws(StorageError) {
+      found = try StoreReplacement.identityPage(of: old, path).identity
+    } catch {
+      guard prey == .anything else { throw error }
+      found = nil
+    }
+    isOfSameStore = found == identity
+    if prey == .sameStore, let found, found != identity {
+      throw .invalidArgument(
+        "\(path) is another store: its identity is \(found), not \(identity); move it away first")
+    }
+  }
+
+  private static func lockedFile(
+    _ path: String, _ fileSystem: any FileSystem
+  ) throws(StorageError) -> (any File)? {
+    let file: any File
+    do throws(StorageError) {
+      file = try fileSystem.open(path, .write)
+    } catch .notFound {
+      return nil
+    }
+    guard try file.lock(.exclusive) else {
+      // Readers leave no note: one that is there is of a writer that died.
+      if try file.lock(.shared) { throw .locked(.readers) }
+      throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
+    }
+    guard try fileSystem.identifier(of: path) == file.identifier else {
+      // Somebody replaced it just now, and may be about to open it.
+      throw .locked(.unknown)
+    }
+    return file
   }
 
   private static func identityPage(
@@ -84,11 +113,7 @@ struct StoreReplacement {
     try fileSystem.syncFolder(of: path, for: syncs.folder)
     // Nobody can open the new file before its lock is given back, so these are the old one's. They
     // count for nothing any more, so it does not matter if one stays.
-    for leftover in [
-      StoreFile.logPath(of: path), StoreFile.imagesPath(of: path),
-      StoreFile.imagesPath(of: path) + "-new", StoreFile.newLogPath(of: path),
-      StoreFile.ownerPath(of: path),
-    ] {
+    for leftover in StoreFile.companionPaths(of: path) {
       do throws(StorageError) { try fileSystem.remove(leftover) } catch {}
     }
     withExtendedLifetime((file, old)) {}
@@ -115,7 +140,7 @@ struct StoreReplacement {
   private func lastEpoch() throws(StorageError) -> UInt64? {
     let checksum = Checksum(identity)
     var epochs: [UInt64] = []
-    if let old {
+    if let old, isOfSameStore {
       let head = PageMemory(byteCount: min(try old.byteCount(), 3 * 32_768))
       try head.withBytes { bytes throws(StorageError) in
         try old.readFully(at: 0, into: bytes, path: path)
@@ -184,5 +209,29 @@ extension PageStore {
     let replacement = try StoreReplacement(of: path, identity, in: fileSystem)
     try replacement.write(
       snapshot.space, syncs: (.replacement, .replacementFolder), progress: progress)
+  }
+
+  /// Puts the newest commit of this store in the place of whatever store is there, in one step.
+  /// This one may be in use meanwhile, and what is committed then is not in the copy.
+  ///
+  /// - Parameters:
+  ///   - identity: the copy's; `nil` for that of this store.
+  ///   - isForced: whether a file that is no store may go.
+  /// - Throws: as ``restore(to:in:progress:)``, but that the store there may be another.
+  package func replace(
+    _ path: String, identity: StoreIdentity? = nil, isForced: Bool = false,
+    in fileSystem: any FileSystem = DiskFileSystem()
+  ) throws {
+    let snapshot = try snapshot()
+    if let own = self.path, let found = try fileSystem.identifier(of: path),
+      try fileSystem.identifier(of: own) == found
+    {
+      throw StorageError.invalidArgument("\(path) is the store itself")
+    }
+    let replacement = try StoreReplacement(
+      of: path, identity ?? self.identity, takes: isForced ? .anything : .anyStore,
+      in: fileSystem)
+    try replacement.write(snapshot.space, syncs: (.replacement, .replacementFolder)) { _, _ in true
+    }
   }
 }

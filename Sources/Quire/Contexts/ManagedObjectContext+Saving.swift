@@ -24,7 +24,7 @@ extension ManagedObjectContext {
   private func write(validating: Bool) throws {
     processPendingChanges()
     try throwUnreported()
-    guard hasChanges else { return }
+    guard hasChanges else { return try store?.saveMetadata() ?? () }
     let store = try requiredStore()
     guard !store.isReadOnly else {
       throw PersistenceError(
@@ -42,7 +42,7 @@ extension ManagedObjectContext {
     do {
       try checkVersion(of: transaction)
       try save.write(to: StoreWriter(transaction, store.entities))
-      try transaction.commit()
+      try store.commit(transaction)
     } catch {
       transaction.abort()
       if let error = error as? StorageError {
@@ -57,6 +57,7 @@ extension ManagedObjectContext {
   /// Makes the objects of a committed save clean.
   private func finish(_ save: SaveOperation, keepsRows: Bool) throws {
     changes = Changes()
+    promisedPlaces = PromisedPlaces()
     view = nil
     let view = try latestView()
     for object in save.deleted { release(object) }

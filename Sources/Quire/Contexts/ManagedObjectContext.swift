@@ -40,6 +40,7 @@ open class ManagedObjectContext {
   public let concurrencyType: ConcurrencyType
   public var name: String?
   final var changes = Changes()
+  final var promisedPlaces = PromisedPlaces()
   // Sound: an object leaves the register in its deinit, in this context's isolation, so that a
   // register entry always points to a living object.
   private var register = ObjectRegister()
@@ -93,7 +94,7 @@ extension ManagedObjectContext {
 
   /// The state of the store that relationships and faults are read from.
   final func currentView() throws -> StoreView {
-    if let view { return view }
+    if let view, !view.entities.isRetired { return view }
     return try latestView()
   }
 
@@ -241,7 +242,13 @@ extension ManagedObjectContext {
       let binding = modelBinding?.entity(named: objectID.entity.name),
       let storage = store.entities.byIndex[binding.index]
     else { return nil }
-    return Reference(entity: storage.stored.number, key: objectID.key)
+    let place = Reference(entity: storage.stored.number, key: objectID.key)
+    if let temporary = promisedPlaces.temporary(of: place, in: store.identity),
+      registered(temporary) != nil
+    {
+      return temporary
+    }
+    return place
   }
 }
 

@@ -1,4 +1,5 @@
 import QuireModel
+import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -28,11 +29,14 @@ public final class PersistentContainer: Sendable {
   }
 
   private let main = Main()
+  private let descriptions: Mutex<[PersistentStoreDescription]>
 
   public init(
     name: String, versionedModel: VersionedModel, classes: [ManagedObject.Type] = []
   ) {
     self.name = name
+    let url = Self.defaultDirectoryURL().appending(path: "\(name).quire")
+    descriptions = Mutex([PersistentStoreDescription(url: url)])
     persistentStoreCoordinator = PersistentStoreCoordinator(
       versionedModel: versionedModel, classes: classes)
   }
@@ -47,7 +51,14 @@ public final class PersistentContainer: Sendable {
     persistentStoreCoordinator.managedObjectModel
   }
 
-  /// Opens or creates the container's store.
+  /// Which stores ``loadPersistentStores(completionHandler:)`` opens: to begin with, one named like
+  /// the container in ``defaultDirectoryURL()``.
+  public var persistentStoreDescriptions: [PersistentStoreDescription] {
+    get { descriptions.withLock { $0 } }
+    set { descriptions.withLock { $0 = newValue } }
+  }
+
+  /// Opens or creates the container's store, at a place of its own.
   ///
   /// - Parameter url: the file; `nil` for a store in memory.
   /// - Throws: what

@@ -16,6 +16,7 @@ final class SaveOperation {
 
   private let identity: StoreIdentity
   private let entities: StoreEntities
+  private let promisedPlaces: PromisedPlaces
   private(set) var inserted: [Insertion] = []
   /// A changed object whose row or links a save has to write.
   private struct Update {
@@ -34,6 +35,7 @@ final class SaveOperation {
   init(_ context: ManagedObjectContext, _ store: PersistentStore) throws {
     identity = store.identity
     entities = store.entities
+    promisedPlaces = context.promisedPlaces
     // Sorted, so that the same changes make the same store.
     for object in context.changes.inserted.sorted(by: { $0.reference < $1.reference }) {
       guard let storage = entities.byIndex[object.binding.index] else { continue }
@@ -59,9 +61,10 @@ final class SaveOperation {
     try throwConflicts()
     for index in inserted.indices {
       let storage = inserted[index].storage
-      let reference = Reference(
-        entity: storage.stored.number, key: try writer.takeKey(in: storage.stored.keySpace))
-      inserted[index].reference = reference
+      inserted[index].reference =
+        try promisedPlaces.place(of: inserted[index].reference, in: identity)
+        ?? Reference(
+          entity: storage.stored.number, key: writer.takeKey(in: storage.stored.keySpace))
     }
     for update in updated {
       try removeForeignLinks(of: update.object, update.changedSlots, writer)

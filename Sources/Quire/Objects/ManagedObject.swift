@@ -108,7 +108,8 @@ extension ManagedObject {
 
   /// Temporary until the first save, then permanent and always the same.
   public final var objectID: ManagedObjectID {
-    ManagedObjectID(entity: entity, store: storage?.identity, key: reference.key)
+    if reference.isTemporary, let promisedID { return promisedID }
+    return ManagedObjectID(entity: entity, store: storage?.identity, key: reference.key)
   }
 
   public final var isInserted: Bool { state.contains(.inserted) }

@@ -1,5 +1,6 @@
 import QuireModel
 import QuireStorage
+import Synchronization
 
 /// Where the properties of an entity lie in one store: a field or a link tree for each slot.
 final class EntityStorage: Sendable {
@@ -33,6 +34,8 @@ final class EntityStorage: Sendable {
 
 /// The entities of one store, by model index and by number.
 final class StoreEntities: Sendable {
+  /// The model that the store was opened with.
+  let model: ManagedObjectModel
   let schema: StoreSchema
   /// What the schema says about where rows and links lie.
   let schemaBytes: [UInt8]
@@ -41,6 +44,7 @@ final class StoreEntities: Sendable {
   private let byNumber: [UInt16: EntityStorage]
 
   init(_ model: ModelBinding, schema: StoreSchema, identity: StoreIdentity) throws {
+    self.model = model.model
     self.schema = schema
     schemaBytes = schema.entityBytes
     var byIndex: [EntityStorage?] = []
@@ -62,6 +66,12 @@ final class StoreEntities: Sendable {
   }
 
   func storage(of reference: Reference) -> EntityStorage? { byNumber[reference.entity] }
+
+  private let isRetiredFlag = Atomic(false)
+
+  /// Whether the store has left its coordinator: what was read from it is no state to go on with.
+  var isRetired: Bool { isRetiredFlag.load(ordering: .relaxed) }
+  func retire() { isRetiredFlag.store(true, ordering: .relaxed) }
 }
 
 /// A row of a store that an object can keep: the bytes, and what keeps them in memory.

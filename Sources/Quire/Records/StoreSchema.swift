@@ -26,7 +26,8 @@ struct StoreSchema: Sendable {
   var lastEntityNumber: UInt16
   var lastLinkNumber: UInt16
   var versionName: String?
-  var metadata: [String: AttributeValue]
+  /// The user's.
+  var metadata: [String: MetadataValue]
   /// The last migrations, oldest first.
   var migrations: [MigrationRecord]
 
@@ -97,9 +98,7 @@ extension StoreSchema {
     if !migrations.isEmpty {
       try tree.put(MigrationRecord.encode(migrations), for: Array(StoreSchema.migrationsKey.utf8))
     }
-    for (key, value) in metadata {
-      try tree.put(value.archived(), for: Array((StoreSchema.metadataPrefix + key).utf8))
-    }
+    try StoreSchema.write(metadata, to: tree)
   }
 
   /// Entities, their current layouts and their links as the schema keeps them. Every migration that
@@ -113,8 +112,6 @@ extension StoreSchema {
     return writer.bytes
   }
 
-  /// Keys of the user; no key of ours begins so.
-  private static let metadataPrefix = "metadata/"
   private static let migrationsKey = "migrations"
 
   /// Enters a migration, in the transaction that makes it true, after the schema was written.
@@ -168,17 +165,8 @@ extension StoreSchema {
     }
     migrations = try StoreSchema.decodeMigrations(
       tree.value(for: Array(StoreSchema.migrationsKey.utf8)))
-    metadata = [:]
+    metadata = try StoreSchema.metadata(in: tree)
     try readLayouts(in: tree, format: format)
-    var cursor = tree.cursor()
-    var isInside = try cursor.seek(to: Array(StoreSchema.metadataPrefix.utf8))
-    while isInside {
-      let key = String(decoding: try cursor.key, as: UTF8.self)
-      guard key.hasPrefix(StoreSchema.metadataPrefix) else { break }
-      let name = String(key.dropFirst(StoreSchema.metadataPrefix.count))
-      metadata[name] = try AttributeValue(archived: try cursor.valueBytes)
-      isInside = try cursor.next()
-    }
   }
 
   private static func checkedFormat(in tree: IndexTree) throws -> UInt32 {

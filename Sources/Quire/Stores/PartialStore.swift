@@ -28,7 +28,7 @@ final class PartialStore {
   ///   work on it.
   init(
     path: String, suffix: String = "-part", mustNotExist: Bool = true,
-    model: ManagedObjectModel, versionName: String?, metadata: [String: AttributeValue] = [:],
+    model: ManagedObjectModel, versionName: String?, metadata: [String: MetadataValue] = [:],
     migrations: [MigrationRecord] = [], options: PageStoreOptions,
     in files: any FileSystem = DiskFileSystem()
   ) throws {

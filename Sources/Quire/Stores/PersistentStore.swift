@@ -8,115 +8,20 @@ import Synchronization
   import Foundation
 #endif
 
-/// The kind of a store.
-public struct StoreType: RawRepresentable, Hashable, Sendable {
-  public var rawValue: String
-  public init(rawValue: String) { self.rawValue = rawValue }
-
-  /// A file of Quire's own format.
-  public static let quire = StoreType(rawValue: "Quire")
-  /// The same engine without a file: the data go with the store.
-  public static let inMemory = StoreType(rawValue: "InMemory")
-  /// The name under which Core Data code asks for its durable store: ``quire``.
-  public static let sqlite = quire
-}
-
-// Core Data's names, so that code ports by search and replace.
-// swift-format-ignore: AlwaysUseLowerCamelCase
-public let SQLiteStoreType = StoreType.sqlite
-// swift-format-ignore: AlwaysUseLowerCamelCase
-public let InMemoryStoreType = StoreType.inMemory
-
-/// The name of an option for adding a store.
-public struct PersistentStoreOption: RawRepresentable, Hashable, Sendable {
-  public var rawValue: String
-  public init(rawValue: String) { self.rawValue = rawValue }
-}
-
-/// Migrate a store that another version of the model wrote.
-// swift-format-ignore: AlwaysUseLowerCamelCase
-public let MigratePersistentStoresAutomaticallyOption = PersistentStoreOption(
-  rawValue: "NSMigratePersistentStoresAutomaticallyOption")
-/// Infer how to migrate from the difference between the two models.
-// swift-format-ignore: AlwaysUseLowerCamelCase
-public let InferMappingModelAutomaticallyOption = PersistentStoreOption(
-  rawValue: "NSInferMappingModelAutomaticallyOption")
-/// Open without ever writing.
-// swift-format-ignore: AlwaysUseLowerCamelCase
-public let ReadOnlyPersistentStoreOption = PersistentStoreOption(
-  rawValue: "NSReadOnlyPersistentStoreOption")
-
-/// Let a migration be finished later: see ``PersistentStoreOptions/defersLightweightMigration``.
-// swift-format-ignore: AlwaysUseLowerCamelCase
-public let PersistentStoreDeferredLightweightMigrationOptionKey = PersistentStoreOption(
-  rawValue: "NSPersistentStoreDeferredLightweightMigrationOptionKey")
-
-/// How to add a store. Written as a dictionary of Core Data's option names, or property by
-/// property.
-public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
-  public var migratesAutomatically = false
-  public var infersMappingModel = false
-  public var isReadOnly = false
-  /// Whether an inferred migration leaves objects in their old layout, where all that changes is
-  /// attributes and the like: the store can be used at once, however large it is. The objects are
-  /// read as if they had been rewritten, and written anew when they are saved, or by
-  /// ``PersistentStoreCoordinator/finishDeferredLightweightMigration()``.
-  ///
-  /// Until that has happened, earlier versions of Quire than this one refuse the store. Has a
-  /// meaning only together with ``migratesAutomatically`` and ``infersMappingModel``; without it a
-  /// migration also rewrites what earlier ones have deferred.
-  public var defersLightweightMigration = false
-  /// Whether a store that is migrated is copied before, and where to; of several steps, before the
-  /// first.
-  public var migrationBackup = MigrationBackup.none
-  /// Mapping models that the application has written, for whichever versions: one that fits is
-  /// preferred to what would be inferred. See ``MigrationPath`` for which fit, and when.
-  public var mappingModels: [MappingModel] = []
-  /// How a store of an earlier version gets to the current one.
-  public var migrationRoute = MigrationRoute.shortest
-  /// Told how far the migration is; ends it when it is cancelled.
-  public var migrationProgress: MigrationProgress?
-  /// The stages by which a store is migrated, instead of a path that is looked for.
-  public var stagedMigrationManager: StagedMigrationManager?
-  /// The UUID of a store that is created; a random one when `nil`.
-  public var storeUUID: UUID?
-
-  public init() {}
-
-  public init(dictionaryLiteral elements: (PersistentStoreOption, Bool)...) {
-    for (option, value) in elements {
-      switch option {
-      case MigratePersistentStoresAutomaticallyOption: migratesAutomatically = value
-      case InferMappingModelAutomaticallyOption: infersMappingModel = value
-      case ReadOnlyPersistentStoreOption: isReadOnly = value
-      case PersistentStoreDeferredLightweightMigrationOptionKey: defersLightweightMigration = value
-      default: break
-      }
-    }
-  }
-
-  /// Migrate, and infer how.
-  public static let migrating: PersistentStoreOptions = [
-    MigratePersistentStoresAutomaticallyOption: true, InferMappingModelAutomaticallyOption: true,
-  ]
-
-  /// Migrate, infer how, and leave for later what can be left.
-  public static let deferring: PersistentStoreOptions = [
-    MigratePersistentStoresAutomaticallyOption: true, InferMappingModelAutomaticallyOption: true,
-    PersistentStoreDeferredLightweightMigrationOptionKey: true,
-  ]
-}
-
 /// A store that a coordinator has opened.
+///
+/// It is of use until the coordinator removes it, or puts another one in its place
+/// (``PersistentStoreCoordinator/migratePersistentStore(_:to:options:type:)``).
 public final class PersistentStore: Sendable {
   public let type: StoreType
-  /// The file; `nil` for a store in memory.
+  /// The file, or `/dev/null`; `nil` for another store in memory.
   public let url: URL?
   public let isReadOnly: Bool
   /// What opening the store changed in it; `nil` when it had the current version already.
   public let migrationReport: MigrationReport?
   let pages: PageStore
   let entities: StoreEntities
+  let metadataState: Mutex<MetadataState>
 
   init(
     type: StoreType, url: URL?, isReadOnly: Bool, pages: PageStore, entities: StoreEntities,
@@ -128,6 +33,7 @@ public final class PersistentStore: Sendable {
     self.pages = pages
     self.entities = entities
     self.migrationReport = migrationReport
+    metadataState = Mutex(MetadataState(saved: entities.schema.metadata))
   }
 
   var identity: StoreIdentity { pages.identity }

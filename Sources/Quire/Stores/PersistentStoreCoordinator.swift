@@ -38,7 +38,10 @@ public final class PersistentStoreCoordinator: Sendable {
   deinit {
     // Nobody is left to tell; what was committed is durable, and the log is replayed at the next
     // open.
-    if let store = current.withLock({ $0 }) { try? store.pages.close() }
+    if let store = current.withLock({ $0 }) {
+      AddedStores.remove(store)
+      try? store.pages.close()
+    }
   }
 
   public var managedObjectModel: ManagedObjectModel { versionedModel.current }
@@ -102,6 +105,7 @@ public final class PersistentStoreCoordinator: Sendable {
       throw PersistenceError(
         .persistentStoreOperation, "another thread added a store to the coordinator first")
     }
+    AddedStores.add(opened)
     return opened
   }
 
@@ -123,11 +127,36 @@ public final class PersistentStoreCoordinator: Sendable {
       current = nil
       return true
     }
-    guard isOurs else {
-      throw PersistenceError(
-        .persistentStoreOperation, "the store does not belong to this coordinator")
-    }
+    guard isOurs else { throw PersistentStoreCoordinator.notOurs }
+    store.entities.retire()
+    AddedStores.remove(store)
     try storage { () throws(StorageError) in try store.pages.close() }
+  }
+
+  /// Puts a store in the place of another.
+  ///
+  /// - Returns: `false` when the coordinator does not have that one any more.
+  func exchange(_ old: PersistentStore, for new: PersistentStore) -> Bool {
+    let isOurs = current.withLock { current in
+      guard current === old else { return false }
+      current = new
+      return true
+    }
+    if isOurs {
+      old.entities.retire()
+      AddedStores.remove(old)
+      AddedStores.add(new)
+    }
+    return isOurs
+  }
+
+  func checkOwn(_ store: PersistentStore) throws(PersistenceError) {
+    guard self.store === store else { throw PersistentStoreCoordinator.notOurs }
+  }
+
+  static var notOurs: PersistenceError {
+    PersistenceError(
+      .persistentStoreOperation, "the store does not belong to this coordinator")
   }
 
   /// Takes a store that somebody else has opened and will close.

@@ -14,37 +14,45 @@ struct StoreOpening {
   let options: PersistentStoreOptions
   /// Where files are: the disk, or what a test takes for one.
   var fileSystem: any FileSystem = DiskFileSystem()
+  /// Whether a store that is not there is an error.
+  var mustExist = false
 
   func open(_ type: StoreType, at url: URL?) throws -> PersistentStore {
-    switch type {
-    case .inMemory:
+    try options.check()
+    guard type == .quire || type == .inMemory else { throw type.refusal }
+    guard type.hasFile(at: url) else {
       let pages = PageStore.inMemory(identity: options.storeUUID.map { StoreIdentity($0) })
-      return try finish(type, nil, pages)
-    case .quire:
-      guard let url, url.isFileURL else {
-        throw PersistenceError(
-          .persistentStoreOpen,
-          "a store in a file needs a file URL, not \(url.map(\.absoluteString) ?? "none")")
-      }
-      var pageOptions = PageStoreOptions()
-      pageOptions.isReadOnly = options.isReadOnly
-      pageOptions.createIfMissing = !options.isReadOnly
-      pageOptions.identity = options.storeUUID.map { StoreIdentity($0) }
-      let pages = try StoreOpening.pages(at: url, pageOptions, in: fileSystem)
-      if !options.isReadOnly {
-        PartialStore.removeRemains(of: url.path(percentEncoded: false), in: fileSystem)
-      }
-      return try finish(type, url, pages)
-    default:
-      throw PersistenceError(
-        .persistentStoreInvalidType, "there is no store type \(type.rawValue)")
+      return try finish(type, type == .quire ? url : nil, pages)
     }
+    guard let url, url.isFileURL else {
+      throw PersistenceError(
+        .persistentStoreOpen,
+        "a store in a file needs a file URL, not \(url.map(\.absoluteString) ?? "none")")
+    }
+    var pageOptions = PageStoreOptions()
+    pageOptions.isReadOnly = options.isReadOnly
+    pageOptions.createIfMissing = !options.isReadOnly && !mustExist
+    pageOptions.identity = options.storeUUID.map { StoreIdentity($0) }
+    pageOptions.durability = options.durability
+    let pages = try StoreOpening.pages(
+      at: url, pageOptions, in: fileSystem, timeout: options.timeout)
+    if !options.isReadOnly {
+      PartialStore.removeRemains(of: url.path(percentEncoded: false), in: fileSystem)
+    }
+    return try finish(type, url, pages)
+  }
+
+  /// Opens pages that a store is in already.
+  func open(_ type: StoreType, at url: URL?, with pages: PageStore) throws -> PersistentStore {
+    try options.check()
+    return try finish(type, url, pages)
   }
 
   private func finish(_ type: StoreType, _ url: URL?, _ pages: PageStore) throws -> PersistentStore
   {
     do {
-      let report = try prepare(pages, url)
+      let report = try prepare(pages, type.hasFile(at: url) ? url : nil)
+      if options.compactsStore, !options.isReadOnly { try pages.compact() }
       let schema = try pages.read { try StoreSchema(from: $0) }
       guard let schema else { throw StoreSchema.damaged("is missing") }
       return PersistentStore(
@@ -149,27 +157,35 @@ struct StoreOpening {
   // MARK: Without a model
 
   static func pages(
-    at url: URL, _ options: PageStoreOptions, in fileSystem: any FileSystem = DiskFileSystem()
+    at url: URL, _ options: PageStoreOptions, in fileSystem: any FileSystem = DiskFileSystem(),
+    timeout: Double = 0
   ) throws(PersistenceError) -> PageStore {
-    do {
-      return try PageStore.open(
-        url.path(percentEncoded: false), options: options, in: fileSystem)
-    } catch {
-      throw PersistenceError(
-        .persistentStoreOpen, "the store at \(url.path(percentEncoded: false)) cannot be opened",
-        underlying: error)
+    let path = url.path(percentEncoded: false)
+    let clock = ContinuousClock()
+    let end = clock.now + .seconds(timeout)
+    while true {
+      do throws(StorageError) {
+        return try PageStore.open(path, options: options, in: fileSystem)
+      } catch {
+        if case .locked = error, clock.now < end {
+          PageStore.pause(milliseconds: 10)
+          continue
+        }
+        throw PersistenceError(
+          .persistentStoreOpen, "the store at \(path) cannot be opened", underlying: error)
+      }
     }
   }
 
   /// Reads from a store without any claim to it: nothing is written.
   static func inspecting<Result>(
-    _ url: URL, in fileSystem: any FileSystem = DiskFileSystem(),
+    _ url: URL, in fileSystem: any FileSystem = DiskFileSystem(), timeout: Double = 0,
     _ body: (Snapshot, PageStore) throws -> Result
   ) throws -> Result {
     var options = PageStoreOptions()
     options.isReadOnly = true
     options.createIfMissing = false
-    let pages = try StoreOpening.pages(at: url, options, in: fileSystem)
+    let pages = try StoreOpening.pages(at: url, options, in: fileSystem, timeout: timeout)
     defer { try? pages.close() }
     return try pages.read { try body($0, pages) }
   }

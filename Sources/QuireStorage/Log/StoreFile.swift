@@ -42,6 +42,14 @@ final class StoreFile: @unchecked Sendable {
   static func imagesPath(of path: String) -> String { path + "-pages" }
   static func ownerPath(of path: String) -> String { path + "-owner" }
 
+  /// All that may lie beside a store's file.
+  static func companionPaths(of path: String) -> [String] {
+    [
+      logPath(of: path), imagesPath(of: path), imagesPath(of: path) + "-new", newLogPath(of: path),
+      ownerPath(of: path),
+    ]
+  }
+
   /// Whether the newest meta page may be lost, as it can be found again from the older one and the
   /// log; see ``Recovery/isNewerMetaSpare``.
   private var isMetaSpare: Bool
@@ -99,6 +107,32 @@ final class StoreFile: @unchecked Sendable {
     }
   }
 
+  // MARK: Name
+
+  /// Who has the name that the store was opened by.
+  enum NameHolder {
+    case us
+    /// Somebody has deleted the file.
+    case nobody
+    /// Somebody has deleted or moved the file, and another one is there: its log and all that lies
+    /// beside it are not ours to touch.
+    case another
+  }
+
+  func nameHolder() throws(StorageError) -> NameHolder {
+    guard let found = try fileSystem.identifier(of: path) else { return .nobody }
+    return found == file.identifier ? .us : .another
+  }
+
+  /// Removes what lies beside a file that somebody has deleted.
+  func removeRemains() {
+    log = nil
+    images = nil
+    for path in StoreFile.companionPaths(of: path) {
+      do throws(StorageError) { try fileSystem.remove(path) } catch {}
+    }
+  }
+
   // MARK: Commit
 
   /// Why a commit or a checkpoint did not happen.
@@ -125,13 +159,21 @@ final class StoreFile: @unchecked Sendable {
     if let log { return log }
     let created: LogWriter
     do throws(StorageError) {
+      // What lies under the log's name may be that of another store, which has the name now.
+      guard try nameHolder() == .us else { throw StorageError.notFound(path: path) }
       // A log of the time before the store was closed: until the meta page that says so is on disk,
       // it may be the only place of some commits.
       if isMetaSpare { try settleMeta() }
       // From here on the older one leads nowhere, as its log is begun anew.
       isMetaSpare = false
+      // A store that had no log yet finds that of one that was deleted here; whoever has that one
+      // open still writes to it.
+      let logPath = StoreFile.logPath(of: path)
+      if meta.epoch == 0, try fileSystem.identifier(of: logPath) != nil {
+        try fileSystem.remove(logPath)
+      }
       created = try LogWriter(
-        creating: StoreFile.logPath(of: path), identity: identity, pageSize: pageSize,
+        creating: logPath, identity: identity, pageSize: pageSize,
         epoch: meta.epoch + 1, in: fileSystem, durability: durability,
         imageByteLimit: imageByteLimit)
     } catch {

@@ -24,6 +24,9 @@ enum Posix {
     return try check("open", path) { platformOpen(path, flags | O_CLOEXEC, 0o644) }
   }
 
+  /// Lets the thread sleep, about so long.
+  static func pause(milliseconds: UInt32) { usleep(milliseconds * 1000) }
+
   static func close(_ descriptor: Int32) {
     #if canImport(Darwin)
       _ = Darwin.close(descriptor)

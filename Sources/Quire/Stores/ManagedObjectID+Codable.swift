@@ -1,0 +1,73 @@
+import QuireModel
+import QuireStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension CodingUserInfoKey {
+  /// The ``PersistentStoreCoordinator`` that a decoder finds the entities of ``ManagedObjectID``s
+  /// with. Set it in the decoder's `userInfo`.
+  public static let persistentStoreCoordinator =
+    CodingUserInfoKey(rawValue: "Quire.persistentStoreCoordinator").unsafelyUnwrapped
+}
+
+/// An ID is encoded as its URI (``ManagedObjectID/uriRepresentation()``).
+///
+/// Decoding needs a coordinator that has the ID's store (``CodingUserInfoKey``
+/// `persistentStoreCoordinator`). A temporary ID is not encoded: nobody but its context knows it;
+/// ``ManagedObjectContext/obtainPermanentIDs(for:)`` helps.
+extension ManagedObjectID: Codable {
+  public func encode(to encoder: any Encoder) throws {
+    guard !isTemporaryID else {
+      throw EncodingError.invalidValue(
+        self,
+        .init(
+          codingPath: encoder.codingPath,
+          debugDescription: "the ID \(self) is temporary: save the object, or obtain a permanent ID"
+        ))
+    }
+    var container = encoder.singleValueContainer()
+    try container.encode(uriRepresentation().absoluteString)
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let text = try decoder.singleValueContainer().decode(String.self)
+    func failure(_ reason: String) -> DecodingError {
+      .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: reason))
+    }
+    guard
+      let coordinator = decoder.userInfo[.persistentStoreCoordinator]
+        as? PersistentStoreCoordinator
+    else {
+      throw failure(
+        "IDs are decoded with a coordinator: set persistentStoreCoordinator in the decoder's userInfo"
+      )
+    }
+    guard let url = URL(string: text),
+      let id = coordinator.managedObjectID(forURIRepresentation: url)
+    else { throw failure("\(text) is no ID of the coordinator's store and model") }
+    self = id
+  }
+}
+
+extension ManagedObjectID {
+  /// The store that the object is in, when a coordinator of this process has it open; `nil` for a
+  /// temporary ID.
+  ///
+  /// An ID names a store by its UUID. When several coordinators have such a store open, it is the
+  /// one that was added first; ``PersistentStoreCoordinator/persistentStore(for:)`` asks one of
+  /// them.
+  public var persistentStore: PersistentStore? {
+    store.flatMap { AddedStores.first(with: $0) }
+  }
+}
+
+extension PersistentStoreCoordinator {
+  /// The coordinator's store that an ID belongs to; `nil` when it is another's.
+  public func persistentStore(for objectID: ManagedObjectID) -> PersistentStore? {
+    store.flatMap { $0.identity == objectID.store ? $0 : nil }
+  }
+}

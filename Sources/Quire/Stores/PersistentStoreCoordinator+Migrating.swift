@@ -1,0 +1,140 @@
+import QuireModel
+import QuireStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension PersistentStoreCoordinator {
+  /// Goes on with a store at another place: from one file to another, from a file into memory, or
+  /// from memory into a file.
+  ///
+  /// The new store has all that was saved, the same UUID, and the same keys: IDs stay what they
+  /// are, and contexts keep their objects with all unsaved changes, which are saved to the new
+  /// store. A save that another thread begins meanwhile waits, and may then fail, as the store it
+  /// was for is closed; saved again, it goes to the new one.
+  ///
+  /// The old store leaves the coordinator. Its file stays, closed: remove it with
+  /// ``destroyPersistentStore(at:type:options:)``, as two stores with one UUID cannot be told apart
+  /// by IDs.
+  ///
+  /// - Parameters:
+  ///   - url: the new file, which must not be there unless `options` force its destruction; without
+  ///     a meaning for a store in memory.
+  ///   - options: for the new store, as if it were added with them.
+  /// - Returns: the new store.
+  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when `store` is not of
+  ///   this coordinator, when there is a file already, or when the disk refuses;
+  ///   ``PersistenceError/Code/persistentStoreInvalidType`` (134000). The coordinator then has the
+  ///   old store as it was, and there is no new file.
+  /// - Complexity: O(bytes of the store).
+  @discardableResult
+  public func migratePersistentStore(
+    _ store: PersistentStore, to url: URL?, options: PersistentStoreOptions? = nil, type: StoreType
+  ) throws -> PersistentStore {
+    try migratePersistentStore(store, to: url, options: options, type: type, in: DiskFileSystem())
+  }
+
+  /// Core Data's older spelling of ``migratePersistentStore(_:to:options:type:)``.
+  @discardableResult
+  public func migratePersistentStore(
+    _ store: PersistentStore, to url: URL?, options: PersistentStoreOptions? = nil,
+    withType type: StoreType
+  ) throws -> PersistentStore {
+    try migratePersistentStore(store, to: url, options: options, type: type)
+  }
+
+  /// The same, on a file system that a test brings.
+  @discardableResult
+  package func migratePersistentStore(
+    _ store: PersistentStore, to url: URL?, options: PersistentStoreOptions?, type: StoreType,
+    in fileSystem: any FileSystem
+  ) throws -> PersistentStore {
+    let options = options ?? PersistentStoreOptions()
+    try options.check()
+    try checkOwn(store)
+    guard type == .quire || type == .inMemory else { throw type.refusal }
+    guard options.storeUUID == nil || options.storeUUID == store.identifier else {
+      throw PersistenceError(
+        .persistentStoreOperation,
+        "a store keeps its UUID when it is migrated, as the IDs of objects have it; "
+          + "replacePersistentStore makes a copy with another")
+    }
+    var new: PersistentStore?
+    try operating("the store cannot be migrated to \(url.map(\.absoluteString) ?? "memory")") {
+      let writer = try store.isReadOnly ? nil : quiescentWriter(of: store.pages)
+      // Nothing is written; it keeps others from writing what the new store would not have.
+      defer { writer?.abort() }
+      let opening = StoreOpening(
+        model: versionedModel, binding: binding, options: options, fileSystem: fileSystem,
+        mustExist: true)
+      new =
+        try type.hasFile(at: url)
+        ? copyToFile(store, url, opening) : copyToMemory(store, type, url, opening)
+    }
+    guard let new else { throw PersistentStoreCoordinator.notOurs }
+    // The other store is in its place; nobody needs what closing this one could not do.
+    try? store.pages.close()
+    return new
+  }
+
+  /// A write transaction that begins where snapshots end, so that nothing lies between the two.
+  private func quiescentWriter(of pages: PageStore) throws -> WriteTransaction {
+    while true {
+      let writer = try pages.beginWrite()
+      do {
+        let snapshot = try pages.snapshot()
+        if writer.commitNumber.rawValue == snapshot.commitNumber.rawValue + 1 { return writer }
+      } catch {
+        writer.abort()
+        throw error
+      }
+      // A commit is on its way to the disk; a checkpoint waits for it.
+      writer.abort()
+      try pages.checkpoint()
+    }
+  }
+
+  private func copyToMemory(
+    _ store: PersistentStore, _ type: StoreType, _ url: URL?, _ opening: StoreOpening
+  ) throws -> PersistentStore {
+    let pages = PageStore.inMemory(pageSize: store.pages.pageSize, identity: store.identity)
+    let snapshot = try store.pages.snapshot()
+    try pages.write { try $0.copyTrees(of: snapshot) { _, _ in true } }
+    let new = try opening.open(type, at: type == .quire ? url : nil, with: pages)
+    try take(new, insteadOf: store)
+    return new
+  }
+
+  private func copyToFile(
+    _ store: PersistentStore, _ url: URL?, _ opening: StoreOpening
+  ) throws -> PersistentStore {
+    guard let url, url.isFileURL else {
+      throw PersistenceError(
+        .persistentStoreOperation,
+        "a store in a file needs a file URL, not \(url.map(\.absoluteString) ?? "none")")
+    }
+    let path = url.path(percentEncoded: false)
+    let files = opening.fileSystem
+    if opening.options.forcesDestruction {
+      try store.pages.replace(path, isForced: true, in: files)
+    } else {
+      try store.pages.backUp(to: path, in: files)
+    }
+    do {
+      let new = try opening.open(.quire, at: url)
+      do {
+        try take(new, insteadOf: store)
+      } catch {
+        try? new.pages.close()
+        throw error
+      }
+      return new
+    } catch {
+      try? PageStore.remove(path, in: files)
+      throw error
+    }
+  }
+}

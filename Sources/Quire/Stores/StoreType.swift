@@ -1,0 +1,57 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The kind of a store.
+public struct StoreType: RawRepresentable, Hashable, Sendable {
+  public var rawValue: String
+
+  /// Core Data's name of its SQLite store names the store that takes its place.
+  public init(rawValue: String) { self.rawValue = rawValue == "SQLite" ? "Quire" : rawValue }
+
+  /// A file of Quire's own format.
+  ///
+  /// At `/dev/null` it is a store in memory, as it is with Core Data.
+  public static let quire = StoreType(rawValue: "Quire")
+  /// The same engine without a file: the data go with the store.
+  public static let inMemory = StoreType(rawValue: "InMemory")
+  /// The name under which Core Data code asks for its durable store: ``quire``.
+  public static let sqlite = quire
+  /// Core Data's store that is written whole with every save; adding one is error 134000, which
+  /// says what to use instead.
+  public static let binary = StoreType(rawValue: "Binary")
+  /// Core Data's store of XML; adding one is error 134000, which says what to use instead.
+  public static let xml = StoreType(rawValue: "XML")
+}
+
+extension StoreType {
+  /// - Returns: why no store of this type can be made.
+  var refusal: PersistenceError {
+    let reason =
+      switch self {
+      case .binary, .xml:
+        "stores of the type \(rawValue) are read and written whole, and are not made here: use "
+          + "StoreType.quire, which is a single file when it is closed"
+      default:
+        "there is no store type \(rawValue): use StoreType.quire (or sqlite) or StoreType.inMemory"
+      }
+    return PersistenceError(.persistentStoreInvalidType, reason)
+  }
+
+  /// Whether a store of this type at this URL has a file.
+  func hasFile(at url: URL?) -> Bool {
+    self == .quire && url?.path(percentEncoded: false) != "/dev/null"
+  }
+}
+
+// Core Data's names, so that code ports by search and replace.
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let SQLiteStoreType = StoreType.sqlite
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let InMemoryStoreType = StoreType.inMemory
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let BinaryStoreType = StoreType.binary
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let XMLStoreType = StoreType.xml

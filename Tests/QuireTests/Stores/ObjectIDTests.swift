@@ -1,0 +1,105 @@
+import Quire
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// IDs that leave the process, and IDs before the first save.
+@Suite struct `IDs of objects` {
+  typealias Artist = SmallGallery.Artist
+
+  @Test(arguments: GotchaHome.allCases)
+  func `a permanent ID is encoded as its URI, and decoded with a coordinator`(_ home: GotchaHome)
+    throws
+  {
+    try home.withContext { context in
+      let coordinator = try #require(context.persistentStoreCoordinator)
+      let artist = Artist(context: context)
+      #expect(throws: EncodingError.self) { try JSONEncoder().encode([artist.objectID]) }
+      #expect(artist.objectID.persistentStore == nil)
+      try context.save()
+      let bytes = try JSONEncoder().encode(["id": artist.objectID])
+      let decoder = JSONDecoder()
+      #expect(throws: DecodingError.self) {
+        try decoder.decode([String: ManagedObjectID].self, from: bytes)
+      }
+      decoder.userInfo[.persistentStoreCoordinator] = coordinator
+      let decoded = try decoder.decode([String: ManagedObjectID].self, from: bytes)
+      #expect(decoded["id"] == artist.objectID)
+      #expect(decoded["id"]?.persistentStore === coordinator.persistentStores.first)
+      let stranger = PersistentStoreCoordinator(managedObjectModel: SmallGallery.model)
+      try stranger.addPersistentStore(type: .inMemory, at: nil)
+      decoder.userInfo[.persistentStoreCoordinator] = stranger
+      #expect(throws: DecodingError.self) {
+        try decoder.decode([String: ManagedObjectID].self, from: bytes)
+      }
+      #expect(stranger.persistentStore(for: artist.objectID) == nil)
+    }
+  }
+
+  @Test(arguments: GotchaHome.allCases)
+  func `an object can have its permanent ID before it is saved`(_ home: GotchaHome) throws {
+    try home.withContext { context in
+      let coordinator = try #require(context.persistentStoreCoordinator)
+      let (first, second, third) = (
+        Artist(context: context), Artist(context: context), Artist(context: context)
+      )
+      first.name = "first"
+      first.spouse = second
+      try context.insert("Artwork", ["title": "Swan", "artist": first])
+      try context.obtainPermanentIDs(for: [second, first])
+      let ids = [first.objectID, second.objectID]
+      #expect(ids.allSatisfy { !$0.isTemporaryID } && ids[0] != ids[1])
+      #expect(third.objectID.isTemporaryID)
+      #expect(first.isInserted && first.artworks.count == 1)
+      try context.obtainPermanentIDs(for: [first])
+      #expect(first.objectID == ids[0], "once for all")
+      #expect(context.object(with: ids[0]) === first)
+      #expect(try context.existingObject(with: ids[1]) === second)
+      #expect(
+        coordinator.managedObjectID(forURIRepresentation: ids[0].uriRepresentation()) == ids[0])
+      let other = GotchaHome.context(of: coordinator)
+      #expect(throws: PersistenceError.self) { try other.existingObject(with: ids[0]) }
+      // Somebody else's object does not get the place meanwhile.
+      let stranger = Artist(context: other)
+      try other.save()
+      #expect(!ids.contains(stranger.objectID))
+      try context.save()
+      #expect([first.objectID, second.objectID] == ids)
+      #expect(context.object(with: ids[0]) === first)
+      let fresh = GotchaHome.context(of: coordinator)
+      let same = try #require(try fresh.existingObject(with: ids[0]) as? Artist)
+      #expect(same.name == "first" && same.spouse?.objectID == ids[1])
+      #expect(try fresh.all(Artist.self).count == 4)
+      let store = try #require(coordinator.persistentStores.first)
+      #expect(try StoreInspection(of: store).findings == [])
+    }
+  }
+
+  @Test(arguments: GotchaHome.allCases)
+  func `a promised ID outlives a failed save, and goes with its object`(_ home: GotchaHome) throws {
+    try home.withContext { context in
+      let artist = Artist(context: context)
+      let tag = try context.insert("Tag")
+      try context.obtainPermanentIDs(for: [artist, tag])
+      let id = artist.objectID
+      #expect(throws: PersistenceError.self) { try context.save() }
+      #expect(artist.objectID == id)
+      try tag.setValue("word", forKey: "word")
+      context.delete(artist)
+      try context.save()
+      #expect(throws: PersistenceError.self) { try context.existingObject(with: id) }
+      let next = Artist(context: context)
+      try context.save()
+      #expect(next.objectID != id, "it is never given again")
+      let stranger = Artist(context: try SmallGallery.context())
+      let error = #expect(throws: PersistenceError.self) {
+        try context.obtainPermanentIDs(for: [stranger])
+      }
+      #expect(error?.code == .persistentStoreOperation)
+    }
+  }
+}
