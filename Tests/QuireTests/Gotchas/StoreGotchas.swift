@@ -102,10 +102,9 @@ import Testing
         try context.save()
         if removesFirst { try coordinator.remove(store) }
         try FileManager.default.removeItem(at: url)
-        if !removesFirst { try? coordinator.remove(store) }
+        if !removesFirst { try coordinator.remove(store) }
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path())
-        for name in left { try FileManager.default.removeItem(at: folder.appending(path: name)) }
-        #expect(left.isEmpty || !removesFirst, "\(left)")
+        #expect(left.isEmpty, "\(left)")
       }
     }
   }

@@ -112,6 +112,31 @@ import Testing
     }
   }
 
+  @Test func `it moves into memory from a file that is only read, and can be changed there`() throws
+  {
+    try withTemporaryFolder { folder in
+      let url = folder.appending(path: "gallery.quire")
+      let coordinator = coordinator()
+      let first = try coordinator.addPersistentStore(type: .quire, at: url)
+      let context = GotchaHome.context(of: coordinator)
+      let artist = try fill(context)
+      try coordinator.remove(first)
+      let reading = try coordinator.addPersistentStore(
+        type: .quire, at: url, options: [ReadOnlyPersistentStoreOption: true])
+      let readOnly = #expect(throws: PersistenceError.self) { try context.save() }
+      #expect(readOnly?.code == .persistentStoreSave)
+      #expect(throws: PersistenceError.self) {
+        try context.obtainPermanentIDs(for: Array(context.insertedObjects))
+      }
+      let memory = try coordinator.migratePersistentStore(
+        reading, to: URL(filePath: "/dev/null"), type: .quire)
+      #expect(!memory.isReadOnly)
+      try context.save()
+      #expect(artist.artworks.count == 2)
+      #expect(try GotchaHome.context(of: coordinator).all(Artist.self).count == 3)
+    }
+  }
+
   @Test func `its URL follows the file that somebody has moved`() throws {
     try withTemporaryFolder { folder in
       let (here, there) = (folder.appending(path: "a.quire"), folder.appending(path: "b.quire"))
@@ -154,12 +179,12 @@ import Testing
   @Test func `a save that waits while it moves is done in the new place, or told`() async throws {
     let coordinator = coordinator()
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
-    let writers = (0..<3).map { number in
+    let writers = (0..<4).map { number in
       Task.detached {
         let context = ManagedObjectContext()
         context.persistentStoreCoordinator = coordinator
         var failures = 0
-        for _ in 0..<60 {
+        for _ in 0..<150 {
           _ = Artist(context: context)
           while context.hasChanges {
             do { try context.save() } catch { failures += 1 }
@@ -169,12 +194,12 @@ import Testing
         return number
       }
     }
-    for _ in 0..<12 {
+    for _ in 0..<200 {
       let store = try #require(coordinator.persistentStores.first)
       try coordinator.migratePersistentStore(store, to: nil, type: .inMemory)
       await Task.yield()
     }
     for writer in writers { _ = try await writer.value }
-    #expect(try GotchaHome.context(of: coordinator).count(for: FetchRequest<Artist>()) == 180)
+    #expect(try GotchaHome.context(of: coordinator).count(for: FetchRequest<Artist>()) == 600)
   }
 }

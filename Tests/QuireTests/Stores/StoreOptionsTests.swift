@@ -89,6 +89,30 @@ import Testing
     _ = try add(.inMemory, options)
   }
 
+  @Test func `a store that another process has is waited for, as long as the timeout says`() throws
+  {
+    let disk = MemoryFileSystem()
+    let url = URL(filePath: "/folder/store.quire")
+    func add(timeout: Double) throws {
+      let coordinator = PersistentStoreCoordinator(managedObjectModel: SmallGallery.model)
+      let store = try coordinator.addPersistentStore(
+        type: .quire, at: url, options: [PersistentStoreTimeoutOption: timeout], in: disk)
+      try coordinator.remove(store)
+    }
+    try add(timeout: 0)
+    let other = try disk.open(url.path(), .write)
+    #expect(try other.lock(.exclusive))
+    for timeout in [0, 0.03] {
+      let error = #expect(throws: PersistenceError.self) { try add(timeout: timeout) }
+      #expect(error?.code == .persistentStoreOpen)
+    }
+    Task.detached {
+      try await Task.sleep(for: .milliseconds(50))
+      other.unlock()
+    }
+    try add(timeout: 30)
+  }
+
   @Test func `vacuuming when the store is added makes the file small again`() throws {
     try withTemporaryFolder { folder in
       let url = folder.appending(path: "gallery.quire")
