@@ -45,6 +45,8 @@ public final class PageStore: Sendable {
   }
 
   public var identity: StoreIdentity { core.identity }
+  /// The store's file, whatever its name is; `nil` in memory.
+  package var fileIdentifier: FileIdentifier? { core.state.withLock { $0.identifier } }
   /// The size of a page in bytes.
   public var pageSize: Int { core.geometry.pageSize }
   /// The longest key an index tree of this store takes, in bytes.

@@ -349,13 +349,6 @@ final class StoreCore: @unchecked Sendable {
   private func shut() throws(StorageError) {
     defer { letGoOfFile() }
     guard let storage, state.withLock({ $0.poison }) == nil else { return }
-    // Without its name the file goes when it is closed: there is nothing to write to it, and what
-    // would be written beside it might be written to what another store has there.
-    switch try storage.nameHolder() {
-    case .us: break
-    case .nobody: return storage.removeRemains()
-    case .another: return
-    }
     if storage.log != nil { try checkpointForClosing(storage, snapshotsGoOn: false) }
     storage.removeOwnerNote()
   }

@@ -37,6 +37,9 @@ extension PersistentStoreCoordinator {
   /// is not there for this coordinator. Contexts keep their objects, and see the new file with
   /// their next look at it.
   ///
+  /// A file that was moved is closed before it is opened by its new name; should that fail, remove
+  /// the store.
+  ///
   /// - Returns: the store that takes the place of `store` in the coordinator.
   /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` (134080) when the file is no such
   ///   store; ``PersistenceError/Code/persistentStoreOperation`` (134070) when `store` is in
@@ -54,6 +57,11 @@ extension PersistentStoreCoordinator {
     options.isReadOnly = store.isReadOnly
     let opening = StoreOpening(
       model: versionedModel, binding: binding, options: options, mustExist: true)
+    if let found = try? DiskFileSystem().identifier(of: url.path(percentEncoded: false)),
+      found == store.pages.fileIdentifier
+    {
+      return try reopen(store, at: url, opening)
+    }
     let new = try opening.open(.quire, at: url)
     do {
       guard new.identity == store.identity, new.entities.schemaBytes == store.entities.schemaBytes
@@ -70,6 +78,22 @@ extension PersistentStoreCoordinator {
     }
     // The other store is in its place; nobody needs what closing this one could not do.
     try? store.pages.close()
+    return new
+  }
+
+  /// Opens the store's file by another name: what lies beside it has to move there, too, and is
+  /// brought into the file for that by closing it.
+  private func reopen(
+    _ store: PersistentStore, at url: URL, _ opening: StoreOpening
+  ) throws -> PersistentStore {
+    try store.pages.close()
+    let new = try opening.open(.quire, at: url)
+    do {
+      try take(new, insteadOf: store)
+    } catch {
+      try? new.pages.close()
+      throw error
+    }
     return new
   }
 

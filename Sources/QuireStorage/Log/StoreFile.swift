@@ -90,7 +90,10 @@ final class StoreFile: @unchecked Sendable {
   }
 
   func removeOwnerNote() {
-    do throws(StorageError) { try fileSystem.remove(StoreFile.ownerPath(of: path)) } catch {}
+    do throws(StorageError) {
+      guard try nameHolder() != .another else { return }
+      try fileSystem.remove(StoreFile.ownerPath(of: path))
+    } catch {}
   }
 
   /// What the owner of the lock wrote.
@@ -110,27 +113,18 @@ final class StoreFile: @unchecked Sendable {
   // MARK: Name
 
   /// Who has the name that the store was opened by.
-  enum NameHolder {
+  private enum NameHolder {
     case us
-    /// Somebody has deleted the file.
+    /// Somebody has deleted or moved the file.
     case nobody
     /// Somebody has deleted or moved the file, and another one is there: its log and all that lies
-    /// beside it are not ours to touch.
+    /// beside it are not ours to touch. The file itself may have another name, and is still ours.
     case another
   }
 
-  func nameHolder() throws(StorageError) -> NameHolder {
+  private func nameHolder() throws(StorageError) -> NameHolder {
     guard let found = try fileSystem.identifier(of: path) else { return .nobody }
     return found == file.identifier ? .us : .another
-  }
-
-  /// Removes what lies beside a file that somebody has deleted.
-  func removeRemains() {
-    log = nil
-    images = nil
-    for path in StoreFile.companionPaths(of: path) {
-      do throws(StorageError) { try fileSystem.remove(path) } catch {}
-    }
   }
 
   // MARK: Commit
@@ -268,6 +262,11 @@ final class StoreFile: @unchecked Sendable {
     of pages: [(id: PageID, page: Page)], commit: CommitNumber
   ) throws(StorageError) {
     guard !pages.isEmpty else { return }
+    // Without a log beside it, no recovery of the file would look for images either.
+    guard try nameHolder() != .another else {
+      images = nil
+      return
+    }
     let path = StoreFile.imagesPath(of: path)
     if !imagesAreNeeded, let images {
       try writeImages(of: pages, commit: commit, to: images)
@@ -314,6 +313,7 @@ final class StoreFile: @unchecked Sendable {
   func removeLog() throws(StorageError) {
     log = nil
     images = nil
+    guard try nameHolder() != .another else { return }
     defer {
       // After the log: as long as there is one, an older meta page might need both. What stays
       // behind counts for nothing once there is another log.

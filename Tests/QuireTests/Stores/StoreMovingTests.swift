@@ -176,6 +176,47 @@ import Testing
     }
   }
 
+  @Test func `a file that is renamed under its coordinator loses nothing`() throws {
+    for (isTold, isReplaced) in [(false, false), (true, false), (false, true), (true, true)] {
+      try withTemporaryFolder { folder in
+        let (here, there) = (folder.appending(path: "a.quire"), folder.appending(path: "b.quire"))
+        let coordinator = coordinator()
+        let store = try coordinator.addPersistentStore(type: .quire, at: here)
+        let context = GotchaHome.context(of: coordinator)
+        let artist = try fill(context)
+        try FileManager.default.moveItem(at: here, to: there)
+        let other = self.coordinator()
+        if isReplaced {
+          try other.addPersistentStore(type: .quire, at: here)
+          let context = GotchaHome.context(of: other)
+          _ = Artist(context: context)
+          try context.save()
+        }
+        if isTold {
+          try coordinator.setURL(there, for: store)
+          #expect(artist.artworks.count == 2)
+          try context.save()
+        }
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
+        for store in other.persistentStores { try other.remove(store) }
+        try other.addPersistentStore(type: .quire, at: there)
+        #expect(
+          try GotchaHome.context(of: other).all(Artist.self).count == (isTold ? 3 : 2))
+        let moved = try #require(other.persistentStores.first)
+        #expect(try StoreInspection(of: moved).findings == [])
+        try other.remove(moved)
+        if isReplaced {
+          try other.addPersistentStore(type: .quire, at: here)
+          #expect(try GotchaHome.context(of: other).all(Artist.self).count == 1)
+          try other.remove(try #require(other.persistentStores.first))
+        }
+        #expect(
+          try FileManager.default.contentsOfDirectory(atPath: folder.path()).sorted()
+            == (isReplaced ? ["a.quire", "b.quire"] : ["b.quire"]))
+      }
+    }
+  }
+
   @Test func `a save that waits while it moves is done in the new place, or told`() async throws {
     let coordinator = coordinator()
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
