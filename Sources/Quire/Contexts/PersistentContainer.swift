@@ -29,14 +29,13 @@ public final class PersistentContainer: Sendable {
   }
 
   private let main = Main()
-  private let descriptions: Mutex<[PersistentStoreDescription]>
+  /// Made when somebody asks for them: finding the folder takes longer than making a stack.
+  private let descriptions = Mutex<[PersistentStoreDescription]?>(nil)
 
   public init(
     name: String, versionedModel: VersionedModel, classes: [ManagedObject.Type] = []
   ) {
     self.name = name
-    let url = Self.defaultDirectoryURL().appending(path: "\(name).quire")
-    descriptions = Mutex([PersistentStoreDescription(url: url)])
     persistentStoreCoordinator = PersistentStoreCoordinator(
       versionedModel: versionedModel, classes: classes)
   }
@@ -54,7 +53,15 @@ public final class PersistentContainer: Sendable {
   /// Which stores ``loadPersistentStores(completionHandler:)`` opens: to begin with, one named like
   /// the container in ``defaultDirectoryURL()``.
   public var persistentStoreDescriptions: [PersistentStoreDescription] {
-    get { descriptions.withLock { $0 } }
+    get {
+      descriptions.withLock { descriptions in
+        if let descriptions { return descriptions }
+        let url = Self.defaultDirectoryURL().appending(path: "\(name).quire")
+        let made = [PersistentStoreDescription(url: url)]
+        descriptions = made
+        return made
+      }
+    }
     set { descriptions.withLock { $0 = newValue } }
   }
 
