@@ -75,11 +75,11 @@ extension MigrationDraft {
 
   /// The nodes of each level of a tree that are read to tell its size. When rows are left as they
   /// are, nothing else depends on how many there are, and nobody waits for the figures.
-  private var sampleCount: Int { defers ? 8 : TreeExtent.sampleCount }
+  private var sampleCount: Int { defers ? 2 : TreeExtent.sampleCount }
 
   /// What was written takes so much of the file, about, after a writer has carried the draft out.
   func writtenByteCount(in transaction: WriteTransaction) throws -> Int {
-    let oldLinks = Set(oldSchema.entities.flatMap(\.links).map(\.number))
+    let oldLinks = oldSchema.entities.flatMap(\.links).map(\.number)
     var byteCount = 0
     for draft in entities {
       if draft.isRewritten {
@@ -96,9 +96,9 @@ extension MigrationDraft {
 
   private func indexSteps(_ snapshot: Snapshot) throws -> [MigrationPlan.IndexStep] {
     var steps: [MigrationPlan.IndexStep] = []
-    let dropped = Set(droppedLinks.map(\.number))
+    let dropped = droppedLinks.map(\.number)
     /// The links that are dropped because others take their place.
-    var replaced: Set<UInt16> = []
+    var replaced: [UInt16] = []
     for draft in entities {
       for link in draft.stored.links {
         let sourceName = draft.change.sourceRelationship(of: link.relationship)?.name
@@ -108,7 +108,7 @@ extension MigrationDraft {
             try step(.kept, draft.destination.name, link.relationship, sourceName, old, snapshot))
           continue
         }
-        if let old, dropped.contains(old.number) { replaced.insert(old.number) }
+        if let old, dropped.contains(old.number) { replaced.append(old.number) }
         let count = linkCount(of: link.relationship, draft)
         let keyByteCount = LinkKey.byteCount(isOrdered: link.isOrdered)
         steps.append(
