@@ -35,25 +35,40 @@ final class EntityBinding: Sendable {
   init(_ entity: EntityDescription, index: Int) {
     self.entity = entity
     self.index = index
-    properties =
-      entity.attributes.map(Property.attribute) + entity.relationships.map(Property.relationship)
-    traits = properties.map { property in
-      switch property {
-      case .attribute(let attribute):
+    let (attributes, relationships) = (entity.attributes, entity.relationships)
+    let count = attributes.count + relationships.count
+    var properties: [Property] = []
+    properties.reserveCapacity(count)
+    var traits: [Trait] = []
+    traits.reserveCapacity(count)
+    var defaultValues: [AttributeValue?] = []
+    defaultValues.reserveCapacity(count)
+    var slots: [String: Int] = Dictionary(minimumCapacity: count)
+    var hasTransientAttributes = false
+    // By places, since descriptions are large: a loop over them would copy each.
+    for place in attributes.indices {
+      let isTransient = attributes[place].isTransient
+      if isTransient { hasTransientAttributes = true }
+      slots[attributes[place].name] = properties.count
+      properties.append(.attribute(attributes[place]))
+      traits.append(
         Trait(
-          attributeType: attribute.type, isToMany: false, isTransient: attribute.isTransient)
-      case .relationship(let relationship):
+          attributeType: attributes[place].type, isToMany: false, isTransient: isTransient))
+      defaultValues.append(attributes[place].defaultValue)
+    }
+    for place in relationships.indices {
+      slots[relationships[place].name] = properties.count
+      properties.append(.relationship(relationships[place]))
+      traits.append(
         Trait(
-          attributeType: nil, isToMany: relationship.isToMany,
-          isTransient: relationship.isTransient)
-      }
+          attributeType: nil, isToMany: relationships[place].isToMany,
+          isTransient: relationships[place].isTransient))
+      defaultValues.append(nil)
     }
-    hasTransientAttributes = entity.attributes.contains(where: \.isTransient)
-    defaultValues = properties.map { property in
-      if case .attribute(let attribute) = property { attribute.defaultValue } else { nil }
-    }
-    var slots: [String: Int] = [:]
-    for (slot, property) in properties.enumerated() { slots[property.name] = slot }
+    self.properties = properties
+    self.traits = traits
+    self.hasTransientAttributes = hasTransientAttributes
+    self.defaultValues = defaultValues
     self.slots = slots
   }
 
