@@ -5,39 +5,50 @@ import QuireStorage
 final class StoreWriter {
   let transaction: WriteTransaction
   let entities: StoreEntities
-  private var rowTrees: [UInt16: MutableRecordTree] = [:]
-  private var lastRows: (number: UInt16, tree: MutableRecordTree)?
-  private var linkTrees: [UInt16: MutableIndexTree] = [:]
+  // Private, and no call leads back here while they change.
+  /// By the entity's number, as far as they were asked for.
+  @exclusivity(unchecked) private var rowTrees: [MutableRecordTree?] = []
+  @exclusivity(unchecked) private var linkTrees: [UInt16: MutableIndexTree] = [:]
   /// By key space, as far as they were asked for.
-  private var counters: [KeyCounter?] = []
+  @exclusivity(unchecked) private var counters: [KeyCounter?] = []
 
   private struct KeyCounter {
     var lastKey: Int64
     var isChanged = false
   }
 
-  init(_ transaction: WriteTransaction, _ entities: StoreEntities) {
+  /// Where links wait that need not be in their trees yet.
+  private let deferred: DeferredLinks?
+
+  init(
+    _ transaction: WriteTransaction, _ entities: StoreEntities,
+    deferring deferred: DeferredLinks? = nil
+  ) {
     self.transaction = transaction
     self.entities = entities
+    self.deferred = deferred
   }
 
   // MARK: Rows
 
   func rows(of stored: StoredEntity) throws -> MutableRecordTree {
-    // Rows come entity by entity.
-    if let lastRows, lastRows.number == stored.number { return lastRows.tree }
-    let tree = try openRows(of: stored)
-    lastRows = (stored.number, tree)
-    return tree
-  }
-
-  private func openRows(of stored: StoredEntity) throws -> MutableRecordTree {
-    if let tree = rowTrees[stored.number] { return tree }
+    if let tree = openRows(stored.number) { return tree }
     let tree =
       try transaction.mutableRecordTree(stored.rowTree)
       ?? transaction.createRecordTree(stored.rowTree)
-    rowTrees[stored.number] = tree
+    note(tree, stored.number)
     return tree
+  }
+
+  private func openRows(_ number: UInt16) -> MutableRecordTree? {
+    Int(number) < rowTrees.count ? rowTrees[Int(number)] : nil
+  }
+
+  private func note(_ tree: MutableRecordTree, _ number: UInt16) {
+    if rowTrees.count <= Int(number) {
+      rowTrees += Array(repeating: nil, count: Int(number) + 1 - rowTrees.count)
+    }
+    rowTrees[Int(number)] = tree
   }
 
   /// Whether the row exists; makes no tree.
@@ -60,9 +71,9 @@ final class StoreWriter {
   }
 
   private func existingRows(of stored: StoredEntity) throws -> MutableRecordTree? {
-    if let tree = rowTrees[stored.number] { return tree }
+    if let tree = openRows(stored.number) { return tree }
     guard let tree = try transaction.mutableRecordTree(stored.rowTree) else { return nil }
-    rowTrees[stored.number] = tree
+    note(tree, stored.number)
     return tree
   }
 
@@ -127,6 +138,7 @@ final class StoreWriter {
   }
 
   private func existingLinks(_ link: StoredEntity.Link) throws -> MutableIndexTree? {
+    if let deferred, deferred.contains(link) { try settle(link, deferred) }
     if let tree = linkTrees[link.number] { return tree }
     guard let tree = try transaction.mutableIndexTree(link.tree) else { return nil }
     linkTrees[link.number] = tree
@@ -134,9 +146,28 @@ final class StoreWriter {
   }
 
   func addLink(_ link: StoredEntity.Link, from owner: Int64, to member: Reference) throws {
+    if let deferred, !link.isOrdered { return deferred.add(link, from: owner, to: member) }
     var key = LinkKey(owner: owner, member: member)
     if link.isOrdered { key.position = try nextPosition(link, of: owner) }
     try links(link).put([], for: key.bytes(isOrdered: link.isOrdered))
+  }
+
+  /// Puts all links that wait where they belong.
+  func settleLinks() throws {
+    guard let deferred else { return }
+    for link in deferred.links { try settle(link, deferred) }
+  }
+
+  private func settle(_ link: StoredEntity.Link, _ deferred: DeferredLinks) throws {
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    if let tree = try linkTrees[link.number] ?? transaction.mutableIndexTree(link.tree) {
+      linkTrees[link.number] = tree
+      try deferred.take(link) { try tree.put(nothing, for: $0) }
+    } else {
+      linkTrees[link.number] = try transaction.buildIndexTree(link.tree) { builder in
+        try deferred.take(link) { try builder.append(nothing, for: $0) }
+      }
+    }
   }
 
   /// The position behind all links of an owner.
