@@ -64,10 +64,16 @@ final class StoreWriter {
   /// - Returns: `nil` when there is no such row.
   func withRow<R>(_ reference: Reference, _ body: (RowReader) throws -> R) throws -> R? {
     guard let storage = entities.storage(of: reference),
-      let tree = try existingRows(of: storage.stored),
-      let value = try tree.value(for: reference.key)
+      let tree = try existingRows(of: storage.stored)
     else { return nil }
-    return try Row(value, layout: storage.layout).withReader(body)
+    return try tree.withValue(for: reference.key) { bytes in
+      if RowReader.isCurrent(bytes, storage.layout) {
+        return try body(try RowReader(current: bytes, storage.layout))
+      }
+      let scratch = RowScratch()
+      defer { withExtendedLifetime(scratch) {} }
+      return try body(try RowReader(bytes, layout: storage.layout, scratch))
+    }
   }
 
   private func existingRows(of stored: StoredEntity) throws -> MutableRecordTree? {

@@ -1,6 +1,7 @@
 /// Which source object became which destination objects, mapping by mapping.
 ///
-/// Of each pair two references are kept, not objects: 32 bytes, whatever the objects hold.
+/// Of each pair two references are kept, not objects: 16 bytes, whatever the objects hold, and 4
+/// more for each side whose order is not that of the pairs.
 /// Destinations that have no place in the store yet are kept as objects until they have.
 struct MigrationAssociations {
   typealias Pair = (source: Reference, destination: Reference)
