@@ -24,7 +24,7 @@ private final class LookingPolicy: EntityMigrationPolicy {
     }
     let name = try dInstance.value(forKey: "name") as? String ?? ""
     names.append(name)
-    if name == "0" {
+    if name == "0", items.count > 1 {
       // One item goes to another owner, one goes altogether.
       let other = try manager.destinationInstances(
         forEntityMappingName: "OwnerToOwner", sourceInstances: nil)[1]
