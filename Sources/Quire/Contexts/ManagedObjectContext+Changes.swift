@@ -1,10 +1,12 @@
 import QuireModel
 
 extension ManagedObjectContext {
-  public final var insertedObjects: Set<ManagedObject> { changes.inserted }
+  public final var insertedObjects: Set<ManagedObject> { Set(changes.inserted.objects) }
   /// Changed objects, also those set to what they were.
-  public final var updatedObjects: Set<ManagedObject> { changes.updated }
-  public final var deletedObjects: Set<ManagedObject> { changes.deleted.filter(\.isPersistent) }
+  public final var updatedObjects: Set<ManagedObject> { Set(changes.updated.objects) }
+  public final var deletedObjects: Set<ManagedObject> {
+    Set(changes.deleted.objects.lazy.filter(\.isPersistent))
+  }
   public final var hasChanges: Bool { !changes.isEmpty }
 
   /// Takes an object without a context into this one, to be saved with it.
@@ -137,9 +139,9 @@ extension ManagedObjectContext {
     let dropped = changes
     changes = Changes()
     view = nil
-    for object in dropped.inserted { release(object) }
-    for object in dropped.updated { object.turnIntoFault() }
-    for object in dropped.deleted {
+    for object in dropped.inserted.objects { release(object) }
+    for object in dropped.updated.objects { object.turnIntoFault() }
+    for object in dropped.deleted.objects {
       if object.isPersistent { object.turnIntoFault() } else { release(object) }
     }
   }

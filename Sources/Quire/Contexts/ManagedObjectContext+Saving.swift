@@ -41,7 +41,9 @@ extension ManagedObjectContext {
     }
     do {
       try checkVersion(of: transaction)
-      try save.write(to: StoreWriter(transaction, store.entities))
+      let writer = StoreWriter(transaction, store.entities, deferring: deferredLinks)
+      try save.write(to: writer)
+      if validating || deferredLinks?.isFull ?? false { try writer.settleLinks() }
       try transaction.commit()
     } catch {
       transaction.abort()
@@ -54,11 +56,21 @@ extension ManagedObjectContext {
     try finish(save, keepsRows: validating)
   }
 
+  /// Puts links that wait in their trees, for somebody who is about to read there.
+  final func settleLinks() throws {
+    guard let deferredLinks, !deferredLinks.isEmpty else { return }
+    let store = try requiredStore()
+    try store.pages.write {
+      try StoreWriter($0, store.entities, deferring: deferredLinks).settleLinks()
+    }
+    view = nil
+  }
+
   /// Makes the objects of a committed save clean.
   private func finish(_ save: SaveOperation, keepsRows: Bool) throws {
     changes = Changes()
     view = nil
-    let view = try latestView()
+    let view = try newestView()
     for object in save.deleted { release(object) }
     for item in save.inserted {
       unregister(item.object)

@@ -16,7 +16,8 @@ final class SaveOperation {
 
   private let identity: StoreIdentity
   private let entities: StoreEntities
-  private(set) var inserted: [Insertion] = []
+  // What a save changes as it goes belongs to this object alone: nothing it calls comes back here.
+  @exclusivity(unchecked) private(set) var inserted: [Insertion] = []
   /// A changed object whose row or links a save has to write.
   private struct Update {
     let object: ManagedObject
@@ -29,20 +30,23 @@ final class SaveOperation {
   let touched: [ManagedObject]
   let deleted: [ManagedObject]
   private var conflicts: [MergeConflict] = []
-  private var rowWriter: RowWriter?
+  /// By the index of the entity in its model, as far as they were needed.
+  @exclusivity(unchecked) private var rowWriters: [RowWriter?]
 
   init(_ context: ManagedObjectContext, _ store: PersistentStore) throws {
     identity = store.identity
     entities = store.entities
-    // Sorted, so that the same changes make the same store.
-    for object in context.changes.inserted.sorted(by: { $0.reference < $1.reference }) {
+    rowWriters = Array(repeating: nil, count: entities.byIndex.count)
+    let new = context.changes.inserted.sorted
+    inserted.reserveCapacity(new.count)
+    for object in new {
       guard let storage = entities.byIndex[object.binding.index] else { continue }
       inserted.append(Insertion(object: object, storage: storage, reference: object.reference))
     }
-    touched = context.changes.updated.sorted { $0.reference < $1.reference }
+    touched = context.changes.updated.sorted
     updated = touched.map { Update(object: $0, changedSlots: $0.changedSlots) }
       .filter { !$0.changedSlots.isEmpty }
-    deleted = context.changes.deleted.sorted { $0.reference < $1.reference }
+    deleted = context.changes.deleted.sorted
   }
 
   func validate(in context: ManagedObjectContext) throws {
@@ -73,8 +77,11 @@ final class SaveOperation {
     try throwConflicts()
     for item in inserted { try writeRow(item.object, item.storage, item.reference, writer) }
     for update in updated { try writeUpdatedRow(update, writer) }
+    // All relationships of a new object: there is no row that they could be equal to.
     for item in inserted {
-      try writeLinks(item.object, newSlots(of: item), item.storage, item.reference, writer)
+      try writeLinks(
+        item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
+        writer)
     }
     for update in updated {
       let object = update.object
@@ -146,8 +153,7 @@ final class SaveOperation {
   private func writeRow(
     _ object: ManagedObject, _ storage: EntityStorage, _ reference: Reference, _ writer: StoreWriter
   ) throws {
-    var row = takeRowWriter(storage.layout)
-    defer { rowWriter = row }
+    let row = rowWriter(for: storage)
     // After four thousand million saves, or an import of as high a number, counting starts again.
     let isNew = reference != object.reference || object.version == .max
     let version = isNew ? 1 : object.version + 1
@@ -158,14 +164,15 @@ final class SaveOperation {
     } else {
       try row.write(version: version) { content(of: $0, object, storage, nil) }
     }
-    _ = try writer.rows(of: storage.stored).put(row.bytes, for: reference.key)
+    let rows = try writer.rows(of: storage.stored)
+    _ = try row.withBytes { try rows.put($0, for: reference.key) }
   }
 
-  /// A writer with its buffers: mostly the last one, as objects come entity by entity.
-  private func takeRowWriter(_ layout: RowLayout) -> RowWriter {
-    guard let writer = rowWriter, writer.layout === layout else { return RowWriter(layout) }
-    // So that it has one owner, and its buffers are not copied.
-    rowWriter = nil
+  private func rowWriter(for storage: EntityStorage) -> RowWriter {
+    let index = storage.binding.index
+    if let writer = rowWriters[index] { return writer }
+    let writer = RowWriter(storage.layout)
+    rowWriters[index] = writer
     return writer
   }
 
@@ -191,23 +198,10 @@ final class SaveOperation {
     let object = update.object
     guard let storage = object.storage else { return }
     let isOwnChange = update.changedSlots.contains { slot in
-      guard case .relationship(let relationship) = object.binding.properties[slot],
-        relationship.isToMany
-      else { return true }
-      return !isForeignKeyOfOthers(relationship, object)
+      let trait = object.binding.traits[slot]
+      return trait.attributeType != nil || !trait.isToMany || !trait.isForeignKeyOfOthers
     }
     if isOwnChange { try writeRow(object, storage, object.reference, writer) }
-  }
-
-  /// Whether a to-many relationship is the other side of a to-one, whose row says it all. An order
-  /// is the owner's own.
-  private func isForeignKeyOfOthers(
-    _ relationship: RelationshipDescription, _ object: ManagedObject
-  ) -> Bool {
-    guard !relationship.isOrdered, let model = object.context?.modelBinding?.model,
-      let inverse = model.inverse(of: relationship)?.relationship
-    else { return false }
-    return !inverse.isToMany
   }
 
   private func removeRow(of object: ManagedObject, _ writer: StoreWriter) throws {
@@ -251,7 +245,10 @@ final class SaveOperation {
     for slot in slots where object.binding.relationshipSlots.contains(slot) {
       let field = storage.fieldBySlot[slot]
       guard field >= 0,
-        let owner = try writer.withRow(object.reference, { $0.reference(field) }) ?? nil,
+        // The row at hand is the transaction's, as its version is.
+        let owner = object.row != nil
+          ? object.storedReference(slot)
+          : try writer.withRow(object.reference, { $0.reference(field) }) ?? nil,
         let link = ownersLink(of: object.binding.relationship(slot), owner)
       else { continue }
       try writer.removeLink(link, from: owner.key, to: object.reference)
@@ -266,11 +263,6 @@ final class SaveOperation {
       let slot = storage.binding.slot(named: inverse)
     else { return nil }
     return storage.link(slot)
-  }
-
-  /// All relationships of a new object: there is no row that they could be equal to.
-  private func newSlots(of item: Insertion) -> [Int] {
-    item.object.binding.relationshipSlots.filter { !item.object.binding.traits[$0].isTransient }
   }
 
   private func writeLinks(
@@ -291,9 +283,8 @@ final class SaveOperation {
           try writer.addLink(link, from: owner.key, to: reference)
         }
       case .many(let pending):
-        let relationship = object.binding.relationship(slot)
         guard let link = storage.link(slot), !link.isOrdered,
-          !isForeignKeyOfOthers(relationship, object)
+          !object.binding.traits[slot].isForeignKeyOfOthers
         else { continue }
         for member in pending.removed {
           try writer.removeLink(link, from: reference.key, to: member)
@@ -313,7 +304,9 @@ final class SaveOperation {
   /// of the context wins over the order in which links were made.
   private func writeOrders(_ writer: StoreWriter) throws {
     for item in inserted {
-      try writeOrders(item.object, newSlots(of: item), item.storage, item.reference, writer)
+      try writeOrders(
+        item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
+        writer)
     }
     for update in updated {
       let object = update.object

@@ -17,6 +17,13 @@ final class EntityBinding: Sendable {
     var attributeType: AttributeType?
     var isToMany: Bool
     var isTransient: Bool
+    /// Whether a destination may be gone without this side having been told: there is no inverse,
+    /// or the inverse asks for no action, or it is not stored and knows of no destination when its
+    /// object is deleted.
+    var canDangle = false
+    /// Whether this is the other side of a to-one relationship, whose row says it all. An order is
+    /// the owner's own.
+    var isForeignKeyOfOthers = false
   }
 
   let entity: EntityDescription
@@ -30,9 +37,12 @@ final class EntityBinding: Sendable {
   let defaultValues: [AttributeValue?]
   /// The slots of typed properties.
   let accessors = SlotCache()
-  private let slots: [String: Int]
+  /// The relationships that a store keeps.
+  let storedRelationshipSlots: [Int]
+  private let names: NameTable
 
-  init(_ entity: EntityDescription, index: Int) {
+  /// - Parameter model: knows the inverses; an entity without one has none that count.
+  init(_ entity: EntityDescription, index: Int, in model: ManagedObjectModel? = nil) {
     self.entity = entity
     self.index = index
     let (attributes, relationships) = (entity.attributes, entity.relationships)
@@ -43,42 +53,53 @@ final class EntityBinding: Sendable {
     traits.reserveCapacity(count)
     var defaultValues: [AttributeValue?] = []
     defaultValues.reserveCapacity(count)
-    var slots: [String: Int] = Dictionary(minimumCapacity: count)
+    var names: [String] = []
+    names.reserveCapacity(count)
     var hasTransientAttributes = false
     // By places, since descriptions are large: a loop over them would copy each.
     for place in attributes.indices {
       let isTransient = attributes[place].isTransient
       if isTransient { hasTransientAttributes = true }
-      slots[attributes[place].name] = properties.count
       properties.append(.attribute(attributes[place]))
       traits.append(
         Trait(
           attributeType: attributes[place].type, isToMany: false, isTransient: isTransient))
       defaultValues.append(attributes[place].defaultValue)
+      names.append(attributes[place].name)
     }
+    var storedRelationshipSlots: [Int] = []
     for place in relationships.indices {
-      slots[relationships[place].name] = properties.count
-      properties.append(.relationship(relationships[place]))
-      traits.append(
-        Trait(
-          attributeType: nil, isToMany: relationships[place].isToMany,
-          isTransient: relationships[place].isTransient))
+      let relationship = relationships[place]
+      if !relationship.isTransient { storedRelationshipSlots.append(properties.count) }
+      properties.append(.relationship(relationship))
+      traits.append(Trait(relationship, inverse: model?.inverse(of: relationship)?.relationship))
       defaultValues.append(nil)
+      names.append(relationship.name)
     }
     self.properties = properties
     self.traits = traits
     self.hasTransientAttributes = hasTransientAttributes
     self.defaultValues = defaultValues
-    self.slots = slots
+    self.storedRelationshipSlots = storedRelationshipSlots
+    self.names = NameTable(names)
   }
 
-  func slot(named name: String) -> Int? { slots[name] }
+  func slot(named name: String) -> Int? { names[name] }
 
   var relationshipSlots: Range<Int> { entity.attributes.count..<properties.count }
 
   /// The slot must be one of ``relationshipSlots``.
   func relationship(_ slot: Int) -> RelationshipDescription {
     entity.relationships[slot - entity.attributes.count]
+  }
+}
+
+extension EntityBinding.Trait {
+  fileprivate init(_ relationship: RelationshipDescription, inverse: RelationshipDescription?) {
+    isToMany = relationship.isToMany
+    isTransient = relationship.isTransient
+    canDangle = inverse.map { $0.deleteRule == .noAction || $0.isTransient } ?? true
+    isForeignKeyOfOthers = !relationship.isOrdered && inverse.map { !$0.isToMany } ?? false
   }
 }
 
@@ -98,14 +119,14 @@ final class ModelBinding: Sendable {
   let entities: [EntityBinding]
   /// What the schema of a store of this model says about hashes.
   let hashBytes: [UInt8]
-  private let indexes: [String: Int]
+  private let names: NameTable
 
   init(_ model: ManagedObjectModel) {
     self.model = model
-    entities = model.entities.enumerated().map { EntityBinding($1, index: $0) }
+    entities = model.entities.enumerated().map { EntityBinding($1, index: $0, in: model) }
     hashBytes = StoreSchema.hashBytes(of: model)
-    indexes = .init(uniqueKeysWithValues: entities.map { ($0.entity.name, $0.index) })
+    names = NameTable(entities.map(\.entity.name))
   }
 
-  func entity(named name: String) -> EntityBinding? { indexes[name].map { entities[$0] } }
+  func entity(named name: String) -> EntityBinding? { names[name].map { entities[$0] } }
 }

@@ -102,6 +102,8 @@ struct Row {
 
   var version: UInt32 { withExtendedLifetime(owner) { reader.version } }
 
+  var byteCount: Int { reader.bytes.count }
+
   func reference(_ field: Int) -> Reference? {
     withExtendedLifetime(owner) { reader.reference(field) }
   }
