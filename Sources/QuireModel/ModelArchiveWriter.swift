@@ -117,6 +117,12 @@ struct ModelArchiveWriter {
   // MARK: Models
 
   mutating func write(_ model: ManagedObjectModel) {
+    let flags = Self.flags(of: model)
+    if !flags.isEmpty {
+      write(unsigned: flags.rawValue)
+      if flags.contains(.userInfo) { write(model.userInfo) }
+      if flags.contains(.localization) { write(model.localizationDictionary) }
+    }
     write(model.versionIdentifiers.count)
     for identifier in model.versionIdentifiers { write(identifier) }
     write(model.configurations.count)
@@ -129,6 +135,13 @@ struct ModelArchiveWriter {
     for template in model.fetchRequestTemplates { write(template) }
     write(model.entities.count)
     for entity in model.entities { write(entity.declaration) }
+  }
+
+  static func flags(of model: ManagedObjectModel) -> ModelFlags {
+    var flags: ModelFlags = []
+    flags.set(.userInfo, !model.userInfo.isEmpty)
+    flags.set(.localization, !model.localizationDictionary.isEmpty)
+    return flags
   }
 
   private mutating func write(_ entity: Entity) {
@@ -252,6 +265,7 @@ struct ModelArchiveWriter {
     flags.set(.faults, request.returnsObjectsAsFaults)
     flags.set(.distinct, request.returnsDistinctResults)
     flags.set(.predicate, request.predicateFormat != nil)
+    flags.set(.userInfo, !request.userInfo.isEmpty)
     write(request.name)
     write(request.entityName)
     write(unsigned: flags.rawValue)
@@ -259,12 +273,17 @@ struct ModelArchiveWriter {
     write(signed: Int64(request.fetchLimit))
     write(signed: Int64(request.fetchBatchSize))
     write(signed: Int64(request.resultType))
+    if flags.contains(.userInfo) { write(request.userInfo) }
   }
 
   private mutating func write(_ index: FetchIndexDescription) {
+    var flags: FetchIndexFlags = []
+    flags.set(.partial, index.partialIndexPredicate != nil)
+    flags.set(.userInfo, !index.userInfo.isEmpty)
     write(index.name)
-    bytes.append(index.partialIndexPredicate == nil ? 0 : 1)
+    write(unsigned: flags.rawValue)
     write(ifPresent: index.partialIndexPredicate)
+    if flags.contains(.userInfo) { write(index.userInfo) }
     write(index.elements.count)
     for element in index.elements {
       var flags: IndexElementFlags = []
