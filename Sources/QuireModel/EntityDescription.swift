@@ -5,6 +5,8 @@ public final class EntityDescription: Sendable {
   /// The entity as it was declared.
   public let declaration: Entity
   public let parent: EntityDescription?
+  /// The names of the direct subentities, in order.
+  public let subentityNames: [String]
   /// All attributes, inherited ones first, each level in the order of its declaration.
   public let attributes: [AttributeDescription]
   /// All relationships, inherited ones first, each level in the order of its declaration.
@@ -24,6 +26,7 @@ public final class EntityDescription: Sendable {
     self.declaration = declaration
     self.parent = parent
     self.table = table
+    subentityNames = table.children[declaration.name] ?? []
     versionHash =
       table.versionHashes[declaration.name]
       ?? VersionHash(of: declaration, lineage: [declaration])
@@ -91,9 +94,6 @@ final class EntityTable: Sendable {
 }
 
 extension EntityDescription {
-  /// The names of the direct subentities, in order.
-  public var subentityNames: [String] { table.children[name] ?? [] }
-
   /// The direct subentities, by name.
   ///
   /// - Complexity: O(*n*) in the subentities and their properties: they are resolved anew.
