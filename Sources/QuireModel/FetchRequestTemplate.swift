@@ -8,6 +8,8 @@ public struct FetchRequestTemplate: Hashable, Sendable {
   public var entityName: String
   /// The format of a predicate; variables (`$PRICE`) are given when the template is used.
   public var predicateFormat: String?
+  /// The order of what is found.
+  public var sortDescriptors: [FetchSortDescriptor] = []
   public var fetchLimit = 0
   public var fetchBatchSize = 0
   /// Core Data's number: 0 objects, 1 object IDs, 2 dictionaries, 4 a count.
@@ -25,12 +27,16 @@ public struct FetchRequestTemplate: Hashable, Sendable {
     self.predicateFormat = predicateFormat
   }
 
-  /// - Parameter limit: the largest number of objects; 0 is no limit.
+  /// - Parameters:
+  ///   - sortDescriptors: the order of what is found.
+  ///   - limit: the largest number of objects; 0 is no limit.
   public init(
-    _ name: String, of entityName: String, where predicateFormat: String? = nil, limit: Int = 0,
+    _ name: String, of entityName: String, where predicateFormat: String? = nil,
+    sortedBy sortDescriptors: [FetchSortDescriptor] = [], limit: Int = 0,
     includesSubentities: Bool = true, userInfo: [String: String] = [:]
   ) {
     self.init(name: name, entityName: entityName, predicateFormat: predicateFormat)
+    self.sortDescriptors = sortDescriptors
     fetchLimit = limit
     self.includesSubentities = includesSubentities
     self.userInfo = userInfo
@@ -54,15 +60,18 @@ public struct FetchedPropertyDescription: Hashable, Sendable {
   /// - Parameters:
   ///   - entityName: the entity whose objects are found.
   ///   - predicateFormat: in it `$FETCH_SOURCE` is the object that has the property.
+  ///   - sortDescriptors: the order of the objects.
   ///   - limit: the largest number of objects; 0 is no limit.
   public init(
-    _ name: String, of entityName: String, where predicateFormat: String? = nil, limit: Int = 0,
+    _ name: String, of entityName: String, where predicateFormat: String? = nil,
+    sortedBy sortDescriptors: [FetchSortDescriptor] = [], limit: Int = 0,
     renamedFrom renamingIdentifier: String? = nil, versionHashModifier: String? = nil,
     userInfo: [String: String] = [:]
   ) {
     self.init(
       name,
-      request: FetchRequestTemplate(name, of: entityName, where: predicateFormat, limit: limit))
+      request: FetchRequestTemplate(
+        name, of: entityName, where: predicateFormat, sortedBy: sortDescriptors, limit: limit))
     self.renamingIdentifier = renamingIdentifier
     self.versionHashModifier = versionHashModifier
     self.userInfo = userInfo

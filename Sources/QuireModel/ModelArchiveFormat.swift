@@ -108,7 +108,8 @@ struct FetchRequestFlags: OptionSet {
   static let distinct = FetchRequestFlags(rawValue: 1 << 4)
   static let predicate = FetchRequestFlags(rawValue: 1 << 5)
   static let userInfo = FetchRequestFlags(rawValue: 1 << 6)
-  static let all = FetchRequestFlags(rawValue: 1 << 7 - 1)
+  static let sorted = FetchRequestFlags(rawValue: 1 << 7)
+  static let all = FetchRequestFlags(rawValue: 1 << 8 - 1)
 }
 
 /// In the first releases a byte that was 0 or 1.

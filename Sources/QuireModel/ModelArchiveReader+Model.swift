@@ -136,7 +136,23 @@ extension ModelArchiveReader {
     request.fetchBatchSize = try readInt()
     request.resultType = try readInt()
     if flags.contains(.userInfo) { request.userInfo = try readPairs() }
+    if flags.contains(.sorted) {
+      request.sortDescriptors = try readList { (reader) throws(ModelArchiveError) in
+        try reader.readSortDescriptor()
+      }
+    }
     return request
+  }
+
+  private mutating func readSortDescriptor() throws(ModelArchiveError) -> FetchSortDescriptor {
+    let names = try readStrings()
+    let direction = try readByte()
+    let options = FetchComparisonOptions(rawValue: try readByte())
+    let known: FetchComparisonOptions = [.caseInsensitive, .diacriticInsensitive, .normalized]
+    if direction > 1 || !options.isSubset(of: known) {
+      throw damaged("a sort descriptor has no meaning in this format")
+    }
+    return FetchSortDescriptor(keyPath: names, ascending: direction == 1, options: options)
   }
 
   private mutating func readIndex() throws(ModelArchiveError) -> FetchIndexDescription {

@@ -266,6 +266,7 @@ struct ModelArchiveWriter {
     flags.set(.distinct, request.returnsDistinctResults)
     flags.set(.predicate, request.predicateFormat != nil)
     flags.set(.userInfo, !request.userInfo.isEmpty)
+    flags.set(.sorted, !request.sortDescriptors.isEmpty)
     write(request.name)
     write(request.entityName)
     write(unsigned: flags.rawValue)
@@ -274,6 +275,14 @@ struct ModelArchiveWriter {
     write(signed: Int64(request.fetchBatchSize))
     write(signed: Int64(request.resultType))
     if flags.contains(.userInfo) { write(request.userInfo) }
+    guard flags.contains(.sorted) else { return }
+    write(request.sortDescriptors.count)
+    for descriptor in request.sortDescriptors {
+      write(descriptor.keyPath.count)
+      for name in descriptor.keyPath { write(name) }
+      bytes.append(descriptor.ascending ? 1 : 0)
+      bytes.append(descriptor.options.rawValue)
+    }
   }
 
   private mutating func write(_ index: FetchIndexDescription) {

@@ -28,7 +28,7 @@ struct ModelReferences {
       guard let entity = entities[template.entityName] else {
         throw unknownEntity(template.entityName, in: place)
       }
-      try check(template.predicateFormat, of: entity, in: place)
+      try check(template, of: entity, in: place, ownedBy: nil)
     }
   }
 
@@ -62,8 +62,7 @@ struct ModelReferences {
         error.entity = entity.name
         throw error
       }
-      try check(
-        property.request.predicateFormat, of: destination, in: place, ownedBy: entity)
+      try check(property.request, of: destination, in: place, ownedBy: entity)
     }
   }
 
@@ -127,6 +126,17 @@ struct ModelReferences {
   }
 
   // MARK: Texts
+
+  /// - Parameter owner: the entity of a fetched property.
+  private func check(
+    _ request: FetchRequestTemplate, of entity: EntityDescription, in place: ModelError.Place,
+    ownedBy owner: EntityDescription?
+  ) throws(ModelError) {
+    try check(request.predicateFormat, of: entity, in: place, ownedBy: owner)
+    for descriptor in request.sortDescriptors {
+      try check(descriptor.keyPath, of: entity, in: place, ownedBy: owner ?? entity)
+    }
+  }
 
   /// - Parameter owner: the entity of a fetched property, for which `$FETCH_SOURCE` stands.
   private func check(

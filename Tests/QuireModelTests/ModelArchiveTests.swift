@@ -49,6 +49,10 @@ import Testing
     request.returnsObjectsAsFaults = false
     request.returnsDistinctResults = true
     request.userInfo = ["q": "r"]
+    request.sortDescriptors = [
+      FetchSortDescriptor(key: "home.city", ascending: false, options: [.caseInsensitive]),
+      FetchSortDescriptor(keyPath: ["title"]),
+    ]
     var fetched = FetchedPropertyDescription("similar", request: request)
     fetched.isOptional = false
     fetched.renamingIdentifier = "alike"

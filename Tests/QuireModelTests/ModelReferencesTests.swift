@@ -102,6 +102,9 @@ import Testing
     Mistake("fetch source", .unknownProperty("age", in: .fetchedProperty("f"))) {
       FetchedProperty("f", of: "Artist", where: "born > $FETCH_SOURCE.age")
     },
+    Mistake("order", .unknownProperty("works.titel", in: .fetchedProperty("f"))) {
+      FetchedProperty("f", of: "Artist", sortedBy: [FetchSortDescriptor(key: "works.titel")])
+    },
     Mistake("fetched entity", .unknownEntity("Nobody", in: .fetchedProperty("f"))) {
       FetchedProperty("f", of: "Nobody")
     },

@@ -26,6 +26,9 @@ import Testing
     }
     FetchRequestTemplate("all", of: "Work")
     FetchRequestTemplate("cheap", of: "Work", where: "price < $PRICE", limit: 2)
+    FetchRequestTemplate(
+      "dearest", of: "Work", where: "title != $TITLE",
+      sortedBy: [FetchSortDescriptor(key: "price", ascending: false)], limit: 2)
     FetchRequestTemplate("between", of: "Work", where: "price BETWEEN {$LOW, $HIGH}")
     FetchRequestTemplate("range", of: "Work", where: "price BETWEEN $RANGE")
     FetchRequestTemplate("named", of: "Work", where: "title IN $TITLES OR artist.name == $NAME")
@@ -72,6 +75,13 @@ import Testing
       try titles(context, "named", ["TITLES": ["Ana 1"], "NAME": "Ben"])
         == ["Ana 1", "Ben 1", "Ben 2"])
     #expect(try titles(context, "by", ["ARTIST": nil]) == [])
+  }
+
+  @Test func `what a template finds is in its order`() throws {
+    let context = try gallery()
+    let request = try Self.model.fetchRequestFromTemplate(
+      withName: "dearest", substitutionVariables: ["TITLE": "Ben 2"], resultClass: Work.self)
+    #expect(try context.fetch(request).map(\.title) == ["Ben 1", "Ana 2"])
   }
 
   @Test func `an object stands for a variable, and a path behind it is followed`() throws {

@@ -47,6 +47,7 @@ extension FetchRequest {
     substitutionVariables variables: [String: (any PredicateConvertible)?] = [:]
   ) throws {
     self.init(entityName: template.entityName)
+    sortDescriptors = template.sortDescriptors
     fetchLimit = template.fetchLimit
     includesSubentities = template.includesSubentities
     includesPendingChanges = template.includesPendingChanges
