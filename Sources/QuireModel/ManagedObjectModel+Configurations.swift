@@ -4,10 +4,14 @@
   import Foundation
 #endif
 
+// Core Data's names, so that code ports by search and replace.
+
 /// The name of the configuration that has all entities of a model.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let DefaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 
 /// The key of a store's metadata for the version hashes of its entities, by their names.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let StoreModelVersionHashesKey = "NSStoreModelVersionHashes"
 
 extension ManagedObjectModel {
