@@ -3,8 +3,9 @@ import QuireModel
 /// An entity as rows and objects see it: its properties by slot.
 ///
 /// A slot is a small number that stands for a property in everything that happens at run time.
-/// Slots follow the entity's properties: attributes first, then relationships, inherited ones
-/// before own.
+/// Attributes come first, then relationships, each in the order of their names. Models that are
+/// equal but for the order of their declarations have equal slots, so that an object made with one
+/// can be inserted into a context of the other.
 final class EntityBinding: Sendable {
   enum Property: Sendable {
     case attribute(AttributeDescription)
@@ -25,18 +26,21 @@ final class EntityBinding: Sendable {
   let properties: [Property]
   /// By slot.
   let traits: [Trait]
-  let hasTransientAttributes: Bool
+  let hasTransientProperties: Bool
   /// The values of new objects, by slot; `nil` where they have none.
   let defaultValues: [AttributeValue?]
   /// The slots of typed properties.
   let accessors = SlotCache()
+  private let relationships: [RelationshipDescription]
   private let slots: [String: Int]
 
   init(_ entity: EntityDescription, index: Int) {
     self.entity = entity
     self.index = index
+    relationships = entity.relationships.sorted { $0.name < $1.name }
     properties =
-      entity.attributes.map(Property.attribute) + entity.relationships.map(Property.relationship)
+      entity.attributes.sorted { $0.name < $1.name }.map(Property.attribute)
+      + relationships.map(Property.relationship)
     traits = properties.map { property in
       switch property {
       case .attribute(let attribute):
@@ -48,7 +52,7 @@ final class EntityBinding: Sendable {
           isTransient: relationship.isTransient)
       }
     }
-    hasTransientAttributes = entity.attributes.contains(where: \.isTransient)
+    hasTransientProperties = traits.contains(where: \.isTransient)
     defaultValues = properties.map { property in
       if case .attribute(let attribute) = property { attribute.defaultValue } else { nil }
     }
@@ -59,11 +63,13 @@ final class EntityBinding: Sendable {
 
   func slot(named name: String) -> Int? { slots[name] }
 
-  var relationshipSlots: Range<Int> { entity.attributes.count..<properties.count }
+  var relationshipSlots: Range<Int> {
+    properties.count - relationships.count..<properties.count
+  }
 
   /// The slot must be one of ``relationshipSlots``.
   func relationship(_ slot: Int) -> RelationshipDescription {
-    entity.relationships[slot - entity.attributes.count]
+    relationships[slot - (properties.count - relationships.count)]
   }
 }
 

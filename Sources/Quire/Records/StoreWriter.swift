@@ -18,7 +18,23 @@ final class StoreWriter {
 
   // MARK: Rows
 
-  func rows(of stored: StoredEntity) throws -> MutableRecordTree {
+  /// Writes the row of an object, in the place of the one that it had.
+  ///
+  /// With ``removeRow(at:in:)`` the only way in which a save or an import changes rows: what a
+  /// store keeps of rows besides follows from here.
+  ///
+  /// - Returns: whether there was one.
+  @discardableResult
+  func putRow(_ bytes: [UInt8], at reference: Reference, in storage: EntityStorage) throws -> Bool {
+    try rows(of: storage.stored).put(bytes, for: reference.key)
+  }
+
+  /// Removes the row of an object, if there is one.
+  func removeRow(at reference: Reference, in storage: EntityStorage) throws {
+    _ = try rows(of: storage.stored).remove(reference.key)
+  }
+
+  private func rows(of stored: StoredEntity) throws -> MutableRecordTree {
     // Rows come entity by entity.
     if let lastRows, lastRows.number == stored.number { return lastRows.tree }
     let tree = try openRows(of: stored)

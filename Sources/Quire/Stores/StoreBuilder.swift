@@ -68,7 +68,7 @@ package final class StoreBuilder {
       }
       return attributes[name].map(RowWriter.Field.value)
     }
-    if try writer.rows(of: storage.stored).put(row.bytes, for: object.key) {
+    if try writer.putRow(row.bytes, at: try reference(object), in: storage) {
       throw PersistenceError(
         .persistentStoreSave, "\(object.entityName) \(object.key) was added before")
     }
