@@ -302,6 +302,32 @@ private final class CancellingPolicy: EntityMigrationPolicy {
     }
   }
 
+  @Test func `the source's options ask for a backup, or that it is not written`() throws {
+    try withTemporaryFolder { folder in
+      let url = folder.appending(path: "world.quire")
+      try fillCountries(url, ["A"])
+      let manager = MigrationManager(sourceModel: countries, destinationModel: states)
+      var options = PersistentStoreOptions()
+      options.isReadOnly = true
+      let error = #expect(throws: PersistenceError.self) {
+        try manager.migrateStore(from: url, options: options, mapping: rewriting(nil), to: url)
+      }
+      #expect(error?.code == .migrationManagerSourceStore)
+      #expect(error?.message.contains("read-only") ?? false)
+      options.migrationBackup = .beside
+      try manager.migrateStore(
+        from: url, options: options, mapping: rewriting(nil),
+        to: folder.appending(path: "other.quire"))
+      #expect(try files(folder) == ["other.quire", "world.quire", "world.quire~"])
+      options.isReadOnly = false
+      try manager.migrateStore(from: url, options: options, mapping: rewriting(nil), to: url)
+      try withStore(states, url) { context throws in #expect(try count("Town", context) == 3) }
+      try PersistentStoreCoordinator.restorePersistentStore(
+        at: url, fromBackupAt: folder.appending(path: "world.quire~"))
+      try withStore(countries, url) { context throws in #expect(try count("City", context) == 3) }
+    }
+  }
+
   // MARK: Refusals
 
   /// Runs a migration that must fail, in place and to another file, and looks whether anything is

@@ -145,6 +145,39 @@ import Testing
     #expect(cancelled == log.all.count - 1)
   }
 
+  @Test func `cancelled while two threads rewrite an entity, the old version is whole`() throws {
+    // Without the relationship, whose links keep the rows on one thread.
+    let old = try ManagedObjectModel { Entity("Work") { Attribute("title", .string) } }
+    let new = try ManagedObjectModel {
+      Entity("Work") {
+        Attribute("title", .string)
+        Attribute("year", .integer16)
+      }
+    }
+    let versions = try MigrationTrial.versioned(old, new)
+    let oldVersions = try #require(versions.endingAt("old"))
+    let files = try TestStore.files(versions, at: "old") { context in
+      for number in 0..<17_000 { _ = try TestStore.insert("Work", ["title": "\(number)"], context) }
+    }
+    let log = Log()
+    _ = try TestStore.open(
+      versions, Self.options(byManager: false, log.progress()), in: SimulatedDisk(files))
+    let batches = log.all.indices.filter { log.all[$0].phase == "rewriting Work" }
+    #expect(batches.count > 2)
+    for index in batches.dropLast() {
+      let disk = SimulatedDisk(files)
+      let told = Log()
+      let progress = told.progress(cancellingAfter: index + 1)
+      let error = #expect(throws: PersistenceError.self) {
+        try TestStore.open(versions, Self.options(byManager: false, progress), in: disk)
+      }
+      #expect(error?.code == .migrationCancelled)
+      #expect(told.all.count == index + 1)
+      let context = try TestStore.open(oldVersions, in: disk)
+      #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Work")) == 17_000)
+    }
+  }
+
   @Test func `cancelled beforehand, nothing begins, not even a backup`() throws {
     let versions = try MigrationTrial.versioned(Self.old, Self.new)
     let disk = SimulatedDisk(try Self.files(count: 3))

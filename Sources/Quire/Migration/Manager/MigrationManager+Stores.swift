@@ -14,6 +14,11 @@ extension MigrationManager {
   /// options name one; a store that is migrated in place keeps its. Metadata and the history of
   /// migrations go along, and this migration is entered there.
   ///
+  /// - Parameters:
+  ///   - sourceOptions: ``PersistentStoreOptions/migrationBackup`` is made before anything is
+  ///     written; a source that ``PersistentStoreOptions/isReadOnly`` cannot be migrated in place.
+  ///     The others are for opening a store, and have no say here.
+  ///   - destinationOptions: ``PersistentStoreOptions/storeUUID`` is the destination's UUID.
   /// - Throws: ``PersistenceError/Code/migrationManagerSourceStore`` (134150) when the source
   ///   cannot be opened or is not of the source model;
   ///   ``PersistenceError/Code/migrationManagerDestinationStore`` (134160) when the destination is
@@ -41,8 +46,16 @@ extension MigrationManager {
     let files = DiskFileSystem()
     let source = files.destination(of: sourceURL.path(percentEncoded: false))
     let destination = files.destination(of: destinationURL.path(percentEncoded: false))
+    if source == destination, sourceOptions.isReadOnly {
+      throw PersistenceError(
+        .migrationManagerSourceStore,
+        "the source store at \(source) is read-only by its options, and cannot be migrated in place"
+      )
+    }
+    let backup = sourceOptions.migrationBackup.url(forStoreAt: URL(filePath: source))
     try migrateStore(
-      from: source, to: destination, mapping, uuid: destinationOptions.storeUUID, in: files)
+      from: source, to: destination, mapping, uuid: destinationOptions.storeUUID,
+      backup: backup.map { PendingBackup(url: $0, fileSystem: files) }, in: files)
   }
 
   /// Core Data's older spelling of
@@ -69,6 +82,15 @@ extension MigrationManager {
     from source: String, to destination: String, _ mapping: MappingModel, uuid: UUID?,
     versionName: String? = nil, in files: any FileSystem
   ) throws {
+    try migrateStore(
+      from: source, to: destination, mapping, uuid: uuid, versionName: versionName, backup: nil,
+      in: files)
+  }
+
+  private func migrateStore(
+    from source: String, to destination: String, _ mapping: MappingModel, uuid: UUID?,
+    versionName: String? = nil, backup: PendingBackup?, in files: any FileSystem
+  ) throws {
     guard !isMigrating else {
       throw PersistenceError(.migration, "the manager is at work on another migration")
     }
@@ -77,7 +99,8 @@ extension MigrationManager {
     reset()
     do {
       try run(
-        mapping, from: source, to: destination, uuid: uuid, versionName: versionName, in: files)
+        mapping, from: source, to: destination, uuid: uuid, versionName: versionName,
+        backup: backup, in: files)
     } catch let error as StorageError {
       throw PersistenceError(
         .migration, "the store could not be migrated, and the source is as it was",
@@ -87,12 +110,17 @@ extension MigrationManager {
 
   private func run(
     _ mapping: MappingModel, from source: String, to destination: String, uuid: UUID?,
-    versionName: String?, in files: any FileSystem
+    versionName: String?, backup: PendingBackup?, in files: any FileSystem
   ) throws {
     mappingModel = mapping
     let isInPlace = source == destination
     let pages = try openSource(source, isReadOnly: !isInPlace, in: files)
     defer { try? pages.close() }
+    // Of a store that is the one it was thought to be.
+    if let backup {
+      _ = try sourceSchema(of: pages)
+      try backup.make(of: pages, stepProgress)
+    }
     let needsNoObjects =
       usesStoreSpecificMigrationManager
       && mapping.isInferred(from: sourceModel, to: destinationModel)
