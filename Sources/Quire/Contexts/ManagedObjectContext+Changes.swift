@@ -1,10 +1,12 @@
 import QuireModel
 
 extension ManagedObjectContext {
-  public final var insertedObjects: Set<ManagedObject> { changes.inserted }
+  public final var insertedObjects: Set<ManagedObject> { Set(changes.inserted.objects) }
   /// Changed objects, also those set to what they were.
-  public final var updatedObjects: Set<ManagedObject> { changes.updated }
-  public final var deletedObjects: Set<ManagedObject> { changes.deleted.filter(\.isPersistent) }
+  public final var updatedObjects: Set<ManagedObject> { Set(changes.updated.objects) }
+  public final var deletedObjects: Set<ManagedObject> {
+    Set(changes.deleted.objects.lazy.filter(\.isPersistent))
+  }
   public final var hasChanges: Bool { !changes.isEmpty }
 
   /// Takes an object without a context into this one, to be saved with it.

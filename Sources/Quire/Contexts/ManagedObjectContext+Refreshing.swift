@@ -8,13 +8,15 @@ extension ManagedObjectContext {
     changes = Changes()
     preparation?.isOutdated = true
     view = nil
-    for object in dropped.inserted { release(object) }
-    for object in dropped.updated { object.turnIntoFault() }
-    for object in dropped.deleted {
+    for object in dropped.inserted.objects { release(object) }
+    for object in dropped.updated.objects { object.turnIntoFault() }
+    for object in dropped.deleted.objects {
       if object.isPersistent { object.turnIntoFault() } else { release(object) }
     }
-    for object in dropped.updated { object.tell(of: .rollback) }
-    for object in dropped.deleted where object.context === self { object.tell(of: .rollback) }
+    for object in dropped.updated.objects { object.tell(of: .rollback) }
+    for object in dropped.deleted.objects where object.context === self {
+      object.tell(of: .rollback)
+    }
   }
 
   /// Forgets all objects and all unsaved changes. Objects that somebody still holds belong to no

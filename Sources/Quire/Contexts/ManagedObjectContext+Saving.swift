@@ -50,11 +50,13 @@ extension ManagedObjectContext {
     let save = asking ? try prepareSave(to: store) : SaveOperation(self, store)
     // What was there may have been dropped when objects were asked.
     guard hasChanges else { return }
-    finish(save, try commit(save, to: store), isTold: asking)
+    finish(save, try commit(save, to: store, isAsked: asking), isTold: asking)
   }
 
   /// - Returns: the store as this save left it.
-  private func commit(_ save: SaveOperation, to store: PersistentStore) throws -> StoreView {
+  private func commit(
+    _ save: SaveOperation, to store: PersistentStore, isAsked: Bool
+  ) throws -> StoreView {
     let transaction: WriteTransaction
     do {
       transaction = try store.pages.beginWrite()
@@ -64,7 +66,9 @@ extension ManagedObjectContext {
     }
     do {
       try checkVersion(of: transaction)
-      try save.write(to: StoreWriter(transaction, store.entities))
+      let writer = StoreWriter(transaction, store.entities, deferring: deferredLinks)
+      try save.write(to: writer)
+      if isAsked || deferredLinks?.isFull ?? false { try writer.settleLinks() }
       return StoreView(store.entities, try transaction.commitAndShow())
     } catch {
       transaction.abort()
@@ -74,6 +78,16 @@ extension ManagedObjectContext {
       }
       throw error
     }
+  }
+
+  /// Puts links that wait in their trees, for somebody who is about to read there.
+  final func settleLinks() throws {
+    guard let deferredLinks, !deferredLinks.isEmpty else { return }
+    let store = try requiredStore()
+    try store.pages.write {
+      try StoreWriter($0, store.entities, deferring: deferredLinks).settleLinks()
+    }
+    view = nil
   }
 
   /// Makes the objects of a committed save clean. The save has happened: nothing here may fail.

@@ -28,9 +28,9 @@ open class ManagedObjectContext {
 
   /// Objects with unsaved changes, which the context keeps alive.
   struct Changes {
-    var inserted: Set<ManagedObject> = []
-    var updated: Set<ManagedObject> = []
-    var deleted: Set<ManagedObject> = []
+    var inserted = ObjectList()
+    var updated = ObjectList()
+    var deleted = ObjectList()
     /// Deleted objects whose delete rules were not applied yet, in the order of their deletion,
     /// behind some that are decided.
     private var undecided: [ManagedObject] = []
@@ -53,11 +53,13 @@ open class ManagedObjectContext {
 
   public let concurrencyType: ConcurrencyType
   public var name: String?
-  final var changes = Changes()
+  // Unchecked as in ``ManagedObject``: each access is over before anything else is called, and the
+  // objects that a change lets go of go when it is made.
+  @exclusivity(unchecked) final var changes = Changes()
   // Sound: an object leaves the register in its deinit, in this context's isolation, so that a
   // register entry always points to a living object.
-  private var register = ObjectRegister()
-  final var view: StoreView?
+  @exclusivity(unchecked) private var register = ObjectRegister()
+  @exclusivity(unchecked) final var view: StoreView?
   /// Whether the delete rules of objects are being applied.
   final var isProcessingChanges = false
   final var isSaving = false
@@ -72,6 +74,8 @@ open class ManagedObjectContext {
   /// Whether ``note(_:of:_:)`` is to be called.
   final private(set) var isObserved = false
   private var unreportedError: (any Error)?
+  /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
+  final var deferredLinks: DeferredLinks?
 
   /// A context for the isolation that calls this.
   public convenience init() { self.init(concurrencyType: .confinementConcurrencyType) }
@@ -88,7 +92,7 @@ open class ManagedObjectContext {
   }
 
   /// Where objects come from and go to. Setting another one forgets all objects.
-  public var persistentStoreCoordinator: PersistentStoreCoordinator? {
+  @exclusivity(unchecked) public final var persistentStoreCoordinator: PersistentStoreCoordinator? {
     willSet { if newValue !== persistentStoreCoordinator { reset() } }
   }
 
@@ -121,11 +125,17 @@ extension ManagedObjectContext {
   /// The state of the store that relationships and faults are read from.
   final func currentView() throws -> StoreView {
     if let view { return view }
-    return try latestView()
+    return try newestView()
   }
 
   /// Moves on to the store's last saved state.
   final func latestView() throws -> StoreView {
+    try settleLinks()
+    return try newestView()
+  }
+
+  /// The same, in which links that wait are missing.
+  final func newestView() throws -> StoreView {
     let store = try requiredStore()
     let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
     if let view, view.snapshot.commitNumber == snapshot.commitNumber,

@@ -10,7 +10,10 @@ extension SaveOperation {
     for slot in slots where object.binding.relationshipSlots.contains(slot) {
       let field = storage.fieldBySlot[slot]
       guard field >= 0,
-        let owner = try writer.withRow(object.reference, { $0.reference(field) }) ?? nil,
+        // The row at hand is the transaction's, as its version is.
+        let owner = object.row != nil
+          ? object.storedReference(slot)
+          : try writer.withRow(object.reference, { $0.reference(field) }) ?? nil,
         let link = ownersLink(of: object.binding.relationship(slot), owner)
       else { continue }
       try writer.removeLink(link, from: owner.key, to: object.reference)
@@ -25,11 +28,6 @@ extension SaveOperation {
       let slot = storage.binding.slot(named: inverse)
     else { return nil }
     return storage.link(slot)
-  }
-
-  /// All relationships of a new object: there is no row that they could be equal to.
-  func newSlots(of item: Insertion) -> [Int] {
-    item.object.binding.relationshipSlots.filter { !item.object.binding.traits[$0].isTransient }
   }
 
   func writeLinks(
@@ -50,9 +48,8 @@ extension SaveOperation {
           try writer.addLink(link, from: owner.key, to: reference)
         }
       case .many(let pending):
-        let relationship = object.binding.relationship(slot)
         guard let link = storage.link(slot), !link.isOrdered,
-          !isForeignKeyOfOthers(relationship, object)
+          !object.binding.traits[slot].isForeignKeyOfOthers
         else { continue }
         for member in pending.removed {
           try writer.removeLink(link, from: reference.key, to: member)
@@ -72,7 +69,9 @@ extension SaveOperation {
   /// of the context wins over the order in which links were made.
   func writeOrders(_ writer: StoreWriter) throws {
     for item in inserted {
-      try writeOrders(item.object, newSlots(of: item), item.storage, item.reference, writer)
+      try writeOrders(
+        item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
+        writer)
     }
     for update in updated {
       let object = update.object

@@ -28,8 +28,7 @@ extension SaveOperation {
   func writeRow(
     _ object: ManagedObject, _ storage: EntityStorage, _ reference: Reference, _ writer: StoreWriter
   ) throws {
-    var row = takeRowWriter(storage.layout)
-    defer { rowWriter = row }
+    let row = rowWriter(for: storage)
     // After four thousand million saves, or an import of as high a number, counting starts again.
     let isNew = reference != object.reference || object.version == .max
     let version = isNew ? 1 : object.version + 1
@@ -40,14 +39,14 @@ extension SaveOperation {
     } else {
       try row.write(version: version) { content(of: $0, object, storage, nil) }
     }
-    try writer.putRow(row.bytes, at: reference, in: storage)
+    try writer.putRow(row, at: reference, in: storage)
   }
 
-  /// A writer with its buffers: mostly the last one, as objects come entity by entity.
-  func takeRowWriter(_ layout: RowLayout) -> RowWriter {
-    guard let writer = rowWriter, writer.layout === layout else { return RowWriter(layout) }
-    // So that it has one owner, and its buffers are not copied.
-    rowWriter = nil
+  private func rowWriter(for storage: EntityStorage) -> RowWriter {
+    let index = storage.binding.index
+    if let writer = rowWriters[index] { return writer }
+    let writer = RowWriter(storage.layout)
+    rowWriters[index] = writer
     return writer
   }
 
@@ -73,23 +72,10 @@ extension SaveOperation {
     let object = update.object
     guard let storage = object.storage else { return }
     let isOwnChange = update.changedSlots.contains { slot in
-      guard case .relationship(let relationship) = object.binding.properties[slot],
-        relationship.isToMany
-      else { return true }
-      return !isForeignKeyOfOthers(relationship, object)
+      let trait = object.binding.traits[slot]
+      return trait.attributeType != nil || !trait.isToMany || !trait.isForeignKeyOfOthers
     }
     if isOwnChange { try writeRow(object, storage, object.reference, writer) }
-  }
-
-  /// Whether a to-many relationship is the other side of a to-one, whose row says it all. An order
-  /// is the owner's own.
-  func isForeignKeyOfOthers(
-    _ relationship: RelationshipDescription, _ object: ManagedObject
-  ) -> Bool {
-    guard !relationship.isOrdered, let model = object.context?.modelBinding?.model,
-      let inverse = model.inverse(of: relationship)?.relationship
-    else { return false }
-    return !inverse.isToMany
   }
 
   func removeRow(of object: ManagedObject, _ writer: StoreWriter) throws {

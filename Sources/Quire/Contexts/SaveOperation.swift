@@ -16,7 +16,8 @@ final class SaveOperation {
 
   let identity: StoreIdentity
   let entities: StoreEntities
-  private(set) var inserted: [Insertion] = []
+  // What a save changes as it goes belongs to this object alone: nothing it calls comes back here.
+  @exclusivity(unchecked) private(set) var inserted: [Insertion] = []
   /// A changed object whose row or links a save has to write.
   struct Update {
     let object: ManagedObject
@@ -33,18 +34,21 @@ final class SaveOperation {
   let touched: [ManagedObject]
   let deleted: [ManagedObject]
   var conflicts: [MergeConflict] = []
-  var rowWriter: RowWriter?
+  /// By the index of the entity in its model, as far as they were needed.
+  @exclusivity(unchecked) var rowWriters: [RowWriter?]
 
   init(_ context: ManagedObjectContext, _ store: PersistentStore) {
     identity = store.identity
     entities = store.entities
-    // Sorted, so that the same changes make the same store.
-    for object in context.changes.inserted.sorted(by: { $0.reference < $1.reference }) {
+    rowWriters = Array(repeating: nil, count: entities.byIndex.count)
+    let new = context.changes.inserted.sorted
+    inserted.reserveCapacity(new.count)
+    for object in new {
       guard let storage = entities.byIndex[object.binding.index] else { continue }
       inserted.append(Insertion(object: object, storage: storage, reference: object.reference))
     }
-    touched = context.changes.updated.sorted { $0.reference < $1.reference }
-    deleted = context.changes.deleted.sorted { $0.reference < $1.reference }
+    touched = context.changes.updated.sorted
+    deleted = context.changes.deleted.sorted
   }
 
   /// Calls `body` with each object of the save: inserted ones, changed ones, deleted ones.
@@ -83,8 +87,11 @@ final class SaveOperation {
     try throwConflicts()
     for item in inserted { try writeRow(item.object, item.storage, item.reference, writer) }
     for update in updated { try writeUpdatedRow(update, writer) }
+    // All relationships of a new object: there is no row that they could be equal to.
     for item in inserted {
-      try writeLinks(item.object, newSlots(of: item), item.storage, item.reference, writer)
+      try writeLinks(
+        item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
+        writer)
     }
     for update in updated {
       let object = update.object

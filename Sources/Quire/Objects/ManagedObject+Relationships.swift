@@ -12,7 +12,7 @@ extension ManagedObject {
     }
     guard let reference = storedReference(slot), let context else { return nil }
     if let registered = context.registered(reference) { return registered }
-    if canDangle(binding.relationship(slot)), try !context.currentView().contains(reference) {
+    if binding.traits[slot].canDangle, try !context.currentView().contains(reference) {
       return nil
     }
     return try context.object(at: reference)
@@ -56,19 +56,9 @@ extension ManagedObject {
   /// The store's destinations of a to-many slot, without those that are gone.
   private func existingMembers(_ slot: Int) throws -> [Reference] {
     let stored = try storedMembers(slot)
-    guard !stored.isEmpty, canDangle(binding.relationship(slot)), let context else { return stored }
+    guard !stored.isEmpty, binding.traits[slot].canDangle, let context else { return stored }
     let view = try context.currentView()
     return try stored.filter { try context.registered($0) != nil || view.contains($0) }
-  }
-
-  /// Whether a destination of the relationship may be gone without this side having been told:
-  /// there is no inverse, or the inverse asks for no action.
-  private func canDangle(_ relationship: RelationshipDescription) -> Bool {
-    guard let model = context?.modelBinding?.model,
-      let inverse = model.inverse(of: relationship)?.relationship
-    else { return true }
-    // One that is not stored knows of no destination when its object is deleted.
-    return inverse.deleteRule == .noAction || inverse.isTransient
   }
 
   // MARK: Changing, with the inverse
@@ -159,7 +149,7 @@ extension ManagedObject {
 
   // MARK: One side
 
-  final func isToMany(_ slot: Int) -> Bool { binding.relationship(slot).isToMany }
+  final func isToMany(_ slot: Int) -> Bool { binding.traits[slot].isToMany }
 
   /// The slot on `object` of the relationship that leads back.
   final func inverseSlot(of relationship: RelationshipDescription, on object: ManagedObject) -> Int?

@@ -200,6 +200,7 @@ extension ManagedObject {
   /// The store's destinations of a to-many slot.
   final func storedMembers(_ slot: Int) throws -> [Reference] {
     guard let context, let link = storage?.link(slot) else { return [] }
+    try context.settleLinks()
     return try context.currentView().members(of: reference, link)
   }
 }

@@ -47,21 +47,28 @@ open class ManagedObject {
     let binding: EntityBinding
   }
 
+  // Of the following, none is looked at while another part of the program changes it: an object
+  // belongs to one isolation, and each access is over before anything else is called. What a changed
+  // slot held may end in the change, and its `deinit` run, when the slot has its new content. So
+  // there is nothing that a check of every access, a tenth of the time of a migration, would find.
+
   /// The context's binding of the entity, from when the object has a context.
-  final var binding: EntityBinding
+  @exclusivity(unchecked) final var binding: EntityBinding
 
   // Sound: a context sets this to nil in all its registered objects before it goes, and an object
   // that goes first leaves the context's register. Both happen in the context's isolation.
-  unowned(unsafe) final var context: ManagedObjectContext?
+  @exclusivity(unchecked) unowned(unsafe) final var context: ManagedObjectContext?
 
-  final var reference: Reference
+  @exclusivity(unchecked) final var reference: Reference
   /// Where the object's entity lies in the store; `nil` before the first save.
-  final var storage: EntityStorage?
-  final var row: Row?
+  @exclusivity(unchecked) final var storage: EntityStorage?
+  @exclusivity(unchecked) final var row: Row?
   /// Empty as long as nothing was changed. A single one changes by the functions in
   /// `ManagedObject+Slots.swift` alone.
-  final var slots: [Slot] = []
-  final var state: State = []
+  @exclusivity(unchecked) final var slots: [Slot] = []
+  @exclusivity(unchecked) final var state: State = []
+  /// The object's place in the list of changes that it is in, if it is in one.
+  @exclusivity(unchecked) final var listPlace = Int.max
 
   /// Objects made by the framework come through here.
   public required init(_ origin: Origin) {

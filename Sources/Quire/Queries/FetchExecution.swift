@@ -86,11 +86,13 @@ struct FetchExecution {
     if request.includesPendingChanges {
       let changes = context.changes
       let targets = targets
-      pending = changes.inserted.union(changes.updated).filter {
+      pending = (changes.inserted.objects + changes.updated.objects).filter {
         targets[$0.binding.index] != nil
       }
       changed = Dictionary(
-        uniqueKeysWithValues: changes.updated.union(changes.deleted).map { ($0.reference, $0) })
+        uniqueKeysWithValues: (changes.updated.objects + changes.deleted.objects).map {
+          ($0.reference, $0)
+        })
     } else {
       pending = []
       changed = [:]

@@ -18,6 +18,13 @@ final class EntityBinding: Sendable {
     var attributeType: AttributeType?
     var isToMany: Bool
     var isTransient: Bool
+    /// Whether a destination may be gone without this side having been told: there is no inverse,
+    /// or the inverse asks for no action, or it is not stored and knows of no destination when its
+    /// object is deleted.
+    var canDangle = false
+    /// Whether this is the other side of a to-one relationship, whose row says it all. An order is
+    /// the owner's own.
+    var isForeignKeyOfOthers = false
   }
 
   let entity: EntityDescription
@@ -31,10 +38,13 @@ final class EntityBinding: Sendable {
   let defaultValues: [AttributeValue?]
   /// The slots of typed properties.
   let accessors = SlotCache()
+  /// The relationships that a store keeps.
+  let storedRelationshipSlots: [Int]
   private let relationships: [RelationshipDescription]
-  private let slots: [String: Int]
+  private let names: NameTable
 
-  init(_ entity: EntityDescription, index: Int) {
+  /// - Parameter model: knows the inverses; an entity without one has none that count.
+  init(_ entity: EntityDescription, index: Int, in model: ManagedObjectModel? = nil) {
     self.entity = entity
     self.index = index
     relationships = entity.relationships.sorted { $0.name < $1.name }
@@ -47,21 +57,21 @@ final class EntityBinding: Sendable {
         Trait(
           attributeType: attribute.type, isToMany: false, isTransient: attribute.isTransient)
       case .relationship(let relationship):
-        Trait(
-          attributeType: nil, isToMany: relationship.isToMany,
-          isTransient: relationship.isTransient)
+        Trait(relationship, inverse: model?.inverse(of: relationship)?.relationship)
       }
     }
     hasTransientProperties = traits.contains(where: \.isTransient)
     defaultValues = properties.map { property in
       if case .attribute(let attribute) = property { attribute.defaultValue } else { nil }
     }
-    var slots: [String: Int] = [:]
-    for (slot, property) in properties.enumerated() { slots[property.name] = slot }
-    self.slots = slots
+    let traits = traits
+    storedRelationshipSlots = traits.indices.filter {
+      traits[$0].attributeType == nil && !traits[$0].isTransient
+    }
+    names = NameTable(properties.map(\.name))
   }
 
-  func slot(named name: String) -> Int? { slots[name] }
+  func slot(named name: String) -> Int? { names[name] }
 
   var relationshipSlots: Range<Int> {
     properties.count - relationships.count..<properties.count
@@ -70,6 +80,15 @@ final class EntityBinding: Sendable {
   /// The slot must be one of ``relationshipSlots``.
   func relationship(_ slot: Int) -> RelationshipDescription {
     relationships[slot - (properties.count - relationships.count)]
+  }
+}
+
+extension EntityBinding.Trait {
+  fileprivate init(_ relationship: RelationshipDescription, inverse: RelationshipDescription?) {
+    isToMany = relationship.isToMany
+    isTransient = relationship.isTransient
+    canDangle = inverse.map { $0.deleteRule == .noAction || $0.isTransient } ?? true
+    isForeignKeyOfOthers = !relationship.isOrdered && inverse.map { !$0.isToMany } ?? false
   }
 }
 
@@ -89,14 +108,14 @@ final class ModelBinding: Sendable {
   let entities: [EntityBinding]
   /// What the schema of a store of this model says about hashes.
   let hashBytes: [UInt8]
-  private let indexes: [String: Int]
+  private let names: NameTable
 
   init(_ model: ManagedObjectModel) {
     self.model = model
-    entities = model.entities.enumerated().map { EntityBinding($1, index: $0) }
+    entities = model.entities.enumerated().map { EntityBinding($1, index: $0, in: model) }
     hashBytes = StoreSchema.hashBytes(of: model)
-    indexes = .init(uniqueKeysWithValues: entities.map { ($0.entity.name, $0.index) })
+    names = NameTable(entities.map(\.entity.name))
   }
 
-  func entity(named name: String) -> EntityBinding? { indexes[name].map { entities[$0] } }
+  func entity(named name: String) -> EntityBinding? { names[name].map { entities[$0] } }
 }

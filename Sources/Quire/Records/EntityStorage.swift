@@ -38,13 +38,14 @@ final class StoreEntities: Sendable {
   let schemaBytes: [UInt8]
   /// By the entity's index in the model; `nil` for abstract entities.
   let byIndex: [EntityStorage?]
-  private let byNumber: [UInt16: EntityStorage]
+  private let byNumber: [EntityStorage?]
 
   init(_ model: ModelBinding, schema: StoreSchema, identity: StoreIdentity) throws {
     self.schema = schema
     schemaBytes = schema.entityBytes
     var byIndex: [EntityStorage?] = []
-    var byNumber: [UInt16: EntityStorage] = [:]
+    let last = schema.entities.map(\.number).max() ?? 0
+    var byNumber: [EntityStorage?] = Array(repeating: nil, count: Int(last) + 1)
     for binding in model.entities {
       guard !binding.entity.isAbstract else {
         byIndex.append(nil)
@@ -55,13 +56,16 @@ final class StoreEntities: Sendable {
       }
       let storage = EntityStorage(binding, stored, identity: identity)
       byIndex.append(storage)
-      byNumber[stored.number] = storage
+      byNumber[Int(stored.number)] = storage
     }
     self.byIndex = byIndex
     self.byNumber = byNumber
   }
 
-  func storage(of reference: Reference) -> EntityStorage? { byNumber[reference.entity] }
+  func storage(of reference: Reference) -> EntityStorage? {
+    let number = Int(reference.entity)
+    return number < byNumber.count ? byNumber[number] : nil
+  }
 }
 
 /// A row of a store that an object can keep: the bytes, and what keeps them in memory.
@@ -93,6 +97,8 @@ struct Row {
   }
 
   var version: UInt32 { withExtendedLifetime(owner) { reader.version } }
+
+  var byteCount: Int { reader.bytes.count }
 
   func reference(_ field: Int) -> Reference? {
     withExtendedLifetime(owner) { reader.reference(field) }
