@@ -56,6 +56,9 @@ public final class EntityDescription: Sendable {
     relationshipIndexes[name].map { relationships[$0] }
   }
 
+  /// The place of a relationship among ``relationships``.
+  func index(ofRelationship name: String) -> Int? { relationshipIndexes[name] }
+
   public var attributesByName: [String: AttributeDescription] {
     attributeIndexes.mapValues { attributes[$0] }
   }

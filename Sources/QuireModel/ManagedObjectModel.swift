@@ -53,6 +53,9 @@ public final class ManagedObjectModel: Sendable {
     indexes[name].map { entities[$0] }
   }
 
+  /// The place of an entity among ``entities``.
+  func index(ofEntity name: String) -> Int? { indexes[name] }
+
   public var entitiesByName: [String: EntityDescription] { indexes.mapValues { entities[$0] } }
 
   public var entityVersionHashesByName: [String: VersionHash] {

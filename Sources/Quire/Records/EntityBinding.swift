@@ -40,46 +40,57 @@ final class EntityBinding: Sendable {
   let accessors = SlotCache()
   /// The relationships that a store keeps.
   let storedRelationshipSlots: [Int]
-  private let relationships: [RelationshipDescription]
+  /// The places of the relationships in the entity, in the order of their slots.
+  private let relationshipPlaces: [Int]
   private let names: NameTable
 
   /// - Parameter model: knows the inverses; an entity without one has none that count.
   init(_ entity: EntityDescription, index: Int, in model: ManagedObjectModel? = nil) {
     self.entity = entity
     self.index = index
-    relationships = entity.relationships.sorted { $0.name < $1.name }
-    properties =
-      entity.attributes.sorted { $0.name < $1.name }.map(Property.attribute)
-      + relationships.map(Property.relationship)
-    traits = properties.map { property in
-      switch property {
-      case .attribute(let attribute):
+    let (attributes, relationships) = (entity.attributes, entity.relationships)
+    let attributePlaces = attributes.indices.sorted { attributes[$0].name < attributes[$1].name }
+    relationshipPlaces = relationships.indices.sorted {
+      relationships[$0].name < relationships[$1].name
+    }
+    let count = attributes.count + relationships.count
+    var properties: [Property] = []
+    properties.reserveCapacity(count)
+    var traits: [Trait] = []
+    traits.reserveCapacity(count)
+    var defaultValues: [AttributeValue?] = []
+    defaultValues.reserveCapacity(count)
+    // By places, since descriptions are large: a loop over them would copy each.
+    for place in attributePlaces {
+      properties.append(.attribute(attributes[place]))
+      traits.append(
         Trait(
-          attributeType: attribute.type, isToMany: false, isTransient: attribute.isTransient)
-      case .relationship(let relationship):
-        Trait(relationship, inverse: model?.inverse(of: relationship)?.relationship)
-      }
+          attributeType: attributes[place].type, isToMany: false,
+          isTransient: attributes[place].isTransient))
+      defaultValues.append(attributes[place].defaultValue)
     }
+    for place in relationshipPlaces {
+      properties.append(.relationship(relationships[place]))
+      traits.append(
+        Trait(
+          relationships[place], inverse: model?.inverse(of: relationships[place])?.relationship))
+      defaultValues.append(nil)
+    }
+    self.properties = properties
+    self.traits = traits
+    self.defaultValues = defaultValues
     hasTransientProperties = traits.contains(where: \.isTransient)
-    defaultValues = properties.map { property in
-      if case .attribute(let attribute) = property { attribute.defaultValue } else { nil }
-    }
-    let traits = traits
-    storedRelationshipSlots = traits.indices.filter {
-      traits[$0].attributeType == nil && !traits[$0].isTransient
-    }
+    storedRelationshipSlots = (attributes.count..<count).filter { !traits[$0].isTransient }
     names = NameTable(properties.map(\.name))
   }
 
   func slot(named name: String) -> Int? { names[name] }
 
-  var relationshipSlots: Range<Int> {
-    properties.count - relationships.count..<properties.count
-  }
+  var relationshipSlots: Range<Int> { entity.attributes.count..<properties.count }
 
   /// The slot must be one of ``relationshipSlots``.
   func relationship(_ slot: Int) -> RelationshipDescription {
-    relationships[slot - (properties.count - relationships.count)]
+    entity.relationships[relationshipPlaces[slot - entity.attributes.count]]
   }
 }
 

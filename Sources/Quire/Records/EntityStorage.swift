@@ -17,12 +17,15 @@ final class EntityStorage: Sendable {
     self.binding = binding
     self.stored = stored
     self.identity = identity
-    var fields: [String: Int] = [:]
-    for (index, field) in stored.layout.fields.enumerated() { fields[field.name] = index }
-    fieldBySlot = binding.properties.map { fields[$0.name] ?? -1 }
-    let slots = binding
-    slotByField = stored.layout.fields.map { slots.slot(named: $0.name) ?? -1 }
-    linkBySlot = binding.properties.map { stored.link(named: $0.name) }
+    var fieldBySlot = Array(repeating: -1, count: binding.properties.count)
+    slotByField = stored.layout.fields.map { binding.slot(named: $0.name) ?? -1 }
+    for (field, slot) in slotByField.enumerated() where slot >= 0 { fieldBySlot[slot] = field }
+    self.fieldBySlot = fieldBySlot
+    var linkBySlot = [StoredEntity.Link?](repeating: nil, count: binding.properties.count)
+    for link in stored.links {
+      if let slot = binding.slot(named: link.relationship) { linkBySlot[slot] = link }
+    }
+    self.linkBySlot = linkBySlot
   }
 
   var layout: RowLayout { stored.layout }
@@ -38,14 +41,15 @@ final class StoreEntities: Sendable {
   let schemaBytes: [UInt8]
   /// By the entity's index in the model; `nil` for abstract entities.
   let byIndex: [EntityStorage?]
+  /// By the entity's number in the store, which begin at 1 and have few gaps.
   private let byNumber: [EntityStorage?]
 
   init(_ model: ModelBinding, schema: StoreSchema, identity: StoreIdentity) throws {
     self.schema = schema
     schemaBytes = schema.entityBytes
     var byIndex: [EntityStorage?] = []
-    let last = schema.entities.map(\.number).max() ?? 0
-    var byNumber: [EntityStorage?] = Array(repeating: nil, count: Int(last) + 1)
+    var byNumber = [EntityStorage?](
+      repeating: nil, count: (schema.entities.map { Int($0.number) }.max() ?? 0) + 1)
     for binding in model.entities {
       guard !binding.entity.isAbstract else {
         byIndex.append(nil)

@@ -120,20 +120,30 @@ final class StoreFile: @unchecked Sendable {
     }
   }
 
-  /// The log; before the first commit after opening it is created, and a meta page says so.
+  /// The log; before the first commit after opening a file for it.
   func openLog() throws(Failure) -> LogWriter {
     if let log { return log }
-    let created: LogWriter
     do throws(StorageError) {
       // A log of the time before the store was closed: until the meta page that says so is on disk,
       // it may be the only place of some commits.
       if isMetaSpare { try settleMeta() }
       // From here on the older one leads nowhere, as its log is begun anew.
       isMetaSpare = false
-      created = try LogWriter(
+      return try LogWriter(
         creating: StoreFile.logPath(of: path), identity: identity, pageSize: pageSize,
         epoch: meta.epoch + 1, in: fileSystem, durability: durability,
         imageByteLimit: imageByteLimit)
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  /// Before the first commit after opening: begins the log, and writes a meta page that says so.
+  private func begin(_ created: LogWriter, for record: LogWriter.Record) throws(Failure) {
+    do throws(StorageError) {
+      try created.begin(
+        for: record, identity: identity, path: StoreFile.logPath(of: path), in: fileSystem,
+        durability: durability)
     } catch {
       // What there is of it, no meta page demands; the next commit begins it again.
       throw Failure(error)
@@ -152,7 +162,6 @@ final class StoreFile: @unchecked Sendable {
       throw .unknown(error)
     }
     log = created
-    return created
   }
 
   /// Writes the newest meta page to where it is once more, and makes it durable.
@@ -169,6 +178,7 @@ final class StoreFile: @unchecked Sendable {
 
   /// Writes a record; with full durability it is to be synced before it counts.
   func append(_ record: LogWriter.Record, to log: LogWriter) throws(Failure) {
+    if self.log == nil { try begin(log, for: record) }
     do throws(StorageError) {
       try log.append(record)
     } catch {
