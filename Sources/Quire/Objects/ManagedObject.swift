@@ -48,9 +48,10 @@ open class ManagedObject {
   }
 
   // Of the following, none is looked at while another part of the program changes it: an object
-  // belongs to one isolation, and each access is over before anything else is called. What a changed
-  // slot held may end in the change, and its `deinit` run, when the slot has its new content. So
-  // there is nothing that a check of every access, a tenth of the time of a migration, would find.
+  // belongs to one isolation, and each access is over before anything else is called. What a
+  // changed slot held may end in the change, and its `deinit` run, when the slot has its new
+  // content. So there is nothing that a check of every access, a tenth of the time of a migration,
+  // would find.
 
   /// The context's binding of the entity, from when the object has a context.
   @exclusivity(unchecked) final var binding: EntityBinding
