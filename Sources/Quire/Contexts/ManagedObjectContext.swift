@@ -72,7 +72,7 @@ open class ManagedObjectContext {
     didSet { isObserved = observer != nil || preparation != nil }
   }
   /// Whether ``note(_:of:_:)`` is to be called.
-  final private(set) var isObserved = false
+  @exclusivity(unchecked) final private(set) var isObserved = false
   private var unreportedError: (any Error)?
   /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
   final var deferredLinks: DeferredLinks?
