@@ -138,6 +138,19 @@ public final class WriteTransaction: TreeReader {
     return try core.finish(editor)
   }
 
+  /// Commits as ``commit()`` does.
+  ///
+  /// - Returns: the store as this commit left it, which the newest snapshot need not be any more.
+  ///   Of a transaction that changed nothing, the store as it began.
+  public func commitAndShow(
+    file: StaticString = #fileID, line: UInt = #line
+  ) throws(StorageError) -> Snapshot {
+    let (version, parent) = (editor.space, editor.space.parent)
+    let number = try commit()
+    let shown = number == version.commit ? version : parent ?? version
+    return Snapshot(core.sameVersion(as: shown, for: SnapshotHolder(file: file, line: line)))
+  }
+
   /// Enters the counts that changed, in the order of the names: the file must not depend on the
   /// order of a dictionary.
   private func catalogueCounts() throws(StorageError) {

@@ -234,7 +234,7 @@ extension ManagedObjectContext {
     let execution = try FetchExecution(request, in: self, try latestView())
     return try execution.matches().map { match in
       let object = try match.object ?? object(at: match.reference)
-      if object.row == nil, object.slots.isEmpty { object.row = match.row }
+      if object.row == nil, object.slots.isEmpty, let row = match.row { object.fulfil(with: row) }
       guard let result = object as? Result else {
         throw PersistenceError(
           .unacceptableValue,

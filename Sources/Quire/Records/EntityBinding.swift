@@ -3,8 +3,9 @@ import QuireModel
 /// An entity as rows and objects see it: its properties by slot.
 ///
 /// A slot is a small number that stands for a property in everything that happens at run time.
-/// Slots follow the entity's properties: attributes first, then relationships, inherited ones
-/// before own.
+/// Attributes come first, then relationships, each in the order of their names. Models that are
+/// equal but for the order of their declarations have equal slots, so that an object made with one
+/// can be inserted into a context of the other.
 final class EntityBinding: Sendable {
   enum Property: Sendable {
     case attribute(AttributeDescription)
@@ -32,13 +33,15 @@ final class EntityBinding: Sendable {
   let properties: [Property]
   /// By slot.
   let traits: [Trait]
-  let hasTransientAttributes: Bool
+  let hasTransientProperties: Bool
   /// The values of new objects, by slot; `nil` where they have none.
   let defaultValues: [AttributeValue?]
   /// The slots of typed properties.
   let accessors = SlotCache()
   /// The relationships that a store keeps.
   let storedRelationshipSlots: [Int]
+  /// The places of the relationships in the entity, in the order of their slots.
+  private let relationshipPlaces: [Int]
   private let names: NameTable
 
   /// - Parameter model: knows the inverses; an entity without one has none that count.
@@ -46,6 +49,10 @@ final class EntityBinding: Sendable {
     self.entity = entity
     self.index = index
     let (attributes, relationships) = (entity.attributes, entity.relationships)
+    let attributePlaces = attributes.indices.sorted { attributes[$0].name < attributes[$1].name }
+    relationshipPlaces = relationships.indices.sorted {
+      relationships[$0].name < relationships[$1].name
+    }
     let count = attributes.count + relationships.count
     var properties: [Property] = []
     properties.reserveCapacity(count)
@@ -53,35 +60,28 @@ final class EntityBinding: Sendable {
     traits.reserveCapacity(count)
     var defaultValues: [AttributeValue?] = []
     defaultValues.reserveCapacity(count)
-    var names: [String] = []
-    names.reserveCapacity(count)
-    var hasTransientAttributes = false
     // By places, since descriptions are large: a loop over them would copy each.
-    for place in attributes.indices {
-      let isTransient = attributes[place].isTransient
-      if isTransient { hasTransientAttributes = true }
+    for place in attributePlaces {
       properties.append(.attribute(attributes[place]))
       traits.append(
         Trait(
-          attributeType: attributes[place].type, isToMany: false, isTransient: isTransient))
+          attributeType: attributes[place].type, isToMany: false,
+          isTransient: attributes[place].isTransient))
       defaultValues.append(attributes[place].defaultValue)
-      names.append(attributes[place].name)
     }
-    var storedRelationshipSlots: [Int] = []
-    for place in relationships.indices {
-      let relationship = relationships[place]
-      if !relationship.isTransient { storedRelationshipSlots.append(properties.count) }
-      properties.append(.relationship(relationship))
-      traits.append(Trait(relationship, inverse: model?.inverse(of: relationship)?.relationship))
+    for place in relationshipPlaces {
+      properties.append(.relationship(relationships[place]))
+      traits.append(
+        Trait(
+          relationships[place], inverse: model?.inverse(of: relationships[place])?.relationship))
       defaultValues.append(nil)
-      names.append(relationship.name)
     }
     self.properties = properties
     self.traits = traits
-    self.hasTransientAttributes = hasTransientAttributes
     self.defaultValues = defaultValues
-    self.storedRelationshipSlots = storedRelationshipSlots
-    self.names = NameTable(names)
+    hasTransientProperties = traits.contains(where: \.isTransient)
+    storedRelationshipSlots = (attributes.count..<count).filter { !traits[$0].isTransient }
+    names = NameTable(properties.map(\.name))
   }
 
   func slot(named name: String) -> Int? { names[name] }
@@ -90,7 +90,7 @@ final class EntityBinding: Sendable {
 
   /// The slot must be one of ``relationshipSlots``.
   func relationship(_ slot: Int) -> RelationshipDescription {
-    entity.relationships[slot - entity.attributes.count]
+    entity.relationships[relationshipPlaces[slot - entity.attributes.count]]
   }
 }
 

@@ -26,7 +26,24 @@ final class StoreWriter {
 
   // MARK: Rows
 
-  func rows(of stored: StoredEntity) throws -> MutableRecordTree {
+  /// Writes the row of an object, in the place of the one that it had.
+  ///
+  /// With ``removeRow(at:in:)`` the only way in which a save or an import changes rows: what a
+  /// store keeps of rows besides follows from here.
+  ///
+  /// - Returns: whether there was one.
+  @discardableResult
+  func putRow(_ row: RowWriter, at reference: Reference, in storage: EntityStorage) throws -> Bool {
+    let rows = try rows(of: storage.stored)
+    return try row.withBytes { try rows.put($0, for: reference.key) }
+  }
+
+  /// Removes the row of an object, if there is one.
+  func removeRow(at reference: Reference, in storage: EntityStorage) throws {
+    _ = try rows(of: storage.stored).remove(reference.key)
+  }
+
+  private func rows(of stored: StoredEntity) throws -> MutableRecordTree {
     if let tree = openRows(stored.number) { return tree }
     let tree =
       try transaction.mutableRecordTree(stored.rowTree)

@@ -68,8 +68,7 @@ package final class StoreBuilder {
       }
       return attributes[name].map(RowWriter.Field.value)
     }
-    let rows = try writer.rows(of: storage.stored)
-    if try row.withBytes({ try rows.put($0, for: object.key) }) {
+    if try writer.putRow(row, at: try reference(object), in: storage) {
       throw PersistenceError(
         .persistentStoreSave, "\(object.entityName) \(object.key) was added before")
     }

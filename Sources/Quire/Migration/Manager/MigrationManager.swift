@@ -22,9 +22,9 @@ import QuireStorage
 /// ## Memory
 ///
 /// Source objects are read one by one, destination objects are written a thousand at a time and
-/// their relationships ten thousand at a time, or sooner where rows are long, so that a store of any
-/// size is migrated in little memory: at most 24 bytes for each pair of objects that are associated,
-/// 16 MiB of links that wait for others, and what policies keep.
+/// their relationships ten thousand at a time, or sooner where rows are long, so that a store of
+/// any size is migrated in little memory: at most 24 bytes for each pair of objects that are
+/// associated, 16 MiB of links that wait for others, and what policies keep.
 ///
 /// ## Isolation
 ///
