@@ -105,7 +105,10 @@ extension ManagedObjectContext {
     }
     for item in save.inserted { item.object.settle(isTold ? view : nil) }
     for object in save.touched { object.settle(isTold ? view : nil) }
-    if let observer { observer.didSave(save.savedChanges(view.snapshot.commitNumber)) }
+    if !observers.isEmpty {
+      let saved = save.savedChanges(view.snapshot.commitNumber)
+      for observer in observers { observer.didSave(saved) }
+    }
     if isTold { save.forEachObject { $0.didSave() } }
     for object in save.deleted where object.context === self && object.isDeleted {
       release(object)

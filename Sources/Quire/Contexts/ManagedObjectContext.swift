@@ -65,11 +65,11 @@ open class ManagedObjectContext {
   final var isSaving = false
   /// What objects do while they are told that they will be saved; `nil` at all other times.
   final var preparation: SavePreparation? {
-    didSet { isObserved = observer != nil || preparation != nil }
+    didSet { isObserved = !observers.isEmpty || preparation != nil }
   }
-  /// Told what happens here.
-  package final var observer: (any ContextObserver)? {
-    didSet { isObserved = observer != nil || preparation != nil }
+  /// Told what happens here, in this order.
+  package final var observers: [any ContextObserver] = [] {
+    didSet { isObserved = !observers.isEmpty || preparation != nil }
   }
   /// Whether ``note(_:of:_:)`` is to be called.
   @exclusivity(unchecked) final private(set) var isObserved = false

@@ -68,7 +68,9 @@ extension ManagedObjectContext {
         preparation?.isOutdated = true
       }
     }
-    observer?.willChange(object.binding.properties[slot].name, of: object, by: change)
+    for observer in observers {
+      observer.willChange(object.binding.properties[slot].name, of: object, by: change)
+    }
   }
 }
 

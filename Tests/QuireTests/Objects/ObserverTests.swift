@@ -47,7 +47,7 @@ private final class Witness: ContextObserver {
     show.name = "show"
     try context.save()
     let witness = Witness()
-    context.observer = witness
+    context.observers = [witness]
     one.name = "first"
     #expect(witness.take() == ["one.name = string(\"first\")"])
     artwork.artist = one
@@ -81,7 +81,7 @@ private final class Witness: ContextObserver {
     let (one, two) = (Artist(context: context), Artist(context: context))
     try context.save()
     let witness = Witness()
-    context.observer = witness
+    context.observers = [witness]
     let new = Artwork(context: context)
     new.artist = one
     one.born = 1760

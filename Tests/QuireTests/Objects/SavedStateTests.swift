@@ -37,7 +37,7 @@ private final class CommitNumbers: ContextObserver {
         group.addTask {
           try await container.performBackgroundTask { context in
             let numbers = CommitNumbers()
-            context.observer = numbers
+            context.observers = [numbers]
             let artwork = SmallGallery.Artwork(context: context)
             for round in 0..<Self.saveCount {
               artwork.price = Double(worker * 10_000 + round)
