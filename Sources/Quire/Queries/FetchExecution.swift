@@ -39,7 +39,11 @@ struct FetchExecution {
   init<Result>(
     _ request: FetchRequest<Result>, in context: ManagedObjectContext, _ view: StoreView
   ) throws {
-    guard let model = context.modelBinding, let binding = model.entity(named: request.entityName)
+    // A class need not be called like its entity: then the model's name for the class decides.
+    let classes = context.persistentStoreCoordinator?.classes
+    guard let model = context.modelBinding,
+      let binding = model.entity(named: request.entityName)
+        ?? (request.entityName == Result.entityName ? classes?.entity(of: Result.self) : nil)
     else {
       var error = PersistenceError(
         .undefinedKey, "the context's model has no entity \(request.entityName)")

@@ -9,7 +9,7 @@ final class StoreWriter {
   /// By the entity's number, as far as they were asked for.
   @exclusivity(unchecked) private var rowTrees: [MutableRecordTree?] = []
   @exclusivity(unchecked) private var linkTrees: [UInt16: MutableIndexTree] = [:]
-  private var keys: KeyCounters
+  @exclusivity(unchecked) private var keys: KeyCounters
 
   /// Where links wait that need not be in their trees yet.
   private let deferred: DeferredLinks?
