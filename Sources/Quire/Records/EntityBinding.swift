@@ -60,6 +60,8 @@ final class EntityBinding: Sendable {
     traits.reserveCapacity(count)
     var defaultValues: [AttributeValue?] = []
     defaultValues.reserveCapacity(count)
+    var names: [String] = []
+    names.reserveCapacity(count)
     // By places, since descriptions are large: a loop over them would copy each.
     for place in attributePlaces {
       properties.append(.attribute(attributes[place]))
@@ -68,20 +70,23 @@ final class EntityBinding: Sendable {
           attributeType: attributes[place].type, isToMany: false,
           isTransient: attributes[place].isTransient))
       defaultValues.append(attributes[place].defaultValue)
+      names.append(attributes[place].name)
     }
+    var storedRelationshipSlots: [Int] = []
     for place in relationshipPlaces {
-      properties.append(.relationship(relationships[place]))
-      traits.append(
-        Trait(
-          relationships[place], inverse: model?.inverse(of: relationships[place])?.relationship))
+      let relationship = relationships[place]
+      if !relationship.isTransient { storedRelationshipSlots.append(properties.count) }
+      properties.append(.relationship(relationship))
+      traits.append(Trait(relationship, inverse: model?.inverse(of: relationship)?.relationship))
       defaultValues.append(nil)
+      names.append(relationship.name)
     }
     self.properties = properties
     self.traits = traits
     self.defaultValues = defaultValues
     hasTransientProperties = traits.contains(where: \.isTransient)
-    storedRelationshipSlots = (attributes.count..<count).filter { !traits[$0].isTransient }
-    names = NameTable(properties.map(\.name))
+    self.storedRelationshipSlots = storedRelationshipSlots
+    self.names = NameTable(names)
   }
 
   func slot(named name: String) -> Int? { names[name] }

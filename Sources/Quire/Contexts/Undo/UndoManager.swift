@@ -4,8 +4,8 @@
 /// that is given one enters its changes there; a program may enter actions of its own among them.
 ///
 /// Actions are gathered in groups, and a group is undone whole. With ``groupsByEvent`` a group
-/// opens with the first action and ends with the event. There is no run loop here: an event ends where
-/// the context processes its changes, at a save, and at ``undo()``.
+/// opens with the first action and ends with the event. There is no run loop here: an event ends
+/// where the context processes its changes, at a save, and at ``undo()``.
 ///
 /// ```swift
 /// let undoManager = UndoManager()
