@@ -50,6 +50,8 @@ extension PersistenceError.Code {
   public static let validationNumberTooLarge = Self(rawValue: 1610)
   public static let validationNumberTooSmall = Self(rawValue: 1620)
   public static let managedObjectContextLocking = Self(rawValue: 132000)
+  /// A save that an object of the same context begins while it is told of one.
+  public static let managedObjectContextRecursiveSave = Self(rawValue: 132001)
   public static let persistentStoreCoordinatorLocking = Self(rawValue: 132010)
   public static let managedObjectReferentialIntegrity = Self(rawValue: 133000)
   public static let managedObjectExternalRelationship = Self(rawValue: 133010)

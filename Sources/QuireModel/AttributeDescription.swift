@@ -41,34 +41,64 @@ public struct AttributeDescription: Hashable, Sendable {
   public var isIndexed = false
   public var userInfo: [String: String] = [:]
 
+  /// - Parameters:
+  ///   - defaultValue: what new objects have, and rows that lack a value after a migration.
+  ///   - range: the smallest and the largest number, or the earliest and the latest date: `0...5`,
+  ///     `0.5...`, `...deadline`.
+  ///   - length: the number of characters of a text: `1...200`.
+  ///   - pattern: a regular expression for the whole of a text.
+  ///   - derivationExpression: what the value is worked out of at each save: `artworks.@count`.
+  ///   - transformerName: the name under which a transformable attribute's transformer is known.
+  ///   - valueClassName: the type of a transformable attribute's values.
+  ///   - storedExternally: whether large binary values may be kept outside the row.
+  ///   - indexed: the index flag of old models; ``FetchIndexDescription`` says more.
+  ///   - renamingIdentifier: the name in an earlier version of the model.
+  ///   - versionHashModifier: any text; another one makes another version of the attribute.
+  ///   - elements: the attributes that a composite attribute is made of.
   public init(
     _ name: String, _ type: AttributeType, optional: Bool = true,
     default defaultValue: AttributeValue? = nil, transient: Bool = false,
-    renamedFrom renamingIdentifier: String? = nil
+    range: (any AttributeLimits)? = nil, length: (any AttributeLimits<Int>)? = nil,
+    pattern: String? = nil, derivedFrom derivationExpression: String? = nil,
+    transformer transformerName: String? = nil, valueClass valueClassName: String? = nil,
+    storedExternally: Bool = false, indexed: Bool = false,
+    renamedFrom renamingIdentifier: String? = nil, versionHashModifier: String? = nil,
+    userInfo: [String: String] = [:],
+    @ElementBuilder elements: () -> [AttributeDescription] = { [] }
   ) {
     self.name = name
     self.type = type
     self.isOptional = optional
     self.defaultValue = defaultValue?.asNumber(of: type)
     self.isTransient = transient
+    if let range { validation.limit(to: range) }
+    if let length { validation.limit(to: length) }
+    validation.regularExpression = pattern
+    self.derivationExpression = derivationExpression
+    self.valueTransformerName = transformerName
+    self.valueClassName = valueClassName
+    self.allowsExternalBinaryDataStorage = storedExternally
+    self.isIndexed = indexed
     self.renamingIdentifier = renamingIdentifier
+    self.versionHashModifier = versionHashModifier
+    self.userInfo = userInfo
+    self.elements = elements()
   }
 }
 
 public typealias Attribute = AttributeDescription
 
-/// The limits that a value is checked against when its object is saved.
-public struct AttributeValidation: Hashable, Sendable {
-  /// Smallest number, or shortest string in characters.
-  public var minimum: String?
-  /// Largest number, or longest string in characters.
-  public var maximum: String?
-  public var earliestDate: Date?
-  public var latestDate: Date?
-  /// A pattern the whole string must match.
-  public var regularExpression: String?
-
-  public init() {}
+@resultBuilder
+public enum ElementBuilder {
+  public static func buildExpression(
+    _ element: AttributeDescription
+  ) -> [AttributeDescription] { [element] }
+  public static func buildExpression(_ elements: Attributes) -> [AttributeDescription] {
+    elements.attributes
+  }
+  public static func buildBlock(_ elements: [AttributeDescription]...) -> [AttributeDescription] {
+    elements.flatMap { $0 }
+  }
 }
 
 extension AttributeValue {

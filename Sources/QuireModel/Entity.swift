@@ -3,9 +3,21 @@
 /// A declaration is plain data that refers to other entities by name. ``ManagedObjectModel`` checks
 /// a set of declarations and resolves each to an ``EntityDescription``, which has the inherited
 /// properties too.
+///
+/// ```swift
+/// Entity("Artwork", class: "FolioArtwork", renamedFrom: "Work") {
+///   Attribute("title", .string, optional: false, length: 1...200)
+///   Attributes(.decimal, "width", "height", default: 0)
+///   Relationship("artist", toOne: "Artist", inverse: "artworks")
+///   UniquenessConstraint("slug")
+///   FetchIndex("byRatingAndPrice", on: "rating", .descending("price"), where: "price > 0")
+///   FetchedProperty("namesakes", of: "Artwork", where: "title == $FETCH_SOURCE.title")
+/// }
+/// ```
 public struct Entity: Hashable, Sendable {
   public var name: String
-  /// The name of the class of its objects; `nil` for plain managed objects.
+  /// The name of the class of its objects; `nil` for the class registered under the entity's name,
+  /// or for plain managed objects.
   public var managedObjectClassName: String?
   public var isAbstract = false
   public var parent: String?
@@ -20,22 +32,41 @@ public struct Entity: Hashable, Sendable {
   public var coreSpotlightDisplayNameExpression: String?
   public var userInfo: [String: String] = [:]
 
+  /// - Parameters:
+  ///   - managedObjectClassName: the class of the entity's objects, with its module before it where
+  ///     two have the name; `nil` for the class that is called like the entity.
+  ///   - renamingIdentifier: the name in an earlier version of the model.
+  ///   - versionHashModifier: any text; another one makes another version of the entity.
   public init(
-    _ name: String, parent: String? = nil, abstract: Bool = false,
-    renamedFrom renamingIdentifier: String? = nil,
+    _ name: String, class managedObjectClassName: String? = nil, parent: String? = nil,
+    abstract: Bool = false, renamedFrom renamingIdentifier: String? = nil,
+    versionHashModifier: String? = nil, userInfo: [String: String] = [:],
     @EntityBuilder _ properties: () -> [any EntityMember] = { [] }
   ) {
     self.name = name
+    self.managedObjectClassName = managedObjectClassName
     self.parent = parent
     self.isAbstract = abstract
     self.renamingIdentifier = renamingIdentifier
+    self.versionHashModifier = versionHashModifier
+    self.userInfo = userInfo
     for property in properties() { property.add(to: &self) }
   }
 }
 
 /// Anything that can stand between the braces of an ``Entity``.
-public protocol EntityMember {
+public protocol EntityMember: Sendable {
   func add(to entity: inout Entity)
+}
+
+extension EntityMember {
+  /// The same with changes, for the facts that no initialiser has a parameter for:
+  /// `Attribute("title", .string).with { $0.isIndexedBySpotlight = true }`.
+  public func with(_ change: (inout Self) -> Void) -> Self {
+    var copy = self
+    change(&copy)
+    return copy
+  }
 }
 
 extension AttributeDescription: EntityMember {
@@ -54,9 +85,45 @@ extension FetchIndexDescription: EntityMember {
   public func add(to entity: inout Entity) { entity.indexes.append(self) }
 }
 
+/// Several attributes that differ in their names only.
+///
+/// ```swift
+/// Attributes(.string, "name", "slug", "summary")
+/// ```
+public struct Attributes: EntityMember {
+  public var attributes: [AttributeDescription]
+
+  public init(
+    _ type: AttributeType, _ names: String..., optional: Bool = true,
+    default defaultValue: AttributeValue? = nil, transient: Bool = false, indexed: Bool = false
+  ) {
+    attributes = names.map {
+      AttributeDescription(
+        $0, type, optional: optional, default: defaultValue, transient: transient,
+        indexed: indexed)
+    }
+  }
+
+  public func add(to entity: inout Entity) { entity.attributes += attributes }
+}
+
+/// Properties whose values no two objects of an entity share, taken together.
+///
+/// The paths name attributes, elements of composite attributes, and to-one relationships.
+public struct UniquenessConstraint: EntityMember {
+  public var paths: [String]
+
+  public init(_ paths: String...) { self.paths = paths }
+
+  public func add(to entity: inout Entity) { entity.uniquenessConstraints.append(paths) }
+}
+
 @resultBuilder
 public enum EntityBuilder {
   public static func buildExpression(_ member: any EntityMember) -> [any EntityMember] { [member] }
+  public static func buildExpression(_ members: [any EntityMember]) -> [any EntityMember] {
+    members
+  }
   public static func buildBlock(_ members: [any EntityMember]...) -> [any EntityMember] {
     members.flatMap { $0 }
   }
@@ -67,91 +134,5 @@ public enum EntityBuilder {
   public static func buildEither(second: [any EntityMember]) -> [any EntityMember] { second }
   public static func buildArray(_ members: [[any EntityMember]]) -> [any EntityMember] {
     members.flatMap { $0 }
-  }
-}
-
-@resultBuilder
-public enum ModelBuilder {
-  public static func buildExpression(_ entity: Entity) -> [Entity] { [entity] }
-  public static func buildBlock(_ entities: [Entity]...) -> [Entity] { entities.flatMap { $0 } }
-  public static func buildOptional(_ entities: [Entity]?) -> [Entity] { entities ?? [] }
-  public static func buildEither(first: [Entity]) -> [Entity] { first }
-  public static func buildEither(second: [Entity]) -> [Entity] { second }
-  public static func buildArray(_ entities: [[Entity]]) -> [Entity] { entities.flatMap { $0 } }
-}
-
-/// A one-way link computed by a fetch request.
-public struct FetchedPropertyDescription: Hashable, Sendable {
-  public var name: String
-  public var request: FetchRequestTemplate
-  public var isOptional = true
-  public var renamingIdentifier: String?
-  public var versionHashModifier: String?
-  public var userInfo: [String: String] = [:]
-
-  public init(_ name: String, request: FetchRequestTemplate) {
-    self.name = name
-    self.request = request
-  }
-}
-
-/// A fetch request as a model keeps it: text that becomes a request when it is used.
-public struct FetchRequestTemplate: Hashable, Sendable {
-  public var name: String
-  public var entityName: String
-  public var predicateFormat: String?
-  public var fetchLimit = 0
-  public var fetchBatchSize = 0
-  /// Core Data's number: 0 objects, 1 object IDs, 2 dictionaries, 4 a count.
-  public var resultType = 0
-  public var includesSubentities = true
-  public var includesPropertyValues = true
-  public var includesPendingChanges = true
-  public var returnsObjectsAsFaults = true
-  public var returnsDistinctResults = false
-
-  public init(name: String, entityName: String, predicateFormat: String? = nil) {
-    self.name = name
-    self.entityName = entityName
-    self.predicateFormat = predicateFormat
-  }
-}
-
-/// An index over properties of an entity, used to find objects without reading all of them.
-public struct FetchIndexDescription: Hashable, Sendable {
-  public enum Kind: String, Sendable { case binary = "Binary", rTree = "RTree" }
-
-  public struct Element: Hashable, Sendable {
-    /// The name of an indexed property, when the element is one.
-    public var property: String?
-    /// The text of an indexed expression, when the element is one.
-    public var expression: String?
-    public var expressionType: String?
-    public var kind = Kind.binary
-    public var isAscending = true
-
-    public init(_ property: String, ascending: Bool = true) {
-      self.property = property
-      self.isAscending = ascending
-    }
-
-    public init(expression: String, type: String?) {
-      self.expression = expression
-      self.expressionType = type
-    }
-  }
-
-  public var name: String
-  public var elements: [Element]
-  public var partialIndexPredicate: String?
-
-  public init(_ name: String, _ elements: [Element]) {
-    self.name = name
-    self.elements = elements
-  }
-
-  /// An ascending index over the named properties.
-  public init(_ name: String, on properties: String...) {
-    self.init(name, properties.map { Element($0) })
   }
 }

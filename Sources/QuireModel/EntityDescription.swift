@@ -16,17 +16,20 @@ public final class EntityDescription: Sendable {
   /// Identifies the parts of the entity that decide how its objects are stored.
   public let versionHash: VersionHash
 
+  private let table: EntityTable
   private let attributeIndexes: [String: Int]
   private let relationshipIndexes: [String: Int]
 
   init(
-    _ declaration: Entity, parent: EntityDescription?, subentityNames: [String],
-    versionHash: VersionHash
+    _ declaration: Entity, parent: EntityDescription?, _ table: EntityTable
   ) {
     self.declaration = declaration
     self.parent = parent
-    self.subentityNames = subentityNames
-    self.versionHash = versionHash
+    self.table = table
+    subentityNames = table.children[declaration.name] ?? []
+    versionHash =
+      table.versionHashes[declaration.name]
+      ?? VersionHash(of: declaration, lineage: [declaration])
     attributes = (parent?.attributes ?? []) + declaration.attributes
     relationships = (parent?.relationships ?? []) + declaration.relationships
     uniquenessConstraints =
@@ -56,6 +59,9 @@ public final class EntityDescription: Sendable {
     relationshipIndexes[name].map { relationships[$0] }
   }
 
+  /// The place of a relationship among ``relationships``.
+  func index(ofRelationship name: String) -> Int? { relationshipIndexes[name] }
+
   public var attributesByName: [String: AttributeDescription] {
     attributeIndexes.mapValues { attributes[$0] }
   }
@@ -67,6 +73,121 @@ public final class EntityDescription: Sendable {
   /// Whether this entity is `other` or one of its descendants.
   public func isKindOf(entity other: EntityDescription) -> Bool {
     name == other.name || (parent?.isKindOf(entity: other) ?? false)
+  }
+}
+
+// MARK: - Subentities
+
+/// The declarations of a model, shared by its entities: values, so that parents and children do not
+/// hold each other.
+final class EntityTable: Sendable {
+  let declarations: [String: Entity]
+  let versionHashes: [String: VersionHash]
+  /// The names of the direct subentities, by the name of the parent.
+  let children: [String: [String]]
+
+  init(
+    declarations: [String: Entity] = [:], versionHashes: [String: VersionHash] = [:],
+    children: [String: [String]] = [:]
+  ) {
+    self.declarations = declarations
+    self.versionHashes = versionHashes
+    self.children = children
+  }
+}
+
+extension EntityDescription {
+  /// The direct subentities, by name.
+  ///
+  /// - Complexity: O(*n*) in the subentities and their properties: they are resolved anew.
+  public var subentities: [EntityDescription] {
+    subentityNames.compactMap { table.declarations[$0] }.map {
+      EntityDescription($0, parent: self, table)
+    }
+  }
+
+  /// The direct subentities; see ``subentities``.
+  public var subentitiesByName: [String: EntityDescription] {
+    .init(uniqueKeysWithValues: subentities.map { ($0.name, $0) })
+  }
+}
+
+// MARK: - What is inherited and seldom asked for
+
+extension EntityDescription {
+  /// All fetched properties, inherited ones first.
+  public var fetchedProperties: [FetchedPropertyDescription] {
+    (parent?.fetchedProperties ?? []) + declaration.fetchedProperties
+  }
+
+  public func fetchedProperty(named name: String) -> FetchedPropertyDescription? {
+    declaration.fetchedProperties.first { $0.name == name }
+      ?? parent?.fetchedProperty(named: name)
+  }
+
+  public var fetchedPropertiesByName: [String: FetchedPropertyDescription] {
+    .init(uniqueKeysWithValues: fetchedProperties.map { ($0.name, $0) })
+  }
+
+  /// All fetch indexes, inherited ones first. A subentity may have an index that is called like one
+  /// of an ancestor; then it has both.
+  public var indexes: [FetchIndexDescription] { (parent?.indexes ?? []) + declaration.indexes }
+
+  /// All properties: attributes, then relationships, then fetched properties, inherited ones first
+  /// in each.
+  public var properties: [PropertyDescription] {
+    attributes.map(PropertyDescription.attribute)
+      + relationships.map(PropertyDescription.relationship)
+      + fetchedProperties.map(PropertyDescription.fetchedProperty)
+  }
+
+  public var propertiesByName: [String: PropertyDescription] {
+    .init(uniqueKeysWithValues: properties.map { ($0.name, $0) })
+  }
+
+  /// The relationships, inherited ones too, whose destination is exactly this entity.
+  public func relationships(
+    forDestination entity: EntityDescription
+  ) -> [RelationshipDescription] {
+    relationships.filter { $0.destination == entity.name }
+  }
+}
+
+/// Any property of an entity, and what all kinds have in common.
+public enum PropertyDescription: Hashable, Sendable {
+  case attribute(AttributeDescription)
+  case relationship(RelationshipDescription)
+  case fetchedProperty(FetchedPropertyDescription)
+
+  public var name: String { of(\.name, \.name, \.name) }
+  public var isOptional: Bool { of(\.isOptional, \.isOptional, \.isOptional) }
+  /// Whether nothing of the property is stored. That is so of every fetched property.
+  public var isTransient: Bool {
+    switch self {
+    case .attribute(let attribute): attribute.isTransient
+    case .relationship(let relationship): relationship.isTransient
+    case .fetchedProperty: true
+    }
+  }
+  /// The name under which earlier versions are searched for the property.
+  public var renamingIdentifier: String {
+    of(\.renamingIdentifier, \.renamingIdentifier, \.renamingIdentifier) ?? name
+  }
+  public var versionHashModifier: String? {
+    of(\.versionHashModifier, \.versionHashModifier, \.versionHashModifier)
+  }
+  public var userInfo: [String: String] { of(\.userInfo, \.userInfo, \.userInfo) }
+
+  private func of<Value>(
+    _ attribute: KeyPath<AttributeDescription, Value>,
+    _ relationship: KeyPath<RelationshipDescription, Value>,
+    _ fetchedProperty: KeyPath<FetchedPropertyDescription, Value>
+  ) -> Value {
+    switch self {
+    case .attribute(let description): description[keyPath: attribute]
+    case .relationship(let description): description[keyPath: relationship]
+    case .fetchedProperty(let description): description[keyPath: fetchedProperty]
+    }
   }
 }
 
@@ -84,9 +205,6 @@ extension EntityDescription: CustomStringConvertible {
 extension EntityDescription {
   /// An entity that belongs to no model and has no property.
   package convenience init(unresolved name: String) {
-    let entity = Entity(name)
-    self.init(
-      entity, parent: nil, subentityNames: [],
-      versionHash: VersionHash(of: entity, lineage: [entity]))
+    self.init(Entity(name), parent: nil, EntityTable())
   }
 }

@@ -11,6 +11,8 @@ public struct FetchPredicateError: Error, Hashable, Sendable, CustomStringConver
     case function(FetchExpression.Function, message: String)
     /// An expression of a kind that is not evaluated on rows; see ``PredicateEvaluator``.
     case unsupported(FetchExpression)
+    /// Variables for which no value was given.
+    case missingVariables([String])
   }
 
   public var reason: Reason
@@ -31,6 +33,8 @@ public struct FetchPredicateError: Error, Hashable, Sendable, CustomStringConver
     case .unsupported(let expression):
       "a fetch cannot evaluate \(expression); it evaluates key paths with @count at their end, lists, "
         + "arithmetic, functions and TERNARY"
+    case .missingVariables(let names):
+      "no value was given for \(names.map { "$" + $0 }.joined(separator: ", "))"
     }
   }
 }

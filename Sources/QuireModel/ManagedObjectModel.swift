@@ -13,16 +13,15 @@
 ///     Attribute("title", .string, default: "Untitled")
 ///     Relationship("artist", toOne: "Artist", inverse: "artworks")
 ///   }
+///   ModelConfiguration("Cloud", "Artist", "Artwork")
+///   FetchRequestTemplate("byTitle", of: "Artwork", where: "title == $TITLE")
 /// }
 /// ```
 public final class ManagedObjectModel: Sendable {
+  /// The model as it was declared, with entities ordered by name and inverses named on both sides.
+  public let declaration: ModelDeclaration
   /// All entities, ordered by name.
   public let entities: [EntityDescription]
-  /// Hints for people: never part of a comparison.
-  public let versionIdentifiers: [String]
-  /// Names of entity subsets, each with the names of its entities in order.
-  public let configurations: [String: [String]]
-  public let fetchRequestTemplates: [FetchRequestTemplate]
   /// Identifies the model by the version hashes of all its entities.
   ///
   /// Two models with the same checksum read each other's stores without a migration.
@@ -30,28 +29,59 @@ public final class ManagedObjectModel: Sendable {
 
   private let indexes: [String: Int]
 
-  public init(
+  /// - Throws: ``ModelError`` when the declaration contradicts itself, or names what is not there.
+  public convenience init(_ declaration: ModelDeclaration) throws(ModelError) {
+    try self.init(unchecked: declaration)
+    try ModelReferences(entities).check(declaration)
+  }
+
+  /// A model that need not pass ``ModelReferences``: an earlier release may have let it through,
+  /// and its store has to open.
+  package init(unchecked declaration: ModelDeclaration) throws(ModelError) {
+    entities = try ModelResolution(declaration.entities).resolve()
+    indexes = .init(uniqueKeysWithValues: entities.enumerated().map { ($1.name, $0) })
+    versionChecksum = VersionHash(ofModel: entities)
+    var declaration = declaration
+    declaration.entities = entities.map(\.declaration)
+    self.declaration = declaration
+  }
+
+  public convenience init(
     entities declarations: [Entity], versionIdentifiers: [String] = [],
     configurations: [String: [String]] = [:],
     fetchRequestTemplates: [FetchRequestTemplate] = []
   ) throws(ModelError) {
-    entities = try ModelResolution(declarations).resolve()
-    indexes = .init(uniqueKeysWithValues: entities.enumerated().map { ($1.name, $0) })
-    versionChecksum = VersionHash(ofModel: entities)
-    self.versionIdentifiers = versionIdentifiers
-    self.configurations = configurations
-    self.fetchRequestTemplates = fetchRequestTemplates
+    var declaration = ModelDeclaration()
+    declaration.entities = declarations
+    declaration.versionIdentifiers = versionIdentifiers
+    declaration.configurations = configurations
+    declaration.fetchRequestTemplates = fetchRequestTemplates
+    try self.init(declaration)
   }
 
   public convenience init(
-    versionIdentifiers: [String] = [], @ModelBuilder _ entities: () -> [Entity]
+    versionIdentifiers: [String] = [], userInfo: [String: String] = [:],
+    @ModelBuilder _ members: () -> [any ModelMember]
   ) throws(ModelError) {
-    try self.init(entities: entities(), versionIdentifiers: versionIdentifiers)
+    var declaration = ModelDeclaration(members)
+    declaration.versionIdentifiers = versionIdentifiers
+    declaration.userInfo = userInfo
+    try self.init(declaration)
   }
+
+  /// Hints for people: never part of a comparison.
+  public var versionIdentifiers: [String] { declaration.versionIdentifiers }
+  /// Names of entity subsets, each with the names of its entities in order.
+  public var configurations: [String: [String]] { declaration.configurations }
+  public var fetchRequestTemplates: [FetchRequestTemplate] { declaration.fetchRequestTemplates }
+  public var userInfo: [String: String] { declaration.userInfo }
 
   public func entity(named name: String) -> EntityDescription? {
     indexes[name].map { entities[$0] }
   }
+
+  /// The place of an entity among ``entities``.
+  func index(ofEntity name: String) -> Int? { indexes[name] }
 
   public var entitiesByName: [String: EntityDescription] { indexes.mapValues { entities[$0] } }
 
@@ -77,6 +107,13 @@ public final class ManagedObjectModel: Sendable {
       let inverse = destination.relationship(named: name)
     else { return nil }
     return (destination, inverse)
+  }
+
+  /// A request that the model keeps, with its variables still in it.
+  ///
+  /// Every template can be asked for; one with variables becomes a request when these get values.
+  public func fetchRequestTemplate(forName name: String) -> FetchRequestTemplate? {
+    fetchRequestTemplates.first { $0.name == name }
   }
 }
 

@@ -13,7 +13,9 @@ package enum ModelArchive {
   package static func encode(_ model: ManagedObjectModel) -> [UInt8] {
     var writer = ModelArchiveWriter()
     writer.bytes = ModelArchiveFormat.magic
-    writer.write(ModelArchiveFormat.number)
+    writer.write(
+      ModelArchiveWriter.flags(of: model).isEmpty
+        ? ModelArchiveFormat.numberWithoutModelFlags : ModelArchiveFormat.number)
     writer.write(model)
     writer.write(fixed: ModelArchiveFormat.checksum(writer.bytes))
     return writer.bytes
@@ -35,7 +37,7 @@ package enum ModelArchive {
     }
     if number == 0 { throw .notAnArchive }
     try reader.checkChecksum()
-    let model = try reader.readModel()
+    let model = try reader.readModel(hasFlags: number > ModelArchiveFormat.numberWithoutModelFlags)
     if !reader.isAtEnd { throw reader.damaged("there are bytes after the end of the model") }
     return model
   }

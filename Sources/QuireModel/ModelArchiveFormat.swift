@@ -6,7 +6,10 @@
 /// comes after them, in the order of the bits, only when its bit is set.
 enum ModelArchiveFormat {
   static let magic = Array("QMDL".utf8)
-  static let number = 1
+  /// Format 2 has flags of the model at its beginning. It is written only for a model that has a
+  /// fact of these: any other is written so that earlier releases can read it.
+  static let number = 2
+  static let numberWithoutModelFlags = 1
   static let checksumByteCount = 8
   /// How deep composites may be nested.
   static let maximumDepth = 64
@@ -36,6 +39,13 @@ enum ValueTag: UInt8 {
   case transformed = 14
   case objectID = 15
   case composite = 16
+}
+
+struct ModelFlags: OptionSet {
+  let rawValue: UInt64
+  static let userInfo = ModelFlags(rawValue: 1 << 0)
+  static let localization = ModelFlags(rawValue: 1 << 1)
+  static let all = ModelFlags(rawValue: 1 << 2 - 1)
 }
 
 struct AttributeFlags: OptionSet {
@@ -97,7 +107,17 @@ struct FetchRequestFlags: OptionSet {
   static let faults = FetchRequestFlags(rawValue: 1 << 3)
   static let distinct = FetchRequestFlags(rawValue: 1 << 4)
   static let predicate = FetchRequestFlags(rawValue: 1 << 5)
-  static let all = FetchRequestFlags(rawValue: 1 << 6 - 1)
+  static let userInfo = FetchRequestFlags(rawValue: 1 << 6)
+  static let sorted = FetchRequestFlags(rawValue: 1 << 7)
+  static let all = FetchRequestFlags(rawValue: 1 << 8 - 1)
+}
+
+/// In the first releases a byte that was 0 or 1.
+struct FetchIndexFlags: OptionSet {
+  let rawValue: UInt64
+  static let partial = FetchIndexFlags(rawValue: 1 << 0)
+  static let userInfo = FetchIndexFlags(rawValue: 1 << 1)
+  static let all = FetchIndexFlags(rawValue: 1 << 2 - 1)
 }
 
 struct FetchedPropertyFlags: OptionSet {

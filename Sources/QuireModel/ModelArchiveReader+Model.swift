@@ -1,19 +1,23 @@
 extension ModelArchiveReader {
-  mutating func readModel() throws(ModelArchiveError) -> ManagedObjectModel {
-    let versionIdentifiers = try readStrings()
-    var configurations: [String: [String]] = [:]
+  /// - Parameter hasFlags: whether the format has flags of the model.
+  mutating func readModel(hasFlags: Bool) throws(ModelArchiveError) -> ManagedObjectModel {
+    var model = ModelDeclaration()
+    if hasFlags {
+      let flags = try readFlags(ModelFlags.all)
+      if flags.contains(.userInfo) { model.userInfo = try readPairs() }
+      if flags.contains(.localization) { model.localizationDictionary = try readPairs() }
+    }
+    model.versionIdentifiers = try readStrings()
     for _ in 0..<(try readCount()) {
       let name = try readString()
-      configurations[name] = try readStrings()
+      model.configurations[name] = try readStrings()
     }
-    let templates = try readList { (reader) throws(ModelArchiveError) in
+    model.fetchRequestTemplates = try readList { (reader) throws(ModelArchiveError) in
       try reader.readFetchRequest()
     }
-    let entities = try readList { (reader) throws(ModelArchiveError) in try reader.readEntity() }
+    model.entities = try readList { (reader) throws(ModelArchiveError) in try reader.readEntity() }
     do throws(ModelError) {
-      return try ManagedObjectModel(
-        entities: entities, versionIdentifiers: versionIdentifiers,
-        configurations: configurations, fetchRequestTemplates: templates)
+      return try ManagedObjectModel(unchecked: model)
     } catch {
       throw .invalidModel(error)
     }
@@ -131,14 +135,31 @@ extension ModelArchiveReader {
     request.fetchLimit = try readInt()
     request.fetchBatchSize = try readInt()
     request.resultType = try readInt()
+    if flags.contains(.userInfo) { request.userInfo = try readPairs() }
+    if flags.contains(.sorted) {
+      request.sortDescriptors = try readList { (reader) throws(ModelArchiveError) in
+        try reader.readSortDescriptor()
+      }
+    }
     return request
+  }
+
+  private mutating func readSortDescriptor() throws(ModelArchiveError) -> FetchSortDescriptor {
+    let names = try readStrings()
+    let direction = try readByte()
+    let options = FetchComparisonOptions(rawValue: try readByte())
+    let known: FetchComparisonOptions = [.caseInsensitive, .diacriticInsensitive, .normalized]
+    if direction > 1 || !options.isSubset(of: known) {
+      throw damaged("a sort descriptor has no meaning in this format")
+    }
+    return FetchSortDescriptor(keyPath: names, ascending: direction == 1, options: options)
   }
 
   private mutating func readIndex() throws(ModelArchiveError) -> FetchIndexDescription {
     let name = try readString()
-    let isPartial = try readByte()
-    if isPartial > 1 { throw damaged("a flag has no meaning in this format") }
-    let predicate = try readString(if: isPartial == 1)
+    let flags = try readFlags(FetchIndexFlags.all)
+    let predicate = try readString(if: flags.contains(.partial))
+    let userInfo = flags.contains(.userInfo) ? try readPairs() : [:]
     let elements = try readList { (reader) throws(ModelArchiveError) in
       let flags = try reader.readFlags(IndexElementFlags.all)
       var element = FetchIndexDescription.Element("", ascending: flags.contains(.ascending))
@@ -150,6 +171,7 @@ extension ModelArchiveReader {
     }
     var index = FetchIndexDescription(name, elements)
     index.partialIndexPredicate = predicate
+    index.userInfo = userInfo
     return index
   }
 }

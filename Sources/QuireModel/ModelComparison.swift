@@ -3,35 +3,49 @@ struct ModelComparison {
   private let source: ManagedObjectModel
   private let destination: ManagedObjectModel
   private let entityMatch: RenamingMatch
-  /// By the names of source entities.
-  private let relationshipMatches: [String: RenamingMatch]
+  /// What each entity of the source is called in the destination.
+  private let newNames: [String: String]
+  /// By the places of source entities.
+  private let relationshipMatches: [RenamingMatch?]
 
   init(_ source: ManagedObjectModel, _ destination: ManagedObjectModel) {
     self.source = source
     self.destination = destination
     let entityMatch = RenamingMatch(source, destination)
     self.entityMatch = entityMatch
-    relationshipMatches = .init(
-      uniqueKeysWithValues: source.entities.compactMap { old in
-        entityMatch.destinationBySource[old.name].flatMap(destination.entity(named:))
-          .map { (old.name, RenamingMatch(relationshipsOf: old, $0)) }
-      })
+    var newNames: [String: String] = Dictionary(minimumCapacity: source.entities.count)
+    relationshipMatches = source.entities.enumerated().map { place, old in
+      guard let newPlace = entityMatch.destinationBySource[place] else { return nil }
+      let new = destination.entities[newPlace]
+      newNames[old.name] = new.name
+      return RenamingMatch(relationshipsOf: old, new)
+    }
+    self.newNames = newNames
   }
 
   func changes() -> [EntityChange] {
-    let present = destination.entities.map { entity in
-      guard let old = entityMatch.sourceByDestination[entity.name].flatMap(source.entity(named:))
-      else { return EntityChange(source: nil, destination: entity, kind: .added) }
-      return change(from: old, to: entity)
+    var changes: [EntityChange] = []
+    changes.reserveCapacity(destination.entities.count)
+    for (place, entity) in destination.entities.enumerated() {
+      if let oldPlace = entityMatch.sourceByDestination[place] {
+        changes.append(change(from: oldPlace, to: entity))
+      } else {
+        changes.append(EntityChange(source: nil, destination: entity, kind: .added))
+      }
     }
-    let removed = source.entities.filter { entityMatch.destinationBySource[$0.name] == nil }
-    return present
-      + removed.map { EntityChange(source: $0, destination: nil, kind: .removed) }
+    for (place, entity) in source.entities.enumerated()
+    where entityMatch.destinationBySource[place] == nil {
+      changes.append(EntityChange(source: entity, destination: nil, kind: .removed))
+    }
+    return changes
   }
 
-  private func change(from old: EntityDescription, to new: EntityDescription) -> EntityChange {
-    let attributes = attributeChanges(from: old, to: new)
-    let relationships = relationshipChanges(from: old, to: new)
+  private func change(from oldPlace: Int, to new: EntityDescription) -> EntityChange {
+    let old = source.entities[oldPlace]
+    let attributes = Self.attributeChanges(
+      from: old.attributes, to: new.attributes, areSame: old == new)
+    let relationships = relationshipChanges(
+      from: old, to: new, relationshipMatches[oldPlace])
     let isRenamed = old.name != new.name
     let parentChanged =
       old.parent == nil
@@ -50,7 +64,7 @@ struct ModelComparison {
   }
 
   private func counterpart(of entity: EntityDescription?) -> String? {
-    entity.flatMap { entityMatch.destinationBySource[$0.name] }
+    entity.flatMap { newNames[$0.name] }
   }
 }
 
@@ -66,34 +80,36 @@ extension EntityChange {
 // MARK: Attributes
 
 extension ModelComparison {
-  private func attributeChanges(
-    from old: EntityDescription, to new: EntityDescription
-  ) -> [AttributeChange] {
-    Self.attributeChanges(from: old.attributes, to: new.attributes, byNameOnly: old == new)
-  }
-
   /// Of an entity's attributes, or of a composite's elements.
+  ///
+  /// - Parameter areSame: whether the entities have the same hash, and so the same attributes.
   private static func attributeChanges(
-    from old: [AttributeDescription], to new: [AttributeDescription], byNameOnly: Bool
+    from old: [AttributeDescription], to new: [AttributeDescription], areSame: Bool
   ) -> [AttributeChange] {
-    let match = RenamingMatch(attributes: old, new, byNameOnly: byNameOnly)
-    let present = new.map { attribute in
-      let name = match.sourceByDestination[attribute.name]
-      guard let source = name.flatMap({ name in old.first { $0.name == name } }) else {
-        return AttributeChange(
-          source: nil, destination: attribute, facets: [.added], elements: [])
+    if old.isEmpty && new.isEmpty { return [] }
+    let match = RenamingMatch(attributes: old, new, byNameOnly: areSame)
+    var changes: [AttributeChange] = []
+    changes.reserveCapacity(new.count)
+    // By places, since descriptions are large: a loop over them would copy each.
+    for place in new.indices {
+      guard let oldPlace = match.sourceByDestination[place] else {
+        changes.append(
+          AttributeChange(source: nil, destination: new[place], facets: [.added], elements: []))
+        continue
       }
       let elements = attributeChanges(
-        from: source.elements, to: attribute.elements, byNameOnly: byNameOnly)
-      return AttributeChange(
-        source: source, destination: attribute,
-        facets: facets(from: source, to: attribute, elements), elements: elements)
+        from: old[oldPlace].elements, to: new[place].elements, areSame: areSame)
+      changes.append(
+        AttributeChange(
+          source: old[oldPlace], destination: new[place],
+          facets: areSame ? [] : facets(from: old[oldPlace], to: new[place], elements),
+          elements: elements))
     }
-    let removed = old.filter { match.destinationBySource[$0.name] == nil }
-    return present
-      + removed.map {
-        AttributeChange(source: $0, destination: nil, facets: [.removed], elements: [])
-      }
+    for place in old.indices where match.destinationBySource[place] == nil {
+      changes.append(
+        AttributeChange(source: old[place], destination: nil, facets: [.removed], elements: []))
+    }
+    return changes
   }
 
   private static func facets(
@@ -118,18 +134,28 @@ extension ModelComparison {
 
 extension ModelComparison {
   private func relationshipChanges(
-    from old: EntityDescription, to new: EntityDescription
+    from old: EntityDescription, to new: EntityDescription, _ match: RenamingMatch?
   ) -> [RelationshipChange] {
-    let match = relationshipMatches[old.name]
-    let present = new.relationships.map { relationship in
-      let source = match?.sourceByDestination[relationship.name].flatMap(old.relationship(named:))
-      return RelationshipChange(
-        source: source, destination: relationship,
-        facets: source.map { facets(from: $0, to: relationship) } ?? [.added])
+    var changes: [RelationshipChange] = []
+    changes.reserveCapacity(new.relationships.count)
+    for place in new.relationships.indices {
+      if let oldPlace = match?.sourceByDestination[place] {
+        changes.append(
+          RelationshipChange(
+            source: old.relationships[oldPlace], destination: new.relationships[place],
+            facets: facets(from: old.relationships[oldPlace], to: new.relationships[place])))
+      } else {
+        changes.append(
+          RelationshipChange(
+            source: nil, destination: new.relationships[place], facets: [.added]))
+      }
     }
-    let removed = old.relationships.filter { match?.destinationBySource[$0.name] == nil }
-    return present
-      + removed.map { RelationshipChange(source: $0, destination: nil, facets: [.removed]) }
+    for place in old.relationships.indices where match?.destinationBySource[place] == nil {
+      changes.append(
+        RelationshipChange(
+          source: old.relationships[place], destination: nil, facets: [.removed]))
+    }
+    return changes
   }
 
   private func facets(
@@ -141,7 +167,7 @@ extension ModelComparison {
       facets.append(new.isToMany ? .toOneToToMany : .toManyToToOne)
     }
     if old.isOrdered != new.isOrdered { facets.append(.orderedChanged(isOrdered: new.isOrdered)) }
-    if entityMatch.destinationBySource[old.destination] != new.destination {
+    if newNames[old.destination] != new.destination {
       facets.append(destinationFacet(from: old.destination, to: new.destination))
     }
     if inverseName(of: old) != new.inverse {
@@ -182,9 +208,11 @@ extension ModelComparison {
 
   /// What the old inverse is called in the new model.
   private func inverseName(of old: RelationshipDescription) -> String? {
-    guard let name = old.inverse, let match = relationshipMatches[old.destination] else {
-      return old.inverse
-    }
-    return match.destinationBySource[name]
+    guard let name = old.inverse, let place = source.index(ofEntity: old.destination),
+      let match = relationshipMatches[place], let newPlace = entityMatch.destinationBySource[place]
+    else { return old.inverse }
+    return source.entities[place].index(ofRelationship: name)
+      .flatMap { match.destinationBySource[$0] }
+      .map { destination.entities[newPlace].relationships[$0].name }
   }
 }

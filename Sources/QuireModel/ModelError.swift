@@ -12,11 +12,56 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     case countRange(relationship: String, minimum: Int, maximum: Int)
     case orderedToOne(relationship: String)
     case defaultType(attribute: String)
-    case unknownProperty(String, in: String)
+    /// A part of the entity names a property, by its path from the entity, that is not there.
+    case unknownProperty(String, in: Place)
+    /// A part of the entity names a property that cannot be there; what can be follows.
+    case unsuitableProperty(String, in: Place, wanted: String)
+    /// A part of the model names an entity that the model does not have.
+    case unknownEntity(String, in: Place)
+    /// A part says nothing; what it should say follows.
+    case empty(Place, wanted: String)
+    /// Two parts have one name.
+    case duplicate(Place)
+    /// A text cannot be read, or a limit cannot be met; why follows.
+    case invalid(Place, String)
+    /// Models that are merged say different things; what differs follows.
+    case contradiction(String)
+    /// None of the models that are merged has the entity as a store has it.
+    case noSuchVersion
+    /// The metadata of a store, for which models are merged, have no version hashes under this key.
+    case noVersionHashes(key: String)
   }
 
+  /// The part of a model that an error is in.
+  public enum Place: Hashable, Sendable, CustomStringConvertible {
+    case uniquenessConstraint
+    case index(String)
+    case derivation(attribute: String)
+    case limits(attribute: String)
+    case pattern(attribute: String)
+    case fetchedProperty(String)
+    case template(String)
+    case configuration(String)
+
+    public var description: String {
+      switch self {
+      case .uniquenessConstraint: "uniqueness constraint"
+      case .index(let name): "index \(name)"
+      case .derivation(let attribute): "derivation of the attribute \(attribute)"
+      case .limits(let attribute): "limits of the attribute \(attribute)"
+      case .pattern(let attribute): "pattern of the attribute \(attribute)"
+      case .fetchedProperty(let name): "fetched property \(name)"
+      case .template(let name): "fetch request template \(name)"
+      case .configuration(let name): "configuration \(name)"
+      }
+    }
+  }
+
+  /// The name of the entity the error is about; empty when it is about the model.
   public var entity: String
   public var reason: Reason
+  /// The names that could stand in place of an unknown one, in order.
+  public var candidates: [String] = []
 
   public var description: String {
     let what =
@@ -40,8 +85,34 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
       case .defaultType(let name):
         "has an attribute \(name) whose default value is not of its type"
       case .unknownProperty(let name, let place):
-        "names the property \(name) in its \(place), but has no such property"
+        "names the property \(name) in its \(place), but there is no such property"
+      case .unsuitableProperty(let name, let place, let wanted):
+        "names \(name) in its \(place), which wants \(wanted)"
+      case .unknownEntity(let name, let place):
+        "names the entity \(name) in its \(place), but there is no such entity"
+      case .empty(let place, let wanted): "has a \(place) of nothing: give it \(wanted)"
+      case .duplicate(let place): "has two of the \(place): give one of them another name"
+      case .invalid(let place, let message): "cannot use its \(place): \(message)"
+      case .contradiction(let what):
+        "is not the same in all models that are merged: \(what). Merge models of which only one has "
+          + "it, or those of one version"
+      case .noSuchVersion:
+        "is in no model that is merged as the store has it: add the version of the model that wrote "
+          + "the store"
+      case .noVersionHashes(let key):
+        "cannot be chosen by a store's metadata that have no version hashes under \(key)"
       }
-    return "entity \(entity.isEmpty ? "(without a name)" : entity) \(what)"
+    let owner = entity.isEmpty && isAboutModel ? "the model" : "entity \(label)"
+    let rest = candidates.isEmpty ? "" : "; there are \(candidates.joined(separator: ", "))"
+    return "\(owner) \(what)\(rest)"
+  }
+
+  private var label: String { entity.isEmpty ? "(without a name)" : entity }
+
+  private var isAboutModel: Bool {
+    switch reason {
+    case .unknownEntity, .duplicate, .contradiction, .noVersionHashes: true
+    default: false
+    }
   }
 }

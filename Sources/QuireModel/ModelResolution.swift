@@ -1,7 +1,8 @@
 /// Turns declarations into resolved entities, or says why they are not a model.
 ///
 /// Parents are resolved before children, so that a child can copy what it inherits; every name that
-/// refers to something is followed once, so that later code may trust it.
+/// the storage of objects depends on is followed once, so that later code may trust it.
+/// ``ModelReferences`` follows the others.
 struct ModelResolution {
   private var declarations: [Entity]
   private var byName: [String: Entity] = [:]
@@ -41,15 +42,18 @@ struct ModelResolution {
   }
 
   func resolve() throws(ModelError) -> [EntityDescription] {
-    var resolved: [String: EntityDescription] = [:]
+    var hashes: [String: VersionHash] = [:]
     for entity in declarations {
       let lineage = try lineage(of: entity)
       try checkProperties(of: entity, lineage: lineage)
-      for ancestor in lineage.reversed() where resolved[ancestor.name] == nil {
+      hashes[entity.name] = VersionHash(of: entity, lineage: lineage)
+    }
+    let table = EntityTable(declarations: byName, versionHashes: hashes, children: children)
+    var resolved: [String: EntityDescription] = [:]
+    for entity in declarations {
+      for ancestor in try lineage(of: entity).reversed() where resolved[ancestor.name] == nil {
         resolved[ancestor.name] = EntityDescription(
-          ancestor, parent: ancestor.parent.flatMap { resolved[$0] },
-          subentityNames: children[ancestor.name] ?? [],
-          versionHash: VersionHash(of: ancestor, lineage: try self.lineage(of: ancestor)))
+          ancestor, parent: ancestor.parent.flatMap { resolved[$0] }, table)
       }
     }
     return declarations.compactMap { resolved[$0.name] }
@@ -89,15 +93,6 @@ struct ModelResolution {
     }
     for relationship in entity.relationships {
       try check(relationship, of: entity, lineage: lineage)
-    }
-    for constraint in entity.uniquenessConstraints {
-      for path in constraint {
-        let name = String(path.prefix { $0 != "." })
-        if !names.contains(name) {
-          throw ModelError(
-            entity: entity.name, reason: .unknownProperty(name, in: "uniqueness constraint"))
-        }
-      }
     }
   }
 

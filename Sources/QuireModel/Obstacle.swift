@@ -62,8 +62,9 @@ extension Obstacle: CustomStringConvertible {
 
 extension Obstacle {
   static func certain(in change: EntityChange) -> [Obstacle] {
-    guard let source = change.source, let destination = change.destination,
-      !source.isAbstract, !destination.isAbstract
+    // What was kept is in nobody's way.
+    guard change.kind != .kept, let source = change.source,
+      let destination = change.destination, !source.isAbstract, !destination.isAbstract
     else { return [] }
     func obstacle(_ property: String, _ reason: Reason) -> Obstacle {
       Obstacle(
@@ -94,7 +95,8 @@ extension Obstacle {
   }
 
   static func conditional(in change: EntityChange) -> [Obstacle] {
-    guard let source = change.source, let destination = change.destination, !source.isAbstract
+    guard change.kind != .kept, let source = change.source,
+      let destination = change.destination, !source.isAbstract
     else { return [] }
     func obstacle(_ property: String?, _ reason: Reason) -> Obstacle {
       Obstacle(

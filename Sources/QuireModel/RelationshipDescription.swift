@@ -34,18 +34,30 @@ public struct RelationshipDescription: Hashable, Sendable {
   public var isToMany: Bool { maxCount != 1 }
 
   /// A to-one relationship.
+  ///
+  /// - Parameters:
+  ///   - inverse: enough on one side of the two.
+  ///   - minCount: 0 or 1. It says no more than `optional` does, but it counts in the version hash:
+  ///     Xcode writes 1 into some models.
+  ///   - renamingIdentifier: the name in an earlier version of the model.
+  ///   - versionHashModifier: any text; another one makes another version of the relationship.
   public init(
     _ name: String, toOne destination: String, inverse: String? = nil,
-    deleteRule: DeleteRule = .nullify, optional: Bool = true,
-    renamedFrom renamingIdentifier: String? = nil
+    deleteRule: DeleteRule = .nullify, optional: Bool = true, minCount: Int = 0,
+    transient: Bool = false, renamedFrom renamingIdentifier: String? = nil,
+    versionHashModifier: String? = nil, userInfo: [String: String] = [:]
   ) {
     self.name = name
     self.destination = destination
     self.inverse = inverse
     self.deleteRule = deleteRule
     self.isOptional = optional
+    self.minCount = minCount
     self.maxCount = 1
+    self.isTransient = transient
     self.renamingIdentifier = renamingIdentifier
+    self.versionHashModifier = versionHashModifier
+    self.userInfo = userInfo
   }
 
   /// A to-many relationship.
@@ -54,7 +66,9 @@ public struct RelationshipDescription: Hashable, Sendable {
   public init(
     _ name: String, toMany destination: String, inverse: String? = nil, ordered: Bool = false,
     count: ClosedRange<Int> = 0...Int.max, deleteRule: DeleteRule = .nullify,
-    optional: Bool = true, renamedFrom renamingIdentifier: String? = nil
+    optional: Bool = true, transient: Bool = false,
+    renamedFrom renamingIdentifier: String? = nil, versionHashModifier: String? = nil,
+    userInfo: [String: String] = [:]
   ) {
     self.name = name
     self.destination = destination
@@ -64,7 +78,10 @@ public struct RelationshipDescription: Hashable, Sendable {
     self.isOrdered = ordered
     self.minCount = count.lowerBound
     self.maxCount = count.upperBound == Int.max ? 0 : count.upperBound
+    self.isTransient = transient
     self.renamingIdentifier = renamingIdentifier
+    self.versionHashModifier = versionHashModifier
+    self.userInfo = userInfo
   }
 }
 

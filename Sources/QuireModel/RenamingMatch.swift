@@ -15,7 +15,8 @@
 /// 6. Same name.
 ///
 /// Each thing is matched once at most. Versions with the same hash store the same things under the
-/// same names, so between them only names count, whatever the identifiers say.
+/// same names, so between them only names count, whatever the identifiers say; nor does anything
+/// else count where nobody gives an identifier.
 struct RenamingMatch {
   struct Thing {
     var name: String
@@ -23,51 +24,75 @@ struct RenamingMatch {
     var identifier: String { givenIdentifier ?? name }
   }
 
-  private let sources: [Thing]
-  private let destinations: [Thing]
-  private let sourceNames: Set<String>
-  private(set) var sourceByDestination: [String: String] = [:]
-  private(set) var destinationBySource: [String: String] = [:]
+  /// For each destination, in the order given, the place of its source.
+  private(set) var sourceByDestination: [Int?]
+  /// For each source, in the order given, the place of its destination.
+  private(set) var destinationBySource: [Int?]
 
   init(_ sources: [Thing], _ destinations: [Thing], byNameOnly: Bool) {
-    // In a fixed order, so that the answer does not depend on that of the declarations. Of two
-    // sources with one identifier the one that gives it is further down the chain and goes first.
-    self.sources = sources.sorted {
-      ($0.givenIdentifier == nil ? 1 : 0, $0.name) < ($1.givenIdentifier == nil ? 1 : 0, $1.name)
+    sourceByDestination = Array(repeating: nil, count: destinations.count)
+    destinationBySource = Array(repeating: nil, count: sources.count)
+    func isPlain(_ thing: Thing) -> Bool { thing.givenIdentifier == nil }
+    guard byNameOnly || sources.allSatisfy(isPlain) && destinations.allSatisfy(isPlain) else {
+      matchByIdentifier(sources, destinations)
+      return
     }
-    self.destinations = destinations.sorted { $0.name < $1.name }
-    sourceNames = Set(sources.map(\.name))
-    if !byNameOnly { matchByIdentifier() }
-    match { $0.name == $1.name }
+    // Mostly both sides have the same order, but for what was added or removed.
+    var next = 0
+    for (place, destination) in destinations.enumerated() {
+      if next >= sources.count || sources[next].name != destination.name {
+        guard let source = sources.firstIndex(where: { $0.name == destination.name }) else {
+          continue
+        }
+        next = source
+      }
+      note(next, place)
+      next += 1
+    }
   }
 
-  private mutating func matchByIdentifier() {
+  private mutating func note(_ source: Int, _ destination: Int) {
+    guard destinationBySource[source] == nil else { return }
+    sourceByDestination[destination] = source
+    destinationBySource[source] = destination
+  }
+
+  private mutating func matchByIdentifier(_ sources: [Thing], _ destinations: [Thing]) {
+    // In a fixed order, so that the answer does not depend on that of the declarations. Of two
+    // sources with one identifier the one that gives it is further down the chain and goes first.
+    let sourceOrder = sources.indices.sorted {
+      (sources[$0].givenIdentifier == nil ? 1 : 0, sources[$0].name)
+        < (sources[$1].givenIdentifier == nil ? 1 : 0, sources[$1].name)
+    }
+    let destinationOrder = destinations.indices.sorted {
+      destinations[$0].name < destinations[$1].name
+    }
+    let sourceNames = Set(sources.map(\.name))
+    func match(where isMatch: (_ source: Thing, _ destination: Thing) -> Bool) {
+      for destination in destinationOrder where sourceByDestination[destination] == nil {
+        let source = sourceOrder.first {
+          destinationBySource[$0] == nil && isMatch(sources[$0], destinations[destination])
+        }
+        if let source { note(source, destination) }
+      }
+    }
     match { source, destination in
       source.identifier == destination.identifier && source.name == destination.name
         && (source.givenIdentifier ?? destination.givenIdentifier) != nil
     }
-    match { [sourceNames] source, destination in
+    match { source, destination in
       source.identifier == destination.givenIdentifier && !sourceNames.contains(destination.name)
     }
     match { $0.identifier == $1.identifier && $0.name == $1.name }
     match { $0.identifier == $1.identifier }
-    match { [sourceNames] source, destination in
+    match { source, destination in
       source.name == destination.givenIdentifier && !sourceNames.contains(destination.name)
     }
-  }
-
-  private mutating func match(where isMatch: (Thing, Thing) -> Bool) {
-    for destination in destinations where sourceByDestination[destination.name] == nil {
-      let source = sources.first {
-        destinationBySource[$0.name] == nil && isMatch($0, destination)
-      }
-      guard let source else { continue }
-      sourceByDestination[destination.name] = source.name
-      destinationBySource[source.name] = destination.name
-    }
+    match { $0.name == $1.name }
   }
 }
 
+// By places, since descriptions are large: a loop over them would copy each.
 extension RenamingMatch {
   init(_ source: ManagedObjectModel, _ destination: ManagedObjectModel) {
     func things(_ model: ManagedObjectModel) -> [Thing] {
@@ -84,15 +109,21 @@ extension RenamingMatch {
     byNameOnly: Bool
   ) {
     func things(_ attributes: [AttributeDescription]) -> [Thing] {
-      attributes.map { Thing(name: $0.name, givenIdentifier: $0.renamingIdentifier) }
+      attributes.indices.map {
+        Thing(name: attributes[$0].name, givenIdentifier: attributes[$0].renamingIdentifier)
+      }
     }
     self.init(things(source), things(destination), byNameOnly: byNameOnly)
   }
 
   init(relationshipsOf source: EntityDescription, _ destination: EntityDescription) {
-    func things(_ entity: EntityDescription) -> [Thing] {
-      entity.relationships.map { Thing(name: $0.name, givenIdentifier: $0.renamingIdentifier) }
+    func things(_ relationships: [RelationshipDescription]) -> [Thing] {
+      relationships.indices.map {
+        Thing(name: relationships[$0].name, givenIdentifier: relationships[$0].renamingIdentifier)
+      }
     }
-    self.init(things(source), things(destination), byNameOnly: source == destination)
+    self.init(
+      things(source.relationships), things(destination.relationships),
+      byNameOnly: source == destination)
   }
 }

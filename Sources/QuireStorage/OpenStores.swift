@@ -12,32 +12,63 @@ enum OpenStores {
     var handleCount: Int
   }
 
-  private static let entries = Mutex<[FileIdentifier: Entry]>([:])
+  /// A list, as a process has few stores open, and the first dictionary of a type costs it more
+  /// than looking through many of them: a search for the conformance of its keys.
+  private struct Entries {
+    private var list: [(identifier: FileIdentifier, entry: Entry)] = []
+
+    subscript(identifier: FileIdentifier) -> Entry? {
+      get { list.first { $0.identifier == identifier }?.entry }
+      set {
+        let place = list.firstIndex { $0.identifier == identifier }
+        switch (place, newValue) {
+        case (let place?, let entry?): list[place].entry = entry
+        case (let place?, nil): list.remove(at: place)
+        case (nil, let entry?): list.append((identifier, entry))
+        case (nil, nil): break
+        }
+      }
+    }
+  }
+
+  private static let entries = Mutex(Entries())
+
+  /// What `open` made, or why it did not. (`Result` would have the runtime look up that the error
+  /// is one.)
+  private enum Opening {
+    case core(StoreCore)
+    case failure(StorageError)
+  }
 
   /// The core for a file: the one that is open, or what `open` makes.
   static func core(
     for identifier: FileIdentifier, open: () throws(StorageError) -> StoreCore
   ) throws(StorageError) -> StoreCore {
-    let result: Result<StoreCore, StorageError> = entries.withLock { entries in
+    let opening: Opening = entries.withLock { entries in
       if let entry = entries[identifier] {
         entries[identifier]?.handleCount += 1
-        return .success(entry.core)
+        return .core(entry.core)
       }
       do throws(StorageError) {
         let core = try open()
         entries[identifier] = Entry(core: core, handleCount: 1)
-        return .success(core)
+        return .core(core)
       } catch {
         return .failure(error)
       }
     }
-    return try result.get()
+    switch opening {
+    case .core(let core): return core
+    case .failure(let error): throw error
+    }
   }
 
   /// A store goes on with another file.
   static func move(_ identifier: FileIdentifier, to other: FileIdentifier) {
     entries.withLock { entries in
-      entries[other] = entries.removeValue(forKey: identifier)
+      let entry = entries[identifier]
+      entries[identifier] = nil
+      entries[other] = entry
     }
   }
 

@@ -87,6 +87,15 @@ final class StoreCore: @unchecked Sendable {
     return current
   }
 
+  /// A version that is published, for a snapshot: the one that snapshots get, if that is of the
+  /// same commit. It may have pages in the file that the other holds in memory.
+  func sameVersion(as version: PageSpace, for holder: SnapshotHolder) -> PageSpace {
+    let current = state.withLock { $0.current }
+    let shown = current.commit == version.commit ? current : version
+    if let record = shown.record { registry.note(holder, of: record) }
+    return shown
+  }
+
   /// A child made by `fork` has its parent's memory, but neither its threads nor its lock.
   func checkProcess() throws(StorageError) {
     if ForkCount.current != forkCount { throw .forked }

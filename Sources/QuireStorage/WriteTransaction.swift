@@ -6,8 +6,7 @@
 public final class WriteTransaction: TreeReader {
   private let core: StoreCore
   let editor: PageEditor
-  // By the names' bytes: two strings that Swift calls equal may be different names.
-  private var states: [[UInt8]: TreeState] = [:]
+  private var states = TreeStates()
   private var isOpen = true
 
   init(_ core: StoreCore, _ editor: PageEditor) {
@@ -139,11 +138,23 @@ public final class WriteTransaction: TreeReader {
     return try core.finish(editor)
   }
 
+  /// Commits as ``commit()`` does.
+  ///
+  /// - Returns: the store as this commit left it, which the newest snapshot need not be any more.
+  ///   Of a transaction that changed nothing, the store as it began.
+  public func commitAndShow(
+    file: StaticString = #fileID, line: UInt = #line
+  ) throws(StorageError) -> Snapshot {
+    let (version, parent) = (editor.space, editor.space.parent)
+    let number = try commit()
+    let shown = number == version.commit ? version : parent ?? version
+    return Snapshot(core.sameVersion(as: shown, for: SnapshotHolder(file: file, line: line)))
+  }
+
   /// Enters the counts that changed, in the order of the names: the file must not depend on the
   /// order of a dictionary.
   private func catalogueCounts() throws(StorageError) {
-    let byName = states.sorted { $0.key.lexicographicallyPrecedes($1.key) }
-    for (name, state) in byName where !state.isCatalogued {
+    for (name, state) in states.all where !state.isCatalogued {
       try editor.operate { () throws(StorageError) in
         try catalog.set(state, of: name, with: editor)
       }
@@ -159,8 +170,8 @@ public final class WriteTransaction: TreeReader {
 
   private func end() {
     isOpen = false
-    for state in states.values { state.ending = WriteTransaction.endedError }
-    states = [:]
+    for (_, state) in states.all { state.ending = WriteTransaction.endedError }
+    states = TreeStates()
   }
 
   private static let endedError = StorageError.invalidArgument(
@@ -211,5 +222,44 @@ public final class WriteTransaction: TreeReader {
     }
     states[Array(name.utf8)] = state
     return state
+  }
+}
+
+/// The trees that a transaction knows, in the order of their names' bytes: two strings that Swift
+/// calls equal may be different names.
+///
+/// Not a dictionary: the first one with such keys would cost a process two searches for
+/// conformances, which is more than a migration's worth of lookups here.
+private struct TreeStates {
+  private(set) var all: [(name: [UInt8], state: TreeState)] = []
+
+  subscript(name: [UInt8]) -> TreeState? {
+    get {
+      let place = place(of: name)
+      return place < all.count && all[place].name == name ? all[place].state : nil
+    }
+    set {
+      let place = place(of: name)
+      let isKnown = place < all.count && all[place].name == name
+      switch newValue {
+      case let state? where isKnown: all[place].state = state
+      case let state?: all.insert((name, state), at: place)
+      case nil: if isKnown { all.remove(at: place) }
+      }
+    }
+  }
+
+  /// Where the name is, or would be.
+  private func place(of name: [UInt8]) -> Int {
+    var (first, end) = (0, all.count)
+    while first < end {
+      let middle = (first + end) / 2
+      if all[middle].name.lexicographicallyPrecedes(name) {
+        first = middle + 1
+      } else {
+        end = middle
+      }
+    }
+    return first
   }
 }

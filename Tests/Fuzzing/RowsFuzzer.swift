@@ -52,10 +52,10 @@ private func read(_ bytes: UnsafeRawBufferPointer, _ layout: RowLayout) {
 private func expectSame(
   _ reader: RowReader, _ layout: RowLayout, _ fields: [RowWriter.Field?], exactly: Bool
 ) {
-  var writer = RowWriter(layout)
+  let writer = RowWriter(layout)
   do {
     try writer.write(version: reader.version) { fields[$0] }
-    try writer.bytes.withUnsafeBytes { bytes in
+    try writer.withBytes { bytes in
       let copy = try RowReader(bytes, layout: layout)
       for (index, field) in layout.fields.enumerated() {
         guard (fields[index] == nil) == copy.isNil(index) else { fatalError("a field was lost") }
@@ -92,11 +92,11 @@ func seeds() throws -> [[UInt8]] {
   for used in [samples, Array(samples[..<4]), Array(samples[8...]), [samples[8], samples[11]]] {
     let layout = RowLayout(
       number: 7, fields: used.map { RowLayout.Field(name: "\($0.0)", kind: $0.0) })
-    var writer = RowWriter(layout)
+    let writer = RowWriter(layout)
     for nilField in [-1, 0, used.count - 1] {
       try writer.write(version: 3) { $0 == nilField ? nil : .value(used[$0].1) }
       let codes = used.map { UInt8(kinds.firstIndex(of: $0.0) ?? 0) }
-      seeds.append([UInt8(used.count)] + codes + writer.bytes)
+      seeds.append([UInt8(used.count)] + codes + writer.withBytes { Array($0) })
     }
   }
   return seeds

@@ -16,6 +16,22 @@ import Testing
     #expect(snapshot.commitNumber < (try store.snapshot().commitNumber))
   }
 
+  @Test func `a commit can show what it made, and nothing that came after`() throws {
+    let first = try store.beginWrite()
+    try first.createRecordTree("a").put([1], for: 1)
+    let shown = try first.commitAndShow()
+    #expect(shown.commitNumber == store.statistics.commitNumber)
+    try store.write { try $0.mutableRecordTree("a")?.put([2], for: 1) }
+    #expect(try shown.recordTree("a")?.value(for: 1)?.array == [1])
+    let idle = try store.beginWrite()
+    let seen = try idle.commitAndShow()
+    #expect(seen.commitNumber == store.statistics.commitNumber)
+    #expect(try seen.recordTree("a")?.value(for: 1)?.array == [2])
+    let failing = try store.beginWrite()
+    failing.abort()
+    #expect(throws: StorageError.self) { try failing.commitAndShow() }
+  }
+
   @Test func `a stored value outlives its snapshot, its page's changes and the store`() throws {
     var store: PageStore? = PageStore.inMemory()
     try store?.write { try $0.createRecordTree("a").put([1, 2, 3], for: 1) }

@@ -23,12 +23,13 @@ struct SingleChange: Sendable, CustomTestStringConvertible {
   let fill: @Sendable (ManagedObjectContext) throws -> Void
 
   init(
-    _ name: String, @ModelBuilder from old: () -> [Entity], @ModelBuilder to new: () -> [Entity],
+    _ name: String, @ModelBuilder from old: () -> [any ModelMember],
+    @ModelBuilder to new: () -> [any ModelMember],
     fill: @escaping @Sendable (ManagedObjectContext) throws -> Void
   ) {
     testDescription = name
-    self.old = try! ManagedObjectModel(entities: old())
-    self.new = try! ManagedObjectModel(entities: new())
+    self.old = try! ManagedObjectModel(ModelDeclaration(old))
+    self.new = try! ManagedObjectModel(ModelDeclaration(new))
     self.fill = fill
   }
 

@@ -48,6 +48,26 @@ import Testing
     #expect(try artwork.value(forKeyPath: "artist.spouse.name") == nil)
   }
 
+  @Test func `a property is found by its name, in whatever form that is spelled`() throws {
+    let names =
+      (1...60).map { "property\($0)" } + ["caf\u{E9}", "é1", "a property with a long name"]
+    let model = try ManagedObjectModel {
+      Entity("Caf\u{E9}") {
+        for name in names { Attribute(name, .string) }
+      }
+    }
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = coordinator
+    let object = try EntityDescription.insertNewObject(
+      forEntityName: "Cafe\u{301}", into: context)
+    for name in names { try object.setValue(name + "!", forKey: name) }
+    for name in names { #expect(try object.value(forKey: name) as? String == name + "!") }
+    #expect(try object.value(forKey: "cafe\u{301}") as? String == "café!")
+    #expect(throws: PersistenceError.self) { try object.value(forKey: "property61") }
+    #expect(throws: PersistenceError.self) { try object.value(forKey: "") }
+  }
+
   @Test func `a key on a collection is asked of its members`() throws {
     #expect(try show.value(forKeyPath: "artists.name") as? [String] == ["Bo", "Ana"])
     #expect(try show.value(forKeyPath: "artists.born") as? [Int] == [1900])

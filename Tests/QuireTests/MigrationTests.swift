@@ -68,8 +68,9 @@ private func insert(
 }
 
 @Suite struct MigrationTests {
-  private func model(@ModelBuilder _ entities: () -> [Entity]) throws -> ManagedObjectModel {
-    try ManagedObjectModel(entities: entities())
+  private func model(@ModelBuilder _ entities: () -> [any ModelMember]) throws -> ManagedObjectModel
+  {
+    try ManagedObjectModel(ModelDeclaration(entities))
   }
 
   @Test func `an added attribute has its default or nothing, a removed one is gone`() throws {

@@ -201,6 +201,17 @@ import Testing
     }
   }
 
+  // What changes a property past these functions is seen by no undo and no notice.
+  @Test func `a slot of an object changes in one file`() throws {
+    for file in try files(below: "Sources") where file.floor == "Quire" {
+      let changes = file.lines.contains { line in
+        line.contains("slots[") && line.contains("] = ") && line.contains("= .")
+      }
+      let isTheOne = file.path.hasSuffix("Objects/ManagedObject+Slots.swift")
+      #expect(changes == isTheOne, "\(file.path)")
+    }
+  }
+
   @Test func `nothing mentions the machine it was written on`() throws {
     let words = ["/work" + "/", "/tmp" + "/w/", "farm" + "-bench"]
     for file in try files(below: "Sources") + files(below: "Tests") {

@@ -1,16 +1,19 @@
 import QuireModel
 
 extension ManagedObjectContext {
-  public final var insertedObjects: Set<ManagedObject> { changes.inserted }
+  public final var insertedObjects: Set<ManagedObject> { Set(changes.inserted.objects) }
   /// Changed objects, also those set to what they were.
-  public final var updatedObjects: Set<ManagedObject> { changes.updated }
-  public final var deletedObjects: Set<ManagedObject> { changes.deleted.filter(\.isPersistent) }
+  public final var updatedObjects: Set<ManagedObject> { Set(changes.updated.objects) }
+  public final var deletedObjects: Set<ManagedObject> {
+    Set(changes.deleted.objects.lazy.filter(\.isPersistent))
+  }
   public final var hasChanges: Bool { !changes.isEmpty }
 
   /// Takes an object without a context into this one, to be saved with it.
   ///
-  /// A deleted object of this context comes back. Errors (another context's object, an abstract or
-  /// unknown entity) are thrown by the next fetch or save.
+  /// A deleted object of this context comes back. One that a context has dropped before it was
+  /// saved keeps its attributes; one whose deletion was saved becomes a new object. Errors (another
+  /// context's object, an abstract or unknown entity) are thrown by the next fetch or save.
   public final func insert(_ object: ManagedObject) {
     do {
       if object.context === self {
@@ -26,7 +29,7 @@ extension ManagedObjectContext {
   private func revive(_ object: ManagedObject) {
     object.state.remove(.deleted)
     changes.deleted.remove(object)
-    changes.undecided.removeAll { $0 === object }
+    preparation?.noteChange(of: object)
     if object.isPersistent {
       if !object.slots.isEmpty { object.markUpdated() }
     } else {
@@ -56,12 +59,16 @@ extension ManagedObjectContext {
       throw PersistenceError(
         .coreData, "the entity \(binding.entity.name) is abstract: insert one of its subentities")
     }
+    if object.isPersistent { object.becomeNew() }
+    let isAwoken = object.state.contains(.awoken)
+    // Equal entities have equal slots.
     object.binding = binding
     object.context = self
-    object.state = .inserted
+    object.state = [.inserted, .awoken]
     changes.inserted.insert(object)
     enter(object)
-    object.awakeFromInsert()
+    preparation?.noteChange(of: object)
+    if !isAwoken { object.awakeFromInsert() }
   }
 
   /// Marks an object to be deleted by the next save.
@@ -83,17 +90,24 @@ extension ManagedObjectContext {
     changes.updated.remove(object)
     changes.inserted.remove(object)
     changes.deleted.insert(object)
-    changes.undecided.append(object)
+    changes.decideLater(on: object)
+    preparation?.noteChange(of: object)
   }
 
   /// Applies the delete rules of objects deleted since the last call.
+  ///
+  /// Does nothing when an object calls it that is just told of its deletion: what it deletes is
+  /// processed after it.
   public final func processPendingChanges() {
+    guard !isProcessingChanges else { return }
+    isProcessingChanges = true
+    defer { isProcessingChanges = false }
     // Rules may delete more objects, which line up behind.
-    var next = 0
-    while next < changes.undecided.count {
-      let object = changes.undecided[next]
-      next += 1
+    while let object = changes.takeUndecided() {
+      guard isUndecided(object) else { continue }
       object.prepareForDeletion()
+      // It may have been taken back, or dropped, by what it did.
+      guard isUndecided(object) else { continue }
       do {
         try propagateDeletion(of: object)
       } catch {
@@ -106,13 +120,19 @@ extension ManagedObjectContext {
         release(object)
       }
     }
-    changes.undecided = []
+  }
+
+  private func isUndecided(_ object: ManagedObject) -> Bool {
+    object.context === self && object.isDeleted && !object.state.contains(.propagated)
   }
 
   private func propagateDeletion(of object: ManagedObject) throws {
     for slot in object.binding.relationshipSlots {
       let relationship = object.binding.relationship(slot)
-      switch relationship.deleteRule {
+      var rule = relationship.deleteRule
+      // Nobody is to go on pointing to an object that never was, should it be inserted again.
+      if !object.isPersistent, rule != .cascade { rule = .nullify }
+      switch rule {
       case .noAction, .deny: continue
       case .nullify:
         for destination in try destinations(of: object, slot) {
@@ -129,52 +149,6 @@ extension ManagedObjectContext {
   final func destinations(of object: ManagedObject, _ slot: Int) throws -> [ManagedObject] {
     if object.isToMany(slot) { return try object.members(slot) }
     return try object.one(slot).map { [$0] } ?? []
-  }
-
-  /// Drops all unsaved changes: inserted objects leave, changed and deleted ones become faults,
-  /// which are read from the store's last saved state when they are next used.
-  public final func rollback() {
-    let dropped = changes
-    changes = Changes()
-    view = nil
-    for object in dropped.inserted { release(object) }
-    for object in dropped.updated { object.turnIntoFault() }
-    for object in dropped.deleted {
-      if object.isPersistent { object.turnIntoFault() } else { release(object) }
-    }
-  }
-
-  /// Forgets all objects and all unsaved changes. Objects that somebody still holds belong to no
-  /// context afterwards.
-  public final func reset() {
-    for object in registeredObjects { release(object) }
-    changes = Changes()
-    view = nil
-  }
-
-  /// Reads an object anew from the store's last saved state when it is next used.
-  ///
-  /// - Parameter mergeChanges: whether unsaved changes stay on top of what is read; otherwise they
-  ///   are dropped.
-  public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
-    guard object.context === self, object.isPersistent else { return }
-    do {
-      _ = try latestView()
-      if mergeChanges {
-        object.row = nil
-        object.state.remove(.inaccessible)
-        if !object.slots.isEmpty { try object.fulfil() }
-      } else if !object.isDeleted {
-        changes.updated.remove(object)
-        object.turnIntoFault()
-      }
-    } catch {
-      report(error)
-    }
-  }
-
-  public final func refreshAllObjects() {
-    for object in registeredObjects { refresh(object, mergeChanges: true) }
   }
 }
 

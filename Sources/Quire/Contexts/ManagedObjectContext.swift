@@ -28,24 +28,55 @@ open class ManagedObjectContext {
 
   /// Objects with unsaved changes, which the context keeps alive.
   struct Changes {
-    var inserted: Set<ManagedObject> = []
-    var updated: Set<ManagedObject> = []
-    var deleted: Set<ManagedObject> = []
-    /// Deleted objects whose delete rules were not applied yet, in the order of their deletion.
-    var undecided: [ManagedObject] = []
+    var inserted = ObjectList()
+    var updated = ObjectList()
+    var deleted = ObjectList()
+    /// Deleted objects whose delete rules were not applied yet, in the order of their deletion,
+    /// behind some that are decided.
+    private var undecided: [ManagedObject] = []
+    private var decidedCount = 0
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
+    mutating func decideLater(on object: ManagedObject) { undecided.append(object) }
+
+    mutating func takeUndecided() -> ManagedObject? {
+      guard decidedCount < undecided.count else {
+        undecided = []
+        decidedCount = 0
+        return nil
+      }
+      defer { decidedCount += 1 }
+      return undecided[decidedCount]
+    }
   }
 
   public let concurrencyType: ConcurrencyType
   public var name: String?
-  final var changes = Changes()
+  // Unchecked as in ``ManagedObject``: each access is over before anything else is called, and the
+  // objects that a change lets go of go when it is made.
+  @exclusivity(unchecked) final var changes = Changes()
   final var promisedPlaces = PromisedPlaces()
   // Sound: an object leaves the register in its deinit, in this context's isolation, so that a
   // register entry always points to a living object.
-  private var register = ObjectRegister()
-  final var view: StoreView?
+  @exclusivity(unchecked) private var register = ObjectRegister()
+  @exclusivity(unchecked) final var view: StoreView?
+  /// Whether the delete rules of objects are being applied.
+  final var isProcessingChanges = false
+  final var isSaving = false
+  /// What objects do while they are told that they will be saved; `nil` at all other times.
+  final var preparation: SavePreparation? {
+    didSet { isObserved = !observers.isEmpty || preparation != nil }
+  }
+  /// Told what happens here, in this order.
+  package final var observers: [any ContextObserver] = [] {
+    didSet { isObserved = !observers.isEmpty || preparation != nil }
+  }
+  /// Whether ``note(_:of:_:)`` is to be called.
+  @exclusivity(unchecked) final private(set) var isObserved = false
   private var unreportedError: (any Error)?
+  /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
+  final var deferredLinks: DeferredLinks?
 
   /// A context for the isolation that calls this.
   public convenience init() { self.init(concurrencyType: .confinementConcurrencyType) }
@@ -62,7 +93,7 @@ open class ManagedObjectContext {
   }
 
   /// Where objects come from and go to. Setting another one forgets all objects.
-  public var persistentStoreCoordinator: PersistentStoreCoordinator? {
+  @exclusivity(unchecked) public final var persistentStoreCoordinator: PersistentStoreCoordinator? {
     willSet { if newValue !== persistentStoreCoordinator { reset() } }
   }
 
@@ -95,11 +126,17 @@ extension ManagedObjectContext {
   /// The state of the store that relationships and faults are read from.
   final func currentView() throws -> StoreView {
     if let view, !view.entities.isRetired { return view }
-    return try latestView()
+    return try newestView()
   }
 
   /// Moves on to the store's last saved state.
   final func latestView() throws -> StoreView {
+    try settleLinks()
+    return try newestView()
+  }
+
+  /// The same, in which links that wait are missing.
+  final func newestView() throws -> StoreView {
     let store = try requiredStore()
     let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
     if let view, view.snapshot.commitNumber == snapshot.commitNumber,
@@ -185,70 +222,22 @@ extension ManagedObjectContext {
     register.remove(object.reference)
   }
 
-  /// Lets go of an object: it keeps no row and belongs to nobody.
+  /// Lets go of an object: it belongs to nobody. One that was never saved keeps its attributes, as
+  /// there is nothing to read them from again; others forget all.
   final func release(_ object: ManagedObject) {
+    if object.isPersistent {
+      object.turnIntoFault()
+    } else {
+      object.letGoOfDestinations()
+      object.state.formIntersection(.awoken)
+    }
     unregister(object)
-    object.turnIntoFault()
     object.context = nil
   }
 
   /// All objects this context knows and somebody holds.
   public final var registeredObjects: Set<ManagedObject> {
     Set(register.objects)
-  }
-
-  /// The object with this ID if the context knows it; never looks at the store.
-  public final func registeredObject(for objectID: ManagedObjectID) -> ManagedObject? {
-    reference(for: objectID).flatMap { registered($0) }
-  }
-
-  /// The object with this ID, a fault if need be; whether it exists shows when it is read.
-  ///
-  /// - Returns: `nil` when the ID is of another store, or temporary and not of this context.
-  public final func object(with objectID: ManagedObjectID) -> ManagedObject? {
-    guard let reference = reference(for: objectID) else { return nil }
-    if let object = registered(reference) { return object }
-    if objectID.isTemporaryID { return nil }
-    do {
-      return try object(at: reference)
-    } catch {
-      report(error)
-      return nil
-    }
-  }
-
-  /// The object with this ID, its row read.
-  ///
-  /// - Throws: ``PersistenceError/Code/managedObjectReferentialIntegrity`` when there is no such
-  ///   object.
-  public final func existingObject(with objectID: ManagedObjectID) throws -> ManagedObject {
-    if let object = object(with: objectID) {
-      if !object.isPersistent { return object }
-      if object.row == nil, let row = try latestView().row(object.reference) {
-        object.row = row
-        object.state.remove(.inaccessible)
-      }
-      if object.row != nil, !object.state.contains(.propagated) { return object }
-    }
-    throw PersistenceError(
-      .managedObjectReferentialIntegrity, "there is no object \(objectID) in the store")
-  }
-
-  private func reference(for objectID: ManagedObjectID) -> Reference? {
-    if objectID.isTemporaryID {
-      return Reference(entity: Reference.temporaryEntity, key: objectID.key)
-    }
-    guard let store, store.identity == objectID.store,
-      let binding = modelBinding?.entity(named: objectID.entity.name),
-      let storage = store.entities.byIndex[binding.index]
-    else { return nil }
-    let place = Reference(entity: storage.stored.number, key: objectID.key)
-    if let temporary = promisedPlaces.temporary(of: place, in: store.identity),
-      registered(temporary) != nil
-    {
-      return temporary
-    }
-    return place
   }
 }
 

@@ -14,44 +14,58 @@ final class SaveOperation {
     var reference: Reference
   }
 
-  private let identity: StoreIdentity
-  private let entities: StoreEntities
+  let identity: StoreIdentity
+  let entities: StoreEntities
   private let promisedPlaces: PromisedPlaces
-  private(set) var inserted: [Insertion] = []
+  // What a save changes as it goes belongs to this object alone: nothing it calls comes back here.
+  @exclusivity(unchecked) private(set) var inserted: [Insertion] = []
   /// A changed object whose row or links a save has to write.
-  private struct Update {
+  struct Update {
     let object: ManagedObject
     /// What differs from its row: found once, as that takes a look at every value.
     let changedSlots: [Int]
   }
 
-  private let updated: [Update]
+  /// Found at the first look, when objects have done what they want done before they are saved.
+  private(set) lazy var updated: [Update] = touched.compactMap { object in
+    let changedSlots = object.changedSlots
+    return changedSlots.isEmpty ? nil : Update(object: object, changedSlots: changedSlots)
+  }
   /// All objects marked as changed, also those that are as they were.
   let touched: [ManagedObject]
   let deleted: [ManagedObject]
-  private var conflicts: [MergeConflict] = []
-  private var rowWriter: RowWriter?
+  var conflicts: [MergeConflict] = []
+  /// By the index of the entity in its model, as far as they were needed.
+  @exclusivity(unchecked) var rowWriters: [RowWriter?]
 
-  init(_ context: ManagedObjectContext, _ store: PersistentStore) throws {
+  init(_ context: ManagedObjectContext, _ store: PersistentStore) {
     identity = store.identity
     entities = store.entities
     promisedPlaces = context.promisedPlaces
-    // Sorted, so that the same changes make the same store.
-    for object in context.changes.inserted.sorted(by: { $0.reference < $1.reference }) {
+    rowWriters = Array(repeating: nil, count: entities.byIndex.count)
+    let new = context.changes.inserted.sorted
+    inserted.reserveCapacity(new.count)
+    for object in new {
       guard let storage = entities.byIndex[object.binding.index] else { continue }
       inserted.append(Insertion(object: object, storage: storage, reference: object.reference))
     }
-    touched = context.changes.updated.sorted { $0.reference < $1.reference }
-    updated = touched.map { Update(object: $0, changedSlots: $0.changedSlots) }
-      .filter { !$0.changedSlots.isEmpty }
-    deleted = context.changes.deleted.sorted { $0.reference < $1.reference }
+    touched = context.changes.updated.sorted
+    deleted = context.changes.deleted.sorted
   }
 
-  func validate(in context: ManagedObjectContext) throws {
+  /// Calls `body` with each object of the save: inserted ones, changed ones, deleted ones.
+  func forEachObject(_ body: (ManagedObject) -> Void) {
+    for item in inserted { body(item.object) }
+    for object in touched { body(object) }
+    for object in deleted { body(object) }
+  }
+
+  /// - Throws: all that is wrong with the objects, or an error of the engine.
+  func validate() throws {
     var validation = Validation()
-    for object in deleted { try validation.validateForDelete(object, in: context) }
-    for item in inserted { try validation.validateForSave(item.object) }
-    for update in updated { try validation.validateForSave(update.object) }
+    for object in deleted { try validation.collect { try object.validateForDelete() } }
+    for item in inserted { try validation.collect { try item.object.validateForInsert() } }
+    for update in updated { try validation.collect { try update.object.validateForUpdate() } }
     try validation.finish()
   }
 
@@ -76,8 +90,11 @@ final class SaveOperation {
     try throwConflicts()
     for item in inserted { try writeRow(item.object, item.storage, item.reference, writer) }
     for update in updated { try writeUpdatedRow(update, writer) }
+    // All relationships of a new object: there is no row that they could be equal to.
     for item in inserted {
-      try writeLinks(item.object, newSlots(of: item), item.storage, item.reference, writer)
+      try writeLinks(
+        item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
+        writer)
     }
     for update in updated {
       let object = update.object
@@ -87,261 +104,5 @@ final class SaveOperation {
     try writeOrders(writer)
     try throwConflicts()
     try writer.writeKeys()
-  }
-
-  // MARK: Conflicts
-
-  private func checkVersion(of object: ManagedObject, _ writer: StoreWriter) throws {
-    let current = try writer.withRow(object.reference) { $0.version } ?? 0
-    // A deleted object whose row was never read has no version that could be outdated.
-    let known = object.row == nil && object.isDeleted && current > 0 ? current : object.version
-    if current == 0 || current != known {
-      conflicts.append(
-        MergeConflict(
-          objectID: object.objectID, oldVersion: Int(object.version), newVersion: Int(current)))
-    }
-  }
-
-  private func throwConflicts() throws(PersistenceError) {
-    guard !conflicts.isEmpty else { return }
-    var error = PersistenceError(
-      .managedObjectMerge,
-      "\(conflicts.count == 1 ? "an object" : "\(conflicts.count) objects") of this save changed in "
-        + "the store since it was read: \(conflicts.map(\.description).joined(separator: "; "))")
-    error.conflicts = conflicts
-    throw error
-  }
-
-  private func conflictOfGone(_ reference: Reference) {
-    guard let storage = entities.storage(of: reference) else { return }
-    conflicts.append(
-      MergeConflict(
-        objectID: ManagedObjectID(
-          entity: storage.binding.entity, store: identity, key: reference.key),
-        oldVersion: 1, newVersion: 0))
-  }
-
-  // MARK: Rows
-
-  /// Whether a destination is there after this save. Where it is not, a relationship that nobody
-  /// told (it has no inverse, or the deletion takes no action) is written as if it had been.
-  private func remains(_ destination: ManagedObject) -> Bool {
-    !destination.isDeleted && destination.context != nil
-  }
-
-  /// Of an object that this save inserts, the place that it has been given.
-  private func finalReference(_ object: ManagedObject) -> Reference {
-    guard !object.isPersistent else { return object.reference }
-    // They are in the order of their temporary references.
-    var (low, high) = (0, inserted.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if inserted[middle].object.reference < object.reference {
-        low = middle + 1
-      } else {
-        high = middle
-      }
-    }
-    guard low < inserted.count, inserted[low].object === object else { return object.reference }
-    return inserted[low].reference
-  }
-
-  private func writeRow(
-    _ object: ManagedObject, _ storage: EntityStorage, _ reference: Reference, _ writer: StoreWriter
-  ) throws {
-    var row = takeRowWriter(storage.layout)
-    defer { rowWriter = row }
-    // After four thousand million saves, or an import of as high a number, counting starts again.
-    let isNew = reference != object.reference || object.version == .max
-    let version = isNew ? 1 : object.version + 1
-    if let old = object.row {
-      try old.withReader { reader in
-        try row.write(version: version) { content(of: $0, object, storage, reader) }
-      }
-    } else {
-      try row.write(version: version) { content(of: $0, object, storage, nil) }
-    }
-    _ = try writer.rows(of: storage.stored).put(row.bytes, for: reference.key)
-  }
-
-  /// A writer with its buffers: mostly the last one, as objects come entity by entity.
-  private func takeRowWriter(_ layout: RowLayout) -> RowWriter {
-    guard let writer = rowWriter, writer.layout === layout else { return RowWriter(layout) }
-    // So that it has one owner, and its buffers are not copied.
-    rowWriter = nil
-    return writer
-  }
-
-  /// What a field of an object's new row holds.
-  private func content(
-    of field: Int, _ object: ManagedObject, _ storage: EntityStorage, _ old: RowReader?
-  ) -> RowWriter.Field? {
-    let slot = storage.slotByField[field]
-    guard slot >= 0, !object.slots.isEmpty else { return nil }
-    switch object.slots[slot] {
-    case .value(let value): return value.map(RowWriter.Field.value)
-    case .one(let destination):
-      return destination.flatMap { remains($0) ? .reference(finalReference($0)) : nil }
-    case .many: return nil
-    case .unchanged:
-      guard let old, !old.isNil(field) else { return nil }
-      return .copy(of: field, in: old)
-    }
-  }
-
-  /// Writes the row of a changed object, unless all that changed are the foreign keys of others.
-  private func writeUpdatedRow(_ update: Update, _ writer: StoreWriter) throws {
-    let object = update.object
-    guard let storage = object.storage else { return }
-    let isOwnChange = update.changedSlots.contains { slot in
-      guard case .relationship(let relationship) = object.binding.properties[slot],
-        relationship.isToMany
-      else { return true }
-      return !isForeignKeyOfOthers(relationship, object)
-    }
-    if isOwnChange { try writeRow(object, storage, object.reference, writer) }
-  }
-
-  /// Whether a to-many relationship is the other side of a to-one, whose row says it all. An order
-  /// is the owner's own.
-  private func isForeignKeyOfOthers(
-    _ relationship: RelationshipDescription, _ object: ManagedObject
-  ) -> Bool {
-    guard !relationship.isOrdered, let model = object.context?.modelBinding?.model,
-      let inverse = model.inverse(of: relationship)?.relationship
-    else { return false }
-    return !inverse.isToMany
-  }
-
-  private func removeRow(of object: ManagedObject, _ writer: StoreWriter) throws {
-    guard let storage = object.storage else { return }
-    for slot in object.binding.relationshipSlots {
-      guard let link = storage.link(slot) else { continue }
-      let relationship = object.binding.relationship(slot)
-      for key in try writer.linkKeys(link, of: object.reference.key) {
-        try removeBacklink(of: relationship, from: object, to: key.member, writer)
-      }
-      try writer.removeLinks(link, of: object.reference.key)
-    }
-    _ = try writer.rows(of: storage.stored).remove(object.reference.key)
-  }
-
-  /// A deleted object still has this destination in the store.
-  private func removeBacklink(
-    of relationship: RelationshipDescription, from object: ManagedObject, to member: Reference,
-    _ writer: StoreWriter
-  ) throws {
-    guard let storage = entities.storage(of: member), let inverse = relationship.inverse,
-      let slot = storage.binding.slot(named: inverse)
-    else { return }
-    if let link = storage.link(slot) {
-      try writer.removeLink(link, from: member.key, to: object.reference)
-    } else if relationship.deleteRule != .noAction,
-      try writer.contains(member), !deleted.contains(where: { $0.reference == member })
-    {
-      // Its foreign key leads here and nobody in this save knows of it: another save made it.
-      conflictOfGone(object.reference)
-    }
-  }
-
-  // MARK: Links
-
-  /// Removes the entries that an object's stored foreign keys have in the trees of their owners.
-  private func removeForeignLinks(
-    of object: ManagedObject, _ slots: [Int], _ writer: StoreWriter
-  ) throws {
-    guard let storage = object.storage else { return }
-    for slot in slots where object.binding.relationshipSlots.contains(slot) {
-      let field = storage.fieldBySlot[slot]
-      guard field >= 0,
-        let owner = try writer.withRow(object.reference, { $0.reference(field) }) ?? nil,
-        let link = ownersLink(of: object.binding.relationship(slot), owner)
-      else { continue }
-      try writer.removeLink(link, from: owner.key, to: object.reference)
-    }
-  }
-
-  /// The link tree in which the destination of a to-one relationship lists those that lead to it.
-  private func ownersLink(
-    of relationship: RelationshipDescription, _ owner: Reference
-  ) -> StoredEntity.Link? {
-    guard let inverse = relationship.inverse, let storage = entities.storage(of: owner),
-      let slot = storage.binding.slot(named: inverse)
-    else { return nil }
-    return storage.link(slot)
-  }
-
-  /// All relationships of a new object: there is no row that they could be equal to.
-  private func newSlots(of item: Insertion) -> [Int] {
-    item.object.binding.relationshipSlots.filter { !item.object.binding.traits[$0].isTransient }
-  }
-
-  private func writeLinks(
-    _ object: ManagedObject, _ slots: [Int], _ storage: EntityStorage, _ reference: Reference,
-    _ writer: StoreWriter
-  ) throws {
-    for slot in slots {
-      switch object.slots[slot] {
-      case .unchanged, .value: continue
-      case .one(let destination):
-        guard let destination, remains(destination) else { continue }
-        let owner = finalReference(destination)
-        guard try writer.contains(owner) else {
-          conflictOfGone(owner)
-          continue
-        }
-        if let link = ownersLink(of: object.binding.relationship(slot), owner) {
-          try writer.addLink(link, from: owner.key, to: reference)
-        }
-      case .many(let pending):
-        let relationship = object.binding.relationship(slot)
-        guard let link = storage.link(slot), !link.isOrdered,
-          !isForeignKeyOfOthers(relationship, object)
-        else { continue }
-        for member in pending.removed {
-          try writer.removeLink(link, from: reference.key, to: member)
-        }
-        for member in pending.added.filter(remains).map(finalReference) {
-          guard try writer.contains(member) else {
-            conflictOfGone(member)
-            continue
-          }
-          try writer.addLink(link, from: reference.key, to: member)
-        }
-      }
-    }
-  }
-
-  /// Writes ordered relationships anew where they changed: when all links exist, so that the order
-  /// of the context wins over the order in which links were made.
-  private func writeOrders(_ writer: StoreWriter) throws {
-    for item in inserted {
-      try writeOrders(item.object, newSlots(of: item), item.storage, item.reference, writer)
-    }
-    for update in updated {
-      let object = update.object
-      guard let storage = object.storage else { continue }
-      try writeOrders(object, update.changedSlots, storage, object.reference, writer)
-    }
-  }
-
-  private func writeOrders(
-    _ object: ManagedObject, _ slots: [Int], _ storage: EntityStorage, _ reference: Reference,
-    _ writer: StoreWriter
-  ) throws {
-    for slot in slots {
-      guard let link = storage.link(slot), link.isOrdered,
-        case .many(let pending) = object.slots[slot], let order = pending.order
-      else { continue }
-      var members: [Reference] = []
-      for member in order.filter(remains).map(finalReference) {
-        if try writer.contains(member) {
-          members.append(member)
-        } else {
-          conflictOfGone(member)
-        }
-      }
-      try writer.setLinks(link, from: reference.key, to: members)
-    }
   }
 }

@@ -1,15 +1,17 @@
 import QuireModel
 
-/// Checks the objects of a save against the rules of their entities.
+/// Checks objects against the rules of their entities, and collects what is wrong.
 ///
 /// All errors are collected: a person who fills in a form wants to know everything that is wrong
 /// with it.
 struct Validation {
   private(set) var errors: [PersistenceError] = []
+  /// An error that somebody's own validation threw.
+  private var foreignError: (any Error)?
 
   /// - Throws: the one error there is, or one that holds them all.
-  func finish() throws(PersistenceError) {
-    if errors.count == 1 { throw errors[0] }
+  func finish() throws {
+    if errors.count == 1 { throw foreignError ?? errors[0] }
     if errors.count > 1 {
       var error = PersistenceError(
         .validationMultipleErrors, "\(errors.count) things are wrong with the objects to save")
@@ -18,8 +20,25 @@ struct Validation {
     }
   }
 
+  /// Runs what validates one object, and keeps what it finds. Of an error that is not ours only the
+  /// first can be thrown as it is.
+  ///
+  /// - Throws: errors that say nothing about the object, such as of a store that cannot be read.
+  mutating func collect(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as PersistenceError {
+      guard error.code.isOfValidation else { throw error }
+      errors += error.detailedErrors.isEmpty ? [error] : error.detailedErrors
+    } catch {
+      foreignError = foreignError ?? error
+      errors.append(PersistenceError(.managedObjectValidation, "\(error)"))
+    }
+  }
+
   mutating func validateForSave(_ object: ManagedObject) throws {
-    for (slot, attribute) in object.entity.attributes.enumerated() where !attribute.isTransient {
+    for (slot, property) in object.binding.properties.enumerated() {
+      guard case .attribute(let attribute) = property, !attribute.isTransient else { continue }
       let value = try object.attribute(slot)
       if value == nil, !attribute.isOptional {
         fail(.validationMissingMandatoryProperty, object, attribute.name, "has no value")
@@ -65,9 +84,8 @@ struct Validation {
     }
   }
 
-  mutating func validateForDelete(
-    _ object: ManagedObject, in context: ManagedObjectContext
-  ) throws {
+  mutating func validateForDelete(_ object: ManagedObject) throws {
+    guard let context = object.context else { return }
     for slot in object.binding.relationshipSlots {
       let relationship = object.binding.relationship(slot)
       guard relationship.deleteRule == .deny else { continue }
@@ -88,5 +106,26 @@ struct Validation {
     error.objectID = object.objectID
     error.key = key
     errors.append(error)
+  }
+}
+
+extension PersistenceError.Code {
+  /// Whether an error says that an object is not as the model wants it.
+  fileprivate var isOfValidation: Bool { (1550..<1700).contains(rawValue) }
+}
+
+extension ManagedObject {
+  /// The model's rules for an object that is written.
+  final func validateForSave() throws {
+    var validation = Validation()
+    try validation.validateForSave(self)
+    try validation.finish()
+  }
+
+  /// The model's rules for an object that goes.
+  final func validateDeletion() throws {
+    var validation = Validation()
+    try validation.validateForDelete(self)
+    try validation.finish()
   }
 }

@@ -1,5 +1,11 @@
 import QuireModel
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// A value on the way along a key path.
 ///
 /// Collections that were asked member by member keep absent values and repetitions until somebody
@@ -234,7 +240,11 @@ func flattened(_ value: Any?) -> Any? {
   guard let value else { return nil }
   // Looking for a protocol takes ten times as long as looking at a type.
   let type = type(of: value)
-  if type == String.self || type == Int.self || type is AnyClass { return value }
+  if type == String.self || type == Int.self || type == Double.self || type == Date.self
+    || type == Bool.self || type is AnyClass
+  {
+    return value
+  }
   guard let optional = value as? any OptionalProtocol else { return value }
   return flattened(optional.content)
 }

@@ -41,11 +41,16 @@ extension KeyValueCoding {
   ///   ``PersistenceError/Code/invalidExpression`` when a collection operator has no answer.
   public func value(forKeyPath path: String) throws -> Any? {
     // A single name is the most usual path.
-    let isName = !path.utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "@") }
-    if isName, !path.isEmpty, path != "self" {
+    if isName(path), !path.isEmpty, path != "self" {
       return flattened(try value(forKey: path))
     }
     return try KeyValue(self).value(at: FetchExpression.names(in: path)[...]).plain
+  }
+
+  private func isName(_ path: String) -> Bool {
+    let isSign = { (byte: UInt8) in byte == UInt8(ascii: ".") || byte == UInt8(ascii: "@") }
+    return path.utf8.withContiguousStorageIfAvailable { !$0.contains(where: isSign) }
+      ?? !path.utf8.contains(where: isSign)
   }
 
   /// Changes the property at the end of a path.

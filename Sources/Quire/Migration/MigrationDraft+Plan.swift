@@ -44,7 +44,7 @@ extension MigrationDraft {
   private func step(
     for draft: EntityDraft, isBlocked: Bool, _ snapshot: Snapshot
   ) throws -> MigrationPlan.EntityStep {
-    let properties = draft.change.propertyNames
+    let properties = PropertyNames(draft.change)
     let action: MigrationPlan.Action =
       isBlocked
       ? .blocked
@@ -65,21 +65,17 @@ extension MigrationDraft {
       objectCount: objectCount, byteCount: bytes ?? 0,
       estimatedMilliseconds: action == .rewritten
         ? MigrationEstimate.rewriting(rows: draft.objectCount, bytes: bytes ?? 0) : 0,
-      addedProperties: properties.filter { $0.from == nil }.compactMap(\.to),
-      removedProperties: properties.filter { $0.to == nil }.compactMap(\.from),
-      renamedProperties: properties.compactMap { change in
-        guard let from = change.from, let to = change.to, from != to else { return nil }
-        return MigrationPlan.PropertyRenaming(from: from, to: to)
-      })
+      addedProperties: properties.added, removedProperties: properties.removed,
+      renamedProperties: properties.renamed)
   }
 
   /// The nodes of each level of a tree that are read to tell its size. When rows are left as they
   /// are, nothing else depends on how many there are, and nobody waits for the figures.
-  private var sampleCount: Int { defers ? 8 : TreeExtent.sampleCount }
+  private var sampleCount: Int { defers ? 2 : TreeExtent.sampleCount }
 
   /// What was written takes so much of the file, about, after a writer has carried the draft out.
   func writtenByteCount(in transaction: WriteTransaction) throws -> Int {
-    let oldLinks = Set(oldSchema.entities.flatMap(\.links).map(\.number))
+    let oldLinks = oldSchema.entities.flatMap(\.links).map(\.number)
     var byteCount = 0
     for draft in entities {
       if draft.isRewritten {
@@ -96,9 +92,9 @@ extension MigrationDraft {
 
   private func indexSteps(_ snapshot: Snapshot) throws -> [MigrationPlan.IndexStep] {
     var steps: [MigrationPlan.IndexStep] = []
-    let dropped = Set(droppedLinks.map(\.number))
+    let dropped = droppedLinks.map(\.number)
     /// The links that are dropped because others take their place.
-    var replaced: Set<UInt16> = []
+    var replaced: [UInt16] = []
     for draft in entities {
       for link in draft.stored.links {
         let sourceName = draft.change.sourceRelationship(of: link.relationship)?.name
@@ -108,7 +104,7 @@ extension MigrationDraft {
             try step(.kept, draft.destination.name, link.relationship, sourceName, old, snapshot))
           continue
         }
-        if let old, dropped.contains(old.number) { replaced.insert(old.number) }
+        if let old, dropped.contains(old.number) { replaced.append(old.number) }
         let count = linkCount(of: link.relationship, draft)
         let keyByteCount = LinkKey.byteCount(isOrdered: link.isOrdered)
         steps.append(
@@ -171,10 +167,32 @@ extension MigrationDraft {
   private static func wholePages(of byteCount: Int) -> Int { (byteCount + 4095) & ~4095 }
 }
 
-extension EntityChange {
-  /// The names of all properties before and after.
-  var propertyNames: [(from: String?, to: String?)] {
-    attributes.map { ($0.source?.name, $0.destination?.name) }
-      + relationships.map { ($0.source?.name, $0.destination?.name) }
+/// What became of an entity's properties, by their names: attributes first.
+struct PropertyNames {
+  private(set) var added: [String] = []
+  private(set) var removed: [String] = []
+  private(set) var renamed: [MigrationPlan.PropertyRenaming] = []
+
+  init(_ change: EntityChange?) {
+    // Of an entity that was kept all properties were, under their names.
+    guard let change, change.kind != .kept else { return }
+    let (attributes, relationships) = (change.attributes, change.relationships)
+    // By places, since changes are large: a loop over them would copy each.
+    for place in attributes.indices where !attributes[place].isKept {
+      note(attributes[place].source?.name, attributes[place].destination?.name)
+    }
+    for place in relationships.indices where !relationships[place].isKept {
+      note(relationships[place].source?.name, relationships[place].destination?.name)
+    }
+  }
+
+  private mutating func note(_ from: String?, _ to: String?) {
+    switch (from, to) {
+    case (nil, let to?): added.append(to)
+    case (let from?, nil): removed.append(from)
+    case (let from?, let to?):
+      if from != to { renamed.append(MigrationPlan.PropertyRenaming(from: from, to: to)) }
+    case (nil, nil): break
+    }
   }
 }

@@ -18,18 +18,14 @@ extension MigrationPlan {
       guard let name = reader.sourceEntityName else { continue }
       let size = try schema.size(of: name, in: snapshot)
       let change = reader.destinationEntityName.flatMap(difference.change(toDestination:))
-      let properties = change?.source?.name == name ? change?.propertyNames ?? [] : []
+      let properties = PropertyNames(change?.source?.name == name ? change : nil)
       steps.append(
         EntityStep(
           name: reader.destinationEntityName ?? name, sourceName: name, action: .rewritten,
           objectCount: size.objects, byteCount: size.bytes,
           estimatedMilliseconds: MigrationEstimate.mapping(objects: size.objects),
-          addedProperties: properties.filter { $0.from == nil }.compactMap(\.to),
-          removedProperties: properties.filter { $0.to == nil }.compactMap(\.from),
-          renamedProperties: properties.compactMap { change in
-            guard let from = change.from, let to = change.to, from != to else { return nil }
-            return PropertyRenaming(from: from, to: to)
-          }))
+          addedProperties: properties.added, removedProperties: properties.removed,
+          renamedProperties: properties.renamed))
     }
     let made = Set(steps.map(\.name))
     for entity in destination.model.entities where !entity.isAbstract {

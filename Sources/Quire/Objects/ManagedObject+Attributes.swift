@@ -4,7 +4,10 @@ extension ManagedObject {
   /// The value of an attribute slot, as changed here or as the row has it.
   final func attribute(_ slot: Int) throws -> AttributeValue? {
     if !slots.isEmpty, case .value(let value) = slots[slot] { return value }
-    try fulfil()
+    if row == nil {
+      try fulfil()
+      if !slots.isEmpty, case .value(let value) = slots[slot] { return value }
+    }
     return try storedValue(slot)
   }
 
@@ -14,9 +17,7 @@ extension ManagedObject {
     if let type = binding.traits[slot].attributeType, let value, !value.isOf(type) {
       throw unacceptable(value, for: binding.properties[slot].name)
     }
-    try prepareForChange()
-    slots[slot] = .value(value)
-    markUpdated()
+    try put(value, in: slot)
   }
 
   /// The values that differ from what was last fetched or saved, as they are now, by name.

@@ -17,12 +17,13 @@ extension ManagedObject: KeyValueCoding {
   ///   what reading the store throws.
   public final func value(forKey key: String) throws -> Any? {
     let slot = try slot(for: key)
-    if binding.traits[slot].attributeType != nil { return try attribute(slot)?.plainValue }
+    let trait = binding.traits[slot]
+    if trait.attributeType != nil { return try attribute(slot)?.plainValue }
+    if !trait.isToMany { return try one(slot) }
     switch binding.properties[slot] {
     case .attribute: return nil
-    case .relationship(let relationship) where relationship.isToMany:
+    case .relationship(let relationship):
       return plainMembers(try members(slot), relationship)
-    case .relationship: return try one(slot)
     }
   }
 
@@ -37,8 +38,10 @@ extension ManagedObject: KeyValueCoding {
   ///   of its attribute's range. The object is then unchanged.
   public final func setValue(_ value: Any?, forKey key: String) throws {
     let slot = try slot(for: key)
-    // What most attributes are set to: no conversion, no range.
-    switch binding.traits[slot].attributeType {
+    let trait = binding.traits[slot]
+    if trait.attributeType != nil, value == nil { return try setAttribute(slot, nil) }
+    // What most attributes are set to: no conversion.
+    switch trait.attributeType {
     case .string?:
       if let text = value as? String { return try setAttribute(slot, .string(text)) }
     case .double?:
@@ -49,6 +52,16 @@ extension ManagedObject: KeyValueCoding {
       if let flag = value as? Bool { return try setAttribute(slot, .boolean(flag)) }
     case .integer64?:
       if let number = value as? Int { return try setAttribute(slot, .integer(Int64(number))) }
+    case .integer32?:
+      if let number = value as? Int, Int32(exactly: number) != nil {
+        return try setAttribute(slot, .integer(Int64(number)))
+      }
+    case .integer16?:
+      if let number = value as? Int, Int16(exactly: number) != nil {
+        return try setAttribute(slot, .integer(Int64(number)))
+      }
+    case nil where !trait.isToMany:
+      if let object = value as? ManagedObject { return try setOne(slot, object) }
     default: break
     }
     switch binding.properties[slot] {

@@ -1,26 +1,18 @@
 import QuireModel
 
-/// What was changed in a to-many relationship since the object was last fetched or saved.
-///
-/// Only differences are kept, so that an object can be added to a relationship with a million
-/// members without reading them. An ordered relationship keeps its whole new order instead.
-final class PendingMembers {
-  var added: [ManagedObject] = []
-  var removed: Set<Reference> = []
-  /// All members in their order; in ordered relationships only.
-  var order: [ManagedObject]?
-}
-
 extension ManagedObject {
   // MARK: Reading
 
   /// The destination of a to-one slot.
   final func one(_ slot: Int) throws -> ManagedObject? {
     if !slots.isEmpty, case .one(let object) = slots[slot] { return present(object) }
-    try fulfil()
+    if row == nil {
+      try fulfil()
+      if !slots.isEmpty, case .one(let object) = slots[slot] { return present(object) }
+    }
     guard let reference = storedReference(slot), let context else { return nil }
     if let registered = context.registered(reference) { return registered }
-    if canDangle(binding.relationship(slot)), try !context.currentView().contains(reference) {
+    if binding.traits[slot].canDangle, try !context.currentView().contains(reference) {
       return nil
     }
     return try context.object(at: reference)
@@ -32,7 +24,7 @@ extension ManagedObject {
   }
 
   /// Whether a to-many relationship shows the object.
-  private func isShown(_ object: ManagedObject) -> Bool {
+  final func isShown(_ object: ManagedObject) -> Bool {
     object.context === context && !object.state.contains(.propagated)
   }
 
@@ -40,6 +32,8 @@ extension ManagedObject {
   ///
   /// - Complexity: O(log *n* + destinations), each a fault unless its row was read before.
   final func members(_ slot: Int) throws -> [ManagedObject] {
+    // No store has them: an object may set them when its row comes.
+    if row == nil, binding.traits[slot].isTransient { try fulfil() }
     guard let context else {
       if !slots.isEmpty, case .many(let pending) = slots[slot] {
         return pending.order ?? pending.added
@@ -62,19 +56,9 @@ extension ManagedObject {
   /// The store's destinations of a to-many slot, without those that are gone.
   private func existingMembers(_ slot: Int) throws -> [Reference] {
     let stored = try storedMembers(slot)
-    guard !stored.isEmpty, canDangle(binding.relationship(slot)), let context else { return stored }
+    guard !stored.isEmpty, binding.traits[slot].canDangle, let context else { return stored }
     let view = try context.currentView()
     return try stored.filter { try context.registered($0) != nil || view.contains($0) }
-  }
-
-  /// Whether a destination of the relationship may be gone without this side having been told:
-  /// there is no inverse, or the inverse asks for no action.
-  private func canDangle(_ relationship: RelationshipDescription) -> Bool {
-    guard let model = context?.modelBinding?.model,
-      let inverse = model.inverse(of: relationship)?.relationship
-    else { return true }
-    // One that is not stored knows of no destination when its object is deleted.
-    return inverse.deleteRule == .noAction || inverse.isTransient
   }
 
   // MARK: Changing, with the inverse
@@ -84,14 +68,9 @@ extension ManagedObject {
     let relationship = binding.relationship(slot)
     if let object { try checkDestination(object, relationship) }
     let old = try one(slot)
-    try prepareForChange()
-    markUpdated()
-    if old === object {
-      // Also where the row dangles: what was read as nil is now nil in truth.
-      slots[slot] = .one(object)
-      return
-    }
-    slots[slot] = .one(object)
+    // Also where nothing changes: where the row dangles, what was read as nil is now nil in truth.
+    try put(object, in: slot)
+    if old === object || !maintainsInverse(slot) { return }
     if let old, let inverse = inverseSlot(of: relationship, on: old) {
       try old.dropBacklink(inverse, to: self)
     }
@@ -100,13 +79,9 @@ extension ManagedObject {
         try object.pendingAdd(self, inverse)
       } else {
         if let rival = try object.one(inverse), rival !== self {
-          try rival.prepareForChange()
-          rival.slots[slotOnRival(rival, relationship.name, slot)] = .one(nil)
-          rival.markUpdated()
+          try rival.put(nil as ManagedObject?, in: slotOnRival(rival, relationship.name, slot))
         }
-        try object.prepareForChange()
-        object.slots[inverse] = .one(self)
-        object.markUpdated()
+        try object.put(self, in: inverse)
       }
     }
   }
@@ -117,7 +92,9 @@ extension ManagedObject {
     try checkDestination(object, relationship)
     if try hasMember(object, slot) { return }
     try pendingAdd(object, slot)
-    guard let inverse = inverseSlot(of: relationship, on: object) else { return }
+    guard maintainsInverse(slot), let inverse = inverseSlot(of: relationship, on: object) else {
+      return
+    }
     if object.isToMany(inverse) {
       try object.pendingAdd(self, inverse)
     } else {
@@ -126,9 +103,7 @@ extension ManagedObject {
       {
         try owner.pendingRemove(object, ownersSlot)
       }
-      try object.prepareForChange()
-      object.slots[inverse] = .one(self)
-      object.markUpdated()
+      try object.put(self, in: inverse)
     }
   }
 
@@ -136,7 +111,8 @@ extension ManagedObject {
   final func removeMember(_ object: ManagedObject, _ slot: Int) throws {
     guard try hasMember(object, slot) else { return }
     try pendingRemove(object, slot)
-    if let inverse = inverseSlot(of: binding.relationship(slot), on: object) {
+    if maintainsInverse(slot), let inverse = inverseSlot(of: binding.relationship(slot), on: object)
+    {
       try object.dropBacklink(inverse, to: self)
     }
   }
@@ -152,8 +128,7 @@ extension ManagedObject {
     for object in objects { try addMember(object, slot) }
     if relationship.isOrdered {
       var seen: Set<ManagedObject> = []
-      try pendingMembers(slot).order = objects.filter { seen.insert($0).inserted }
-      markUpdated()
+      try putOrder(objects.filter { seen.insert($0).inserted }, in: slot)
     }
   }
 
@@ -162,15 +137,19 @@ extension ManagedObject {
     if isToMany(slot) {
       try pendingRemove(object, slot)
     } else if try one(slot) === object {
-      try prepareForChange()
-      slots[slot] = .one(nil)
-      markUpdated()
+      try put(nil as ManagedObject?, in: slot)
     }
+  }
+
+  /// Whether a change of a relationship changes the other side too. When an object's row comes, it
+  /// may set up transient relationships without anybody being changed.
+  private func maintainsInverse(_ slot: Int) -> Bool {
+    !state.contains(.awaking) || !binding.traits[slot].isTransient
   }
 
   // MARK: One side
 
-  final func isToMany(_ slot: Int) -> Bool { binding.relationship(slot).isToMany }
+  final func isToMany(_ slot: Int) -> Bool { binding.traits[slot].isToMany }
 
   /// The slot on `object` of the relationship that leads back.
   final func inverseSlot(of relationship: RelationshipDescription, on object: ManagedObject) -> Int?
@@ -195,33 +174,6 @@ extension ManagedObject {
       return try object.one(inverse) === self
     }
     return try storedMembers(slot).contains(object.reference)
-  }
-
-  private func pendingMembers(_ slot: Int) throws -> PendingMembers {
-    try prepareForChange()
-    if case .many(let pending) = slots[slot] { return pending }
-    let pending = PendingMembers()
-    if binding.relationship(slot).isOrdered { pending.order = try members(slot) }
-    slots[slot] = .many(pending)
-    return pending
-  }
-
-  final func pendingAdd(_ object: ManagedObject, _ slot: Int) throws {
-    let pending = try pendingMembers(slot)
-    if pending.removed.remove(object.reference) == nil { pending.added.append(object) }
-    pending.order?.append(object)
-    markUpdated()
-  }
-
-  final func pendingRemove(_ object: ManagedObject, _ slot: Int) throws {
-    let pending = try pendingMembers(slot)
-    if let index = pending.added.firstIndex(where: { $0 === object }) {
-      pending.added.remove(at: index)
-    } else {
-      pending.removed.insert(object.reference)
-    }
-    pending.order?.removeAll { $0 === object }
-    markUpdated()
   }
 
   private func checkDestination(

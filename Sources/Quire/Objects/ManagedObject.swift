@@ -36,6 +36,10 @@ open class ManagedObject {
     static let propagated = State(rawValue: 8)
     /// The object's row is gone from the store.
     static let inaccessible = State(rawValue: 16)
+    /// The object is told that its row has come: what it then sets is no change to save.
+    static let awaking = State(rawValue: 32)
+    /// The object was told that it is inserted. Stays with an object that was never saved.
+    static let awoken = State(rawValue: 64)
   }
 
   /// How an object comes into being. Only the framework makes one; a subclass hands it on.
@@ -43,20 +47,29 @@ open class ManagedObject {
     let binding: EntityBinding
   }
 
+  // Of the following, none is looked at while another part of the program changes it: an object
+  // belongs to one isolation, and each access is over before anything else is called. What a
+  // changed slot held may end in the change, and its `deinit` run, when the slot has its new
+  // content. So there is nothing that a check of every access, a tenth of the time of a migration,
+  // would find.
+
   /// The context's binding of the entity, from when the object has a context.
-  final var binding: EntityBinding
+  @exclusivity(unchecked) final var binding: EntityBinding
 
   // Sound: a context sets this to nil in all its registered objects before it goes, and an object
   // that goes first leaves the context's register. Both happen in the context's isolation.
-  unowned(unsafe) final var context: ManagedObjectContext?
+  @exclusivity(unchecked) unowned(unsafe) final var context: ManagedObjectContext?
 
-  final var reference: Reference
+  @exclusivity(unchecked) final var reference: Reference
   /// Where the object's entity lies in the store; `nil` before the first save.
-  final var storage: EntityStorage?
-  final var row: Row?
-  /// Empty as long as nothing was changed.
-  final var slots: [Slot] = []
-  final var state: State = []
+  @exclusivity(unchecked) final var storage: EntityStorage?
+  @exclusivity(unchecked) final var row: Row?
+  /// Empty as long as nothing was changed. A single one changes by the functions in
+  /// `ManagedObject+Slots.swift` alone.
+  @exclusivity(unchecked) final var slots: [Slot] = []
+  @exclusivity(unchecked) final var state: State = []
+  /// The object's place in the list of changes that it is in, if it is in one.
+  @exclusivity(unchecked) final var listPlace = Int.max
 
   /// Objects made by the framework come through here.
   public required init(_ origin: Origin) {
@@ -89,11 +102,60 @@ open class ManagedObject {
   /// The name of the entity this class is registered for; the name of the class unless overridden.
   open class var entityName: String { String(describing: self) }
 
-  /// Called once in an object's life, in the context it was inserted into, after defaults are set.
+  // MARK: Hooks
+  // In the order of Core Data; each of them does nothing unless overridden, but for validation.
+
+  /// Called when the object is inserted into a context, after defaults are set: once in its life.
   open func awakeFromInsert() {}
+
+  /// Called when the object's row has been read: the place to compute transient values.
+  ///
+  /// What is set in here, by whatever accessor, is no change: the object stays clean. Transient
+  /// relationships are set on this side alone; stored ones are changed as anywhere.
+  open func awakeFromFetch() {}
+
+  /// Called when the object's values were replaced by others than a fetch's: after a rollback, or a
+  /// refresh that kept changes. What is set in here is no change, as in ``awakeFromFetch()``.
+  open func awake(fromSnapshotEvents events: SnapshotEventType) {}
+
+  /// Called before the object is saved: inserted, changed or, when ``isDeleted`` says so, deleted.
+  ///
+  /// It may change this and other objects; those that it changes are asked again, and a save gives
+  /// up when they are still changing after ``ManagedObjectContext/willSaveLimit`` rounds. Setting a
+  /// property to what it is, or by ``setPrimitiveValue(_:forKey:)``, asks nobody again. The
+  /// context cannot be saved from here.
+  open func willSave() {}
+
+  /// Called when a save of the object is durable. The object is clean, its ID permanent; one that
+  /// was deleted still shows its values, says so by ``isDeleted``, and leaves its context after
+  /// this. The context cannot be saved from here; what is changed belongs to the next save.
+  open func didSave() {}
+
+  /// Called before the object forgets its values, which can still be read.
+  ///
+  /// Not called when nobody holds the object any more; that is what `deinit` is for.
+  open func willTurnIntoFault() {}
+
+  /// Called when the object has forgotten its values: the place to drop what was computed of them.
+  /// Reading a value would fetch it anew.
+  open func didTurnIntoFault() {}
 
   /// Called before the delete rules of the object are applied; relationships are still whole.
   open func prepareForDeletion() {}
+
+  /// Called when the object is about to be saved for the first time. An override calls `super`,
+  /// which checks the model's rules.
+  ///
+  /// - Throws: what is wrong with the object: one error, or
+  ///   ``PersistenceError/Code/validationMultipleErrors`` with them all. A save collects what all
+  ///   its objects throw.
+  open func validateForInsert() throws { try validateForSave() }
+
+  /// Called when changes of the object are about to be saved; see ``validateForInsert()``.
+  open func validateForUpdate() throws { try validateForSave() }
+
+  /// Called when the object is about to be deleted from the store; see ``validateForInsert()``.
+  open func validateForDelete() throws { try validateDeletion() }
 }
 
 @available(*, unavailable)
@@ -122,7 +184,7 @@ extension ManagedObject {
 
   /// Whether a save would write another row than the store has.
   public final var hasPersistentChangedValues: Bool {
-    isInserted || isDeleted || !changedSlots.isEmpty
+    isInserted || isDeleted || slots.indices.contains(where: isChanged)
   }
 
   /// Whether the object's row has not been read yet.
@@ -137,100 +199,4 @@ extension ManagedObject {
 extension ManagedObject: Hashable {
   public static func == (left: ManagedObject, right: ManagedObject) -> Bool { left === right }
   public final func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
-
-// MARK: - Rows and slots
-
-extension ManagedObject {
-  /// Reads the row if that did not happen yet.
-  ///
-  /// An object whose row is gone becomes inaccessible: its values read as nil, and a save that
-  /// would write it reports a conflict.
-  final func fulfil() throws {
-    guard row == nil, isPersistent, !state.contains(.inaccessible), let context else { return }
-    row = try context.currentView().row(reference)
-    if row == nil { state.insert(.inaccessible) }
-  }
-
-  /// Makes slots to change, with the row behind them.
-  final func prepareForChange() throws {
-    guard slots.isEmpty else { return }
-    try fulfil()
-    slots = Array(repeating: .unchanged, count: binding.properties.count)
-  }
-
-  final func markUpdated() {
-    guard let context, !state.contains(.inserted), !state.contains(.deleted) else { return }
-    if !state.contains(.updated) {
-      state.insert(.updated)
-      context.changes.updated.insert(self)
-    }
-  }
-
-  final func applyDefaults() {
-    slots = binding.defaultValues.map { $0.map { .value($0) } ?? .unchanged }
-  }
-
-  /// The slots whose content differs from the row's: what a save has to write.
-  final var changedSlots: [Int] {
-    slots.indices.filter { slot in
-      switch slots[slot] {
-      case .unchanged: false
-      case .value(let value): !isTransient(slot) && !isEqualToRow(value, slot)
-      case .one(let object):
-        !isTransient(slot) && present(object)?.reference != storedReference(slot)
-      case .many(let members):
-        !isTransient(slot)
-          && (!members.added.isEmpty || !members.removed.isEmpty || members.order != nil)
-      }
-    }
-  }
-
-  private func isTransient(_ slot: Int) -> Bool {
-    binding.traits[slot].isTransient
-  }
-
-  private func isEqualToRow(_ value: AttributeValue?, _ slot: Int) -> Bool {
-    do {
-      return try storedValue(slot) == value
-    } catch {
-      // A value that cannot be read is not equal to anything; reading it reports the damage.
-      return false
-    }
-  }
-
-  /// The row's value of an attribute slot.
-  final func storedValue(_ slot: Int) throws -> AttributeValue? {
-    guard let row, let field = storage?.fieldBySlot[slot], field >= 0 else { return nil }
-    return try row.value(field)
-  }
-
-  /// The row's destination of a to-one slot.
-  final func storedReference(_ slot: Int) -> Reference? {
-    guard let row, let field = storage?.fieldBySlot[slot], field >= 0 else { return nil }
-    return row.reference(field)
-  }
-
-  /// The store's destinations of a to-many slot.
-  final func storedMembers(_ slot: Int) throws -> [Reference] {
-    guard let context, let link = storage?.link(slot) else { return [] }
-    return try context.currentView().members(of: reference, link)
-  }
-
-  /// Forgets unsaved changes of relationships, by which objects hold each other; attributes stay.
-  final func letGoOfDestinations() {
-    for slot in slots.indices {
-      switch slots[slot] {
-      case .unchanged, .value: continue
-      case .one, .many: slots[slot] = .unchanged
-      }
-    }
-  }
-
-  /// Forgets all that was read and changed: the object is a fault again.
-  final func turnIntoFault() {
-    slots = []
-    row = nil
-    state = []
-  }
 }

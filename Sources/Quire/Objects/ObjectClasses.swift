@@ -9,11 +9,22 @@ final class ObjectClasses: Sendable {
   /// In the order of the model's entities.
   private let byIndex: [ManagedObject.Type]
 
-  /// - Parameter classes: each names its entity. An entity without one takes its nearest
-  ///   ancestor's, or has plain managed objects.
+  /// Finds the class of each entity among some. In this order:
+  ///
+  /// 1. A class that overrides ``ManagedObject/entityName`` with the entity's name.
+  /// 2. One that is called as the model says (``EntityDescription/managedObjectClassName``). Where
+  ///    the model names a module too, that module's class is preferred; any other of the name will
+  ///    do, for code that moved.
+  /// 3. One that is called like the entity.
+  /// 4. The class of the nearest ancestor.
+  ///
+  /// An entity without any of these has plain managed objects.
   init(_ classes: [ManagedObject.Type], for model: ModelBinding) {
+    let names = RegisteredClassNames(classes)
     var byName: [String: ManagedObject.Type] = [:]
-    for type in classes { byName[type.entityName] = type }
+    for binding in model.entities {
+      byName[binding.entity.name] = names.type(for: binding.entity)
+    }
     self.model = model
     byIndex = model.entities.map { binding in
       var ancestor: EntityDescription? = binding.entity
@@ -31,9 +42,40 @@ final class ObjectClasses: Sendable {
   func entity(of type: ManagedObject.Type) -> EntityBinding? {
     let candidates = model.entities.filter { byIndex[$0.index] == type }
     // Subentities without a class of their own share their ancestor's: the ancestor is meant.
+    // Unrelated entities share a class when the model says so: one may be called like it.
     return candidates.first { candidate in
       candidates.allSatisfy { $0.entity.isKindOf(entity: candidate.entity) }
+    } ?? candidates.first { $0.entity.name == type.entityName }
+  }
+}
+
+/// Classes by the names under which entities may look for them. Of two with one name, the later.
+private struct RegisteredClassNames {
+  private var byEntity: [String: ManagedObject.Type] = [:]
+  private var byFullName: [String: ManagedObject.Type] = [:]
+  private var byName: [String: ManagedObject.Type] = [:]
+
+  init(_ classes: [ManagedObject.Type]) {
+    for type in classes {
+      let name = String(describing: type)
+      if type.entityName != name { byEntity[type.entityName] = type }
+      byName[name] = type
+      byFullName[String(reflecting: type)] = type
     }
+  }
+
+  func type(for entity: EntityDescription) -> ManagedObject.Type? {
+    if let type = byEntity[entity.name] { return type }
+    if let type = entity.managedObjectClassName.flatMap(type(called:)) { return type }
+    // A class that says it is another entity's is not meant by its own name.
+    guard let type = byName[entity.name], type.entityName == entity.name else { return nil }
+    return type
+  }
+
+  /// - Parameter name: `Artwork`, `Folio.Artwork`, or `.Artwork`, which means the current module.
+  private func type(called name: String) -> ManagedObject.Type? {
+    if let type = byFullName[name] { return type }
+    return name.split(separator: ".").last.flatMap { byName[String($0)] }
   }
 }
 

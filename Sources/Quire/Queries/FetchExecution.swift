@@ -39,7 +39,11 @@ struct FetchExecution {
   init<Result>(
     _ request: FetchRequest<Result>, in context: ManagedObjectContext, _ view: StoreView
   ) throws {
-    guard let model = context.modelBinding, let binding = model.entity(named: request.entityName)
+    // A class need not be called like its entity: then the model's name for the class decides.
+    let classes = context.persistentStoreCoordinator?.classes
+    guard let model = context.modelBinding,
+      let binding = model.entity(named: request.entityName)
+        ?? (request.entityName == Result.entityName ? classes?.entity(of: Result.self) : nil)
     else {
       var error = PersistenceError(
         .undefinedKey, "the context's model has no entity \(request.entityName)")
@@ -86,11 +90,13 @@ struct FetchExecution {
     if request.includesPendingChanges {
       let changes = context.changes
       let targets = targets
-      pending = changes.inserted.union(changes.updated).filter {
+      pending = (changes.inserted.objects + changes.updated.objects).filter {
         targets[$0.binding.index] != nil
       }
       changed = Dictionary(
-        uniqueKeysWithValues: changes.updated.union(changes.deleted).map { ($0.reference, $0) })
+        uniqueKeysWithValues: (changes.updated.objects + changes.deleted.objects).map {
+          ($0.reference, $0)
+        })
     } else {
       pending = []
       changed = [:]
@@ -228,7 +234,7 @@ extension ManagedObjectContext {
     let execution = try FetchExecution(request, in: self, try latestView())
     return try execution.matches().map { match in
       let object = try match.object ?? object(at: match.reference)
-      if object.row == nil, object.slots.isEmpty { object.row = match.row }
+      if object.row == nil, object.slots.isEmpty, let row = match.row { object.fulfil(with: row) }
       guard let result = object as? Result else {
         throw PersistenceError(
           .unacceptableValue,

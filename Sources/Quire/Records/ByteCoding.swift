@@ -74,6 +74,8 @@ struct ByteReader {
 
   mutating func readString() throws(ByteReaderError) -> String {
     let slice = try readSlice()
+    // Names are short and ASCII mostly, for which the generic way takes ten times as long.
+    if slice.allSatisfy({ $0 < 0x80 }) { return String(decoding: slice, as: UTF8.self) }
     guard let text = String(validating: slice, as: UTF8.self) else { throw failure("UTF-8") }
     return text
   }

@@ -3,8 +3,9 @@ import QuireModel
 /// An entity as rows and objects see it: its properties by slot.
 ///
 /// A slot is a small number that stands for a property in everything that happens at run time.
-/// Slots follow the entity's properties: attributes first, then relationships, inherited ones
-/// before own.
+/// Attributes come first, then relationships, each in the order of their names. Models that are
+/// equal but for the order of their declarations have equal slots, so that an object made with one
+/// can be inserted into a context of the other.
 final class EntityBinding: Sendable {
   enum Property: Sendable {
     case attribute(AttributeDescription)
@@ -17,6 +18,13 @@ final class EntityBinding: Sendable {
     var attributeType: AttributeType?
     var isToMany: Bool
     var isTransient: Bool
+    /// Whether a destination may be gone without this side having been told: there is no inverse,
+    /// or the inverse asks for no action, or it is not stored and knows of no destination when its
+    /// object is deleted.
+    var canDangle = false
+    /// Whether this is the other side of a to-one relationship, whose row says it all. An order is
+    /// the owner's own.
+    var isForeignKeyOfOthers = false
   }
 
   let entity: EntityDescription
@@ -25,45 +33,78 @@ final class EntityBinding: Sendable {
   let properties: [Property]
   /// By slot.
   let traits: [Trait]
-  let hasTransientAttributes: Bool
+  let hasTransientProperties: Bool
   /// The values of new objects, by slot; `nil` where they have none.
   let defaultValues: [AttributeValue?]
   /// The slots of typed properties.
   let accessors = SlotCache()
-  private let slots: [String: Int]
+  /// The relationships that a store keeps.
+  let storedRelationshipSlots: [Int]
+  /// The places of the relationships in the entity, in the order of their slots.
+  private let relationshipPlaces: [Int]
+  private let names: NameTable
 
-  init(_ entity: EntityDescription, index: Int) {
+  /// - Parameter model: knows the inverses; an entity without one has none that count.
+  init(_ entity: EntityDescription, index: Int, in model: ManagedObjectModel? = nil) {
     self.entity = entity
     self.index = index
-    properties =
-      entity.attributes.map(Property.attribute) + entity.relationships.map(Property.relationship)
-    traits = properties.map { property in
-      switch property {
-      case .attribute(let attribute):
-        Trait(
-          attributeType: attribute.type, isToMany: false, isTransient: attribute.isTransient)
-      case .relationship(let relationship):
-        Trait(
-          attributeType: nil, isToMany: relationship.isToMany,
-          isTransient: relationship.isTransient)
-      }
+    let (attributes, relationships) = (entity.attributes, entity.relationships)
+    let attributePlaces = attributes.indices.sorted { attributes[$0].name < attributes[$1].name }
+    relationshipPlaces = relationships.indices.sorted {
+      relationships[$0].name < relationships[$1].name
     }
-    hasTransientAttributes = entity.attributes.contains(where: \.isTransient)
-    defaultValues = properties.map { property in
-      if case .attribute(let attribute) = property { attribute.defaultValue } else { nil }
+    let count = attributes.count + relationships.count
+    var properties: [Property] = []
+    properties.reserveCapacity(count)
+    var traits: [Trait] = []
+    traits.reserveCapacity(count)
+    var defaultValues: [AttributeValue?] = []
+    defaultValues.reserveCapacity(count)
+    var names: [String] = []
+    names.reserveCapacity(count)
+    // By places, since descriptions are large: a loop over them would copy each.
+    for place in attributePlaces {
+      properties.append(.attribute(attributes[place]))
+      traits.append(
+        Trait(
+          attributeType: attributes[place].type, isToMany: false,
+          isTransient: attributes[place].isTransient))
+      defaultValues.append(attributes[place].defaultValue)
+      names.append(attributes[place].name)
     }
-    var slots: [String: Int] = [:]
-    for (slot, property) in properties.enumerated() { slots[property.name] = slot }
-    self.slots = slots
+    var storedRelationshipSlots: [Int] = []
+    for place in relationshipPlaces {
+      let relationship = relationships[place]
+      if !relationship.isTransient { storedRelationshipSlots.append(properties.count) }
+      properties.append(.relationship(relationship))
+      traits.append(Trait(relationship, inverse: model?.inverse(of: relationship)?.relationship))
+      defaultValues.append(nil)
+      names.append(relationship.name)
+    }
+    self.properties = properties
+    self.traits = traits
+    self.defaultValues = defaultValues
+    hasTransientProperties = traits.contains(where: \.isTransient)
+    self.storedRelationshipSlots = storedRelationshipSlots
+    self.names = NameTable(names)
   }
 
-  func slot(named name: String) -> Int? { slots[name] }
+  func slot(named name: String) -> Int? { names[name] }
 
   var relationshipSlots: Range<Int> { entity.attributes.count..<properties.count }
 
   /// The slot must be one of ``relationshipSlots``.
   func relationship(_ slot: Int) -> RelationshipDescription {
-    entity.relationships[slot - entity.attributes.count]
+    entity.relationships[relationshipPlaces[slot - entity.attributes.count]]
+  }
+}
+
+extension EntityBinding.Trait {
+  fileprivate init(_ relationship: RelationshipDescription, inverse: RelationshipDescription?) {
+    isToMany = relationship.isToMany
+    isTransient = relationship.isTransient
+    canDangle = inverse.map { $0.deleteRule == .noAction || $0.isTransient } ?? true
+    isForeignKeyOfOthers = !relationship.isOrdered && inverse.map { !$0.isToMany } ?? false
   }
 }
 
@@ -83,14 +124,14 @@ final class ModelBinding: Sendable {
   let entities: [EntityBinding]
   /// What the schema of a store of this model says about hashes.
   let hashBytes: [UInt8]
-  private let indexes: [String: Int]
+  private let names: NameTable
 
   init(_ model: ManagedObjectModel) {
     self.model = model
-    entities = model.entities.enumerated().map { EntityBinding($1, index: $0) }
+    entities = model.entities.enumerated().map { EntityBinding($1, index: $0, in: model) }
     hashBytes = StoreSchema.hashBytes(of: model)
-    indexes = .init(uniqueKeysWithValues: entities.map { ($0.entity.name, $0.index) })
+    names = NameTable(entities.map(\.entity.name))
   }
 
-  func entity(named name: String) -> EntityBinding? { indexes[name].map { entities[$0] } }
+  func entity(named name: String) -> EntityBinding? { names[name].map { entities[$0] } }
 }

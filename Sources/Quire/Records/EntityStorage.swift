@@ -18,12 +18,15 @@ final class EntityStorage: Sendable {
     self.binding = binding
     self.stored = stored
     self.identity = identity
-    var fields: [String: Int] = [:]
-    for (index, field) in stored.layout.fields.enumerated() { fields[field.name] = index }
-    fieldBySlot = binding.properties.map { fields[$0.name] ?? -1 }
-    let slots = binding
-    slotByField = stored.layout.fields.map { slots.slot(named: $0.name) ?? -1 }
-    linkBySlot = binding.properties.map { stored.link(named: $0.name) }
+    var fieldBySlot = Array(repeating: -1, count: binding.properties.count)
+    slotByField = stored.layout.fields.map { binding.slot(named: $0.name) ?? -1 }
+    for (field, slot) in slotByField.enumerated() where slot >= 0 { fieldBySlot[slot] = field }
+    self.fieldBySlot = fieldBySlot
+    var linkBySlot = [StoredEntity.Link?](repeating: nil, count: binding.properties.count)
+    for link in stored.links {
+      if let slot = binding.slot(named: link.relationship) { linkBySlot[slot] = link }
+    }
+    self.linkBySlot = linkBySlot
   }
 
   var layout: RowLayout { stored.layout }
@@ -41,14 +44,16 @@ final class StoreEntities: Sendable {
   let schemaBytes: [UInt8]
   /// By the entity's index in the model; `nil` for abstract entities.
   let byIndex: [EntityStorage?]
-  private let byNumber: [UInt16: EntityStorage]
+  /// By the entity's number in the store, which begin at 1 and have few gaps.
+  private let byNumber: [EntityStorage?]
 
   init(_ model: ModelBinding, schema: StoreSchema, identity: StoreIdentity) throws {
     self.model = model.model
     self.schema = schema
     schemaBytes = schema.entityBytes
     var byIndex: [EntityStorage?] = []
-    var byNumber: [UInt16: EntityStorage] = [:]
+    var byNumber = [EntityStorage?](
+      repeating: nil, count: (schema.entities.map { Int($0.number) }.max() ?? 0) + 1)
     for binding in model.entities {
       guard !binding.entity.isAbstract else {
         byIndex.append(nil)
@@ -59,13 +64,16 @@ final class StoreEntities: Sendable {
       }
       let storage = EntityStorage(binding, stored, identity: identity)
       byIndex.append(storage)
-      byNumber[stored.number] = storage
+      byNumber[Int(stored.number)] = storage
     }
     self.byIndex = byIndex
     self.byNumber = byNumber
   }
 
-  func storage(of reference: Reference) -> EntityStorage? { byNumber[reference.entity] }
+  func storage(of reference: Reference) -> EntityStorage? {
+    let number = Int(reference.entity)
+    return number < byNumber.count ? byNumber[number] : nil
+  }
 
   private let isRetiredFlag = Atomic(false)
 
@@ -103,6 +111,8 @@ struct Row {
   }
 
   var version: UInt32 { withExtendedLifetime(owner) { reader.version } }
+
+  var byteCount: Int { reader.bytes.count }
 
   func reference(_ field: Int) -> Reference? {
     withExtendedLifetime(owner) { reader.reference(field) }

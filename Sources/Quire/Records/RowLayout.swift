@@ -54,26 +54,30 @@ final class RowLayout: Sendable {
   /// What rows of the entity hold, in the order in which they hold it.
   static func fields(of entity: EntityDescription) -> [Field] {
     var fields: [Field] = []
-    for attribute in entity.attributes where !attribute.isTransient {
-      if let kind = FieldKind(attribute.type) {
-        fields.append(Field(name: attribute.name, kind: kind))
+    let (attributes, relationships) = (entity.attributes, entity.relationships)
+    fields.reserveCapacity(attributes.count + relationships.count)
+    // By places, since descriptions are large: a loop over them would copy each.
+    for place in attributes.indices where !attributes[place].isTransient {
+      if let kind = FieldKind(attributes[place].type) {
+        fields.append(Field(name: attributes[place].name, kind: kind))
       }
     }
-    for relationship in entity.relationships
-    where !relationship.isToMany && !relationship.isTransient {
-      fields.append(Field(name: relationship.name, kind: .reference))
+    for place in relationships.indices
+    where !relationships[place].isToMany && !relationships[place].isTransient {
+      fields.append(Field(name: relationships[place].name, kind: .reference))
     }
     // Names break ties, so that a model's order of declaration does not show in its stores.
-    return fields.sorted {
-      ($1.kind.fixedWidth ?? 0, $0.name) < ($0.kind.fixedWidth ?? 0, $1.name)
+    fields.sort {
+      let (left, right) = ($0.kind.fixedWidth ?? 0, $1.kind.fixedWidth ?? 0)
+      return left != right ? left > right : $0.name < $1.name
     }
+    return fields
   }
 
   /// The number of the layout that follows, which no row has.
   var nextNumber: UInt16 {
-    let used = Set(older.map(\.layout.number)).union([number])
     var next = number &+ 1
-    while used.contains(next) { next &+= 1 }
+    while next == number || older.contains(where: { $0.layout.number == next }) { next &+= 1 }
     return next
   }
 

@@ -89,7 +89,7 @@ struct RowTransformation: Sendable {
     }
     // A row with nothing but the constants: its fixed part is the template, its variable fields are
     // the constants' bytes.
-    var writer = RowWriter(new)
+    let writer = RowWriter(new)
     try writer.write(version: 0) { field in
       switch sources[field] {
       case .constant(let value), .copyOrDefault(_, let value): .value(value)
@@ -97,10 +97,10 @@ struct RowTransformation: Sendable {
       case .copy, .link, .absent: nil
       }
     }
-    var template = Array(writer.bytes[..<new.offsetsStart])
-    template[2] = 0
-    let constants = writer.bytes
-    try constants.withUnsafeBytes { bytes in
+    var template: [UInt8] = []
+    try writer.withBytes { bytes in
+      template = Array(bytes[..<new.offsetsStart])
+      template[2] = 0
       let row = try RowReader(bytes, layout: new)
       for (field, source) in sources.enumerated() {
         if let width = new.fields[field].kind.fixedWidth {

@@ -6,8 +6,8 @@ import QuireModel
   import Foundation
 #endif
 
-/// Builds rows of one layout, one after the other, in a buffer it keeps.
-struct RowWriter {
+/// Builds rows of one layout, one after the other, in memory it keeps.
+final class RowWriter {
   enum Field {
     case value(AttributeValue)
     case reference(Reference)
@@ -16,46 +16,73 @@ struct RowWriter {
   }
 
   let layout: RowLayout
-  private(set) var bytes: [UInt8] = []
-  private var values: [UInt8] = []
-  private var ends: [Int] = []
+  // Private, and no call leads back here while they change.
+  @exclusivity(unchecked) private var memory: UnsafeMutableRawBufferPointer
+  /// How much of the memory the row takes.
+  @exclusivity(unchecked) private var count = 0
+  /// Where the variable fields end, counted from the first one's start.
+  @exclusivity(unchecked) private var ends: [Int] = []
 
-  init(_ layout: RowLayout) { self.layout = layout }
+  init(_ layout: RowLayout) {
+    self.layout = layout
+    memory = .allocate(
+      byteCount: max(256, 2 * (layout.offsetsStart + 4 * layout.variableCount)), alignment: 16)
+  }
 
-  /// Builds a row in ``bytes``.
+  deinit { memory.deallocate() }
+
+  /// Calls `body` with the row that was built last; the bytes are valid within the call.
+  func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    try withExtendedLifetime(self) {
+      try body(UnsafeRawBufferPointer(rebasing: memory[..<count]))
+    }
+  }
+
+  /// Where the variable fields begin in a row that is not wide.
+  private var valuesStart: Int { layout.offsetsStart + 2 * layout.variableCount }
+
+  /// Builds a row, to be read by ``withBytes(_:)``.
   ///
   /// - Parameter field: what the field with this index holds; `nil` for no value.
   /// - Throws: ``RowError`` when a value is not of its field's kind or out of its range.
-  mutating func write(
+  func write(
     version: UInt32, _ field: (Int) throws -> Field?
   ) throws {
-    bytes.removeAll(keepingCapacity: true)
-    values.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
-    bytes.append(contentsOf: repeatElement(0, count: layout.offsetsStart))
+    count = valuesStart
+    memory[..<count].initializeMemory(as: UInt8.self, repeating: 0)
     store(layout.number, at: 0)
     store(version, at: 4)
     for index in layout.fields.indices {
       if let content = try field(index) {
         try put(content, index)
       } else {
-        bytes[RowLayout.headerByteCount + index >> 3] |= 1 << UInt8(index & 7)
+        memory[RowLayout.headerByteCount + index >> 3] |= 1 << UInt8(index & 7)
       }
-      if layout.fields[index].kind.fixedWidth == nil { ends.append(values.count) }
+      if layout.fields[index].kind.fixedWidth == nil { ends.append(count - valuesStart) }
     }
-    let isWide = values.count > Int(UInt16.max)
-    if isWide { bytes[2] |= RowLayout.wideOffsetsFlag }
+    if count - valuesStart > Int(UInt16.max) { return makeWide() }
+    var place = layout.offsetsStart
     for end in ends {
-      if isWide {
-        withUnsafeBytes(of: UInt32(end).littleEndian) { bytes.append(contentsOf: $0) }
-      } else {
-        withUnsafeBytes(of: UInt16(end).littleEndian) { bytes.append(contentsOf: $0) }
-      }
+      store(UInt16(truncatingIfNeeded: end), at: place)
+      place += 2
     }
-    bytes.append(contentsOf: values)
   }
 
-  private mutating func put(_ content: Field, _ index: Int) throws {
+  /// Gives the end offsets 32 bits each, as the values are longer than 16 can say.
+  private func makeWide() {
+    let growth = 2 * layout.variableCount
+    reserve(growth)
+    copy(
+      UnsafeRawBufferPointer(rebasing: memory[valuesStart..<count]), to: valuesStart + growth)
+    count += growth
+    memory[2] |= RowLayout.wideOffsetsFlag
+    for (index, end) in ends.enumerated() {
+      store(UInt32(truncatingIfNeeded: end), at: layout.offsetsStart + 4 * index)
+    }
+  }
+
+  private func put(_ content: Field, _ index: Int) throws {
     let kind = layout.fields[index].kind
     switch content {
     case .reference(let reference):
@@ -67,21 +94,21 @@ struct RowWriter {
       }
       if let width = kind.fixedWidth {
         let start = reader.layout.places[source]
-        for offset in 0..<width {
-          bytes[layout.places[index] + offset] = reader.bytes[start + offset]
-        }
+        copy(
+          UnsafeRawBufferPointer(rebasing: reader.bytes[start..<start + width]),
+          to: layout.places[index])
       } else {
-        values.append(contentsOf: reader.variable(source))
+        append(reader.variable(source))
       }
     case .value(let value):
       try put(value, kind, index)
     }
   }
 
-  private mutating func put(_ value: AttributeValue, _ kind: FieldKind, _ index: Int) throws {
+  private func put(_ value: AttributeValue, _ kind: FieldKind, _ index: Int) throws {
     let place = layout.places[index]
     switch (value, kind) {
-    case (.boolean(let flag), .boolean): bytes[place] = flag ? 1 : 0
+    case (.boolean(let flag), .boolean): store(flag ? 1 : 0 as UInt8, at: place)
     case (.integer(let number), .integer16): store(try narrow(number, index) as Int16, at: place)
     case (.integer(let number), .integer32): store(try narrow(number, index) as Int32, at: place)
     case (.integer(let number), .integer64): store(number, at: place)
@@ -89,17 +116,13 @@ struct RowWriter {
     case (.float(let number), .float): store(number.bitPattern, at: place)
     case (.date(let date), .date):
       store(date.timeIntervalSinceReferenceDate.bitPattern, at: place)
-    case (.uuid(let uuid), .uuid):
-      withUnsafeBytes(of: uuid.uuid) { source in
-        for offset in 0..<16 { bytes[place + offset] = source[offset] }
-      }
-    case (.string(let text), .string): values.append(contentsOf: text.utf8)
+    case (.uuid(let uuid), .uuid): withUnsafeBytes(of: uuid.uuid) { copy($0, to: place) }
+    case (.string(let text), .string): append(text)
     case (.binary(let data), .binary), (.transformed(let data), .transformed):
-      values.append(contentsOf: data)
-    case (.decimal(let number), .decimal): values.append(contentsOf: number.rowText.utf8)
-    case (.uri(let url), .uri), (.objectID(let url), .objectID):
-      values.append(contentsOf: url.absoluteString.utf8)
-    case (.composite, .composite): values.append(contentsOf: value.archived())
+      data.withUnsafeBytes { append($0) }
+    case (.decimal(let number), .decimal): append(number.rowText)
+    case (.uri(let url), .uri), (.objectID(let url), .objectID): append(url.absoluteString)
+    case (.composite, .composite): value.archived().withUnsafeBytes { append($0) }
     default: throw mismatch(index, "\(value)")
     }
   }
@@ -114,10 +137,36 @@ struct RowWriter {
     return RowError(reason: "the field \(field.name) of kind \(field.kind) cannot hold \(found)")
   }
 
-  private mutating func store(_ integer: some FixedWidthInteger, at offset: Int) {
-    bytes.withUnsafeMutableBytes {
-      $0.storeBytes(of: integer.littleEndian, toByteOffset: offset, as: type(of: integer))
+  // MARK: Bytes
+
+  private func append(_ text: String) {
+    let isDone: Void? = text.utf8.withContiguousStorageIfAvailable {
+      append(UnsafeRawBufferPointer($0))
     }
+    if isDone == nil { Array(text.utf8).withUnsafeBytes { append($0) } }
+  }
+
+  private func append(_ values: UnsafeRawBufferPointer) {
+    reserve(values.count)
+    copy(values, to: count)
+    count += values.count
+  }
+
+  private func copy(_ source: UnsafeRawBufferPointer, to offset: Int) {
+    UnsafeMutableRawBufferPointer(rebasing: memory[offset...]).copyMemory(from: source)
+  }
+
+  private func reserve(_ additional: Int) {
+    guard count + additional > memory.count else { return }
+    let larger = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: max(count + additional, 2 * memory.count), alignment: 16)
+    larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<count]))
+    memory.deallocate()
+    memory = larger
+  }
+
+  private func store<Integer: FixedWidthInteger>(_ integer: Integer, at offset: Int) {
+    memory.storeBytes(of: integer.littleEndian, toByteOffset: offset, as: Integer.self)
   }
 }
 

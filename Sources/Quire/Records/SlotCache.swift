@@ -15,16 +15,25 @@ final class SlotCache: Sendable {
   }
 
   private static let limit = 256
-  private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+  /// A box, as most caches stay without an entry, and to make or destroy even an empty dictionary
+  /// of this type costs a process a search for the conformance of its keys.
+  private final class Table {
+    var entries: [ObjectIdentifier: Entry] = [:]
+  }
+
+  private let table = Mutex<Table?>(nil)
 
   func slot(of keyPath: AnyKeyPath) -> Int? {
-    entries.withLock { $0[ObjectIdentifier(keyPath)]?.slot }
+    table.withLock { $0?.entries[ObjectIdentifier(keyPath)]?.slot }
   }
 
   func remember(_ keyPath: AnyKeyPath, slot: Int) {
     let entry = Entry(keyPath: keyPath, slot: slot)
-    entries.withLock { entries in
-      if entries.count < Self.limit { entries[ObjectIdentifier(entry.keyPath)] = entry }
+    self.table.withLock { table in
+      let known = table ?? Table()
+      table = known
+      guard known.entries.count < Self.limit else { return }
+      known.entries[ObjectIdentifier(entry.keyPath)] = entry
     }
   }
 }

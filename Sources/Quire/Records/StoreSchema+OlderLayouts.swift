@@ -89,10 +89,11 @@ extension StoreSchema {
       let olderCount = try reader.readCount(minimumWidth: 6)
       guard olderCount > 0 else { throw reader.failure("an older layout") }
       for _ in 0..<olderCount {
-        older.append(try OlderLayout(from: &reader, to: layout))
-      }
-      guard Set(older.map(\.layout.number) + [layout.number]).count == olderCount + 1 else {
-        throw reader.failure("layouts of different numbers")
+        let next = try OlderLayout(from: &reader, to: layout)
+        let number = next.layout.number
+        guard number != layout.number, !older.contains(where: { $0.layout.number == number })
+        else { throw reader.failure("layouts of different numbers") }
+        older.append(next)
       }
       entities[index].layout = RowLayout(
         number: layout.number, fields: layout.fields, older: older)

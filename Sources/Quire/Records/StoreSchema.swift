@@ -112,6 +112,26 @@ extension StoreSchema {
     return writer.bytes
   }
 
+  /// Whether the store's copy of its model is this one, under this name unless there is none.
+  static func hasModel(
+    _ archive: [UInt8], versionName: String?, in reader: some TreeReader
+  ) throws -> Bool {
+    func has(_ bytes: some Sequence<UInt8>, _ key: String) throws -> Bool {
+      let value = try reader.indexTree(tree)?.value(for: Array(key.utf8))
+      return value?.withBytes { $0.elementsEqual(bytes) } ?? false
+    }
+    return try has(archive, "model") && versionName.map { try has($0.utf8, "version") } ?? true
+  }
+
+  /// Exchanges the store's copy of its model for an equal one.
+  static func putModel(
+    _ archive: [UInt8], versionName: String?, in transaction: WriteTransaction
+  ) throws {
+    guard let tree = try transaction.mutableIndexTree(tree) else { throw damaged("is missing") }
+    try tree.put(archive, for: Array("model".utf8))
+    if let versionName { try tree.put(Array(versionName.utf8), for: Array("version".utf8)) }
+  }
+
   private static let migrationsKey = "migrations"
 
   /// Enters a migration, in the transaction that makes it true, after the schema was written.

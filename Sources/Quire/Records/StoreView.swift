@@ -7,8 +7,9 @@ import QuireStorage
 final class StoreView {
   let entities: StoreEntities
   let snapshot: Snapshot
-  private var rowTrees: [RecordTree??]
-  private var linkTrees: [UInt16: LinkReader?] = [:]
+  // Private, and no call leads back here while they change.
+  @exclusivity(unchecked) private var rowTrees: [RecordTree??]
+  @exclusivity(unchecked) private var linkTrees: [UInt16: LinkReader?] = [:]
 
   init(_ entities: StoreEntities, _ snapshot: Snapshot) {
     self.entities = entities

@@ -5,34 +5,62 @@ import QuireStorage
 final class StoreWriter {
   let transaction: WriteTransaction
   let entities: StoreEntities
-  private var rowTrees: [UInt16: MutableRecordTree] = [:]
-  private var lastRows: (number: UInt16, tree: MutableRecordTree)?
-  private var linkTrees: [UInt16: MutableIndexTree] = [:]
-  private var keys: KeyCounters
+  // Private, and no call leads back here while they change.
+  /// By the entity's number, as far as they were asked for.
+  @exclusivity(unchecked) private var rowTrees: [MutableRecordTree?] = []
+  @exclusivity(unchecked) private var linkTrees: [UInt16: MutableIndexTree] = [:]
+  @exclusivity(unchecked) private var keys: KeyCounters
 
-  init(_ transaction: WriteTransaction, _ entities: StoreEntities) {
+  /// Where links wait that need not be in their trees yet.
+  private let deferred: DeferredLinks?
+
+  init(
+    _ transaction: WriteTransaction, _ entities: StoreEntities,
+    deferring deferred: DeferredLinks? = nil
+  ) {
     self.transaction = transaction
     self.entities = entities
     keys = KeyCounters(transaction)
+    self.deferred = deferred
   }
 
   // MARK: Rows
 
-  func rows(of stored: StoredEntity) throws -> MutableRecordTree {
-    // Rows come entity by entity.
-    if let lastRows, lastRows.number == stored.number { return lastRows.tree }
-    let tree = try openRows(of: stored)
-    lastRows = (stored.number, tree)
-    return tree
+  /// Writes the row of an object, in the place of the one that it had.
+  ///
+  /// With ``removeRow(at:in:)`` the only way in which a save or an import changes rows: what a
+  /// store keeps of rows besides follows from here.
+  ///
+  /// - Returns: whether there was one.
+  @discardableResult
+  func putRow(_ row: RowWriter, at reference: Reference, in storage: EntityStorage) throws -> Bool {
+    let rows = try rows(of: storage.stored)
+    return try row.withBytes { try rows.put($0, for: reference.key) }
   }
 
-  private func openRows(of stored: StoredEntity) throws -> MutableRecordTree {
-    if let tree = rowTrees[stored.number] { return tree }
+  /// Removes the row of an object, if there is one.
+  func removeRow(at reference: Reference, in storage: EntityStorage) throws {
+    _ = try rows(of: storage.stored).remove(reference.key)
+  }
+
+  private func rows(of stored: StoredEntity) throws -> MutableRecordTree {
+    if let tree = openRows(stored.number) { return tree }
     let tree =
       try transaction.mutableRecordTree(stored.rowTree)
       ?? transaction.createRecordTree(stored.rowTree)
-    rowTrees[stored.number] = tree
+    note(tree, stored.number)
     return tree
+  }
+
+  private func openRows(_ number: UInt16) -> MutableRecordTree? {
+    Int(number) < rowTrees.count ? rowTrees[Int(number)] : nil
+  }
+
+  private func note(_ tree: MutableRecordTree, _ number: UInt16) {
+    if rowTrees.count <= Int(number) {
+      rowTrees += Array(repeating: nil, count: Int(number) + 1 - rowTrees.count)
+    }
+    rowTrees[Int(number)] = tree
   }
 
   /// Whether the row exists; makes no tree.
@@ -48,16 +76,22 @@ final class StoreWriter {
   /// - Returns: `nil` when there is no such row.
   func withRow<R>(_ reference: Reference, _ body: (RowReader) throws -> R) throws -> R? {
     guard let storage = entities.storage(of: reference),
-      let tree = try existingRows(of: storage.stored),
-      let value = try tree.value(for: reference.key)
+      let tree = try existingRows(of: storage.stored)
     else { return nil }
-    return try Row(value, layout: storage.layout).withReader(body)
+    return try tree.withValue(for: reference.key) { bytes in
+      if RowReader.isCurrent(bytes, storage.layout) {
+        return try body(try RowReader(current: bytes, storage.layout))
+      }
+      let scratch = RowScratch()
+      defer { withExtendedLifetime(scratch) {} }
+      return try body(try RowReader(bytes, layout: storage.layout, scratch))
+    }
   }
 
   private func existingRows(of stored: StoredEntity) throws -> MutableRecordTree? {
-    if let tree = rowTrees[stored.number] { return tree }
+    if let tree = openRows(stored.number) { return tree }
     guard let tree = try transaction.mutableRecordTree(stored.rowTree) else { return nil }
-    rowTrees[stored.number] = tree
+    note(tree, stored.number)
     return tree
   }
 
@@ -85,6 +119,7 @@ final class StoreWriter {
   }
 
   private func existingLinks(_ link: StoredEntity.Link) throws -> MutableIndexTree? {
+    if let deferred, deferred.contains(link) { try settle(link, deferred) }
     if let tree = linkTrees[link.number] { return tree }
     guard let tree = try transaction.mutableIndexTree(link.tree) else { return nil }
     linkTrees[link.number] = tree
@@ -92,9 +127,28 @@ final class StoreWriter {
   }
 
   func addLink(_ link: StoredEntity.Link, from owner: Int64, to member: Reference) throws {
+    if let deferred, !link.isOrdered { return deferred.add(link, from: owner, to: member) }
     var key = LinkKey(owner: owner, member: member)
     if link.isOrdered { key.position = try nextPosition(link, of: owner) }
     try links(link).put([], for: key.bytes(isOrdered: link.isOrdered))
+  }
+
+  /// Puts all links that wait where they belong.
+  func settleLinks() throws {
+    guard let deferred else { return }
+    for link in deferred.links { try settle(link, deferred) }
+  }
+
+  private func settle(_ link: StoredEntity.Link, _ deferred: DeferredLinks) throws {
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    if let tree = try linkTrees[link.number] ?? transaction.mutableIndexTree(link.tree) {
+      linkTrees[link.number] = tree
+      try deferred.take(link) { try tree.put(nothing, for: $0) }
+    } else {
+      linkTrees[link.number] = try transaction.buildIndexTree(link.tree) { builder in
+        try deferred.take(link) { try builder.append(nothing, for: $0) }
+      }
+    }
   }
 
   /// The position behind all links of an owner.

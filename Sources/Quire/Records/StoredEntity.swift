@@ -28,7 +28,10 @@ struct StoredEntity: Hashable, Sendable {
 
   /// The to-many relationships of the entity that a store keeps, in the order of their names.
   static func storedLinks(of entity: EntityDescription) -> [RelationshipDescription] {
-    entity.relationships.filter { $0.isToMany && !$0.isTransient }.sorted { $0.name < $1.name }
+    let all = entity.relationships
+    // By places, since descriptions are large: a loop over them would copy each.
+    return all.indices.filter { all[$0].isToMany && !all[$0].isTransient }
+      .sorted { all[$0].name < all[$1].name }.map { all[$0] }
   }
 }
 

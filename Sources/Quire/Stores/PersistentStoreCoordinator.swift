@@ -21,7 +21,9 @@ public final class PersistentStoreCoordinator: Sendable {
   /// A coordinator for a model that has one version.
   ///
   /// - Parameter classes: the classes of the model's objects. Each names its entity
-  ///   (``ManagedObject/entityName``); entities without a class have plain managed objects.
+  ///   (``ManagedObject/entityName``), or is named by it
+  ///   (``EntityDescription/managedObjectClassName``); entities without a class have that of their
+  ///   nearest ancestor, or plain managed objects.
   public convenience init(
     managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = []
   ) {

@@ -60,7 +60,7 @@ package final class StoreBuilder {
         .persistentStoreSave,
         "\(object.key) is not a key: keys run from 1 to \(Reference.maximumKey)")
     }
-    var row = RowWriter(storage.layout)
+    let row = RowWriter(storage.layout)
     try row.write(version: max(version, 1)) { field in
       let name = storage.layout.fields[field].name
       if storage.layout.fields[field].kind == .reference {
@@ -68,7 +68,7 @@ package final class StoreBuilder {
       }
       return attributes[name].map(RowWriter.Field.value)
     }
-    if try writer.rows(of: storage.stored).put(row.bytes, for: object.key) {
+    if try writer.putRow(row, at: try reference(object), in: storage) {
       throw PersistenceError(
         .persistentStoreSave, "\(object.entityName) \(object.key) was added before")
     }

@@ -16,10 +16,6 @@ public let StoreUUIDKey = "NSStoreUUID"
 /// The raw value of the store's ``StoreType``. Cannot be set.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let StoreTypeKey = "NSStoreType"
-/// The version hashes of the model that wrote the store: `[String: Data]`, by entity. What is set
-/// here is passed over.
-// swift-format-ignore: AlwaysUseLowerCamelCase
-public let StoreModelVersionHashesKey = "NSStoreModelVersionHashes"
 /// The version identifiers of that model: `[String]`. What is set here is passed over.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let StoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
@@ -151,9 +147,11 @@ extension PersistentStore {
 
   /// Commits a save, and with it the metadata that were set since the last.
   ///
+  /// - Returns: the store as this commit left it.
   /// - Throws: also when the store has left its coordinator since the transaction began: what would
   ///   be committed now, nobody would find.
-  func commit(_ transaction: WriteTransaction) throws {
+  @discardableResult
+  func commit(_ transaction: WriteTransaction) throws -> Snapshot {
     guard !entities.isRetired else {
       throw PersistenceError(
         .persistentStoreSave,
@@ -161,13 +159,14 @@ extension PersistentStore {
     }
     let (pending, count) = metadataState.withLock { ($0.pending, $0.setCount) }
     if let pending { try StoreSchema.replaceMetadata(by: pending, in: transaction) }
-    try transaction.commit()
-    guard let pending else { return }
+    let snapshot = try transaction.commitAndShow()
+    guard let pending else { return snapshot }
     metadataState.withLock { state in
       state.saved = pending
       // Others may have been set meanwhile.
       if state.setCount == count { state.pending = nil }
     }
+    return snapshot
   }
 
   /// Saves metadata alone, if some were set since the last save.

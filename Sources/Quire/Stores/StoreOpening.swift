@@ -77,7 +77,10 @@ struct StoreOpening {
       try createSchema(in: pages)
       return nil
     }
-    guard let path = try migrationPath(for: snapshot) else { return nil }
+    guard let path = try migrationPath(for: snapshot) else {
+      try refreshModel(in: pages, snapshot)
+      return nil
+    }
     guard !options.isReadOnly else {
       let version = path.steps.first?.source.name ?? model.currentVersion.name
       throw PersistenceError(
@@ -86,6 +89,20 @@ struct StoreOpening {
     }
     return try MigrationRun(path: path, options: options, url: url, fileSystem: fileSystem)
       .run(in: pages)
+  }
+
+  /// Brings the store's copy of the model up to date, for tools and for migrations to come: what no
+  /// version hash counts (default values, rules, indexes, user info) has changed without one.
+  private func refreshModel(in pages: PageStore, _ snapshot: Snapshot) throws {
+    if options.isReadOnly { return }
+    let name = model.hasNamedVersions ? model.currentVersion.name : nil
+    let archive = ModelArchive.encode(model.current)
+    if try StoreSchema.hasModel(archive, versionName: name, in: snapshot) { return }
+    try pages.write { transaction in
+      // Somebody may have migrated it meanwhile; opening will find that out.
+      guard try StoreSchema.matches(binding.hashBytes, in: transaction) else { return }
+      try StoreSchema.putModel(archive, versionName: name, in: transaction)
+    }
   }
 
   /// The steps that the store needs before it can be opened; `nil` when it has the current version.

@@ -11,7 +11,9 @@ final class PageMemory: @unchecked Sendable {
 
   /// Memory with arbitrary content.
   init(byteCount: Int) {
-    base = .allocate(byteCount: byteCount, alignment: 64)
+    // Asking for whole cache lines costs several times an ordinary allocation, and a row that is
+    // copied out of its page has no use for them.
+    base = .allocate(byteCount: byteCount, alignment: byteCount < 512 ? 16 : 64)
     self.byteCount = byteCount
   }
 

@@ -48,7 +48,7 @@ final class LogWriter {
   private let imageByteLimit: Int
   private var buffer = PageMemory(byteCount: 0)
 
-  /// Creates the log and, with full or ordered durability, makes it durable, header and name.
+  /// Makes the log's file, and nothing in it: see ``begin(for:identity:path:in:durability:)``.
   init(
     creating path: String, identity: StoreIdentity, pageSize: Int, epoch: UInt64,
     in fileSystem: any FileSystem, durability: Durability, imageByteLimit: Int
@@ -63,7 +63,20 @@ final class LogWriter {
       offset: LogFormat.recordsStart, chain: checksum.logChainStart(epoch: epoch))
     allocated = LogFormat.initialByteCount
     file = try fileSystem.open(path, .create)
-    let start = PageMemory(byteCount: LogFormat.initialByteCount)
+  }
+
+  /// Writes the header and, with full or ordered durability, makes it durable, and the log's name.
+  ///
+  /// With full durability there is room for the first record at once: its sync need not write the
+  /// file's length then.
+  func begin(
+    for record: Record, identity: StoreIdentity, path: String, in fileSystem: any FileSystem,
+    durability: Durability
+  ) throws(StorageError) {
+    while fillsAhead, allocated < tail.offset + record.byteCount, allocated < 1 << 20 {
+      allocated *= 2
+    }
+    let start = PageMemory(byteCount: allocated)
     start.base.initializeMemory(as: UInt8.self, repeating: 0, count: start.byteCount)
     LogWriter.encodeHeader(identity, pageSize: pageSize, epoch, checksum, in: start.base)
     try file.write(start, at: 0)

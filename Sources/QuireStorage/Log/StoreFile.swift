@@ -148,10 +148,9 @@ final class StoreFile: @unchecked Sendable {
     }
   }
 
-  /// The log; before the first commit after opening it is created, and a meta page says so.
+  /// The log; before the first commit after opening a file for it.
   func openLog() throws(Failure) -> LogWriter {
     if let log { return log }
-    let created: LogWriter
     do throws(StorageError) {
       // What lies under the log's name may be that of another store, which has the name now.
       guard try nameHolder() == .us else { throw StorageError.notFound(path: path) }
@@ -166,10 +165,21 @@ final class StoreFile: @unchecked Sendable {
       if meta.epoch == 0, try fileSystem.identifier(of: logPath) != nil {
         try fileSystem.remove(logPath)
       }
-      created = try LogWriter(
+      return try LogWriter(
         creating: logPath, identity: identity, pageSize: pageSize,
         epoch: meta.epoch + 1, in: fileSystem, durability: durability,
         imageByteLimit: imageByteLimit)
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  /// Before the first commit after opening: begins the log, and writes a meta page that says so.
+  private func begin(_ created: LogWriter, for record: LogWriter.Record) throws(Failure) {
+    do throws(StorageError) {
+      try created.begin(
+        for: record, identity: identity, path: StoreFile.logPath(of: path), in: fileSystem,
+        durability: durability)
     } catch {
       // What there is of it, no meta page demands; the next commit begins it again.
       throw Failure(error)
@@ -188,7 +198,6 @@ final class StoreFile: @unchecked Sendable {
       throw .unknown(error)
     }
     log = created
-    return created
   }
 
   /// Writes the newest meta page to where it is once more, and makes it durable.
@@ -205,6 +214,7 @@ final class StoreFile: @unchecked Sendable {
 
   /// Writes a record; with full durability it is to be synced before it counts.
   func append(_ record: LogWriter.Record, to log: LogWriter) throws(Failure) {
+    if self.log == nil { try begin(log, for: record) }
     do throws(StorageError) {
       try log.append(record)
     } catch {

@@ -40,7 +40,7 @@ final class PageCache: @unchecked Sendable {
     /// The page after the last one that was read, to see that reading goes in order.
     var nextInOrder = PageID(0)
     /// Directories that were replaced by larger ones: readers may be at them. Small, and few.
-    var oldDirectories: [UnsafeMutablePointer<Atomic<UInt>>] = []
+    var oldDirectories: [UnsafeMutableRawPointer] = []
   }
 
   /// - Parameter mapCommit: the commit of the first page map in the file.
@@ -136,7 +136,7 @@ final class PageCache: @unchecked Sendable {
       for other in 1...PageCache.capacity(of: current) {
         larger[other].store(current[other].load(ordering: .relaxed), ordering: .relaxed)
       }
-      filling.oldDirectories.append(current)
+      filling.oldDirectories.append(UnsafeMutableRawPointer(current))
       directory.store(UInt(bitPattern: UnsafeRawPointer(larger)), ordering: .releasing)
       current = larger
     }

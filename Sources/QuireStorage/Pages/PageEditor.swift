@@ -12,7 +12,7 @@ final class PageEditor {
   private var scratch: PageMemory?
   private var usesSecondChildRoom = false
   /// The way from the root to the node at hand; kept here so that its memory is reused.
-  var path: [PathStep] = []
+  @exclusivity(unchecked) var path: [PathStep] = []
   /// Set when a change failed half-way: the transaction can then only be aborted.
   var failure: StorageError?
 
@@ -124,7 +124,7 @@ final class PageEditor {
   /// Whether pages went around the log, which must be on disk before the commit is.
   var hasDirectPages: Bool { direct?.hasWritten ?? false }
 
-  private var dropped: [PageWord] = []
+  @exclusivity(unchecked) private var dropped: [PageWord] = []
 
   /// Frees what the last operation dropped.
   func freeDropped() {

@@ -78,10 +78,7 @@ extension ManagedObjectModel {
   public convenience init(contentsOf url: URL) throws(XcodeModelError) {
     let loaded = try XcodeModel(contentsOf: url).model
     do {
-      try self.init(
-        entities: loaded.entities.map(\.declaration),
-        versionIdentifiers: loaded.versionIdentifiers, configurations: loaded.configurations,
-        fetchRequestTemplates: loaded.fetchRequestTemplates)
+      try self.init(loaded.declaration)
     } catch {
       throw XcodeModelError(file: url.path, reason: .inconsistent(error))
     }

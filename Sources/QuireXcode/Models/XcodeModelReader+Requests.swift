@@ -28,7 +28,13 @@ extension XcodeModelReader {
     request.returnsDistinctResults =
       either("returnDistinctResults", "returnsDistinctResults", &fields)
     notes += fields.finish()
-    for child in element.children where child.name != "userInfo" { noteUnknown(child) }
+    for child in element.children {
+      if child.name == "userInfo" {
+        request.userInfo = userInfo(child)
+      } else {
+        noteUnknown(child)
+      }
+    }
     return request
   }
 

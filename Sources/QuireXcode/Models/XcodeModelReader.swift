@@ -10,10 +10,8 @@ struct XcodeModelReader {
   var notes: [XcodeModelNote] = []
   var composites: [String: XcodeElement] = [:]
 
-  private var entities: [Entity] = []
+  private var model = ModelDeclaration()
   private var entityLines: [String: Int] = [:]
-  private var configurations: [String: [String]] = [:]
-  private var requests: [FetchRequestTemplate] = []
 
   init(file: String) { self.file = file }
 
@@ -33,12 +31,12 @@ struct XcodeModelReader {
       if let name = child.attributes["name"] { composites[name] = child }
     }
     for child in root.children { try read(childOfModel: child) }
-    XcodeInverses(entities: entities, lines: entityLines).settle(&entities, &notes)
-    notes.sort { $0.line < $1.line }
+    model.versionIdentifiers = identifier.map { [$0] } ?? []
+    XcodeInverses(entities: model.entities, lines: entityLines).settle(&model.entities, &notes)
     do {
-      return try ManagedObjectModel(
-        entities: entities, versionIdentifiers: identifier.map { [$0] } ?? [],
-        configurations: configurations, fetchRequestTemplates: requests)
+      let checked = try XcodeReferences(lines: entityLines).settle(&model, &notes)
+      notes.sort { $0.line < $1.line }
+      return checked
     } catch {
       throw XcodeModelError(file: file, reason: .inconsistent(error))
     }
@@ -49,16 +47,17 @@ struct XcodeModelReader {
     case "entity":
       let entity = try entity(child)
       entityLines[entity.name] = child.line
-      entities.append(entity)
+      model.entities.append(entity)
     case "fetchRequest":
-      if let request = try fetchRequest(child) { requests.append(request) }
+      if let request = try fetchRequest(child) { model.fetchRequestTemplates.append(request) }
     case "configuration":
       var fields = XcodeFields(child)
       let name = try required("name", &fields)
       fields.skip("usedWithCloudKit", "usedWithSwiftData")
       notes += fields.finish()
-      configurations[name] = child.children.compactMap { $0.attributes["name"] }
+      model.configurations[name] = child.children.compactMap { $0.attributes["name"] }
       for other in child.children where other.name != "memberEntity" { noteUnknown(other) }
+    case "userInfo": model.userInfo = userInfo(child)
     case "elements", "compositeAttribute", "composite": break
     default: noteUnknown(child)
     }

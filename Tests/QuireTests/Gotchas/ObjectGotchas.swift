@@ -135,7 +135,7 @@ import Testing
       try context.save()
       let versions = [artist.version, show.version]
       artist.name = "Ada"
-      // show.artists = [artist]
+      show.artists = [artist]
       #expect(context.hasChanges && artist.isUpdated)
       #expect(!artist.hasPersistentChangedValues && artist.changedValues().isEmpty)
       try context.save()

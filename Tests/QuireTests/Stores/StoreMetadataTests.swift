@@ -25,6 +25,9 @@ import Testing
       let metadata = coordinator.metadata(for: store)
       #expect(metadata[StoreUUIDKey] as? String == store.identifier.uuidString)
       #expect(metadata[StoreTypeKey] as? String == store.type.rawValue)
+      #expect(model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
+      let other = try ManagedObjectModel { Entity("Artist") { Attribute("name", .string) } }
+      #expect(!other.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
       let hashes = try #require(metadata[StoreModelVersionHashesKey] as? [String: Data])
       #expect(hashes.count == model.entities.count)
       #expect(hashes["Artist"] == Data(model.entityVersionHashesByName["Artist"]?.bytes ?? []))

@@ -89,8 +89,11 @@ import Testing
       """
       <entity name="A">
         <attribute name="x" attributeType="String"/>
+        <attribute name="y" attributeType="String"/>
         <fetchedProperty name="same" optional="YES">
-          <fetchRequest name="f" entity="A" predicateString="x == $FETCH_SOURCE.x"/>
+          <fetchRequest name="f" entity="A" predicateString="x == $FETCH_SOURCE.x">
+            <userInfo><entry key="q" value="r"/></userInfo>
+          </fetchRequest>
         </fetchedProperty>
         <fetchIndex name="byX">
           <fetchIndexElement property="x" type="RTree" order="descending"/>
@@ -113,6 +116,7 @@ import Testing
     let property = try #require(entity.declaration.fetchedProperties.first)
     #expect(property.name == "same" && property.isOptional)
     #expect(property.request.predicateFormat == "x == $FETCH_SOURCE.x")
+    #expect(property.request.userInfo == ["q": "r"])
     let index = try #require(entity.declaration.indexes.first)
     #expect(index.elements.map(\.kind) == [.rTree, .binary])
     #expect(index.elements.map(\.isAscending) == [false, true])
@@ -125,6 +129,51 @@ import Testing
     #expect(request.name == "all" && request.fetchLimit == 5 && request.resultType == 2)
     #expect(request.includesSubentities && request.returnsDistinctResults)
     #expect(!request.includesPendingChanges)
+  }
+
+  @Test func `what leads nowhere is left out and noted where no value depends on it`() throws {
+    let model = try load(
+      """
+      <entity name="A">
+        <attribute name="x" attributeType="String" regularExpressionString="(" minValueString="2" \
+      maxValueString="many"/>
+        <fetchIndex name="byZ"><fetchIndexElement property="z" type="Binary"/></fetchIndex>
+        <fetchIndex name="byX"><fetchIndexElement property="x" type="Binary"/></fetchIndex>
+        <fetchedProperty name="odd">
+          <fetchRequest name="f" entity="A" predicateString="z == 1"/>
+        </fetchedProperty>
+      </entity>
+      <fetchRequest name="gone" entity="B"/>
+      <fetchRequest name="unreadable" entity="A" predicateString="x =="/>
+      <configuration name="Cloud"><memberEntity name="B"/><memberEntity name="A"/></configuration>
+      """)
+    #expect(model.notes.count == 7)
+    #expect(model.notes.allSatisfy { $0.text.hasSuffix(": left out") })
+    #expect(
+      model.notes.contains { $0.text.contains("names the property z in its index byZ") },
+      "\(model.notes)")
+    let entity = try #require(model.model.entity(named: "A"))
+    #expect(entity.attribute(named: "x")?.validation == AttributeValidation())
+    #expect(entity.indexes.map(\.name) == ["byX"])
+    #expect(entity.fetchedProperties.isEmpty)
+    #expect(model.model.fetchRequestTemplates.isEmpty)
+    #expect(model.model.configurations == ["Cloud": ["A"]])
+  }
+
+  @Test func `a derivation or a constraint that leads nowhere is an error`() throws {
+    for element in [
+      """
+      <attribute name="x" attributeType="String" derived="YES" derivationExpression="z.@count"/>
+      """,
+      """
+      <uniquenessConstraints><uniquenessConstraint><constraint value="z"/></uniquenessConstraint>
+      </uniquenessConstraints>
+      """,
+    ] {
+      #expect(throws: XcodeModelError.self) {
+        try load("<entity name=\"A\">\(element)</entity>")
+      }
+    }
   }
 
   @Test func `a composite attribute has the elements of the definition it names`() throws {

@@ -33,7 +33,8 @@ struct Workload: Sendable {
     .kviSeqPut, .kviRandPut, .kviRandGet, .kviScan, .kviBulk,
     .kvLargeScan, .kvLargeUpdate,
     .durableCommit, .durableCommit8, .concurrency, .kvOpenCloseSmall, .kvOpenClose,
-    .objInsert, .objFetchAll, .objUpdate,
+    .objInsert, .objInsertBatched, .objFetchAll, .objFetchFaults, .objFetchByID, .objFilterAndSort,
+    .objTraverse, .objUpdate, .objDelete,
     .stackCreate, .openCloseSmall, .migrateSmall, .migrateRewrite, .migrateRewriteMillion,
     .migrateDeferred, .migrateCustom, .migrateKinds,
   ]

@@ -44,13 +44,13 @@ struct MigrationDraft {
     oldSchema = schema
     newSchema = schema
     newSchema.entities = []
-    var keptNumbers: Set<UInt16> = []
+    var keptNumbers: [UInt16] = []
     for entity in model.entities where !entity.isAbstract {
       guard let change = difference.change(toDestination: entity.name) else { continue }
       let old = change.source.flatMap { $0.isAbstract ? nil : schema.entity(named: $0.name) }
       let number: UInt16
       if let old { number = old.number } else { number = try newSchema.takeEntityNumber() }
-      keptNumbers.insert(number)
+      keptNumbers.append(number)
       var draft = EntityDraft(
         destination: entity, change: change, old: old,
         stored: StoredEntity(
@@ -64,9 +64,13 @@ struct MigrationDraft {
     }
     obstacles = try obstacles(in: difference, snapshot)
     joinKeySpaces()
-    relinked = try RelationshipMatching(
-      from: difference.source, to: model, entities, schema, snapshot
-    ).relinked()
+    let matching = RelationshipMatching(
+      from: difference.source, to: model, entities, schema, snapshot)
+    if difference.mayRelink {
+      relinked = try matching.relinked()
+    } else {
+      assert((try? matching.relinked().isEmpty) ?? true, "links have to be made anew")
+    }
     try assignLinks()
     try assignFields()
     newSchema.entities = entities.map(\.stored)
@@ -107,7 +111,7 @@ struct MigrationDraft {
   // MARK: Links
 
   private mutating func assignLinks() throws {
-    var kept: Set<UInt16> = []
+    var kept: [UInt16] = []
     for index in entities.indices {
       let draft = entities[index]
       for relationship in StoredEntity.storedLinks(of: draft.destination) {
@@ -117,7 +121,7 @@ struct MigrationDraft {
         if !isRelinked, let name = draft.change.sourceRelationship(of: relationship.name)?.name,
           let old = draft.old?.link(named: name)
         {
-          kept.insert(old.number)
+          kept.append(old.number)
           var link = old
           link.relationship = relationship.name
           entities[index].stored.links.append(link)
@@ -134,7 +138,12 @@ struct MigrationDraft {
   private mutating func assignFields() throws {
     for index in entities.indices {
       var draft = entities[index]
-      draft.fields = draft.stored.layout.fields.map { source(of: $0, in: draft) }
+      let fields = draft.stored.layout.fields
+      if draft.change.kind == .kept, relinked.isEmpty, draft.old?.layout.fields == fields {
+        draft.fields = fields.indices.map(FieldSource.copy)
+      } else {
+        draft.fields = fields.map { source(of: $0, in: draft) }
+      }
       if let old = draft.old, draft.objectCount > 0 {
         if canKeepRows(of: draft, old), defers || old.unfinished == nil {
           draft.stored.layout = try renamed(old.layout, draft)
@@ -162,7 +171,8 @@ struct MigrationDraft {
       return old.map(FieldSource.copy) ?? .absent
     }
     guard let attribute = draft.destination.attribute(named: field.name) else { return .absent }
-    let change = draft.change.attributes.first { $0.destination?.name == field.name }
+    let change = draft.change.attributes.firstIndex { $0.destination?.name == field.name }
+      .map { draft.change.attributes[$0] }
     let source = change?.source
     let old = source.flatMap { draft.old?.layout.index(of: $0.name) }
     guard let old, draft.old?.layout.fields[old].kind == field.kind else {
@@ -181,12 +191,12 @@ struct MigrationDraft {
 
   /// Whether the old rows say all that new ones would: the same fields, each from where it was.
   private func canKeepRows(of draft: EntityDraft, _ old: StoredEntity) -> Bool {
-    var seen: Set<Int> = []
+    var isCopied = Array(repeating: false, count: old.layout.fields.count)
     for field in draft.fields {
       guard case .copy(let index) = field else { return false }
-      seen.insert(index)
+      isCopied[index] = true
     }
-    return seen.count == old.layout.fields.count
+    return isCopied.allSatisfy { $0 }
   }
 
   /// The old layout under the properties' new names.
@@ -195,6 +205,7 @@ struct MigrationDraft {
     for (index, source) in draft.fields.enumerated() {
       if case .copy(let old) = source { fields[old].name = draft.stored.layout.fields[index].name }
     }
+    if fields == layout.fields { return layout }
     let renamed = RowLayout(number: layout.number, fields: fields)
     return RowLayout(
       number: layout.number, fields: fields,
@@ -225,6 +236,32 @@ struct MigrationDraft {
 extension EntityChange {
   /// What a relationship of the destination was before; `nil` when it is new.
   func sourceRelationship(of name: String) -> RelationshipDescription? {
-    relationships.first { $0.destination?.name == name }?.source
+    // Changes are large: looking at them in their place copies none.
+    relationships.firstIndex { $0.destination?.name == name }.flatMap { relationships[$0].source }
+  }
+}
+
+extension ModelDifference {
+  /// Whether links may have to be made anew: whether any relationship was added, or has another
+  /// shape, inverse, delete rule or destination, or any entity that may be a destination went or
+  /// has another place in the hierarchy.
+  fileprivate var mayRelink: Bool {
+    entities.contains { change in
+      change.kind == .removed || change.parentChanged || change.abstractChanged
+        || change.relationships.contains { !$0.facets.allSatisfy(\.keepsLinks) }
+    }
+  }
+}
+
+extension RelationshipChange.Facet {
+  /// Whether links stay as they are, whatever else happened.
+  fileprivate var keepsLinks: Bool {
+    switch self {
+    case .renamed, .countsChanged, .becameOptional, .becameRequired, .modifierChanged: true
+    case .added, .removed, .toOneToToMany, .toManyToToOne, .orderedChanged, .destinationChanged,
+      .destinationNarrowed, .destinationWidened, .inverseChanged, .deleteRuleChanged,
+      .transientChanged:
+      false
+    }
   }
 }

@@ -42,11 +42,18 @@ open class EntityMigrationPolicy: FunctionReceiver {
     guard let name = mapping.destinationEntityName else { return }
     let destination = try EntityDescription.insertNewObject(
       forEntityName: name, into: manager.destinationContext)
-    for property in mapping.attributeMappings {
-      guard let expression = property.valueExpression else { continue }
-      let value = try manager.value(
-        of: expression, property, mapping, self, source: sInstance, destination: destination)
-      try destination.setValue(value, forKey: property.name)
+    // By index, as a mapping has many parts to copy.
+    for index in mapping.attributeMappings.indices {
+      let value: Any?
+      switch mapping.attributeMappings[index].valueExpression {
+      case nil: continue
+      case .source(let path)?: value = try sInstance.value(forKeyPath: path)
+      case let expression?:
+        value = try manager.value(
+          of: expression, mapping.attributeMappings[index], mapping, self, source: sInstance,
+          destination: destination)
+      }
+      try destination.setValue(value, forKey: mapping.attributeMappings[index].name)
     }
     try manager.associate(
       sourceInstance: sInstance, withDestinationInstance: destination, for: mapping)

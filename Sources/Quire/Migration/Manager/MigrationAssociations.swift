@@ -1,11 +1,12 @@
 /// Which source object became which destination objects, mapping by mapping.
 ///
-/// Of each pair two references are kept, not objects: 32 bytes, whatever the objects hold.
+/// Of each pair two references are kept, not objects: 16 bytes, whatever the objects hold, and 4
+/// more for each side whose order is not that of the pairs.
 /// Destinations that have no place in the store yet are kept as objects until they have.
 struct MigrationAssociations {
   typealias Pair = (source: Reference, destination: Reference)
 
-  private struct Table {
+  fileprivate struct Table {
     /// In the order in which they were made.
     var pairs: [Pair] = []
     var bySource = Order()
@@ -14,89 +15,141 @@ struct MigrationAssociations {
   }
 
   /// The indexes of a table's pairs in the order of one side, made when it is asked for.
-  private struct Order {
+  fileprivate struct Order {
+    /// Empty when the pairs are in this order themselves, as they mostly are.
     var indexes: [UInt32] = []
     /// How many pairs there were when it was made.
     var count = 0
+    /// Where the last pair was found that was asked for: the next one is mostly behind it.
+    var last = 0
+
+    @inline(__always)
+    subscript(place: Int) -> Int { indexes.isEmpty ? place : Int(indexes[place]) }
   }
 
-  private var tables: [String: Table] = [:]
+  fileprivate enum Side {
+    case source, destination
+
+    @inline(__always)
+    func reference(of pair: Pair) -> Reference {
+      switch self {
+      case .source: pair.source
+      case .destination: pair.destination
+      }
+    }
+  }
+
+  /// In the order of their mappings' first association.
+  private var tables: [Table] = []
+  private var names: [String] = []
+  private var lastTable = 0
+
+  /// Mappings are few, and mostly the last one is meant.
+  private mutating func table(of mapping: String) -> Int? {
+    if lastTable < names.count, names[lastTable] == mapping { return lastTable }
+    guard let index = names.firstIndex(of: mapping) else { return nil }
+    lastTable = index
+    return index
+  }
 
   mutating func associate(
     _ source: Reference, with destination: ManagedObject, in mapping: String
   ) {
+    let index = table(of: mapping) ?? addTable(mapping)
     if destination.isPersistent {
-      tables[mapping, default: Table()].pairs.append((source, destination.reference))
+      tables[index].pairs.append((source, destination.reference))
     } else {
-      tables[mapping, default: Table()].unsaved.append((source, destination))
+      tables[index].unsaved.append((source, destination))
     }
+  }
+
+  private mutating func addTable(_ mapping: String) -> Int {
+    names.append(mapping)
+    tables.append(Table())
+    return tables.count - 1
   }
 
   /// Takes the places of destinations that were saved since.
   mutating func settle() {
-    for name in tables.keys {
-      guard let unsaved = tables[name]?.unsaved, !unsaved.isEmpty else { continue }
+    for index in tables.indices where !tables[index].unsaved.isEmpty {
+      let unsaved = tables[index].unsaved
+      tables[index].unsaved = unsaved.filter { !$0.destination.isPersistent }
       for (source, destination) in unsaved where destination.isPersistent {
-        tables[name]?.pairs.append((source, destination.reference))
+        tables[index].pairs.append((source, destination.reference))
       }
-      tables[name]?.unsaved = unsaved.filter { !$0.destination.isPersistent }
     }
   }
 
   /// The number of pairs whose destination has its place.
-  func count(in mapping: String) -> Int { tables[mapping]?.pairs.count ?? 0 }
-
-  func pair(_ index: Int, in mapping: String) -> Pair? {
-    tables[mapping]?.pairs[index]
+  mutating func count(in mapping: String) -> Int {
+    table(of: mapping).map { tables[$0].pairs.count } ?? 0
   }
 
-  func unsavedDestinations(of source: Reference?, in mapping: String) -> [ManagedObject] {
-    guard let unsaved = tables[mapping]?.unsaved else { return [] }
-    return unsaved.filter { source == nil || $0.source == source }.map(\.destination)
+  mutating func pair(_ index: Int, in mapping: String) -> Pair? {
+    table(of: mapping).map { tables[$0].pairs[index] }
   }
 
-  func unsavedSources(of destination: ManagedObject, in mapping: String) -> [Reference] {
-    guard let unsaved = tables[mapping]?.unsaved else { return [] }
-    return unsaved.filter { $0.destination === destination }.map(\.source)
+  mutating func unsavedDestinations(of source: Reference?, in mapping: String) -> [ManagedObject] {
+    guard let index = table(of: mapping), !tables[index].unsaved.isEmpty else { return [] }
+    return tables[index].unsaved.filter { source == nil || $0.source == source }.map(\.destination)
+  }
+
+  mutating func unsavedSources(of destination: ManagedObject, in mapping: String) -> [Reference] {
+    guard let index = table(of: mapping) else { return [] }
+    return tables[index].unsaved.filter { $0.destination === destination }.map(\.source)
   }
 
   /// In the order in which they were associated.
   mutating func destinations(of source: Reference, in mapping: String) -> [Reference] {
-    find(source, in: mapping, \.bySource, { $0.source }).map(\.destination)
+    guard let table = table(of: mapping) else { return [] }
+    return MigrationAssociations.find(
+      source, .source, in: tables[table].pairs, &tables[table].bySource
+    ).map(\.destination)
   }
 
   mutating func sources(of destination: Reference, in mapping: String) -> [Reference] {
-    find(destination, in: mapping, \.byDestination, { $0.destination }).map(\.source)
+    guard let table = table(of: mapping) else { return [] }
+    return MigrationAssociations.find(
+      destination, .destination, in: tables[table].pairs, &tables[table].byDestination
+    ).map(\.source)
   }
 
-  private mutating func find(
-    _ reference: Reference, in mapping: String, _ order: WritableKeyPath<Table, Order>,
-    _ side: (Pair) -> Reference
+  private static func find(
+    _ reference: Reference, _ side: Side, in pairs: [Pair], _ order: inout Order
   ) -> [Pair] {
-    guard let pairs = tables[mapping]?.pairs, !pairs.isEmpty else { return [] }
-    if tables[mapping]?[keyPath: order].count != pairs.count {
-      // Mostly they were made in this order, and sorting costs one look at each.
-      let indexes = (0..<UInt32(pairs.count)).sorted {
-        let (left, right) = (side(pairs[Int($0)]), side(pairs[Int($1)]))
-        return (left, $0) < (right, $1)
-      }
-      tables[mapping]?[keyPath: order] = Order(indexes: indexes, count: pairs.count)
-    }
-    guard let indexes = tables[mapping]?[keyPath: order].indexes else { return [] }
-    var (low, high) = (0, indexes.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if side(pairs[Int(indexes[middle])]) < reference {
-        low = middle + 1
-      } else {
-        high = middle
+    if order.count != pairs.count { order = Order(of: pairs, by: side) }
+    @inline(__always)
+    func key(at place: Int) -> Reference { side.reference(of: pairs[order[place]]) }
+
+    var low = order.last + 1
+    if low >= pairs.count || key(at: low) != reference || key(at: low - 1) == reference {
+      var high = pairs.count
+      low = 0
+      while low < high {
+        let middle = (low + high) / 2
+        if key(at: middle) < reference { low = middle + 1 } else { high = middle }
       }
     }
     var found: [Pair] = []
-    while low < indexes.count, side(pairs[Int(indexes[low])]) == reference {
-      found.append(pairs[Int(indexes[low])])
+    while low < pairs.count, key(at: low) == reference {
+      found.append(pairs[order[low]])
+      order.last = low
       low += 1
     }
     return found
+  }
+}
+
+extension MigrationAssociations.Order {
+  fileprivate init(of pairs: [MigrationAssociations.Pair], by side: MigrationAssociations.Side) {
+    count = pairs.count
+    let isSorted = pairs.indices.dropFirst().allSatisfy {
+      side.reference(of: pairs[$0 - 1]) <= side.reference(of: pairs[$0])
+    }
+    if isSorted { return }
+    indexes = (0..<UInt32(pairs.count)).sorted {
+      let (left, right) = (side.reference(of: pairs[Int($0)]), side.reference(of: pairs[Int($1)]))
+      return (left, $0) < (right, $1)
+    }
   }
 }

@@ -276,6 +276,7 @@ extension MigrationManager {
         migrationReport: nil))
     sourceContext.persistentStoreCoordinator = source
     destinationContext.persistentStoreCoordinator = destination
+    destinationContext.deferredLinks = DeferredLinks()
     defer {
       // The stores belong to this call; what policies keep of their objects has no store then.
       sourceContext.reset()

@@ -21,9 +21,10 @@ import QuireStorage
 ///
 /// ## Memory
 ///
-/// Source objects are read one by one and destination objects are written a thousand at a time, so
-/// that a store of any size is migrated in little memory: 32 bytes for each pair of objects that
-/// are associated, and what policies keep.
+/// Source objects are read one by one, destination objects are written a thousand at a time and
+/// their relationships ten thousand at a time, or sooner where rows are long, so that a store of
+/// any size is migrated in little memory: at most 24 bytes for each pair of objects that are
+/// associated, 16 MiB of links that wait for others, and what policies keep.
 ///
 /// ## Isolation
 ///
@@ -41,9 +42,9 @@ open class MigrationManager {
     }
   }
   /// The source's objects, of the class ``ManagedObject`` all of them.
-  public final internal(set) var sourceContext = ManagedObjectContext()
+  @exclusivity(unchecked) public final internal(set) var sourceContext = ManagedObjectContext()
   /// Where destination objects are made, of the class ``ManagedObject`` all of them.
-  public final internal(set) var destinationContext = ManagedObjectContext()
+  @exclusivity(unchecked) public final internal(set) var destinationContext = ManagedObjectContext()
   /// The mapping that a policy is at work for.
   public final internal(set) var currentEntityMapping: EntityMapping?
   /// From 0 to 1.
@@ -57,14 +58,15 @@ open class MigrationManager {
   /// then, and their versions.
   public final var usesStoreSpecificMigrationManager = true
 
-  final var associations = MigrationAssociations()
+  @exclusivity(unchecked) final var associations = MigrationAssociations()
   /// The names of the mappings that read an entity, in their order.
   final var mappingNames: [String: [String]] = [:]
   /// Where the manager is at work for somebody who wants to know how far it is.
   final var step = StepProgress()
   final var cancellation: (any Error)?
-  /// How many objects wait to be written.
+  /// How many objects wait to be written, and about how many bytes.
   final var unwrittenCount = 0
+  final var unwrittenByteCount = 0
   final var isMigrating = false
 
   public init(sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel) {
@@ -88,6 +90,7 @@ open class MigrationManager {
     associations = MigrationAssociations()
     cancellation = nil
     unwrittenCount = 0
+    unwrittenByteCount = 0
   }
 }
 

@@ -18,8 +18,12 @@ struct MigrationPasses {
   private var done = 0
 
   /// How many objects wait to be written before they are: enough that a write costs little, few
-  /// enough that they take little memory.
-  private static let batchCount = 1_000
+  /// enough that they take little memory. The relationships of a batch change pages all over the
+  /// store, so that a larger one changes fewer for each object.
+  private static let instanceBatchCount = 1_000
+  private static let relationshipBatchCount = 10_000
+  /// How many bytes the rows of their sources may have.
+  private static let batchByteCount = 16 << 20
 
   init(_ model: MappingModel, _ manager: MigrationManager) throws {
     self.manager = manager
@@ -111,7 +115,7 @@ struct MigrationPasses {
         try sources.forEach(of: source, step.mapping, step.policy, manager) { object in
           try step.policy.createDestinationInstances(
             forSource: object, in: step.mapping, manager: manager)
-          try advance()
+          try advance(object, MigrationPasses.instanceBatchCount)
         }
       }
       try step.policy.endInstanceCreation(forMapping: step.mapping, manager: manager)
@@ -151,14 +155,20 @@ struct MigrationPasses {
       let object = try manager.destinationContext.object(at: pair.destination)
       try step.policy.createRelationships(
         forDestination: object, in: step.mapping, manager: manager)
-      try advance()
+      try advance(object, MigrationPasses.relationshipBatchCount)
     }
   }
 
-  private mutating func advance() throws {
+  /// - Parameter object: the policy is done with it; its row is about as long as what was made.
+  private mutating func advance(_ object: ManagedObject, _ batchCount: Int) throws {
     done += 1
     manager.unwrittenCount += 1
-    if manager.unwrittenCount >= MigrationPasses.batchCount { try flush() }
+    manager.unwrittenByteCount += object.row?.byteCount ?? 0
+    if manager.unwrittenCount >= batchCount
+      || manager.unwrittenByteCount >= MigrationPasses.batchByteCount
+    {
+      try flush()
+    }
     try manager.checkCancellation()
   }
 
@@ -167,6 +177,7 @@ struct MigrationPasses {
     try manager.destinationContext.flush()
     manager.associations.settle()
     manager.unwrittenCount = 0
+    manager.unwrittenByteCount = 0
     let name = manager.currentEntityMapping?.name ?? ""
     // What comes after the passes takes some time, too.
     manager.report(0.9 * (total == 0 ? 1 : min(1, Float(done) / Float(total))), "mapping \(name)")

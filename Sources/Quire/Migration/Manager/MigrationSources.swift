@@ -67,7 +67,7 @@ struct MigrationSources {
     while isInside {
       let object = try context.object(at: Reference(entity: number, key: try cursor.key))
       if object.row == nil, object.slots.isEmpty {
-        object.row = try Row(try cursor.storedValue(), layout: storage.layout)
+        object.fulfil(with: try Row(try cursor.storedValue(), layout: storage.layout))
       }
       try body(object)
       isInside = try cursor.next()

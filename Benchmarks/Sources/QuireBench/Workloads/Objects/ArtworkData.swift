@@ -22,6 +22,32 @@ struct ArtworkData {
   static func artist(_ id: Int) -> Int { id % artistCount + 1 }
   /// The artwork that the update number `index` changes.
   static func updated(_ index: Int, of count: Int) -> Int { index * 7919 % count + 1 }
+  /// How many are inserted between two saves, where not all are saved at once.
+  static let batchCount = 1_000
+
+  // MARK: Filters
+
+  static let filterCount = 20
+  static let filterLimit = 1_000
+  static func filterPrice(_ index: Int) -> Double { Double(index * 450) }
+
+  /// What a filter found.
+  struct Found: Equatable {
+    var count: Int
+    /// When the last one was created.
+    var last: Double
+  }
+
+  static func expectedFilters(count: Int) -> [Found] {
+    (0..<filterCount).map { index in
+      let dates = (1...count).filter { price($0) > filterPrice(index) }.map(createdAt).sorted()
+      let found = dates.prefix(filterLimit)
+      return Found(count: found.count, last: found.last ?? 0)
+    }
+  }
+
+  // MARK: Updates
+
   static func newPrice(_ price: Double) -> Double { price + 1 }
 }
 
@@ -70,6 +96,13 @@ struct ArtworkSum: Equatable, CustomStringConvertible {
     return sum
   }
 
+  /// The same, whatever the order in which seconds were added up.
+  func isAlmost(_ other: ArtworkSum) -> Bool {
+    var same = self
+    same.seconds = other.seconds
+    return same == other && abs(seconds - other.seconds) <= abs(other.seconds) * 1e-9
+  }
+
   var description: String {
     "\(count) artworks, \(textByteCount) bytes of text, \(firstBytes), \(cents) cents, \(seconds) s, "
       + "\(publishedCount) published, \(artistCount) with artist"
@@ -80,4 +113,12 @@ extension Collection<UInt8> {
   /// The first byte as a number; 0 when there is none.
   @inline(__always)
   var firstNumber: Int { first.map(Int.init) ?? 0 }
+}
+
+extension Run {
+  /// Stops the run when a sum is not what was written, in another order.
+  func expectAlmost(_ found: ArtworkSum, _ expected: ArtworkSum, _ what: String) throws {
+    guard !found.isAlmost(expected) else { return }
+    throw BenchmarkError("\(what): found \(found), expected \(expected)")
+  }
 }

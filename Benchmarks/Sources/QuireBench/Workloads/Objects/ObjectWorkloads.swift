@@ -33,4 +33,66 @@ extension Workload {
         engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.update,
         verify: { try SQLiteObjects.verify($0, updatedCount: $0.count / 10) }),
     ])
+
+  static let objInsertBatched = Workload(
+    name: "obj_insert_batched", summary: "N artworks, a save every 1,000",
+    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: QuireObjects.makeArtists, body: QuireObjects.insertBatched,
+        verify: { try QuireObjects.verify($0, updatedCount: 0) }),
+      Contender(
+        engine: .sqlite, fixture: SQLiteObjects.makeArtists, body: SQLiteObjects.insertBatched,
+        verify: { try SQLiteObjects.verify($0, updatedCount: 0) }),
+    ])
+
+  static let objFetchFaults = Workload(
+    name: "obj_fetch_faults", summary: "all N, nothing of them read",
+    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.fetchFaults),
+      Contender(
+        engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.fetchFaults),
+    ])
+
+  static let objFetchByID = Workload(
+    name: "obj_fetch_by_pk", summary: "N by id in shuffled order, every attribute read",
+    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.fetchByID),
+      Contender(
+        engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.fetchByID),
+    ])
+
+  static let objFilterAndSort = Workload(
+    name: "obj_filter_sort", summary: "20 times price > x sorted by createdAt, limit 1,000",
+    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.filterAndSort),
+      Contender(
+        engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.filterAndSort),
+    ])
+
+  static let objTraverse = Workload(
+    name: "obj_traverse", summary: "each artist's artworks, every attribute read",
+    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.traverse),
+      Contender(
+        engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.traverse),
+    ])
+
+  static let objDelete = Workload(
+    name: "obj_delete", summary: "N / 10 by id: fetch, delete; one save",
+    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.delete),
+      Contender(
+        engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.delete),
+    ])
 }

@@ -70,7 +70,7 @@ enum QuireObjects {
     try close(coordinator)
   }
 
-  private static func check(
+  static func check(
     _ coordinator: PersistentStoreCoordinator, _ run: Run, updatedCount: Int
   ) throws {
     let data = ArtworkData(count: run.count)
@@ -115,7 +115,7 @@ enum QuireObjects {
     return context
   }
 
-  private static func openWithArtists(_ run: Run) throws -> PersistentStoreCoordinator {
+  static func openWithArtists(_ run: Run) throws -> PersistentStoreCoordinator {
     let coordinator = try open(run)
     let context = context(of: coordinator)
     for id in 1...ArtworkData.artistCount {
@@ -125,14 +125,14 @@ enum QuireObjects {
     return coordinator
   }
 
-  private static func openWithAll(_ run: Run) throws -> PersistentStoreCoordinator {
+  static func openWithAll(_ run: Run) throws -> PersistentStoreCoordinator {
     let coordinator = try openWithArtists(run)
     let context = context(of: coordinator)
     try insert(ArtworkData(count: run.count), try fetchArtists(context), context)
     return coordinator
   }
 
-  private static func fetchArtists(_ context: ManagedObjectContext) throws -> [Gallery.Artist] {
+  static func fetchArtists(_ context: ManagedObjectContext) throws -> [Gallery.Artist] {
     var request = FetchRequest<Gallery.Artist>()
     request.sortDescriptors = [FetchSortDescriptor(key: "name")]
     return try context.fetch(request)
@@ -143,7 +143,7 @@ enum QuireObjects {
   }
 
   /// In the order of the ids, which is that of the keys: nothing sorts them otherwise.
-  private static func objectIDs(
+  static func objectIDs(
     _ coordinator: PersistentStoreCoordinator
   ) throws -> [ManagedObjectID] {
     try fetchArtworks(context(of: coordinator)).map(\.objectID)
@@ -152,30 +152,39 @@ enum QuireObjects {
   private static func insert(
     _ data: ArtworkData, _ artists: [Gallery.Artist], _ context: ManagedObjectContext
   ) throws {
-    for id in 1...data.titles.count {
-      let artwork = Gallery.Artwork(context: context)
-      artwork.title = data.titles[id - 1]
-      artwork.slug = data.slugs[id - 1]
-      artwork.price = ArtworkData.price(id)
-      artwork.createdAt = Date(timeIntervalSinceReferenceDate: ArtworkData.createdAt(id))
-      artwork.isPublished = ArtworkData.isPublished(id)
-      artwork.artist = artists[ArtworkData.artist(id) - 1]
-    }
+    for id in 1...data.titles.count { insert(id, data, artists, context) }
     try context.save()
+  }
+
+  static func insert(
+    _ id: Int, _ data: ArtworkData, _ artists: [Gallery.Artist], _ context: ManagedObjectContext
+  ) {
+    let artwork = Gallery.Artwork(context: context)
+    artwork.title = data.titles[id - 1]
+    artwork.slug = data.slugs[id - 1]
+    artwork.price = ArtworkData.price(id)
+    artwork.createdAt = Date(timeIntervalSinceReferenceDate: ArtworkData.createdAt(id))
+    artwork.isPublished = ArtworkData.isPublished(id)
+    artwork.artist = artists[ArtworkData.artist(id) - 1]
   }
 
   static func read(_ artworks: [Gallery.Artwork]) throws -> ArtworkSum {
     var sum = ArtworkSum()
-    for artwork in artworks {
-      let title = artwork.title
-      let slug = artwork.slug
-      sum.add(
-        textByteCount: title.utf8.count + slug.utf8.count,
-        first: title.utf8.firstNumber + slug.utf8.firstNumber, price: artwork.price,
-        createdAt: artwork.createdAt?.timeIntervalSinceReferenceDate ?? 0,
-        isPublished: artwork.isPublished,
-        hasArtist: artwork.artist.map { !$0.objectID.isTemporaryID } ?? false)
-    }
+    for artwork in artworks { sum.add(artwork) }
     return sum
+  }
+}
+
+extension ArtworkSum {
+  /// Reads every attribute of an artwork, and the id of its artist.
+  mutating func add(_ artwork: Gallery.Artwork) {
+    let title = artwork.title
+    let slug = artwork.slug
+    add(
+      textByteCount: title.utf8.count + slug.utf8.count,
+      first: title.utf8.firstNumber + slug.utf8.firstNumber, price: artwork.price,
+      createdAt: artwork.createdAt?.timeIntervalSinceReferenceDate ?? 0,
+      isPublished: artwork.isPublished,
+      hasArtist: artwork.artist.map { !$0.objectID.isTemporaryID } ?? false)
   }
 }

@@ -3,8 +3,8 @@
 /// It makes no objects and no strings: it looks at columns in place. That is the floor that an
 /// object layer is measured against, not what an application on SQLite would see.
 enum SQLiteObjects {
-  private static let insertSQL = "INSERT INTO artwork VALUES (?, ?, ?, ?, ?, ?, ?)"
-  private static let selectSQL =
+  static let insertSQL = "INSERT INTO artwork VALUES (?, ?, ?, ?, ?, ?, ?)"
+  static let selectSQL =
     "SELECT id, title, slug, price, createdAt, isPublished, artist FROM artwork"
 
   // MARK: Fixtures
@@ -57,7 +57,7 @@ enum SQLiteObjects {
     try check(try open(run), run, updatedCount: updatedCount)
   }
 
-  private static func check(_ database: SQLiteDatabase, _ run: Run, updatedCount: Int) throws {
+  static func check(_ database: SQLiteDatabase, _ run: Run, updatedCount: Int) throws {
     let data = ArtworkData(count: run.count)
     try run.expect(
       try read(database), .expected(data, updatedCount: updatedCount), "what is in the database")
@@ -82,7 +82,7 @@ enum SQLiteObjects {
     try SQLiteDatabase(run.path("store.sqlite"), run.mode, tuned: run.isTuned)
   }
 
-  private static func openWithArtists(_ run: Run) throws -> SQLiteDatabase {
+  static func openWithArtists(_ run: Run) throws -> SQLiteDatabase {
     let database = try open(run)
     try database.execute(
       """
@@ -106,7 +106,7 @@ enum SQLiteObjects {
     return database
   }
 
-  private static func openWithAll(_ run: Run) throws -> SQLiteDatabase {
+  static func openWithAll(_ run: Run) throws -> SQLiteDatabase {
     let database = try openWithArtists(run)
     try insert(ArtworkData(count: run.count), into: database)
     return database
@@ -115,24 +115,26 @@ enum SQLiteObjects {
   private static func insert(_ data: ArtworkData, into database: SQLiteDatabase) throws {
     let insert = try database.prepare(insertSQL)
     try database.transaction {
-      for id in 1...data.titles.count {
-        insert.bind(1, id)
-        insert.bind(4, ArtworkData.price(id))
-        insert.bind(5, ArtworkData.createdAt(id))
-        insert.bind(6, ArtworkData.isPublished(id) ? 1 : 0)
-        insert.bind(7, ArtworkData.artist(id))
-        try withUTF8(data.titles[id - 1]) { title in
-          try withUTF8(data.slugs[id - 1]) { slug in
-            insert.bind(2, text: title)
-            insert.bind(3, text: slug)
-            try insert.run()
-          }
-        }
+      for id in 1...data.titles.count { try self.insert(id, data, insert) }
+    }
+  }
+
+  static func insert(_ id: Int, _ data: ArtworkData, _ insert: SQLiteStatement) throws {
+    insert.bind(1, id)
+    insert.bind(4, ArtworkData.price(id))
+    insert.bind(5, ArtworkData.createdAt(id))
+    insert.bind(6, ArtworkData.isPublished(id) ? 1 : 0)
+    insert.bind(7, ArtworkData.artist(id))
+    try withUTF8(data.titles[id - 1]) { title in
+      try withUTF8(data.slugs[id - 1]) { slug in
+        insert.bind(2, text: title)
+        insert.bind(3, text: slug)
+        try insert.run()
       }
     }
   }
 
-  private static func withUTF8(
+  static func withUTF8(
     _ text: String, _ body: (UnsafeBufferPointer<UInt8>) throws -> Void
   ) rethrows {
     var text = text
@@ -142,15 +144,20 @@ enum SQLiteObjects {
   static func read(_ database: SQLiteDatabase) throws -> ArtworkSum {
     let select = try database.prepare(selectSQL)
     var sum = ArtworkSum()
-    while try select.step() {
-      _ = select.integer(0)
-      let title = select.text(1)
-      let slug = select.text(2)
-      sum.add(
-        textByteCount: title.count + slug.count, first: title.firstNumber + slug.firstNumber,
-        price: select.double(3), createdAt: select.double(4), isPublished: select.integer(5) != 0,
-        hasArtist: select.integer(6) != 0)
-    }
+    while try select.step() { sum.add(select) }
     return sum
+  }
+}
+
+extension ArtworkSum {
+  /// Reads every column of an artwork.
+  mutating func add(_ select: SQLiteStatement) {
+    _ = select.integer(0)
+    let title = select.text(1)
+    let slug = select.text(2)
+    add(
+      textByteCount: title.count + slug.count, first: title.firstNumber + slug.firstNumber,
+      price: select.double(3), createdAt: select.double(4), isPublished: select.integer(5) != 0,
+      hasArtist: select.integer(6) != 0)
   }
 }

@@ -1,0 +1,73 @@
+import Quire
+
+// Objects that are found in other ways than all at once.
+
+extension QuireObjects {
+  static func fetchFaults(_ run: Run) throws {
+    let coordinator = try run.mode == .memory ? openWithAll(run) : open(run)
+    let count = try run.time {
+      let context = context(of: coordinator)
+      defer { withExtendedLifetime(context) {} }
+      return try fetchArtworks(context).count
+    }
+    try run.expect(count, run.count, "the artworks fetched")
+    try close(coordinator)
+  }
+
+  static func fetchByID(_ run: Run) throws {
+    let coordinator = try run.mode == .memory ? openWithAll(run) : open(run)
+    let ids = try objectIDs(coordinator)
+    let order = shuffled(run.count)
+    let sum = try run.time {
+      let context = context(of: coordinator)
+      defer { withExtendedLifetime(context) {} }
+      var sum = ArtworkSum()
+      for index in order {
+        guard let artwork = try context.existingObject(with: ids[index]) as? Gallery.Artwork else {
+          throw BenchmarkError("\(ids[index]) is no artwork")
+        }
+        sum.add(artwork)
+      }
+      return sum
+    }
+    try run.expectAlmost(sum, .expected(ArtworkData(count: run.count)), "what was fetched")
+    try close(coordinator)
+  }
+
+  static func filterAndSort(_ run: Run) throws {
+    let coordinator = try run.mode == .memory ? openWithAll(run) : open(run)
+    run.operationCount = ArtworkData.filterCount
+    let found = try run.time {
+      let context = context(of: coordinator)
+      defer { withExtendedLifetime(context) {} }
+      return try (0..<run.operationCount).map { index in
+        var request = FetchRequest<Gallery.Artwork>()
+        request.predicate = try FetchPredicate(
+          format: "price > %@", ArtworkData.filterPrice(index))
+        request.sortDescriptors = [FetchSortDescriptor(key: "createdAt")]
+        request.fetchLimit = ArtworkData.filterLimit
+        let artworks = try context.fetch(request)
+        return ArtworkData.Found(
+          count: artworks.count,
+          last: artworks.last?.createdAt?.timeIntervalSinceReferenceDate ?? 0)
+      }
+    }
+    try run.expect(found, ArtworkData.expectedFilters(count: run.count), "what was found")
+    try close(coordinator)
+  }
+
+  static func traverse(_ run: Run) throws {
+    let coordinator = try run.mode == .memory ? openWithAll(run) : open(run)
+    let sum = try run.time {
+      let context = context(of: coordinator)
+      defer { withExtendedLifetime(context) {} }
+      var sum = ArtworkSum()
+      for artist in try fetchArtists(context) {
+        for artwork in artist.artworks { sum.add(artwork) }
+      }
+      return sum
+    }
+    try run.expectAlmost(sum, .expected(ArtworkData(count: run.count)), "what was reached")
+    try close(coordinator)
+  }
+}

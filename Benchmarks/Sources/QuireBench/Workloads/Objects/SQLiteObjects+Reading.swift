@@ -1,0 +1,68 @@
+// Rows that are found in other ways than all at once.
+
+extension SQLiteObjects {
+  /// Steps over every row; columns are not looked at, as faults' attributes are not.
+  static func fetchFaults(_ run: Run) throws {
+    let database = try run.mode == .memory ? openWithAll(run) : open(run)
+    let count = try run.time {
+      let select = try database.prepare(selectSQL)
+      var count = 0
+      while try select.step() { count += 1 }
+      return count
+    }
+    try run.expect(count, run.count, "the artworks fetched")
+  }
+
+  static func fetchByID(_ run: Run) throws {
+    let database = try run.mode == .memory ? openWithAll(run) : open(run)
+    let order = shuffled(run.count)
+    let sum = try run.time {
+      let select = try database.prepare(selectSQL + " WHERE id = ?")
+      var sum = ArtworkSum()
+      for index in order {
+        select.bind(1, index + 1)
+        guard try select.step() else { throw BenchmarkError("no artwork \(index + 1)") }
+        sum.add(select)
+        select.reset()
+      }
+      return sum
+    }
+    try run.expectAlmost(sum, .expected(ArtworkData(count: run.count)), "what was fetched")
+  }
+
+  static func filterAndSort(_ run: Run) throws {
+    let database = try run.mode == .memory ? openWithAll(run) : open(run)
+    run.operationCount = ArtworkData.filterCount
+    let found = try run.time {
+      let select = try database.prepare(
+        selectSQL + " WHERE price > ? ORDER BY createdAt LIMIT \(ArtworkData.filterLimit)")
+      return try (0..<run.operationCount).map { index in
+        var found = ArtworkData.Found(count: 0, last: 0)
+        select.bind(1, ArtworkData.filterPrice(index))
+        while try select.step() {
+          found.count += 1
+          found.last = select.double(4)
+        }
+        select.reset()
+        return found
+      }
+    }
+    try run.expect(found, ArtworkData.expectedFilters(count: run.count), "what was found")
+  }
+
+  static func traverse(_ run: Run) throws {
+    let database = try run.mode == .memory ? openWithAll(run) : open(run)
+    let sum = try run.time {
+      let artists = try database.prepare("SELECT id FROM artist ORDER BY name")
+      let select = try database.prepare(selectSQL + " WHERE artist = ?")
+      var sum = ArtworkSum()
+      while try artists.step() {
+        select.bind(1, artists.integer(0))
+        while try select.step() { sum.add(select) }
+        select.reset()
+      }
+      return sum
+    }
+    try run.expectAlmost(sum, .expected(ArtworkData(count: run.count)), "what was reached")
+  }
+}

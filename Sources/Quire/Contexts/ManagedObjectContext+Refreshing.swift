@@ -1,0 +1,83 @@
+import QuireModel
+
+extension ManagedObjectContext {
+  /// Drops all unsaved changes: inserted objects leave, changed and deleted ones become faults,
+  /// which are read from the store's last saved state when they are next used.
+  public final func rollback() {
+    let dropped = changes
+    changes = Changes()
+    preparation?.isOutdated = true
+    view = nil
+    for object in dropped.inserted.objects { release(object) }
+    for object in dropped.updated.objects { object.turnIntoFault() }
+    for object in dropped.deleted.objects {
+      if object.isPersistent { object.turnIntoFault() } else { release(object) }
+    }
+    for object in dropped.updated.objects { object.tell(of: .rollback) }
+    for object in dropped.deleted.objects where object.context === self {
+      object.tell(of: .rollback)
+    }
+  }
+
+  /// Forgets all objects and all unsaved changes. Objects that somebody still holds belong to no
+  /// context afterwards.
+  public final func reset() {
+    changes = Changes()
+    preparation?.isOutdated = true
+    for object in registeredObjects { release(object) }
+    view = nil
+  }
+
+  /// Reads an object anew from the store's last saved state when it is next used.
+  ///
+  /// A change of a relationship is one fact that two objects show. Where this object's changes are
+  /// dropped the other side is what it was before, too; only a destination that is deleted stays
+  /// away.
+  ///
+  /// - Parameter mergeChanges: whether unsaved changes stay on top of what is read; otherwise they
+  ///   are dropped.
+  public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
+    guard object.context === self, object.isPersistent else { return }
+    do {
+      let view = try latestView()
+      if object.slots.isEmpty {
+        // There is nothing to keep or to drop, but that the object may be deleted.
+        let deletion = object.state.intersection([.deleted, .propagated])
+        object.turnIntoFault()
+        object.state.formUnion(deletion)
+      } else if mergeChanges {
+        try exchangeRow(of: object, view)
+        object.tell(of: .refresh)
+      } else if !object.isDeleted {
+        preparation?.isOutdated = true
+        try dropChanges(of: object, view)
+      }
+    } catch {
+      report(error)
+    }
+  }
+
+  public final func refreshAllObjects() {
+    for object in registeredObjects { refresh(object, mergeChanges: true) }
+  }
+
+  private func exchangeRow(of object: ManagedObject, _ view: StoreView) throws {
+    object.row = try view.row(object.reference)
+    if object.row == nil {
+      object.state.insert(.inaccessible)
+    } else {
+      object.state.remove(.inaccessible)
+    }
+  }
+
+  private func dropChanges(of object: ManagedObject, _ view: StoreView) throws {
+    try exchangeRow(of: object, view)
+    try object.restoreRelationships()
+    if object.restoreSlots() {
+      changes.updated.remove(object)
+      object.turnIntoFault()
+    } else {
+      object.tell(of: .refresh)
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/// The objects of a context that have unsaved changes of one kind.
+///
+/// Each knows its place in the list, as it is in one list at most: nothing is hashed.
+struct ObjectList {
+  /// In the order in which they came, unless some have gone since.
+  private(set) var objects: [ManagedObject] = []
+
+  var isEmpty: Bool { objects.isEmpty }
+
+  func contains(_ object: ManagedObject) -> Bool {
+    object.listPlace < objects.count && objects[object.listPlace] === object
+  }
+
+  mutating func insert(_ object: ManagedObject) {
+    if contains(object) { return }
+    object.listPlace = objects.count
+    objects.append(object)
+  }
+
+  mutating func remove(_ object: ManagedObject) {
+    guard contains(object) else { return }
+    // Held until the list is whole again.
+    let last = objects.removeLast()
+    if last !== object {
+      objects[object.listPlace] = last
+      last.listPlace = object.listPlace
+    }
+    object.listPlace = .max
+  }
+
+  /// In the order of the objects' places in the store, so that the same changes make the same
+  /// store. New objects are mostly in that order already.
+  var sorted: [ManagedObject] {
+    var last = Reference(rawValue: 0)
+    for object in objects {
+      if object.reference < last { return objects.sorted { $0.reference < $1.reference } }
+      last = object.reference
+    }
+    return objects
+  }
+}

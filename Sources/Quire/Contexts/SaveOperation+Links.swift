@@ -1,0 +1,102 @@
+import QuireModel
+
+// What a save writes into, and removes from, the trees of links.
+extension SaveOperation {
+  /// Removes the entries that an object's stored foreign keys have in the trees of their owners.
+  func removeForeignLinks(
+    of object: ManagedObject, _ slots: [Int], _ writer: StoreWriter
+  ) throws {
+    guard let storage = object.storage else { return }
+    for slot in slots where object.binding.relationshipSlots.contains(slot) {
+      let field = storage.fieldBySlot[slot]
+      guard field >= 0,
+        // The row at hand is the transaction's, as its version is.
+        let owner = object.row != nil
+          ? object.storedReference(slot)
+          : try writer.withRow(object.reference, { $0.reference(field) }) ?? nil,
+        let link = ownersLink(of: object.binding.relationship(slot), owner)
+      else { continue }
+      try writer.removeLink(link, from: owner.key, to: object.reference)
+    }
+  }
+
+  /// The link tree in which the destination of a to-one relationship lists those that lead to it.
+  func ownersLink(
+    of relationship: RelationshipDescription, _ owner: Reference
+  ) -> StoredEntity.Link? {
+    guard let inverse = relationship.inverse, let storage = entities.storage(of: owner),
+      let slot = storage.binding.slot(named: inverse)
+    else { return nil }
+    return storage.link(slot)
+  }
+
+  func writeLinks(
+    _ object: ManagedObject, _ slots: [Int], _ storage: EntityStorage, _ reference: Reference,
+    _ writer: StoreWriter
+  ) throws {
+    for slot in slots {
+      switch object.slots[slot] {
+      case .unchanged, .value: continue
+      case .one(let destination):
+        guard let destination, remains(destination) else { continue }
+        let owner = finalReference(destination)
+        guard try writer.contains(owner) else {
+          conflictOfGone(owner)
+          continue
+        }
+        if let link = ownersLink(of: object.binding.relationship(slot), owner) {
+          try writer.addLink(link, from: owner.key, to: reference)
+        }
+      case .many(let pending):
+        guard let link = storage.link(slot), !link.isOrdered,
+          !object.binding.traits[slot].isForeignKeyOfOthers
+        else { continue }
+        for member in pending.removed {
+          try writer.removeLink(link, from: reference.key, to: member)
+        }
+        for member in pending.added.filter(remains).map(finalReference) {
+          guard try writer.contains(member) else {
+            conflictOfGone(member)
+            continue
+          }
+          try writer.addLink(link, from: reference.key, to: member)
+        }
+      }
+    }
+  }
+
+  /// Writes ordered relationships anew where they changed: when all links exist, so that the order
+  /// of the context wins over the order in which links were made.
+  func writeOrders(_ writer: StoreWriter) throws {
+    for item in inserted {
+      try writeOrders(
+        item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
+        writer)
+    }
+    for update in updated {
+      let object = update.object
+      guard let storage = object.storage else { continue }
+      try writeOrders(object, update.changedSlots, storage, object.reference, writer)
+    }
+  }
+
+  func writeOrders(
+    _ object: ManagedObject, _ slots: [Int], _ storage: EntityStorage, _ reference: Reference,
+    _ writer: StoreWriter
+  ) throws {
+    for slot in slots {
+      guard let link = storage.link(slot), link.isOrdered,
+        case .many(let pending) = object.slots[slot], let order = pending.order
+      else { continue }
+      var members: [Reference] = []
+      for member in order.filter(remains).map(finalReference) {
+        if try writer.contains(member) {
+          members.append(member)
+        } else {
+          conflictOfGone(member)
+        }
+      }
+      try writer.setLinks(link, from: reference.key, to: members)
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import QuireModel
+
+// What a save writes into, and removes from, the trees of rows.
+extension SaveOperation {
+  /// Whether a destination is there after this save. Where it is not, a relationship that nobody
+  /// told (it has no inverse, or the deletion takes no action) is written as if it had been.
+  func remains(_ destination: ManagedObject) -> Bool {
+    !destination.isDeleted && destination.context != nil
+  }
+
+  /// Of an object that this save inserts, the place that it has been given.
+  func finalReference(_ object: ManagedObject) -> Reference {
+    guard !object.isPersistent else { return object.reference }
+    // They are in the order of their temporary references.
+    var (low, high) = (0, inserted.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if inserted[middle].object.reference < object.reference {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    guard low < inserted.count, inserted[low].object === object else { return object.reference }
+    return inserted[low].reference
+  }
+
+  func writeRow(
+    _ object: ManagedObject, _ storage: EntityStorage, _ reference: Reference, _ writer: StoreWriter
+  ) throws {
+    let row = rowWriter(for: storage)
+    // After four thousand million saves, or an import of as high a number, counting starts again.
+    let isNew = reference != object.reference || object.version == .max
+    let version = isNew ? 1 : object.version + 1
+    if let old = object.row {
+      try old.withReader { reader in
+        try row.write(version: version) { content(of: $0, object, storage, reader) }
+      }
+    } else {
+      try row.write(version: version) { content(of: $0, object, storage, nil) }
+    }
+    try writer.putRow(row, at: reference, in: storage)
+  }
+
+  private func rowWriter(for storage: EntityStorage) -> RowWriter {
+    let index = storage.binding.index
+    if let writer = rowWriters[index] { return writer }
+    let writer = RowWriter(storage.layout)
+    rowWriters[index] = writer
+    return writer
+  }
+
+  /// What a field of an object's new row holds.
+  func content(
+    of field: Int, _ object: ManagedObject, _ storage: EntityStorage, _ old: RowReader?
+  ) -> RowWriter.Field? {
+    let slot = storage.slotByField[field]
+    guard slot >= 0, !object.slots.isEmpty else { return nil }
+    switch object.slots[slot] {
+    case .value(let value): return value.map(RowWriter.Field.value)
+    case .one(let destination):
+      return destination.flatMap { remains($0) ? .reference(finalReference($0)) : nil }
+    case .many: return nil
+    case .unchanged:
+      guard let old, !old.isNil(field) else { return nil }
+      return .copy(of: field, in: old)
+    }
+  }
+
+  /// Writes the row of a changed object, unless all that changed are the foreign keys of others.
+  func writeUpdatedRow(_ update: Update, _ writer: StoreWriter) throws {
+    let object = update.object
+    guard let storage = object.storage else { return }
+    let isOwnChange = update.changedSlots.contains { slot in
+      let trait = object.binding.traits[slot]
+      return trait.attributeType != nil || !trait.isToMany || !trait.isForeignKeyOfOthers
+    }
+    if isOwnChange { try writeRow(object, storage, object.reference, writer) }
+  }
+
+  func removeRow(of object: ManagedObject, _ writer: StoreWriter) throws {
+    guard let storage = object.storage else { return }
+    for slot in object.binding.relationshipSlots {
+      guard let link = storage.link(slot) else { continue }
+      let relationship = object.binding.relationship(slot)
+      for key in try writer.linkKeys(link, of: object.reference.key) {
+        try removeBacklink(of: relationship, from: object, to: key.member, writer)
+      }
+      try writer.removeLinks(link, of: object.reference.key)
+    }
+    try writer.removeRow(at: object.reference, in: storage)
+  }
+
+  /// A deleted object still has this destination in the store.
+  func removeBacklink(
+    of relationship: RelationshipDescription, from object: ManagedObject, to member: Reference,
+    _ writer: StoreWriter
+  ) throws {
+    guard let storage = entities.storage(of: member), let inverse = relationship.inverse,
+      let slot = storage.binding.slot(named: inverse)
+    else { return }
+    if let link = storage.link(slot) {
+      try writer.removeLink(link, from: member.key, to: object.reference)
+    } else if relationship.deleteRule != .noAction,
+      try writer.contains(member), !deleted.contains(where: { $0.reference == member })
+    {
+      // Its foreign key leads here and nobody in this save knows of it: another save made it.
+      conflictOfGone(object.reference)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import QuireModel
+
+/// What objects do while they are told that they will be saved.
+struct SavePreparation {
+  /// Objects that a save writes otherwise than before they were told, in no order, some twice.
+  private(set) var changed: [ManagedObject] = []
+  /// Whether other objects are to be saved than when the list of them was made.
+  var isOutdated = false
+  /// How many changes by primitive accessors are under way: of these nobody is told.
+  var primitiveChangeCount = 0
+
+  mutating func noteChange(of object: ManagedObject) {
+    isOutdated = true
+    if primitiveChangeCount == 0 { changed.append(object) }
+  }
+
+  /// The objects that have changed since the last call, each once, in the order of their places.
+  mutating func takeChanged() -> [ManagedObject] {
+    defer { changed = [] }
+    return Set(changed).sorted { $0.reference < $1.reference }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Lets objects do what they want done before they are saved, until none of them changes anything
+  /// more, and validates them.
+  final func prepareSave(to store: PersistentStore) throws -> SaveOperation {
+    preparation = SavePreparation()
+    defer { preparation = nil }
+    var save = SaveOperation(self, store)
+    save.forEachObject { $0.willSave() }
+    for _ in 1...Self.willSaveLimit {
+      if try isSettled() {
+        try throwUnreported()
+        if preparation?.isOutdated ?? false {
+          preparation?.isOutdated = false
+          save = SaveOperation(self, store)
+        }
+        try save.validate()
+        // Validation may change objects, too, though it should not.
+        if try isSettled(), preparation?.isOutdated == false { return save }
+      }
+    }
+    throw PersistenceError(
+      .managedObjectContextLocking,
+      "objects were still changing after willSave() had been called \(Self.willSaveLimit) times: "
+        + "set a property there only if it has another value")
+  }
+
+  /// Tells those objects of the save that have changed since they were told.
+  ///
+  /// - Returns: whether there were none.
+  private func isSettled() throws -> Bool {
+    processPendingChanges()
+    let changed = preparation?.takeChanged() ?? []
+    for object in changed where object.context === self && object.hasChanges {
+      object.willSave()
+    }
+    return changed.isEmpty
+  }
+
+  /// A property is about to change, and somebody wants to know.
+  final func note(_ slot: Int, of object: ManagedObject, _ change: SlotChange) {
+    if preparation != nil {
+      if object.isChange(change, of: slot) {
+        preparation?.noteChange(of: object)
+      } else if !object.hasChanges {
+        preparation?.isOutdated = true
+      }
+    }
+    for observer in observers {
+      observer.willChange(object.binding.properties[slot].name, of: object, by: change)
+    }
+  }
+}
+
+extension ManagedObject {
+  /// Whether a save has more to write, or something else, after the change.
+  fileprivate func isChange(_ change: SlotChange, of slot: Int) -> Bool {
+    if binding.traits[slot].isTransient { return false }
+    do {
+      switch change {
+      case .value(let value):
+        guard let value, let present = try attribute(slot) else {
+          return try (value == nil) != (attribute(slot) == nil)
+        }
+        return !value.isIdentical(to: present)
+      case .one(let destination): return try one(slot) !== destination
+      case .order(let order): return try members(slot) != order
+      case .addition, .removal: return true
+      }
+    } catch {
+      return true
+    }
+  }
+}

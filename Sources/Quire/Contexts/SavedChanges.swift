@@ -1,0 +1,47 @@
+import QuireStorage
+
+/// What one save has changed in the store, by the final places of its objects.
+package struct SavedChanges: Sendable {
+  struct Update: Sendable {
+    let reference: Reference
+    /// The properties that differ from what they were, in order.
+    let slots: [Int]
+  }
+
+  let entities: StoreEntities
+  /// The commit that the save was.
+  let commit: CommitNumber
+  let inserted: [Reference]
+  /// Objects whose row or links the save has written; not those that were set to what they were.
+  let updated: [Update]
+  let deleted: [Reference]
+
+  package var commitNumber: CommitNumber { commit }
+  package var insertedIDs: [ManagedObjectID] { inserted.compactMap(objectID) }
+  package var deletedIDs: [ManagedObjectID] { deleted.compactMap(objectID) }
+  /// The names of the changed properties of each updated object.
+  package var updatedProperties: [(id: ManagedObjectID, names: [String])] {
+    updated.compactMap { update in
+      guard let storage = entities.storage(of: update.reference),
+        let id = objectID(update.reference)
+      else { return nil }
+      return (id, update.slots.map { storage.binding.properties[$0].name })
+    }
+  }
+
+  private func objectID(_ reference: Reference) -> ManagedObjectID? {
+    entities.storage(of: reference).map {
+      ManagedObjectID(entity: $0.binding.entity, store: $0.identity, key: reference.key)
+    }
+  }
+}
+
+extension SaveOperation {
+  /// - Parameter commit: the one that made the save durable.
+  func savedChanges(_ commit: CommitNumber) -> SavedChanges {
+    SavedChanges(
+      entities: entities, commit: commit, inserted: inserted.map(\.reference),
+      updated: updated.map { .init(reference: $0.object.reference, slots: $0.changedSlots) },
+      deleted: deleted.map(\.reference))
+  }
+}

@@ -1,0 +1,66 @@
+/// What replaced the values of an object. Raw values are Core Data's.
+public struct SnapshotEventType: OptionSet, Sendable {
+  public var rawValue: Int
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  public static let undoInsertion = SnapshotEventType(rawValue: 1 << 1)
+  public static let undoDeletion = SnapshotEventType(rawValue: 1 << 2)
+  public static let undoUpdate = SnapshotEventType(rawValue: 1 << 3)
+  public static let rollback = SnapshotEventType(rawValue: 1 << 4)
+  public static let refresh = SnapshotEventType(rawValue: 1 << 5)
+  public static let mergePolicy = SnapshotEventType(rawValue: 1 << 6)
+}
+
+// Rows come and go, and objects are told. Swift lets only the class itself declare what subclasses
+// override: the hooks are in `ManagedObject.swift`, what calls them is here and in the context.
+extension ManagedObject {
+  /// Reads the row if that did not happen yet.
+  ///
+  /// An object whose row is gone becomes inaccessible: its values read as nil, and a save that
+  /// would write it reports a conflict. What the object does when its row comes may have made
+  /// slots: who has looked for one before has to look again.
+  final func fulfil() throws {
+    guard row == nil, isPersistent, !state.contains(.inaccessible), let context else { return }
+    if let row = try context.currentView().row(reference) {
+      fulfil(with: row)
+    } else {
+      state.insert(.inaccessible)
+    }
+  }
+
+  /// Takes the row that a fault stands for.
+  ///
+  /// The one way in which a row comes into an object that did not have it: by a fetch, or because
+  /// it was needed. (A save and a refresh exchange one for another.)
+  final func fulfil(with row: Row) {
+    self.row = row
+    state.remove(.inaccessible)
+    awaking { awakeFromFetch() }
+  }
+
+  /// Tells the object that its values are others.
+  final func tell(of events: SnapshotEventType) {
+    awaking { awake(fromSnapshotEvents: events) }
+  }
+
+  @inline(__always)
+  private func awaking(_ body: () -> Void) {
+    // One may lead to the other, when the object is refreshed meanwhile.
+    guard !state.contains(.awaking) else { return body() }
+    state.insert(.awaking)
+    body()
+    state.remove(.awaking)
+  }
+
+  /// Forgets all that was read and changed: the object is a fault again.
+  final func turnIntoFault() {
+    let hadValues = row != nil || !slots.isEmpty
+    if hadValues { willTurnIntoFault() }
+    // What the object has changed just now is dropped with the rest.
+    if state.contains(.updated) { context?.changes.updated.remove(self) }
+    slots = []
+    row = nil
+    state = []
+    if hadValues { didTurnIntoFault() }
+  }
+}

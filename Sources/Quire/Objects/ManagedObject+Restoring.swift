@@ -1,0 +1,117 @@
+import QuireModel
+
+// How unsaved changes of one object are dropped. Its relationships are set to what the store says,
+// by the same functions as any other change, so that both sides stay one fact.
+extension ManagedObject {
+  /// Makes the relationships that were changed what the store says, on both sides.
+  final func restoreRelationships() throws {
+    for slot in binding.relationshipSlots {
+      switch slots[slot] {
+      case .unchanged, .value: continue
+      case .one: try restoreOne(slot)
+      case .many(let pending) where pending.order == nil: try restoreSet(slot, pending)
+      case .many: try restoreList(slot)
+      }
+    }
+  }
+
+  /// Forgets all changes but those that the store cannot have: where a destination is deleted.
+  ///
+  /// - Returns: whether nothing is left.
+  final func restoreSlots() -> Bool {
+    var isRestored = true
+    for slot in slots.indices {
+      if case .unchanged = slots[slot] { continue }
+      if binding.traits[slot].attributeType == nil, isChanged(slot) {
+        isRestored = false
+      } else {
+        discard(slot)
+      }
+    }
+    return isRestored
+  }
+
+  private func restoreOne(_ slot: Int) throws {
+    let former = try one(slot)
+    let stored = try storedReference(slot).flatMap { try living($0, slot) }
+    if former === stored { return }
+    try setOne(slot, stored)
+    guard let inverse = binding.relationship(slot).inverse else { return }
+    try stored?.restorePlace(of: self, inverse)
+    if let former { try former.returnToStoredDestination(inverse) }
+  }
+
+  /// Looks at the differences alone: the set may be long.
+  private func restoreSet(_ slot: Int, _ pending: PendingMembers) throws {
+    let inverse = binding.relationship(slot).inverse
+    let stored = pending.removed.isEmpty ? [] : Set(try storedMembers(slot))
+    for member in pending.added where member.context === context {
+      try removeMember(member, slot)
+      if let inverse { try member.returnToStoredDestination(inverse) }
+    }
+    for reference in pending.removed.intersection(stored).sorted() {
+      guard let member = try living(reference, slot) else { continue }
+      try addMember(member, slot)
+      if let inverse { try member.restorePlace(of: self, inverse) }
+    }
+  }
+
+  private func restoreList(_ slot: Int) throws {
+    let former = try members(slot)
+    let stored = try storedMembers(slot).compactMap { try living($0, slot) }
+    try setMembers(slot, stored)
+    guard let inverse = binding.relationship(slot).inverse else { return }
+    let isFormer = Set(former)
+    for member in stored where !isFormer.contains(member) {
+      try member.restorePlace(of: self, inverse)
+    }
+    for member in former where !stored.contains(member) {
+      try member.returnToStoredDestination(inverse)
+    }
+  }
+
+  /// The object at the other end, unless it is deleted or gone.
+  private func living(_ reference: Reference, _ slot: Int) throws -> ManagedObject? {
+    guard let context else { return nil }
+    if let object = context.registered(reference) { return object.isDeleted ? nil : object }
+    return try context.currentView().contains(reference) ? context.object(at: reference) : nil
+  }
+
+  /// An object that was taken from its to-one destination, and is let go of again, goes back there
+  /// if the place is free.
+  private func returnToStoredDestination(_ name: String) throws {
+    guard isPersistent, !isDeleted, let slot = binding.slot(named: name), !isToMany(slot),
+      try one(slot) == nil, let reference = storedReference(slot),
+      let destination = try living(reference, slot)
+    else { return }
+    let relationship = binding.relationship(slot)
+    if let inverse = inverseSlot(of: relationship, on: destination), !destination.isToMany(inverse),
+      try destination.one(inverse) != nil
+    {
+      return
+    }
+    try setOne(slot, destination)
+    if let inverse = relationship.inverse { try destination.restorePlace(of: self, inverse) }
+  }
+
+  /// Moves an object that came back into an ordered relationship to where it was: behind the
+  /// nearest of those that precede it in the store.
+  private func restorePlace(of object: ManagedObject, _ name: String) throws {
+    guard !slots.isEmpty, let slot = binding.slot(named: name),
+      case .many(let pending) = slots[slot], var order = pending.order,
+      let current = order.firstIndex(of: object)
+    else { return }
+    let stored = try storedMembers(slot)
+    guard let place = stored.firstIndex(of: object.reference) else { return }
+    order.remove(at: current)
+    var index = 0
+    for reference in stored[..<place].reversed() {
+      if let predecessor = order.firstIndex(where: { $0.reference == reference }) {
+        index = predecessor + 1
+        break
+      }
+    }
+    order.insert(object, at: index)
+    try putOrder(order, in: slot)
+  }
+}

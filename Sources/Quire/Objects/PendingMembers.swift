@@ -1,0 +1,10 @@
+/// What was changed in a to-many relationship since the object was last fetched or saved.
+///
+/// Only differences are kept, so that an object can be added to a relationship with a million
+/// members without reading them. An ordered relationship keeps its whole new order besides.
+final class PendingMembers {
+  var added: [ManagedObject] = []
+  var removed: Set<Reference> = []
+  /// All members in their order; in ordered relationships only.
+  var order: [ManagedObject]?
+}

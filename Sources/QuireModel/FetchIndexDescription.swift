@@ -1,0 +1,80 @@
+/// An index over properties of an entity, used to find objects without reading all of them.
+///
+/// ```swift
+/// FetchIndex("byRatingAndPrice", on: "rating", .descending("price"), where: "price > 0")
+/// FetchIndex("byFoldedTitle", on: .expression("canonical:(title)", type: "String"))
+/// ```
+public struct FetchIndexDescription: Hashable, Sendable {
+  public enum Kind: String, Sendable { case binary = "Binary", rTree = "RTree" }
+
+  public struct Element: Hashable, Sendable, ExpressibleByStringLiteral {
+    /// The name of an indexed property, when the element is one.
+    public var property: String?
+    /// The text of an indexed expression, when the element is one.
+    public var expression: String?
+    public var expressionType: String?
+    public var kind = Kind.binary
+    public var isAscending = true
+
+    public init(_ property: String, ascending: Bool = true) {
+      self.property = property
+      self.isAscending = ascending
+    }
+
+    public init(expression: String, type: String?) {
+      self.expression = expression
+      self.expressionType = type
+    }
+
+    public init(stringLiteral property: String) { self.init(property) }
+
+    public static func ascending(_ property: String) -> Element { Element(property) }
+    public static func descending(_ property: String) -> Element {
+      Element(property, ascending: false)
+    }
+
+    /// - Parameter type: the name of the type of the expression's value, as Xcode shows it.
+    public static func expression(
+      _ text: String, type: String? = nil, ascending: Bool = true
+    ) -> Element {
+      var element = Element(expression: text, type: type)
+      element.isAscending = ascending
+      return element
+    }
+
+    /// One dimension of a spatial index.
+    public static func rTree(_ property: String) -> Element {
+      var element = Element(property)
+      element.kind = .rTree
+      return element
+    }
+  }
+
+  public var name: String
+  public var elements: [Element]
+  /// The format of a predicate: the index has only objects of which it is true.
+  public var partialIndexPredicate: String?
+  public var userInfo: [String: String] = [:]
+
+  public init(_ name: String, _ elements: [Element]) {
+    self.name = name
+    self.elements = elements
+  }
+
+  /// An index over the elements, the first deciding before the second.
+  ///
+  /// - Parameters:
+  ///   - elements: names of attributes, of to-one relationships and of elements of composite
+  ///     attributes (`"home.city"`), ascending unless they say otherwise; expressions.
+  ///   - predicate: the format of a predicate; the index then has only objects of which it is true.
+  public init(
+    _ name: String, on elements: Element..., where predicate: String? = nil,
+    userInfo: [String: String] = [:]
+  ) {
+    self.init(name, elements)
+    partialIndexPredicate = predicate
+    self.userInfo = userInfo
+  }
+}
+
+public typealias FetchIndex = FetchIndexDescription

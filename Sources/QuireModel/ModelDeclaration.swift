@@ -1,0 +1,83 @@
+/// A model as it is declared: plain data, to be edited and checked again.
+///
+/// A ``ManagedObjectModel`` never changes. To make one that differs, change its declaration:
+///
+/// ```swift
+/// var declaration = model.declaration
+/// declaration.configurations["Cloud"] = ["Artist", "Artwork"]
+/// let split = try ManagedObjectModel(declaration)
+/// ```
+public struct ModelDeclaration: Hashable, Sendable {
+  public var entities: [Entity] = []
+  /// Hints for people: never part of a comparison.
+  public var versionIdentifiers: [String] = []
+  /// Names of entity subsets, each with the names of its entities in order.
+  public var configurations: [String: [String]] = [:]
+  public var fetchRequestTemplates: [FetchRequestTemplate] = []
+  public var userInfo: [String: String] = [:]
+  /// What people read instead of names; ``ManagedObjectModel/localizationDictionary`` has the keys.
+  public var localizationDictionary: [String: String] = [:]
+
+  public init() {}
+
+  public init(@ModelBuilder _ members: () -> [any ModelMember]) {
+    for member in members() { member.add(to: &self) }
+  }
+}
+
+/// Anything that can stand between the braces of a ``ManagedObjectModel``.
+public protocol ModelMember: Sendable {
+  func add(to model: inout ModelDeclaration)
+}
+
+extension Entity: ModelMember {
+  public func add(to model: inout ModelDeclaration) { model.entities.append(self) }
+
+  /// The same with changes, for the facts that the initialiser has no parameter for.
+  public func with(_ change: (inout Entity) -> Void) -> Entity {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+}
+
+extension FetchRequestTemplate: ModelMember {
+  public func add(to model: inout ModelDeclaration) { model.fetchRequestTemplates.append(self) }
+}
+
+/// A name for some entities of a model, so that a store can hold only those.
+///
+/// ```swift
+/// ModelConfiguration("Cloud", "Artist", "Artwork")
+/// ```
+public struct ModelConfiguration: ModelMember {
+  public var name: String
+  public var entityNames: [String]
+
+  public init(_ name: String, _ entityNames: String...) {
+    self.name = name
+    self.entityNames = entityNames
+  }
+
+  /// What two configurations of one name list is listed together.
+  public func add(to model: inout ModelDeclaration) {
+    model.configurations[name, default: []] += entityNames
+  }
+}
+
+@resultBuilder
+public enum ModelBuilder {
+  public static func buildExpression(_ member: any ModelMember) -> [any ModelMember] { [member] }
+  public static func buildExpression(_ members: [any ModelMember]) -> [any ModelMember] { members }
+  public static func buildBlock(_ members: [any ModelMember]...) -> [any ModelMember] {
+    members.flatMap { $0 }
+  }
+  public static func buildOptional(_ members: [any ModelMember]?) -> [any ModelMember] {
+    members ?? []
+  }
+  public static func buildEither(first: [any ModelMember]) -> [any ModelMember] { first }
+  public static func buildEither(second: [any ModelMember]) -> [any ModelMember] { second }
+  public static func buildArray(_ members: [[any ModelMember]]) -> [any ModelMember] {
+    members.flatMap { $0 }
+  }
+}
