@@ -1,6 +1,7 @@
 import Quire
 import QuireSimulation
 import QuireStorage
+import Synchronization
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -93,7 +94,7 @@ import Testing
   {
     let disk = MemoryFileSystem()
     let url = URL(filePath: "/folder/store.quire")
-    func add(timeout: Double) throws {
+    @Sendable func add(timeout: Double) throws {
       let coordinator = PersistentStoreCoordinator(managedObjectModel: SmallGallery.model)
       let store = try coordinator.addPersistentStore(
         type: .quire, at: url, options: [PersistentStoreTimeoutOption: timeout], in: disk)
@@ -106,11 +107,23 @@ import Testing
       let error = #expect(throws: PersistenceError.self) { try add(timeout: timeout) }
       #expect(error?.code == .persistentStoreOpen)
     }
-    Task.detached {
-      try await Task.sleep(for: .milliseconds(50))
-      other.unlock()
-    }
-    try add(timeout: 30)
+    // Threads of their own: a task might wait for the one that waits here.
+    let failure = Mutex<(any Error)?>(nil)
+    Threads.run([
+      {
+        let start = ContinuousClock.now
+        while ContinuousClock.now - start < .milliseconds(50) {}
+        other.unlock()
+      },
+      {
+        do {
+          try add(timeout: 30)
+        } catch {
+          failure.withLock { $0 = error }
+        }
+      },
+    ])
+    #expect(failure.withLock { $0 } == nil)
   }
 
   @Test func `vacuuming when the store is added makes the file small again`() throws {
