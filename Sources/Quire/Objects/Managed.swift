@@ -17,11 +17,12 @@ import QuireModel
 /// Reading never throws: where the store cannot be read, the empty value is returned and the
 /// context throws the error from its next fetch or save.
 @propertyWrapper
+@frozen
 public struct Managed<Value: ManagedValue> {
   /// The property's slot, found at the first access; -1 before.
-  private var slot: Int32 = -1
+  @usableFromInline var slot: Int32
 
-  public init() {}
+  @inlinable public init() { slot = -1 }
 
   /// The property is used through the object it belongs to.
   @available(
@@ -32,53 +33,35 @@ public struct Managed<Value: ManagedValue> {
     set { preconditionFailure("unavailable: the compiler lets nobody come here") }
   }
 
+  // Inlined into the property of another module, where the key path is known, the wrapper is one
+  // look at the object's memory. For that the key path must not be handed on: a slot that is not
+  // known yet is found by the wrapper's address.
+  @inlinable
   public static subscript<Object: ManagedObject>(
     _enclosingInstance object: Object,
     wrapped wrappedKeyPath: ReferenceWritableKeyPath<Object, Value>,
     storage storageKeyPath: ReferenceWritableKeyPath<Object, Self>
   ) -> Value {
-    get {
+    @inline(__always) get {
       var slot = Int(object[keyPath: storageKeyPath].slot)
-      if slot < 0 { slot = resolve(object, storageKeyPath) }
+      if slot < 0 { slot = object.findSlot(&object[keyPath: storageKeyPath]) }
       if slot < 0 { return Value.empty }
       do {
         return try Value.read(from: object, slot)
       } catch {
-        object.context?.report(error)
+        object.keep(error)
         return Value.empty
       }
     }
-    set {
+    @inline(__always) set {
       var slot = Int(object[keyPath: storageKeyPath].slot)
-      if slot < 0 { slot = resolve(object, storageKeyPath) }
+      if slot < 0 { slot = object.findSlot(&object[keyPath: storageKeyPath]) }
       if slot < 0 { return }
       do {
         try Value.write(newValue, to: object, slot)
       } catch {
-        object.context?.report(error)
+        object.keep(error)
       }
-    }
-  }
-
-  /// Finds the slot by the name of the wrapped property, which the key path prints as
-  /// `\Class._name`.
-  private static func resolve<Object: ManagedObject>(
-    _ object: Object, _ storage: ReferenceWritableKeyPath<Object, Self>
-  ) -> Int {
-    if let slot = object.binding.accessors.slot(of: storage) {
-      object[keyPath: storage].slot = Int32(slot)
-      return slot
-    }
-    let text = "\(storage)"
-    let name = String(text[(text.lastIndex(of: ".").map(text.index(after:)) ?? text.startIndex)...])
-    do {
-      let slot = try object.slot(for: name.hasPrefix("_") ? String(name.dropFirst()) : name)
-      object[keyPath: storage].slot = Int32(slot)
-      object.binding.accessors.remember(storage, slot: slot)
-      return slot
-    } catch {
-      object.context?.report(error)
-      return -1
     }
   }
 }
@@ -98,11 +81,13 @@ public protocol OptionalManagedValue {
 }
 
 extension Optional: ManagedValue where Wrapped: OptionalManagedValue {
-  public static var empty: Wrapped? { nil }
-  public static func read(from object: ManagedObject, _ slot: Int) throws -> Wrapped? {
+  @inlinable public static var empty: Wrapped? { nil }
+  @inlinable public static func read(from object: ManagedObject, _ slot: Int) throws -> Wrapped? {
     try Wrapped.readOptional(from: object, slot)
   }
-  public static func write(_ value: Wrapped?, to object: ManagedObject, _ slot: Int) throws {
+  @inlinable public static func write(_ value: Wrapped?, to object: ManagedObject, _ slot: Int)
+    throws
+  {
     try Wrapped.writeOptional(value, to: object, slot)
   }
 }

@@ -15,14 +15,7 @@ public protocol ManagedAttribute: ManagedValue, OptionalManagedValue {
 
 extension ManagedAttribute {
   public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Self? {
-    guard case .attribute(let attribute) = object.binding.properties[slot] else {
-      throw object.unacceptable("an attribute", for: object.binding.properties[slot].name)
-    }
-    guard let value = try object.attribute(slot) else { return nil }
-    guard let typed = Self(attributeValue: value) else {
-      throw object.unacceptable(value.plainValue, for: attribute.name)
-    }
-    return typed
+    try object.typed(slot)
   }
 
   public static func read(from object: ManagedObject, _ slot: Int) throws -> Self {
@@ -30,21 +23,11 @@ extension ManagedAttribute {
   }
 
   public static func writeOptional(_ value: Self?, to object: ManagedObject, _ slot: Int) throws {
-    guard case .attribute(let attribute) = object.binding.properties[slot] else {
-      throw object.unacceptable("an attribute", for: object.binding.properties[slot].name)
-    }
-    guard let value else { return try object.setAttribute(slot, nil) }
-    let exact = value.attributeValue
-    if exact.isOf(attribute.type) { return try object.setAttribute(slot, exact) }
-    // A number out of its attribute's range is kept as it is, and refused when the object is saved.
-    guard let converted = AttributeValue(exact.plainValue, for: attribute) else {
-      throw object.unacceptable(value, for: attribute.name)
-    }
-    try object.setAttribute(slot, converted)
+    try object.setTyped(slot, value)
   }
 
   public static func write(_ value: Self, to object: ManagedObject, _ slot: Int) throws {
-    try writeOptional(value, to: object, slot)
+    try object.setTyped(slot, value)
   }
 }
 
@@ -55,6 +38,20 @@ extension Bool: ManagedAttribute {
     self = value
   }
   public var attributeValue: AttributeValue { .boolean(self) }
+
+  // Not generic, so that a property of another module gets here by one call.
+  public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Bool? {
+    try object.boolean(slot)
+  }
+  public static func read(from object: ManagedObject, _ slot: Int) throws -> Bool {
+    try object.boolean(slot) ?? empty
+  }
+  public static func writeOptional(_ value: Bool?, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
+  public static func write(_ value: Bool, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
 }
 
 extension String: ManagedAttribute {
@@ -64,6 +61,20 @@ extension String: ManagedAttribute {
     self = value
   }
   public var attributeValue: AttributeValue { .string(self) }
+
+  // Not generic, so that a property of another module gets here by one call.
+  public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> String? {
+    try object.string(slot)
+  }
+  public static func read(from object: ManagedObject, _ slot: Int) throws -> String {
+    try object.string(slot) ?? empty
+  }
+  public static func writeOptional(_ value: String?, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
+  public static func write(_ value: String, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
 }
 
 extension ManagedAttribute where Self: FixedWidthInteger & SignedInteger {
@@ -75,10 +86,66 @@ extension ManagedAttribute where Self: FixedWidthInteger & SignedInteger {
   public var attributeValue: AttributeValue { .integer(Int64(self)) }
 }
 
-extension Int: ManagedAttribute {}
-extension Int16: ManagedAttribute {}
-extension Int32: ManagedAttribute {}
-extension Int64: ManagedAttribute {}
+extension Int: ManagedAttribute {
+  // Not generic, so that a property of another module gets here by one call.
+  public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Int? {
+    try object.integer(slot)
+  }
+  public static func read(from object: ManagedObject, _ slot: Int) throws -> Int {
+    try object.integer(slot) ?? empty
+  }
+  public static func writeOptional(_ value: Int?, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
+  public static func write(_ value: Int, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
+}
+extension Int16: ManagedAttribute {
+  // Not generic, so that a property of another module gets here by one call.
+  public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Int16? {
+    try object.integer(slot)
+  }
+  public static func read(from object: ManagedObject, _ slot: Int) throws -> Int16 {
+    try object.integer(slot) ?? empty
+  }
+  public static func writeOptional(_ value: Int16?, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
+  public static func write(_ value: Int16, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
+}
+extension Int32: ManagedAttribute {
+  // Not generic, so that a property of another module gets here by one call.
+  public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Int32? {
+    try object.integer(slot)
+  }
+  public static func read(from object: ManagedObject, _ slot: Int) throws -> Int32 {
+    try object.integer(slot) ?? empty
+  }
+  public static func writeOptional(_ value: Int32?, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
+  public static func write(_ value: Int32, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
+}
+extension Int64: ManagedAttribute {
+  // Not generic, so that a property of another module gets here by one call.
+  public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Int64? {
+    try object.integer(slot)
+  }
+  public static func read(from object: ManagedObject, _ slot: Int) throws -> Int64 {
+    try object.integer(slot) ?? empty
+  }
+  public static func writeOptional(_ value: Int64?, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
+  public static func write(_ value: Int64, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
+}
 
 extension Double: ManagedAttribute {
   public static var empty: Double { 0 }
@@ -90,6 +157,20 @@ extension Double: ManagedAttribute {
     }
   }
   public var attributeValue: AttributeValue { .double(self) }
+
+  // Not generic, so that a property of another module gets here by one call.
+  public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Double? {
+    try object.double(slot)
+  }
+  public static func read(from object: ManagedObject, _ slot: Int) throws -> Double {
+    try object.double(slot) ?? empty
+  }
+  public static func writeOptional(_ value: Double?, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
+  public static func write(_ value: Double, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
 }
 
 extension Float: ManagedAttribute {
@@ -117,6 +198,20 @@ extension Date: ManagedAttribute {
     self = value
   }
   public var attributeValue: AttributeValue { .date(self) }
+
+  // Not generic, so that a property of another module gets here by one call.
+  public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Date? {
+    try object.date(slot)
+  }
+  public static func read(from object: ManagedObject, _ slot: Int) throws -> Date {
+    try object.date(slot) ?? empty
+  }
+  public static func writeOptional(_ value: Date?, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
+  public static func write(_ value: Date, to object: ManagedObject, _ slot: Int) throws {
+    try object.setTyped(slot, value)
+  }
 }
 
 extension Data: ManagedAttribute {

@@ -62,8 +62,16 @@ open class ManagedObject {
 
   @exclusivity(unchecked) final var reference: Reference
   /// Where the object's entity lies in the store; `nil` before the first save.
-  @exclusivity(unchecked) final var storage: EntityStorage?
-  @exclusivity(unchecked) final var row: Row?
+  @exclusivity(unchecked) final var storage: EntityStorage? {
+    didSet { places = storage?.table.places }
+  }
+  @exclusivity(unchecked) final var row: Row? {
+    didSet { rowStart = row?.start }
+  }
+  // Sound: the storage and the row, which the object keeps, keep what they point to.
+  /// Where the fields of the row lie, and its bytes.
+  @exclusivity(unchecked) final private(set) var places: UnsafePointer<FieldTable.Place>?
+  @exclusivity(unchecked) final private(set) var rowStart: UnsafeRawPointer?
   /// Empty as long as nothing was changed. A single one changes by the functions in
   /// `ManagedObject+Slots.swift` alone.
   @exclusivity(unchecked) final var slots: [Slot] = []

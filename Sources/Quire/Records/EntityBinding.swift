@@ -82,6 +82,7 @@ final class EntityBinding: Sendable {
       names.append(relationship.name)
     }
     self.properties = properties
+    slotCount = count
     self.traits = traits
     self.defaultValues = defaultValues
     hasTransientProperties = traits.contains(where: \.isTransient)
@@ -90,6 +91,8 @@ final class EntityBinding: Sendable {
   }
 
   func slot(named name: String) -> Int? { names[name] }
+
+  let slotCount: Int
 
   var relationshipSlots: Range<Int> { entity.attributes.count..<properties.count }
 

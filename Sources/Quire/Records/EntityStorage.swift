@@ -13,6 +13,8 @@ final class EntityStorage: Sendable {
   /// The slot of each field.
   let slotByField: [Int]
   private let linkBySlot: [StoredEntity.Link?]
+  /// The same as the fields' layout, for reading quickly.
+  let table: FieldTable
 
   init(_ binding: EntityBinding, _ stored: StoredEntity, identity: StoreIdentity) {
     self.binding = binding
@@ -22,6 +24,7 @@ final class EntityStorage: Sendable {
     slotByField = stored.layout.fields.map { binding.slot(named: $0.name) ?? -1 }
     for (field, slot) in slotByField.enumerated() where slot >= 0 { fieldBySlot[slot] = field }
     self.fieldBySlot = fieldBySlot
+    table = FieldTable(stored.layout, fieldBySlot)
     var linkBySlot = [StoredEntity.Link?](repeating: nil, count: binding.properties.count)
     for link in stored.links {
       if let slot = binding.slot(named: link.relationship) { linkBySlot[slot] = link }
@@ -113,6 +116,9 @@ struct Row {
   var version: UInt32 { withExtendedLifetime(owner) { reader.version } }
 
   var byteCount: Int { reader.bytes.count }
+
+  /// Where the bytes are: for who keeps the row.
+  var start: UnsafeRawPointer? { reader.bytes.baseAddress }
 
   func reference(_ field: Int) -> Reference? {
     withExtendedLifetime(owner) { reader.reference(field) }

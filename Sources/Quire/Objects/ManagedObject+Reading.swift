@@ -1,0 +1,110 @@
+import QuireModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// Attributes of the usual types, read from the row of a clean object without a detour: what typed
+// properties call. Everything else goes by `attribute(_:)`.
+extension ManagedObject {
+  /// What a row says of a slot.
+  private enum Found<Value> {
+    case value(Value?)
+    /// The slot was changed, the row is not here, or the field is of another kind.
+    case elsewhere
+  }
+
+  @inline(__always)
+  private func find<Value>(
+    _ slot: Int, _ kind: FieldKind,
+    _ read: (FieldTable.Place, UnsafeRawPointer) -> Value
+  ) -> Found<Value> {
+    guard slots.isEmpty, let row = rowStart, let places, slot < binding.slotCount else {
+      return .elsewhere
+    }
+    let place = places[slot]
+    guard place.isKind(kind) else { return .elsewhere }
+    return .value(place.isNil(in: row) ? nil : read(place, row))
+  }
+
+  final func double(_ slot: Int) throws -> Double? {
+    if case .value(let value) = find(slot, .double, { Double(bitPattern: $0.fixed(in: $1)) }) {
+      return value
+    }
+    return try typed(slot)
+  }
+
+  final func date(_ slot: Int) throws -> Date? {
+    let found = find(slot, .date) {
+      Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0.fixed(in: $1)))
+    }
+    if case .value(let value) = found { return value }
+    return try typed(slot)
+  }
+
+  final func boolean(_ slot: Int) throws -> Bool? {
+    if case .value(let value) = find(slot, .boolean, { ($0.fixed(in: $1) as UInt8) != 0 }) {
+      return value
+    }
+    return try typed(slot)
+  }
+
+  final func string(_ slot: Int) throws -> String? {
+    let found = find(slot, .string) { String(decoding: $0.variable(in: $1), as: UTF8.self) }
+    if case .value(let value) = found { return value }
+    return try typed(slot)
+  }
+
+  /// - Returns: `nil` also when the object has another value than `Number` can show: the general
+  ///   way reports that.
+  @inline(__always)
+  final func integer<Number: FixedWidthInteger & SignedInteger & ManagedAttribute>(
+    _ slot: Int
+  ) throws -> Number? {
+    if slots.isEmpty, let row = rowStart, let places, slot < binding.slotCount {
+      let place = places[slot]
+      if place.kind == FieldKind.integer64.rawValue || place.kind == FieldKind.integer32.rawValue
+        || place.kind == FieldKind.integer16.rawValue
+      {
+        if place.isNil(in: row) { return nil }
+        let value: Int64 =
+          switch place.kind {
+          case FieldKind.integer16.rawValue: Int64(place.fixed(in: row) as Int16)
+          case FieldKind.integer32.rawValue: Int64(place.fixed(in: row) as Int32)
+          default: place.fixed(in: row)
+          }
+        if let number = Number(exactly: value) { return number }
+      }
+    }
+    return try typed(slot)
+  }
+
+  /// Any attribute as a type that can show it.
+  final func typed<Value: ManagedAttribute>(_ slot: Int) throws -> Value? {
+    guard binding.traits[slot].attributeType != nil else {
+      throw unacceptable("an attribute", for: binding.properties[slot].name)
+    }
+    guard let value = try attribute(slot) else { return nil }
+    guard let typed = Value(attributeValue: value) else {
+      throw unacceptable(value.plainValue, for: binding.properties[slot].name)
+    }
+    return typed
+  }
+
+  /// Sets any attribute to the value of a type that stands for it.
+  final func setTyped<Value: ManagedAttribute>(_ slot: Int, _ value: Value?) throws {
+    guard let type = binding.traits[slot].attributeType else {
+      throw unacceptable("an attribute", for: binding.properties[slot].name)
+    }
+    guard let value else { return try put(nil as AttributeValue?, in: slot) }
+    let exact = value.attributeValue
+    if exact.isOf(type) { return try put(exact, in: slot) }
+    // A number out of its attribute's range is kept as it is, and refused when the object is saved.
+    guard case .attribute(let attribute) = binding.properties[slot],
+      let converted = AttributeValue(exact.plainValue, for: attribute)
+    else { throw unacceptable(value, for: binding.properties[slot].name) }
+    try setAttribute(slot, converted)
+  }
+}

@@ -1,0 +1,88 @@
+import QuireModel
+
+/// Where the fields of an entity's rows lie, by slot, for reading one of them in a few
+/// instructions.
+///
+/// Says what ``RowLayout`` says, in memory of its own: an object that keeps the table's address
+/// reads an attribute without counting a single reference.
+final class FieldTable: Sendable {
+  struct Place {
+    /// The raw value of the ``FieldKind``; 0 where the slot has no field.
+    var kind: UInt8 = 0
+    /// Where the bit is that says there is no value.
+    var nilMask: UInt8 = 0
+    var nilOffset: Int32 = 0
+    /// The offset of a fixed field; of a variable one its number among them.
+    var place: Int32 = 0
+    /// Of the whole row, for a variable field: where the end offsets begin, and how many there are.
+    var offsetsStart: Int32 = 0
+    var variableCount: Int32 = 0
+  }
+
+  // Sound: written in `init` alone, and freed when nobody has the table any more.
+  nonisolated(unsafe) let places: UnsafePointer<Place>
+
+  /// - Parameter fieldBySlot: -1 for slots without a field.
+  init(_ layout: RowLayout, _ fieldBySlot: [Int]) {
+    let places = UnsafeMutablePointer<Place>.allocate(capacity: max(1, fieldBySlot.count))
+    for (slot, field) in fieldBySlot.enumerated() {
+      var place = Place()
+      if field >= 0 {
+        place.kind = layout.fields[field].kind.rawValue
+        place.nilMask = 1 << UInt8(field & 7)
+        place.nilOffset = Int32(RowLayout.headerByteCount + field >> 3)
+        place.place = Int32(layout.places[field])
+        place.offsetsStart = Int32(layout.offsetsStart)
+        place.variableCount = Int32(layout.variableCount)
+      }
+      (places + slot).initialize(to: place)
+    }
+    self.places = UnsafePointer(places)
+  }
+
+  deinit { places.deallocate() }
+}
+
+extension FieldTable.Place {
+  @inline(__always)
+  func isKind(_ kind: FieldKind) -> Bool { self.kind == kind.rawValue }
+
+  @inline(__always)
+  func isNil(in row: UnsafeRawPointer) -> Bool {
+    row.load(fromByteOffset: Int(nilOffset), as: UInt8.self) & nilMask != 0
+  }
+
+  /// The bits of a fixed field.
+  @inline(__always)
+  func fixed<Bits: FixedWidthInteger>(in row: UnsafeRawPointer) -> Bits {
+    Bits(littleEndian: row.loadUnaligned(fromByteOffset: Int(place), as: Bits.self))
+  }
+
+  /// The bytes of a variable field.
+  @inline(__always)
+  func variable(in row: UnsafeRawPointer) -> UnsafeRawBufferPointer {
+    let isWide = row.load(fromByteOffset: 2, as: UInt8.self) & RowLayout.wideOffsetsFlag != 0
+    let offsets = row + Int(offsetsStart)
+    let index = Int(place)
+    let start: Int
+    let end: Int
+    if isWide {
+      start = index == 0 ? 0 : Self.offset(offsets, index - 1, as: UInt32.self)
+      end = Self.offset(offsets, index, as: UInt32.self)
+    } else {
+      start = index == 0 ? 0 : Self.offset(offsets, index - 1, as: UInt16.self)
+      end = Self.offset(offsets, index, as: UInt16.self)
+    }
+    let values = offsets + Int(variableCount) * (isWide ? 4 : 2)
+    return UnsafeRawBufferPointer(start: values + start, count: end - start)
+  }
+
+  @inline(__always)
+  private static func offset<Offset: FixedWidthInteger>(
+    _ offsets: UnsafeRawPointer, _ index: Int, as type: Offset.Type
+  ) -> Int {
+    let width = MemoryLayout<Offset>.size
+    return Int(
+      Offset(littleEndian: offsets.loadUnaligned(fromByteOffset: index * width, as: type)))
+  }
+}
