@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// One key of the order in which a fetch returns its objects.
 ///
 /// Absent values come first when ascending. Then, where values of several kinds meet: numbers, with
@@ -60,6 +66,45 @@ package func compareForSorting(
     if let order = left.order(comparedTo: right, options) { return order.rawValue }
   }
   return ValueOrder(left.sortingRank, right.sortingRank).rawValue
+}
+
+/// The place of a value in the order of a sort, as far as 72 bits can say it: what compares as less
+/// comes first, and of equal prefixes the values decide.
+package struct SortPrefix: Comparable, Sendable {
+  private var rank: UInt8
+  private var bits: UInt64
+
+  package init(_ value: PredicateValue?, ascending: Bool) {
+    rank = UInt8(value.sortingRank)
+    bits = SortPrefix.bits(value)
+    if !ascending { (rank, bits) = (~rank, ~bits) }
+  }
+
+  @inline(__always)
+  package static func < (left: SortPrefix, right: SortPrefix) -> Bool {
+    left.rank != right.rank ? left.rank < right.rank : left.bits < right.bits
+  }
+
+  /// The order of numbers and dates, as a double tells it. Rounding an integer to one makes some
+  /// equal, and puts none before a smaller one. Decimals are left to themselves.
+  private static func bits(_ value: PredicateValue?) -> UInt64 {
+    guard case .value(let value)? = value else { return 0 }
+    switch value {
+    case .double(let number): return bits(number)
+    case .float(let number): return bits(Double(number))
+    case .integer(let number): return bits(Double(number))
+    case .boolean(let flag): return bits(flag ? 1 : 0)
+    case .date(let date): return bits(date.timeIntervalSinceReferenceDate)
+    default: return 0
+    }
+  }
+
+  private static func bits(_ number: Double) -> UInt64 {
+    // What is not a number has a rank of its own, and both zeros are one.
+    if number.isNaN { return 0 }
+    let bits = number == 0 ? 0 : number.bitPattern
+    return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
+  }
 }
 
 extension PredicateValue? {

@@ -7,16 +7,6 @@ import QuireStorage
 /// context are passed over, and the objects themselves are asked instead. One evaluator and one
 /// order serve rows and objects, so that it makes no difference where an object is found.
 struct FetchExecution {
-  /// A row or an object that the predicate is true of.
-  struct Match {
-    let reference: Reference
-    /// The row, when the store had it; `nil` for objects with changes.
-    var row: Row?
-    var object: ManagedObject?
-    /// The values of the sort keys.
-    var keys: [PredicateValue?] = []
-  }
-
   /// The paths of one concrete entity.
   private struct Target {
     let storage: EntityStorage
@@ -113,53 +103,41 @@ struct FetchExecution {
     if evaluator == nil && pending.isEmpty && changed.isEmpty {
       for target in targets.compactMap({ $0 }) { count += try view.count(of: target.storage) }
     } else {
-      try forEachMatch(withKeys: false) { _ in
-        count += 1
-        return true
-      }
+      var counting = MatchCount()
+      try visitMatches(&counting)
+      count = counting.count
     }
     count = max(0, count - offset)
     return limit > 0 ? min(count, limit) : count
   }
 
   /// The matches in the order of the request, offset and limit applied.
-  func matches() throws -> [Match] {
-    var matches: [Match] = []
+  func matches() throws -> [FetchMatch] {
     // Rows come in order, so that without sort keys and changes the first ones are the result.
-    let isOrdered = sortDescriptors.isEmpty && pending.isEmpty
-    try forEachMatch(withKeys: true) { match in
-      matches.append(match)
-      return !(isOrdered && limit > 0 && matches.count - offset >= limit)
-    }
-    if !isOrdered { matches.sort(by: precedes) }
+    let (end, isTooMany) = offset.addingReportingOverflow(limit)
+    var list = MatchList(
+      sortDescriptors, isOrdered: sortDescriptors.isEmpty && pending.isEmpty,
+      capacity: limit == 0 || isTooMany ? .max : end)
+    try visitMatches(&list)
+    var matches = list.sorted()
     if offset > 0 { matches.removeFirst(min(offset, matches.count)) }
-    if limit > 0, matches.count > limit { matches.removeLast(matches.count - limit) }
     return matches
   }
 
-  private func precedes(_ left: Match, _ right: Match) -> Bool {
-    for (index, descriptor) in sortDescriptors.enumerated() {
-      let order = descriptor.compare(left.keys[index], right.keys[index])
-      if order != 0 { return order < 0 }
-    }
-    return left.reference < right.reference
-  }
-
-  /// - Parameter body: returns whether to go on.
-  private func forEachMatch(withKeys: Bool, _ body: (Match) throws -> Bool) throws {
+  private func visitMatches(_ visitor: inout some MatchVisitor) throws {
     for object in pending {
       guard let target = targets[object.binding.index] else { continue }
       let subject = PendingSubject(source: .object(object), view: view, changed: changed)
       guard try isMatch(subject, target) else { continue }
-      var match = Match(reference: object.reference, object: object)
-      if withKeys { match.keys = try target.sortPaths.map { try subject.value(at: $0) } }
-      if try !body(match) { return }
+      let goesOn = try visitor.visit(
+        subject, at: object.reference, sortedBy: target.sortPaths, object, row: { nil })
+      if !goesOn { return }
     }
     let numbered = targets.compactMap { $0 }.sorted {
       $0.storage.stored.number < $1.storage.stored.number
     }
     for target in numbered {
-      if try !forEachRow(of: target, withKeys: withKeys, body) { return }
+      if try !visitRows(of: target, &visitor) { return }
     }
   }
 
@@ -172,11 +150,12 @@ struct FetchExecution {
     }
   }
 
-  private func forEachRow(
-    of target: Target, withKeys: Bool, _ body: (Match) throws -> Bool
+  private func visitRows(
+    of target: Target, _ visitor: inout some MatchVisitor
   ) throws -> Bool {
     guard let tree = try view.rows(of: target.storage) else { return true }
     let number = target.storage.stored.number
+    let layout = target.storage.layout
     let scratch = RowScratch()
     defer { withExtendedLifetime(scratch) {} }
     var cursor = tree.cursor()
@@ -186,34 +165,30 @@ struct FetchExecution {
       if changed.isEmpty || changed[reference] == nil {
         let row = RowSubject(
           reference: reference,
-          source: .borrowed(
-            try RowReader(try cursor.valueBytes, layout: target.storage.layout, scratch)),
+          source: .borrowed(try RowReader(try cursor.valueBytes, layout: layout, scratch)),
           storage: target.storage, view: view)
-        let match =
+        let goesOn =
           followsChanges
-          ? try match(
+          ? try visit(
             PendingSubject(source: .row(row), view: view, changed: changed), at: reference, cursor,
-            target, withKeys: withKeys)
-          : try match(row, at: reference, cursor, target, withKeys: withKeys)
-        if let match, try !body(match) { return false }
+            target, &visitor)
+          : try visit(row, at: reference, cursor, target, &visitor)
+        if !goesOn { return false }
       }
       isInside = try cursor.next()
     }
     return true
   }
 
-  /// - Returns: `nil` when the predicate is not true of the row.
-  private func match(
+  @inline(__always)
+  private func visit(
     _ subject: some PathSubject, at reference: Reference, _ cursor: RecordCursor, _ target: Target,
-    withKeys: Bool
-  ) throws -> Match? {
-    guard try isMatch(subject, target) else { return nil }
-    var match = Match(reference: reference)
-    if withKeys {
-      match.row = try Row(try cursor.storedValue(), layout: target.storage.layout)
-      match.keys = try target.sortPaths.map { try subject.value(at: $0) }
+    _ visitor: inout some MatchVisitor
+  ) throws -> Bool {
+    guard try isMatch(subject, target) else { return true }
+    return try visitor.visit(subject, at: reference, sortedBy: target.sortPaths, nil) {
+      try Row(try cursor.storedValue(), layout: target.storage.layout)
     }
-    return match
   }
 }
 

@@ -1,0 +1,121 @@
+import QuireModel
+
+/// A row or an object that the predicate of a fetch is true of.
+struct FetchMatch {
+  let reference: Reference
+  /// The row, when the store had it; `nil` for objects with changes.
+  var row: Row?
+  var object: ManagedObject?
+  /// The values of the sort keys.
+  var keys: [PredicateValue?] = []
+}
+
+/// Takes what a fetch finds, one after the other.
+protocol MatchVisitor {
+  /// - Parameters:
+  ///   - object: where it is one with changes that was found.
+  ///   - row: makes a row of what is under the cursor that the caller can keep.
+  /// - Returns: whether to go on.
+  mutating func visit<Subject: PathSubject>(
+    _ subject: Subject, at reference: Reference, sortedBy paths: [FetchPath],
+    _ object: ManagedObject?, row: () throws -> Row?
+  ) throws -> Bool
+}
+
+/// Counts.
+struct MatchCount: MatchVisitor {
+  private(set) var count = 0
+
+  mutating func visit<Subject: PathSubject>(
+    _ subject: Subject, at reference: Reference, sortedBy paths: [FetchPath],
+    _ object: ManagedObject?, row: () throws -> Row?
+  ) -> Bool {
+    count += 1
+    return true
+  }
+}
+
+/// Collects matches in the order of a request.
+///
+/// With a limit only the first ones are kept: a match that comes after all of them is told by a
+/// look at its first key. What is sorted are small items with a prefix of the first key each.
+struct MatchList: MatchVisitor {
+  private struct Item {
+    var prefix: SortPrefix
+    var index: Int
+  }
+
+  private let descriptors: [FetchSortDescriptor]
+  /// Whether matches come in the order of the request already.
+  private let isOrdered: Bool
+  /// How many are wanted at most, those before the offset among them.
+  private let capacity: Int
+  private var items: [Item] = []
+  private var matches: [FetchMatch] = []
+  /// The last of the first ones, once there were enough.
+  private var last: (prefix: SortPrefix, match: FetchMatch)?
+
+  /// - Parameter capacity: `Int.max` for all.
+  init(_ descriptors: [FetchSortDescriptor], isOrdered: Bool, capacity: Int) {
+    self.descriptors = descriptors
+    self.isOrdered = isOrdered
+    self.capacity = capacity
+  }
+
+  mutating func visit<Subject: PathSubject>(
+    _ subject: Subject, at reference: Reference, sortedBy paths: [FetchPath],
+    _ object: ManagedObject?, row: () throws -> Row?
+  ) throws -> Bool {
+    if isOrdered {
+      matches.append(FetchMatch(reference: reference, row: try row(), object: object))
+      return matches.count < capacity
+    }
+    let first = try paths.first.flatMap { try subject.value(at: $0) }
+    let prefix = SortPrefix(first, ascending: descriptors.first?.ascending ?? true)
+    if let last, last.prefix < prefix { return true }
+    var match = FetchMatch(reference: reference, object: object)
+    if !paths.isEmpty {
+      match.keys.reserveCapacity(paths.count)
+      match.keys.append(first)
+      for path in paths.dropFirst() { match.keys.append(try subject.value(at: path)) }
+    }
+    if let last, !(prefix < last.prefix), !precedes(match, last.match) { return true }
+    match.row = try row()
+    items.append(Item(prefix: prefix, index: matches.count))
+    matches.append(match)
+    if capacity < .max, items.count >= 2 * capacity + 1_024 { sort() }
+    return true
+  }
+
+  /// The matches in order, as many as are wanted.
+  mutating func sorted() -> [FetchMatch] {
+    if !isOrdered { sort() }
+    return matches
+  }
+
+  private mutating func sort() {
+    let matches = matches
+    var items = items
+    self.items = []
+    items.sort { left, right in
+      if left.prefix < right.prefix { return true }
+      if right.prefix < left.prefix { return false }
+      return precedes(matches[left.index], matches[right.index])
+    }
+    if items.count > capacity { items.removeLast(items.count - capacity) }
+    self.matches = items.map { matches[$0.index] }
+    for place in items.indices { items[place].index = place }
+    self.items = items
+    if items.count == capacity, let item = items.last, let match = self.matches.last {
+      last = (item.prefix, match)
+    }
+  }
+
+  private func precedes(_ left: FetchMatch, _ right: FetchMatch) -> Bool {
+    for (index, descriptor) in descriptors.enumerated() {
+      let order = descriptor.compare(left.keys[index], right.keys[index])
+      if order != 0 { return order < 0 }
+    }
+    return left.reference < right.reference
+  }
+}
