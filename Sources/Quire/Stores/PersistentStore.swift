@@ -117,6 +117,8 @@ public final class PersistentStore: Sendable {
   public let migrationReport: MigrationReport?
   let pages: PageStore
   let entities: StoreEntities
+  /// Tells of saves, by whichever coordinator of this process; shared by all that have the file.
+  let hub: CommitHub
 
   init(
     type: StoreType, url: URL?, isReadOnly: Bool, pages: PageStore, entities: StoreEntities,
@@ -128,6 +130,7 @@ public final class PersistentStore: Sendable {
     self.pages = pages
     self.entities = entities
     self.migrationReport = migrationReport
+    hub = pages.companion { CommitHub() }
   }
 
   var identity: StoreIdentity { pages.identity }

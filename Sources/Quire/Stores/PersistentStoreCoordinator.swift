@@ -17,6 +17,8 @@ public final class PersistentStoreCoordinator: Sendable {
   let binding: ModelBinding
   let classes: ObjectClasses
   private let current = Mutex<PersistentStore?>(nil)
+  /// Who wants to know of saves of the store, by any coordinator.
+  let remoteChangeCenter = RemoteChangeCenter()
 
   /// A coordinator for a model that has one version.
   ///
@@ -104,6 +106,7 @@ public final class PersistentStoreCoordinator: Sendable {
       throw PersistenceError(
         .persistentStoreOperation, "another thread added a store to the coordinator first")
     }
+    remoteChangeCenter.watch(opened)
     return opened
   }
 
@@ -129,6 +132,7 @@ public final class PersistentStoreCoordinator: Sendable {
       throw PersistenceError(
         .persistentStoreOperation, "the store does not belong to this coordinator")
     }
+    remoteChangeCenter.watch(nil)
     try storage { () throws(StorageError) in try store.pages.close() }
   }
 
