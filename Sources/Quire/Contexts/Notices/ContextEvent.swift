@@ -113,7 +113,7 @@ extension ManagedObject {
   }
 
   /// The former values of the stored properties that have changed since the context's last
-  /// ``ContextNotice/Kind/didChangeObjects``, by name; also while that is posted, for what it tells.
+  /// ``ContextNotice/Kind/didChangeObjects``, by name; also while that is posted.
   ///
   /// Known from when somebody observes the context; before that, and for objects that nobody has
   /// changed, it is empty.

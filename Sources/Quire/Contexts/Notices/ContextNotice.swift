@@ -44,7 +44,7 @@ public struct ContextNotice {
     objectIDs.refreshedObjectIDs = Set(refreshedObjects.lazy.map(\.objectID))
   }
 
-  /// The notice under Core Data's keys: sets of objects or of IDs; those that are empty are missing.
+  /// The notice under Core Data's keys: sets of objects or of IDs. Empty ones are missing.
   public var userInfo: [ManagedObjectContext.NotificationKey: Any] {
     var userInfo: [ManagedObjectContext.NotificationKey: Any] = [.sourceContext: context]
     func put(_ key: ManagedObjectContext.NotificationKey, _ objects: Set<ManagedObject>) {
