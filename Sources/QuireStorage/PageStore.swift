@@ -6,7 +6,7 @@ import Synchronization
 /// never disturbed and never wait. Pages are read when they are needed, and stay in memory within a
 /// budget (``PageStoreOptions/cacheByteLimit``). `docs/storage.md` shows the whole of it.
 public final class PageStore: Sendable {
-  private let core: StoreCore
+  let core: StoreCore
   /// Where the store was opened; `nil` in memory.
   public let path: String?
   /// Whether this handle was opened read-only.

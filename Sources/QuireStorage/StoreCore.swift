@@ -17,6 +17,8 @@ final class StoreCore: @unchecked Sendable {
   let turnstile = Turnstile()
   let state: Mutex<State>
   let commits: CommitQueue
+  /// What the floor above keeps with the store.
+  let companion = Mutex<(any AnyObject & Sendable)?>(nil)
   private let forkCount = ForkCount.current
   var storage: StoreFile?
   /// The file of the store, which holds its lock; `nil` in memory.

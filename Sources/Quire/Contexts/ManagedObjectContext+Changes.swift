@@ -36,6 +36,7 @@ extension ManagedObjectContext {
       object.state.insert(.inserted)
       changes.inserted.insert(object)
     }
+    for observer in observers { observer.didRevive(object) }
   }
 
   final func adopt(_ object: ManagedObject) throws {
@@ -68,6 +69,7 @@ extension ManagedObjectContext {
     changes.inserted.insert(object)
     enter(object)
     preparation?.noteChange(of: object)
+    for observer in observers { observer.didInsert(object) }
     if !isAwoken { object.awakeFromInsert() }
   }
 
@@ -92,14 +94,23 @@ extension ManagedObjectContext {
     changes.deleted.insert(object)
     changes.decideLater(on: object)
     preparation?.noteChange(of: object)
+    for observer in observers { observer.didDelete(object) }
   }
 
-  /// Applies the delete rules of objects deleted since the last call.
+  /// Merges what others have saved, if ``automaticallyMergesChangesFromParent`` says so; applies
+  /// the delete rules of objects deleted since the last call; and posts what has changed since
+  /// then, as one ``ContextNotice/Kind/didChangeObjects``.
   ///
   /// Does nothing when an object calls it that is just told of its deletion: what it deletes is
   /// processed after it.
   public final func processPendingChanges() {
     guard !isProcessingChanges else { return }
+    mergeWaitingCommits()
+    applyDeleteRules()
+    noticeCenter?.postEvent()
+  }
+
+  private func applyDeleteRules() {
     isProcessingChanges = true
     defer { isProcessingChanges = false }
     // Rules may delete more objects, which line up behind.

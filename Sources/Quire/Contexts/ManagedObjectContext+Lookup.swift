@@ -38,7 +38,7 @@ extension ManagedObjectContext {
       .managedObjectReferentialIntegrity, "there is no object \(objectID) in the store")
   }
 
-  private func reference(for objectID: ManagedObjectID) -> Reference? {
+  final func reference(for objectID: ManagedObjectID) -> Reference? {
     if objectID.isTemporaryID {
       return Reference(entity: Reference.temporaryEntity, key: objectID.key)
     }

@@ -17,15 +17,20 @@ extension ManagedObjectContext {
     for object in dropped.deleted.objects where object.context === self {
       object.tell(of: .rollback)
     }
+    noticeCenter?.postRollback(of: dropped)
   }
 
   /// Forgets all objects and all unsaved changes. Objects that somebody still holds belong to no
-  /// context afterwards.
+  /// context afterwards. A query generation is let go of.
   public final func reset() {
+    pinnedView = nil
+    commitInbox?.removeAll()
+    let objectIDs = noticeCenter?.idsBeforeReset()
     changes = Changes()
     preparation?.isOutdated = true
     for object in registeredObjects { release(object) }
     view = nil
+    if let objectIDs { noticeCenter?.postReset(of: objectIDs) }
   }
 
   /// Reads an object anew from the store's last saved state when it is next used.
@@ -52,16 +57,24 @@ extension ManagedObjectContext {
         preparation?.isOutdated = true
         try dropChanges(of: object, view)
       }
+      noticeCenter?.didRefresh(object)
     } catch {
       report(error)
     }
   }
 
+  /// Refreshes all objects, with unsaved changes on top. A query generation that the context is
+  /// pinned to moves on to the store's last saved state.
   public final func refreshAllObjects() {
+    do {
+      try moveQueryGeneration()
+    } catch {
+      report(error)
+    }
     for object in registeredObjects { refresh(object, mergeChanges: true) }
   }
 
-  private func exchangeRow(of object: ManagedObject, _ view: StoreView) throws {
+  final func exchangeRow(of object: ManagedObject, _ view: StoreView) throws {
     object.row = try view.row(object.reference)
     if object.row == nil {
       object.state.insert(.inaccessible)

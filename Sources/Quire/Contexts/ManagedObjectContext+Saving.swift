@@ -12,7 +12,8 @@ extension ManagedObjectContext {
   /// changes nothing is written. In this order: delete rules are applied; objects are told by
   /// ``ManagedObject/willSave()``, again and again while they change something; they are validated,
   /// all of them before the first error is thrown; the store is written; objects become clean, with
-  /// permanent IDs, and are told by ``ManagedObject/didSave()``.
+  /// permanent IDs, and are told by ``ManagedObject/didSave()``. Who observes the context is told
+  /// before all of this and after it; see ``ContextNotice``.
   ///
   /// - Throws: validation errors (codes 1550 to 1700);
   ///   ``PersistenceError/Code/managedObjectMerge`` when an object to write was changed or deleted
@@ -37,12 +38,15 @@ extension ManagedObjectContext {
         "save() was called by an object that is being told of a save or of its deletion: "
           + "change what is to be saved with it, and leave saving to the caller")
     }
+    mergeWaitingCommits()
     isSaving = true
     defer { isSaving = false }
+    if asking, hasChanges { noticeCenter?.postWillSave() }
     processPendingChanges()
     try throwUnreported()
     guard hasChanges else { return try store?.saveMetadata() ?? () }
     let store = try requiredStore()
+    joinCommits(of: store)
     guard !store.isReadOnly else {
       throw PersistenceError(
         .persistentStoreSave, "the store was opened read-only: open it for writing to save")
@@ -50,7 +54,9 @@ extension ManagedObjectContext {
     let save = asking ? try prepareSave(to: store) : SaveOperation(self, store)
     // What was there may have been dropped when objects were asked.
     guard hasChanges else { return }
-    finish(save, try commit(save, to: store, isAsked: asking), isTold: asking)
+    let view = try commit(save, to: store, isAsked: asking)
+    let hub = asking && store.hub.isListened ? store.hub : nil
+    finish(save, view, isTold: asking, hub)
   }
 
   /// - Returns: the store as this save left it.
@@ -94,10 +100,13 @@ extension ManagedObjectContext {
   ///
   /// - Parameter view: the save's own state of the store. The newest may have a later save, of
   ///   which the objects here know nothing.
-  private func finish(_ save: SaveOperation, _ view: StoreView, isTold: Bool) {
+  private func finish(
+    _ save: SaveOperation, _ view: StoreView, isTold: Bool, _ hub: CommitHub?
+  ) {
     changes = Changes()
     promisedPlaces = PromisedPlaces()
     self.view = view
+    if pinnedView != nil { pinnedView = view }
     for item in save.inserted {
       unregister(item.object)
       item.object.reference = item.reference
@@ -106,11 +115,16 @@ extension ManagedObjectContext {
     }
     for item in save.inserted { item.object.settle(isTold ? view : nil) }
     for object in save.touched { object.settle(isTold ? view : nil) }
-    if !observers.isEmpty {
-      let saved = save.savedChanges(view.snapshot.commitNumber)
+    let saved =
+      observers.isEmpty && hub == nil ? nil : save.savedChanges(view.snapshot.commitNumber)
+    if let saved {
       for observer in observers { observer.didSave(saved) }
+      hub?.publish(
+        CommitNotice(
+          changes: saved, author: transactionAuthor, contextName: name, origin: commitInbox))
     }
     if isTold { save.forEachObject { $0.didSave() } }
+    if let saved { noticeCenter?.postDidSave(save, saved) }
     for object in save.deleted where object.context === self && object.isDeleted {
       release(object)
     }

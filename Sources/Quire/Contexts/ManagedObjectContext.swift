@@ -52,7 +52,12 @@ open class ManagedObjectContext {
   }
 
   public let concurrencyType: ConcurrencyType
+  /// For people: in notices of what this context saves, and while debugging.
   public var name: String?
+  /// Who makes the changes, for those who are told of saves, such as ``StoreRemoteChange``.
+  public var transactionAuthor: String?
+  /// Whatever the program wants to keep with the context.
+  public var userInfo: [String: Any] = [:]
   // Unchecked as in ``ManagedObject``: each access is over before anything else is called, and the
   // objects that a change lets go of go when it is made.
   @exclusivity(unchecked) final var changes = Changes()
@@ -74,6 +79,16 @@ open class ManagedObjectContext {
   }
   /// Whether ``note(_:of:_:)`` is to be called.
   @exclusivity(unchecked) final private(set) var isObserved = false
+  /// Tells those who asked what happens here; `nil` until somebody does.
+  final var noticeCenter: NoticeCenter?
+  /// Where others' saves wait to be merged; `nil` unless that is to happen by itself.
+  final var commitInbox: CommitInbox?
+  /// Who fills it.
+  final var joinedHub: CommitHub?
+  /// Called, from anywhere, when a save begins to wait.
+  final var wakeOnCommit: (@Sendable () -> Void)?
+  /// The state of the store that a query generation keeps the context at.
+  @exclusivity(unchecked) final var pinnedView: StoreView?
   private var unreportedError: (any Error)?
   /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
   final var deferredLinks: DeferredLinks?
@@ -104,11 +119,13 @@ open class ManagedObjectContext {
   public final nonisolated(nonsending) func perform<Result>(
     _ body: () throws -> Result
   ) async rethrows -> Result {
+    mergeWaitingCommits()
     defer { processPendingChanges() }
     return try body()
   }
 
   public final func performAndWait<Result>(_ body: () throws -> Result) rethrows -> Result {
+    mergeWaitingCommits()
     defer { processPendingChanges() }
     return try body()
   }
@@ -125,11 +142,11 @@ extension ManagedObjectContext {
 
   /// The state of the store that relationships and faults are read from.
   final func currentView() throws -> StoreView {
-    if let view, !view.entities.isRetired { return view }
+    if let view, pinnedView == nil, !view.entities.isRetired { return view }
     return try newestView()
   }
 
-  /// Moves on to the store's last saved state.
+  /// Moves on to the store's last saved state, unless a query generation keeps the context back.
   final func latestView() throws -> StoreView {
     try settleLinks()
     return try newestView()
@@ -138,6 +155,13 @@ extension ManagedObjectContext {
   /// The same, in which links that wait are missing.
   final func newestView() throws -> StoreView {
     let store = try requiredStore()
+    if let pinnedView {
+      try checkReadable(pinnedView)
+      view = pinnedView
+      return pinnedView
+    }
+    // Before the snapshot: what is saved in between waits here or is in the snapshot, or both.
+    joinCommits(of: store)
     let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
     if let view, view.snapshot.commitNumber == snapshot.commitNumber,
       view.entities === store.entities
@@ -145,6 +169,8 @@ extension ManagedObjectContext {
       return view
     }
     try checkVersion(of: snapshot)
+    // Where nothing was read yet, nothing is out of date.
+    if view == nil, register.count == 0 { commitInbox?.forget(through: snapshot.commitNumber) }
     let view = StoreView(store.entities, snapshot)
     self.view = view
     return view

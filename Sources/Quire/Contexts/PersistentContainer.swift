@@ -18,6 +18,9 @@ public final class PersistentContainer: Sendable {
     let context = ManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
     context.persistentStoreCoordinator = persistentStoreCoordinator
     context.name = "viewContext"
+    context.wakeOnCommit = { [weak main] in
+      Task { @MainActor [weak main] in main?.context?.processPendingChanges() }
+    }
     main.context = context
     return context
   }

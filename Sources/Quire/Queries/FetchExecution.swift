@@ -209,6 +209,9 @@ extension ManagedObjectContext {
     let execution = try FetchExecution(request, in: self, try latestView())
     return try execution.matches().map { match in
       let object = try match.object ?? object(at: match.reference)
+      if request.shouldRefreshRefetchedObjects, !object.isFault {
+        refresh(object, mergeChanges: true)
+      }
       if object.row == nil, object.slots.isEmpty, let row = match.row { object.fulfil(with: row) }
       guard let result = object as? Result else {
         throw PersistenceError(

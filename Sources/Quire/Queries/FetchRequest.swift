@@ -25,6 +25,10 @@ public struct FetchRequest<Result: ManagedObject> {
   /// Whether unsaved changes of the context count, or only what the store has.
   public var includesPendingChanges = true
 
+  /// Whether objects that the context has already are refreshed, their unsaved changes on top;
+  /// otherwise they keep the values they had.
+  public var shouldRefreshRefetchedObjects = false
+
   public init(entityName: String) { self.entityName = entityName }
 
   /// A request for the objects of the entity that the class is registered for.

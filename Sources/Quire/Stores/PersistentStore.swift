@@ -22,6 +22,8 @@ public final class PersistentStore: Sendable {
   let pages: PageStore
   let entities: StoreEntities
   let metadataState: Mutex<MetadataState>
+  /// Tells of saves, by whichever coordinator of this process; shared by all that have the file.
+  let hub: CommitHub
 
   init(
     type: StoreType, url: URL?, isReadOnly: Bool, pages: PageStore, entities: StoreEntities,
@@ -34,6 +36,7 @@ public final class PersistentStore: Sendable {
     self.entities = entities
     self.migrationReport = migrationReport
     metadataState = Mutex(MetadataState(saved: entities.schema.metadata))
+    hub = pages.companion { CommitHub() }
   }
 
   var identity: StoreIdentity { pages.identity }

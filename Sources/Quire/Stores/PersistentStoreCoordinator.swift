@@ -17,6 +17,8 @@ public final class PersistentStoreCoordinator: Sendable {
   let binding: ModelBinding
   let classes: ObjectClasses
   private let current = Mutex<PersistentStore?>(nil)
+  /// Who wants to know of saves of the store, by any coordinator.
+  let remoteChangeCenter = RemoteChangeCenter()
 
   /// A coordinator for a model that has one version.
   ///
@@ -108,6 +110,7 @@ public final class PersistentStoreCoordinator: Sendable {
         .persistentStoreOperation, "another thread added a store to the coordinator first")
     }
     AddedStores.add(opened)
+    remoteChangeCenter.watch(opened)
     return opened
   }
 
@@ -132,6 +135,7 @@ public final class PersistentStoreCoordinator: Sendable {
     guard isOurs else { throw PersistentStoreCoordinator.notOurs }
     store.entities.retire()
     AddedStores.remove(store)
+    remoteChangeCenter.watch(nil)
     try storage { () throws(StorageError) in try store.pages.close() }
   }
 
@@ -148,6 +152,7 @@ public final class PersistentStoreCoordinator: Sendable {
       old.entities.retire()
       AddedStores.remove(old)
       AddedStores.add(new)
+      remoteChangeCenter.watch(new)
     }
     return isOurs
   }

@@ -1,0 +1,110 @@
+import QuireStorage
+import Synchronization
+
+/// Where others' saves wait until a context can merge them, in its own isolation.
+///
+/// Only places are kept, each once: what is there is read from the store when the context merges.
+/// So a context that never looks costs no more than the objects of its store, and beyond
+/// ``placeLimit`` nothing at all.
+final class CommitInbox: CommitListener {
+  /// What waits.
+  struct Content: Sendable {
+    struct Place {
+      /// The last save that has changed something there.
+      var commit: CommitNumber
+      /// Whether an object was inserted there.
+      var isInsertion: Bool
+    }
+
+    var places: [Reference: Place] = [:]
+    /// Whether too much has happened to tell it one by one: everything is to be refreshed.
+    var isTooMuch = false
+
+    var isEmpty: Bool { places.isEmpty && !isTooMuch }
+  }
+
+  /// How many places wait at most, one by one.
+  static let placeLimit = 100_000
+
+  private struct State {
+    var content = Content()
+    /// What was saved up to here is known to the context.
+    var knownCommit: CommitNumber?
+  }
+
+  private let state = Mutex(State())
+  private let hasContent = Atomic(false)
+  private let wake: (@Sendable () -> Void)?
+
+  /// - Parameter wake: called when something begins to wait.
+  init(wake: (@Sendable () -> Void)?) { self.wake = wake }
+
+  var isListening: Bool { true }
+
+  /// O(1), without a lock.
+  var isWaiting: Bool { hasContent.load(ordering: .acquiring) }
+
+  func take(_ notice: CommitNotice) {
+    guard notice.origin !== self else { return }
+    let isFirst = state.withLock { state in
+      let changes = notice.changes
+      if let known = state.knownCommit, changes.commit <= known { return false }
+      let wasEmpty = state.content.isEmpty
+      state.content.note(changes)
+      let isFirst = wasEmpty && !state.content.isEmpty
+      if isFirst { hasContent.store(true, ordering: .releasing) }
+      return isFirst
+    }
+    if isFirst { wake?() }
+  }
+
+  func takeAll() -> Content {
+    state.withLock { state in
+      defer { state.content = Content() }
+      hasContent.store(false, ordering: .releasing)
+      return state.content
+    }
+  }
+
+  func removeAll() { _ = takeAll() }
+
+  /// Drops what was saved up to a commit, and what will be told of it later.
+  func forget(through commit: CommitNumber) {
+    state.withLock { state in
+      if let known = state.knownCommit, known >= commit { return }
+      state.knownCommit = commit
+      state.content.places = state.content.places.filter { $0.value.commit > commit }
+      hasContent.store(!state.content.isEmpty, ordering: .releasing)
+    }
+  }
+
+  /// Makes the inbox one for another store.
+  func begin() {
+    state.withLock { state in
+      state = State()
+      hasContent.store(false, ordering: .releasing)
+    }
+  }
+}
+
+extension CommitInbox.Content {
+  mutating func note(_ changes: SavedChanges) {
+    if isTooMuch { return }
+    for reference in changes.inserted { note(reference, changes.commit, isInsertion: true) }
+    for update in changes.updated { note(update.reference, changes.commit, isInsertion: false) }
+    for reference in changes.deleted { note(reference, changes.commit, isInsertion: false) }
+    if places.count > CommitInbox.placeLimit {
+      places = [:]
+      isTooMuch = true
+    }
+  }
+
+  private mutating func note(_ reference: Reference, _ commit: CommitNumber, isInsertion: Bool) {
+    if let place = places[reference] {
+      places[reference]?.commit = max(place.commit, commit)
+      places[reference]?.isInsertion = place.isInsertion || isInsertion
+    } else {
+      places[reference] = Place(commit: commit, isInsertion: isInsertion)
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import QuireModel
+
+/// What has happened to the objects of a context since its last notice.
+struct ContextEvent {
+  /// What a property was when the event began.
+  enum Former {
+    case value(AttributeValue?)
+    case one(ManagedObject?)
+    case list([ManagedObject])
+    /// The difference from now, so that nobody has to read a set to add to it.
+    case set(added: Set<ManagedObject>, removed: Set<ManagedObject>)
+  }
+
+  private(set) var inserted: Set<ManagedObject> = []
+  private(set) var deleted: Set<ManagedObject> = []
+  private(set) var refreshed: Set<ManagedObject> = []
+  /// By object and property.
+  private(set) var changed: [ManagedObject: [String: Former]] = [:]
+
+  var isEmpty: Bool {
+    inserted.isEmpty && deleted.isEmpty && refreshed.isEmpty && changed.isEmpty
+  }
+
+  mutating func noteInsertion(of object: ManagedObject) {
+    if deleted.remove(object) == nil { inserted.insert(object) }
+  }
+
+  /// What comes and goes within one event was never there.
+  mutating func noteDeletion(of object: ManagedObject) {
+    if inserted.remove(object) == nil { deleted.insert(object) }
+  }
+
+  mutating func noteRefresh(of object: ManagedObject) {
+    if object.hasChanges {
+      changed[object, default: [:]].merge([:]) { old, _ in old }
+    } else {
+      changed[object] = nil
+      refreshed.insert(object)
+    }
+  }
+
+  mutating func note(_ property: String, of object: ManagedObject, _ change: SlotChange) {
+    var formers = changed[object] ?? [:]
+    // The object is asked at the first change of the event alone: it still shows what it had.
+    switch (change, formers[property]) {
+    case (.addition(let member), .set(var added, var removed)?):
+      if removed.remove(member) == nil { added.insert(member) }
+      formers[property] = .set(added: added, removed: removed)
+    case (.removal(let member), .set(var added, var removed)?):
+      if added.remove(member) == nil { removed.insert(member) }
+      formers[property] = .set(added: added, removed: removed)
+    case (_, _?): return
+    case (_, nil): formers[property] = object.former(property, change)
+    }
+    changed[object] = formers
+  }
+
+  mutating func noteRollback(of dropped: ManagedObjectContext.Changes) {
+    for object in dropped.inserted.objects { noteDeletion(of: object) }
+    for object in dropped.deleted.objects where object.isPersistent {
+      if deleted.remove(object) == nil { inserted.insert(object) } else { refreshed.insert(object) }
+    }
+    for object in dropped.updated.objects { refreshed.insert(object) }
+    changed = [:]
+  }
+
+  /// What is to be told, each object under one key.
+  func notice(of context: ManagedObjectContext) -> ContextNotice? {
+    var notice = ContextNotice(.didChangeObjects, context)
+    notice.insertedObjects = inserted.filter { $0.context === context && !$0.isDeleted }
+    notice.deletedObjects = deleted
+    for (object, formers) in changed
+    where object.context === context && object.hasChanges && !object.isDeleted
+      && !inserted.contains(object) && !deleted.contains(object)
+    {
+      notice.updatedObjects.insert(object)
+      notice.objectIDs.changedProperties[object.objectID] = Set(formers.keys)
+    }
+    notice.refreshedObjects = refreshed.filter { object in
+      object.context === context && !inserted.contains(object) && !deleted.contains(object)
+        && !notice.updatedObjects.contains(object)
+    }
+    if notice.insertedObjects.isEmpty, notice.updatedObjects.isEmpty, deleted.isEmpty,
+      notice.refreshedObjects.isEmpty
+    {
+      return nil
+    }
+    notice.completeIDs()
+    return notice
+  }
+}
+
+extension ManagedObject {
+  /// What a property is that is about to change.
+  fileprivate func former(_ property: String, _ change: SlotChange) -> ContextEvent.Former? {
+    guard let slot = binding.slot(named: property) else { return nil }
+    do {
+      switch change {
+      case .value: return .value(try attribute(slot))
+      case .one: return .one(try one(slot))
+      case .addition, .removal, .order:
+        if binding.relationship(slot).isOrdered { return .list(try members(slot)) }
+        switch change {
+        case .addition(let member): return .set(added: [member], removed: [])
+        case .removal(let member): return .set(added: [], removed: [member])
+        default: return nil
+        }
+      }
+    } catch {
+      context?.report(error)
+      return nil
+    }
+  }
+
+  /// The former values of the stored properties that have changed since the context's last
+  /// ``ContextNotice/Kind/didChangeObjects``, by name; also while that is posted.
+  ///
+  /// Known from when somebody observes the context; before that, and for objects that nobody has
+  /// changed, it is empty.
+  public final func changedValuesForCurrentEvent() -> [String: Any?] {
+    guard let formers = context?.noticeCenter?.formers(of: self) else { return [:] }
+    var values: [String: Any?] = [:]
+    for (property, former) in formers {
+      guard let slot = binding.slot(named: property), !binding.traits[slot].isTransient else {
+        continue
+      }
+      switch former {
+      case .value(let value): values[property] = .some(value?.plainValue)
+      case .one(let object): values[property] = .some(object)
+      case .list(let objects): values[property] = .some(objects)
+      case .set(let added, let removed):
+        do {
+          values[property] = .some(
+            Set(try members(slot)).subtracting(added).union(
+              removed.filter { $0.context === context })
+          )
+        } catch {
+          context?.report(error)
+        }
+      }
+    }
+    return values
+  }
+}

@@ -1,0 +1,50 @@
+import QuireModel
+
+// Unsaved changes of relationships are differences from what the store has. When that is another,
+// they are made differences from the new state, so that both sides stay one fact.
+extension ManagedObject {
+  /// Drops changes that the store has already, and brings new members into an order.
+  final func settlePendingMembers() throws {
+    guard let context else { return }
+    for slot in binding.relationshipSlots {
+      guard case .many(let pending) = slots[slot], storage?.link(slot) != nil else { continue }
+      let stored = try storedMembers(slot)
+      let isStored = Set(stored)
+      pending.removed.formIntersection(isStored)
+      if let order = pending.order {
+        let isAdded = Set(pending.added)
+        let isKept = Set(order.map(\.reference)).union(pending.removed)
+        pending.order =
+          try order.filter { isStored.contains($0.reference) || isAdded.contains($0) }
+          + stored.filter { !isKept.contains($0) }.map { try context.object(at: $0) }
+      }
+      pending.added.removeAll { isStored.contains($0.reference) }
+    }
+  }
+
+  /// Where this object leads elsewhere than the store says, takes it away from the destination that
+  /// the store has: for that one, the change was made while it led to another.
+  final func displaceStoredDestinations() throws {
+    guard let context else { return }
+    for slot in binding.relationshipSlots {
+      guard case .one(let destination) = slots[slot], !binding.traits[slot].isTransient,
+        let reference = storedReference(slot), present(destination)?.reference != reference,
+        try context.currentView().contains(reference)
+      else { continue }
+      let stored = try context.object(at: reference)
+      guard !stored.isDeleted,
+        let inverse = inverseSlot(of: binding.relationship(slot), on: stored)
+      else { continue }
+      if !stored.isToMany(inverse) {
+        if try stored.one(inverse) === self { try stored.put(nil as ManagedObject?, in: inverse) }
+      } else if !stored.hasRemoved(self, inverse) {
+        try stored.pendingRemove(self, inverse)
+      }
+    }
+  }
+
+  private func hasRemoved(_ object: ManagedObject, _ slot: Int) -> Bool {
+    guard !slots.isEmpty, case .many(let pending) = slots[slot] else { return false }
+    return pending.removed.contains(object.reference)
+  }
+}

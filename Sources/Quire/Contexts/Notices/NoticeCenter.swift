@@ -1,0 +1,152 @@
+import QuireModel
+
+/// Those who want to know what happens in a context, and what there is to tell them next.
+///
+/// There is one only while somebody listens, so that nobody else pays for it.
+final class NoticeCenter: ContextObserver {
+  struct Listener {
+    enum Receiver {
+      case callback((ContextNotice) -> Void)
+      case stream(AsyncStream<ObjectIDNotice>.Continuation)
+    }
+
+    let number: Int
+    let kinds: Set<ContextNotice.Kind>
+    let receiver: Receiver
+  }
+
+  // A center belongs to its context, and is only called by it or for it.
+  private unowned let context: ManagedObjectContext
+  private var listeners: [Listener] = []
+  private var lastNumber = 0
+  private var event = ContextEvent()
+  /// What is being told.
+  private var posted: ContextEvent?
+
+  init(_ context: ManagedObjectContext) { self.context = context }
+
+  deinit {
+    for listener in listeners {
+      if case .stream(let continuation) = listener.receiver { continuation.finish() }
+    }
+  }
+
+  func add(_ kinds: Set<ContextNotice.Kind>, _ receiver: Listener.Receiver) -> Int {
+    lastNumber += 1
+    listeners.append(Listener(number: lastNumber, kinds: kinds, receiver: receiver))
+    return lastNumber
+  }
+
+  func remove(_ number: Int) {
+    listeners.removeAll { $0.number == number }
+    if listeners.isEmpty { context.dropNoticeCenter(self) }
+  }
+
+  private func wants(_ kind: ContextNotice.Kind) -> Bool {
+    listeners.contains { $0.kinds.contains(kind) }
+  }
+
+  private func post(_ notice: ContextNotice) {
+    // Listeners may come and go meanwhile.
+    for listener in listeners where listener.kinds.contains(notice.kind) {
+      switch listener.receiver {
+      case .callback(let body):
+        if listeners.contains(where: { $0.number == listener.number }) { body(notice) }
+      case .stream(let continuation):
+        // The end of a stream is seen here, as it may come from any thread.
+        if case .terminated = continuation.yield(notice.objectIDs) { remove(listener.number) }
+      }
+    }
+  }
+
+  func formers(of object: ManagedObject) -> [String: ContextEvent.Former]? {
+    posted?.changed[object] ?? event.changed[object]
+  }
+
+  // MARK: What happens
+
+  func willChange(_ property: String, of object: ManagedObject, by change: SlotChange) {
+    event.note(property, of: object, change)
+  }
+
+  func didInsert(_ object: ManagedObject) { event.noteInsertion(of: object) }
+  func didDelete(_ object: ManagedObject) { event.noteDeletion(of: object) }
+  func didRevive(_ object: ManagedObject) { event.noteInsertion(of: object) }
+  func didRefresh(_ object: ManagedObject) { event.noteRefresh(of: object) }
+  func didSave(_ changes: SavedChanges) {}
+
+  // MARK: Posting
+
+  /// Tells what has happened since the last time. What listeners change is told the next time.
+  func postEvent() {
+    guard posted == nil, !event.isEmpty else { return }
+    posted = event
+    defer { posted = nil }
+    event = ContextEvent()
+    if wants(.didChangeObjects), let notice = posted?.notice(of: context) { post(notice) }
+  }
+
+  func postWillSave() {
+    guard wants(.willSaveObjects) else { return }
+    var notice = ContextNotice(.willSaveObjects, context)
+    notice.insertedObjects = context.insertedObjects
+    notice.updatedObjects = context.updatedObjects
+    notice.deletedObjects = context.deletedObjects
+    notice.completeIDs()
+    post(notice)
+  }
+
+  func postDidSave(_ save: SaveOperation, _ changes: SavedChanges) {
+    guard wants(.didSaveObjects) || wants(.didSaveObjectIDs) else { return }
+    var notice = ContextNotice(.didSaveObjects, context)
+    notice.insertedObjects = Set(save.inserted.lazy.map(\.object))
+    notice.updatedObjects = Set(save.updated.lazy.map(\.object))
+    notice.deletedObjects = Set(save.deleted)
+    notice.completeIDs()
+    notice.objectIDs.commitNumber = changes.commit.rawValue
+    for (id, names) in changes.updatedProperties {
+      notice.objectIDs.changedProperties[id] = Set(names)
+    }
+    post(notice)
+    var ids = ContextNotice(.didSaveObjectIDs, context)
+    ids.objectIDs.copyIDs(of: notice.objectIDs)
+    post(ids)
+  }
+
+  func postMerge(_ ids: ObjectIDNotice) {
+    guard wants(.didMergeChangesObjectIDs) else { return }
+    var notice = ContextNotice(.didMergeChangesObjectIDs, context)
+    notice.objectIDs = ids
+    post(notice)
+  }
+
+  func postRollback(of dropped: ManagedObjectContext.Changes) {
+    event.noteRollback(of: dropped)
+    postEvent()
+  }
+
+  /// - Returns: `nil` when nobody wants to know.
+  func idsBeforeReset() -> Set<ManagedObjectID>? {
+    guard wants(.didChangeObjects) else { return nil }
+    return Set(context.registeredObjects.lazy.map(\.objectID))
+  }
+
+  /// - Parameter objectIDs: of all objects that the context has forgotten.
+  func postReset(of objectIDs: Set<ManagedObjectID>) {
+    event = ContextEvent()
+    var notice = ContextNotice(.didChangeObjects, context)
+    notice.objectIDs.invalidatedAllObjects = true
+    notice.objectIDs.invalidatedObjectIDs = objectIDs
+    post(notice)
+  }
+}
+
+extension ObjectIDNotice {
+  fileprivate mutating func copyIDs(of other: ObjectIDNotice) {
+    commitNumber = other.commitNumber
+    insertedObjectIDs = other.insertedObjectIDs
+    updatedObjectIDs = other.updatedObjectIDs
+    deletedObjectIDs = other.deletedObjectIDs
+    changedProperties = other.changedProperties
+  }
+}

@@ -1,0 +1,153 @@
+import QuireModel
+import QuireStorage
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A save of a coordinator's store, by a context of this or of another coordinator of this process.
+public struct StoreRemoteChange: Sendable {
+  /// Core Data's name of the notification.
+  public static let name = "NSPersistentStoreRemoteChangeNotification"
+
+  public let storeUUID: UUID
+  /// The file; `nil` for a store in memory.
+  public let storeURL: URL?
+  /// The number of the commit that the save was: it rises with every commit of the store.
+  public let commitNumber: UInt64
+  /// ``ManagedObjectContext/transactionAuthor`` of the context that saved.
+  public let transactionAuthor: String?
+  /// ``ManagedObjectContext/name`` of the context that saved.
+  public let contextName: String?
+  public let insertedObjectIDs: Set<ManagedObjectID>
+  public let updatedObjectIDs: Set<ManagedObjectID>
+  public let deletedObjectIDs: Set<ManagedObjectID>
+
+  /// What Core Data's notification has, by its keys.
+  public var userInfo: [String: any Sendable] {
+    var userInfo: [String: any Sendable] = [
+      "storeUUID": storeUUID.uuidString, "historyToken": commitNumber,
+    ]
+    userInfo["NSStoreURL"] = storeURL
+    return userInfo
+  }
+
+  init(_ notice: CommitNotice, _ store: RemoteChangeCenter.Store) {
+    storeUUID = store.identifier
+    storeURL = store.url
+    commitNumber = notice.changes.commit.rawValue
+    transactionAuthor = notice.author
+    contextName = notice.contextName
+    insertedObjectIDs = Set(notice.changes.insertedIDs)
+    updatedObjectIDs = Set(notice.changes.updatedProperties.map(\.id))
+    deletedObjectIDs = Set(notice.changes.deletedIDs)
+  }
+}
+
+/// Ends a registration at a coordinator when it is released, or cancelled.
+public final class RemoteChangeObservation: Sendable {
+  private let end: @Sendable () -> Void
+
+  init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+  deinit { end() }
+
+  public func cancel() { end() }
+}
+
+extension PersistentStoreCoordinator {
+  /// Calls `body` after each save of the coordinator's store, by any coordinator of this process.
+  ///
+  /// - Parameter body: called on the thread that saves, which waits for it.
+  /// - Returns: a token, which ends the registration when it is released.
+  public func observeRemoteChanges(
+    _ body: @escaping @Sendable (StoreRemoteChange) -> Void
+  ) -> RemoteChangeObservation {
+    let center = remoteChangeCenter
+    let number = center.add(body) {}
+    return RemoteChangeObservation { center.remove(number) }
+  }
+
+  /// The saves of the coordinator's store from now on, by any coordinator of this process.
+  ///
+  /// The sequence keeps what nobody has taken yet, and ends with the coordinator.
+  public func remoteChanges() -> AsyncStream<StoreRemoteChange> {
+    let (stream, continuation) = AsyncStream.makeStream(of: StoreRemoteChange.self)
+    let number = remoteChangeCenter.add(
+      { continuation.yield($0) }, atEnd: { continuation.finish() })
+    continuation.onTermination = { [weak remoteChangeCenter] _ in remoteChangeCenter?.remove(number)
+    }
+    return stream
+  }
+}
+
+/// Those who want to know of saves of a coordinator's store.
+final class RemoteChangeCenter: CommitListener {
+  struct Store {
+    let identifier: UUID
+    let url: URL?
+    let hub: CommitHub
+  }
+
+  private struct Listener {
+    let number: Int
+    let body: @Sendable (StoreRemoteChange) -> Void
+    let end: @Sendable () -> Void
+  }
+
+  private struct State {
+    var store: Store?
+    var listeners: [Listener] = []
+    var lastNumber = 0
+  }
+
+  private let state = Mutex(State())
+
+  deinit {
+    for listener in state.withLock({ $0.listeners }) { listener.end() }
+  }
+
+  /// - Parameter store: `nil` when the coordinator has let go of its store.
+  func watch(_ store: PersistentStore?) {
+    let new = store.map { Store(identifier: $0.identifier, url: $0.url, hub: $0.hub) }
+    let old = state.withLock { state in
+      defer { state.store = new }
+      return state.store
+    }
+    old?.hub.remove(self)
+    new?.hub.add(self)
+  }
+
+  func add(
+    _ body: @escaping @Sendable (StoreRemoteChange) -> Void,
+    atEnd end: @escaping @Sendable () -> Void
+  ) -> Int {
+    state.withLock { state in
+      state.lastNumber += 1
+      state.listeners.append(Listener(number: state.lastNumber, body: body, end: end))
+      return state.lastNumber
+    }
+  }
+
+  func remove(_ number: Int) {
+    // What goes may take others along that come back here: it goes outside.
+    let gone = state.withLock { state in
+      let gone = state.listeners.filter { $0.number == number }
+      state.listeners.removeAll { $0.number == number }
+      return gone
+    }
+    withExtendedLifetime(gone) {}
+  }
+
+  var isListening: Bool { state.withLock { !$0.listeners.isEmpty } }
+
+  func take(_ notice: CommitNotice) {
+    let (store, listeners) = state.withLock { ($0.store, $0.listeners) }
+    guard let store, !listeners.isEmpty else { return }
+    let change = StoreRemoteChange(notice, store)
+    for listener in listeners { listener.body(change) }
+  }
+}

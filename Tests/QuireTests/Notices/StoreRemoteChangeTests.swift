@@ -1,0 +1,72 @@
+import Quire
+import Synchronization
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite struct StoreRemoteChangeTests {
+  typealias Artist = SmallGallery.Artist
+
+  @Test(arguments: GotchaHome.allCases)
+  func `a coordinator tells of saves by whichever coordinator, with their author`(
+    _ home: GotchaHome
+  ) async throws {
+    var stream: AsyncStream<StoreRemoteChange>?
+    let heard = Mutex<[StoreRemoteChange]>([])
+    var ids: [ManagedObjectID] = []
+    var uuid: UUID?
+    try home.withTwoContexts { one, two in
+      let coordinator = try #require(two.persistentStoreCoordinator)
+      uuid = coordinator.persistentStores.first?.identifier
+      stream = coordinator.remoteChanges()
+      let observation = coordinator.observeRemoteChanges { change in
+        heard.withLock { $0.append(change) }
+      }
+      one.transactionAuthor = "import"
+      one.name = "one"
+      let artist = Artist(context: one)
+      try one.save()
+      ids.append(artist.objectID)
+      two.transactionAuthor = "app"
+      try two.existingObject(with: artist.objectID).setValue("Hokusai", forKey: "name")
+      try two.save()
+      observation.cancel()
+      one.refreshAllObjects()
+      one.delete(artist)
+      try one.save()
+      // Without changes there is nothing to tell.
+      try one.save()
+    }
+    #expect(heard.withLock { $0.map(\.transactionAuthor) } == ["import", "app"])
+    var changes: [StoreRemoteChange] = []
+    for await change in try #require(stream) { changes.append(change) }
+    #expect(changes.map(\.transactionAuthor) == ["import", "app", "import"])
+    #expect(changes.map(\.contextName) == ["one", nil, "one"])
+    #expect(changes.map(\.storeUUID) == [uuid, uuid, uuid])
+    #expect(changes.map(\.insertedObjectIDs) == [Set(ids), [], []])
+    #expect(changes.map(\.updatedObjectIDs) == [[], Set(ids), []])
+    #expect(changes.map(\.deletedObjectIDs) == [[], [], Set(ids)])
+    #expect(changes.map(\.commitNumber) == changes.map(\.commitNumber).sorted())
+    #expect(Set(changes.map(\.commitNumber)).count == 3)
+    #expect(changes[0].userInfo["storeUUID"] as? String == uuid?.uuidString)
+    #expect(changes.allSatisfy { ($0.storeURL == nil) == (home == .memory) })
+  }
+
+  @Test func `whoever listens before there is a store hears of it when there is`() throws {
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: SmallGallery.model, classes: SmallGallery.classes)
+    let count = Mutex(0)
+    let observation = coordinator.observeRemoteChanges { _ in count.withLock { $0 += 1 } }
+    let store = try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = GotchaHome.context(of: coordinator)
+    _ = Artist(context: context)
+    try context.save()
+    #expect(count.withLock { $0 } == 1)
+    try coordinator.remove(store)
+    observation.cancel()
+  }
+}
