@@ -14,6 +14,9 @@ extension ManagedObjectContext {
   /// all of them before the first error is thrown; the store is written; objects become clean, with
   /// permanent IDs, and are told by ``ManagedObject/didSave()``.
   ///
+  /// The event ends: what objects change when they are told that they will be saved is undone with
+  /// it. What a save has written can be undone, and is then to be saved again.
+  ///
   /// - Throws: validation errors (codes 1550 to 1700);
   ///   ``PersistenceError/Code/managedObjectMerge`` when an object to write was changed or deleted
   ///   by another save since it was read here, with the conflicts;
@@ -38,8 +41,13 @@ extension ManagedObjectContext {
           + "change what is to be saved with it, and leave saving to the caller")
     }
     isSaving = true
-    defer { isSaving = false }
-    processPendingChanges()
+    undoRecording?.manager.continueEvent()
+    var isEventOver = false
+    defer {
+      isSaving = false
+      if !isEventOver { undoRecording?.manager.endEvent() }
+    }
+    settlePendingChanges()
     try throwUnreported()
     guard hasChanges else { return }
     let store = try requiredStore()
@@ -50,7 +58,10 @@ extension ManagedObjectContext {
     let save = asking ? try prepareSave(to: store) : SaveOperation(self, store)
     // What was there may have been dropped when objects were asked.
     guard hasChanges else { return }
-    finish(save, try commit(save, to: store, isAsked: asking), isTold: asking)
+    undoRecording?.willCommit(save)
+    let view = try commit(save, to: store, isAsked: asking)
+    isEventOver = true
+    finish(save, view, isTold: asking)
   }
 
   /// - Returns: the store as this save left it.
@@ -96,7 +107,10 @@ extension ManagedObjectContext {
   ///   which the objects here know nothing.
   private func finish(_ save: SaveOperation, _ view: StoreView, isTold: Bool) {
     changes = Changes()
+    formerVersions = [:]
     self.view = view
+    // What objects change when they are told of the save belongs to the next event.
+    undoRecording?.manager.endEvent()
     for item in save.inserted {
       unregister(item.object)
       item.object.reference = item.reference

@@ -73,6 +73,10 @@ open class ManagedObjectContext {
   }
   /// Whether ``note(_:of:_:)`` is to be called.
   @exclusivity(unchecked) final private(set) var isObserved = false
+  /// Enters what happens here with an undo manager; `nil` unless there is one.
+  final var undoRecording: UndoRecording?
+  /// What the versions were of rows that saves have removed and the next one writes anew.
+  final var formerVersions: [Reference: UInt32] = [:]
   private var unreportedError: (any Error)?
   /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
   final var deferredLinks: DeferredLinks?

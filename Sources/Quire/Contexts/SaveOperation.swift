@@ -70,9 +70,14 @@ final class SaveOperation {
   func write(to writer: StoreWriter) throws {
     for update in updated { try checkVersion(of: update.object, writer) }
     for object in deleted { try checkVersion(of: object, writer) }
+    for item in inserted where item.object.isPersistent { try checkPlace(of: item.object, writer) }
     try throwConflicts()
     for index in inserted.indices {
       let storage = inserted[index].storage
+      if inserted[index].object.isPersistent {
+        try writer.noteKey(inserted[index].reference.key, in: storage.stored.keySpace)
+        continue
+      }
       let reference = Reference(
         entity: storage.stored.number, key: try writer.takeKey(in: storage.stored.keySpace))
       inserted[index].reference = reference
@@ -93,6 +98,7 @@ final class SaveOperation {
         item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
         writer)
     }
+    for item in inserted where item.object.isPersistent { try writeLinksOfOthers(item, writer) }
     for update in updated {
       let object = update.object
       guard let storage = object.storage else { continue }

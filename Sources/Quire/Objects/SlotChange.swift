@@ -19,7 +19,22 @@ package protocol ContextObserver: AnyObject {
   /// A property is about to change. The object still shows what it had; nothing may be changed.
   func willChange(_ property: String, of object: ManagedObject, by change: SlotChange)
 
+  /// An object has come into the context: it is new, or was dropped before.
+  func didInsert(_ object: ManagedObject)
+
+  /// An object is marked as deleted; its delete rules are applied later.
+  func didDelete(_ object: ManagedObject)
+
+  /// A deleted object was taken back.
+  func didRevive(_ object: ManagedObject)
+
   /// A save is durable. Its objects are clean and have their final places; nothing else was told
   /// of it yet.
   func didSave(_ changes: SavedChanges)
+}
+
+extension ContextObserver {
+  package func didInsert(_ object: ManagedObject) {}
+  package func didDelete(_ object: ManagedObject) {}
+  package func didRevive(_ object: ManagedObject) {}
 }
