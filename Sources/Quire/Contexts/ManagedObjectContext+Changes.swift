@@ -5,7 +5,7 @@ extension ManagedObjectContext {
   /// Changed objects, also those set to what they were.
   public final var updatedObjects: Set<ManagedObject> { Set(changes.updated.objects) }
   public final var deletedObjects: Set<ManagedObject> {
-    Set(changes.deleted.objects.lazy.filter(\.isPersistent))
+    Set(changes.deleted.objects.lazy.filter(\.isStored))
   }
   public final var hasChanges: Bool { !changes.isEmpty }
 
@@ -26,11 +26,11 @@ extension ManagedObjectContext {
     }
   }
 
-  private func revive(_ object: ManagedObject) {
-    object.state.remove(.deleted)
+  final func revive(_ object: ManagedObject) {
+    object.state.subtract([.deleted, .propagated])
     changes.deleted.remove(object)
     preparation?.noteChange(of: object)
-    if object.isPersistent {
+    if object.isStored {
       if !object.slots.isEmpty { object.markUpdated() }
     } else {
       object.state.insert(.inserted)
@@ -86,24 +86,35 @@ extension ManagedObjectContext {
       return
     }
     guard !object.isDeleted else { return }
+    changes.decideLater(on: object)
+    markDeleted(object)
+  }
+
+  final func markDeleted(_ object: ManagedObject) {
     object.state.insert(.deleted)
     object.state.remove(.updated)
     object.state.remove(.inserted)
     changes.updated.remove(object)
     changes.inserted.remove(object)
     changes.deleted.insert(object)
-    changes.decideLater(on: object)
     preparation?.noteChange(of: object)
     for observer in observers { observer.didDelete(object) }
   }
 
   /// Merges what others have saved, if ``automaticallyMergesChangesFromParent`` says so; applies
-  /// the delete rules of objects deleted since the last call; and posts what has changed since
-  /// then, as one ``ContextNotice/Kind/didChangeObjects``.
+  /// the delete rules of objects deleted since the last call; posts what has changed since then, as
+  /// one ``ContextNotice/Kind/didChangeObjects``; and ends the event: changes that come after this
+  /// are undone by themselves.
   ///
   /// Does nothing when an object calls it that is just told of its deletion: what it deletes is
   /// processed after it.
   public final func processPendingChanges() {
+    settlePendingChanges()
+    if !isProcessingChanges, !isSaving { undoRecording?.manager.endEvent() }
+  }
+
+  /// The same within an event.
+  final func settlePendingChanges() {
     guard !isProcessingChanges else { return }
     mergeWaitingCommits()
     applyDeleteRules()
@@ -125,12 +136,15 @@ extension ManagedObjectContext {
         report(error)
       }
       object.state.insert(.propagated)
-      if !object.isPersistent {
-        // It was never saved, so there is nothing to do for a save.
-        changes.deleted.remove(object)
-        release(object)
-      }
+      if !object.isStored { drop(object) }
     }
+  }
+
+  /// Lets go of a deleted object that the store does not have: there is nothing to do for a save.
+  final func drop(_ object: ManagedObject) {
+    undoRecording?.keepContent(of: object)
+    changes.deleted.remove(object)
+    release(object)
   }
 
   private func isUndecided(_ object: ManagedObject) -> Bool {
@@ -142,7 +156,7 @@ extension ManagedObjectContext {
       let relationship = object.binding.relationship(slot)
       var rule = relationship.deleteRule
       // Nobody is to go on pointing to an object that never was, should it be inserted again.
-      if !object.isPersistent, rule != .cascade { rule = .nullify }
+      if !object.isStored, rule != .cascade { rule = .nullify }
       switch rule {
       case .noAction, .deny: continue
       case .nullify:

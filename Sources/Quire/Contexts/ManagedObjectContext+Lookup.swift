@@ -28,7 +28,7 @@ extension ManagedObjectContext {
   ///   object.
   public final func existingObject(with objectID: ManagedObjectID) throws -> ManagedObject {
     if let object = object(with: objectID) {
-      if !object.isPersistent { return object }
+      if !object.isStored { return object }
       if object.row == nil, let row = try latestView().row(object.reference) {
         object.fulfil(with: row)
       }

@@ -2,9 +2,11 @@ import QuireModel
 
 extension ManagedObjectContext {
   /// Drops all unsaved changes: inserted objects leave, changed and deleted ones become faults,
-  /// which are read from the store's last saved state when they are next used.
+  /// which are read from the store's last saved state when they are next used. Nothing can be
+  /// undone or made again after this.
   public final func rollback() {
     let dropped = changes
+    forgetUndo()
     changes = Changes()
     preparation?.isOutdated = true
     view = nil
@@ -21,8 +23,10 @@ extension ManagedObjectContext {
   }
 
   /// Forgets all objects and all unsaved changes. Objects that somebody still holds belong to no
-  /// context afterwards. A query generation is let go of.
+  /// context afterwards. A query generation is let go of. Nothing can be undone or made again after
+  /// this.
   public final func reset() {
+    forgetUndo()
     pinnedView = nil
     commitInbox?.removeAll()
     let objectIDs = noticeCenter?.idsBeforeReset()
@@ -37,12 +41,12 @@ extension ManagedObjectContext {
   ///
   /// A change of a relationship is one fact that two objects show. Where this object's changes are
   /// dropped the other side is what it was before, too; only a destination that is deleted stays
-  /// away.
+  /// away. With an undo manager, dropping changes is a change: it can be undone.
   ///
   /// - Parameter mergeChanges: whether unsaved changes stay on top of what is read; otherwise they
   ///   are dropped.
   public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
-    guard object.context === self, object.isPersistent else { return }
+    guard object.context === self, object.isStored else { return }
     do {
       let view = try latestView()
       if object.slots.isEmpty {

@@ -15,6 +15,9 @@ extension ManagedObjectContext {
   /// permanent IDs, and are told by ``ManagedObject/didSave()``. Who observes the context is told
   /// before all of this and after it; see ``ContextNotice``.
   ///
+  /// The event ends: what objects change when they are told that they will be saved is undone with
+  /// it. What a save has written can be undone, and is then to be saved again.
+  ///
   /// - Throws: validation errors (codes 1550 to 1700);
   ///   ``PersistenceError/Code/managedObjectMerge`` when an object to write was changed or deleted
   ///   by another save since it was read here, with the conflicts;
@@ -40,9 +43,14 @@ extension ManagedObjectContext {
     }
     mergeWaitingCommits()
     isSaving = true
-    defer { isSaving = false }
+    undoRecording?.manager.continueEvent()
+    var isEventOver = false
+    defer {
+      isSaving = false
+      if !isEventOver { undoRecording?.manager.endEvent() }
+    }
     if asking, hasChanges { noticeCenter?.postWillSave() }
-    processPendingChanges()
+    settlePendingChanges()
     try throwUnreported()
     guard hasChanges else { return try store?.saveMetadata() ?? () }
     let store = try requiredStore()
@@ -54,7 +62,9 @@ extension ManagedObjectContext {
     let save = asking ? try prepareSave(to: store) : SaveOperation(self, store)
     // What was there may have been dropped when objects were asked.
     guard hasChanges else { return }
+    undoRecording?.willCommit(save)
     let view = try commit(save, to: store, isAsked: asking)
+    isEventOver = true
     let hub = asking && store.hub.isListened ? store.hub : nil
     finish(save, view, isTold: asking, hub)
   }
@@ -105,8 +115,11 @@ extension ManagedObjectContext {
   ) {
     changes = Changes()
     promisedPlaces = PromisedPlaces()
+    formerVersions = [:]
     self.view = view
     if pinnedView != nil { pinnedView = view }
+    // What objects change when they are told of the save belongs to the next event.
+    undoRecording?.manager.endEvent()
     for item in save.inserted {
       unregister(item.object)
       item.object.reference = item.reference

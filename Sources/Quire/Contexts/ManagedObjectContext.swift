@@ -89,6 +89,10 @@ open class ManagedObjectContext {
   final var wakeOnCommit: (@Sendable () -> Void)?
   /// The state of the store that a query generation keeps the context at.
   @exclusivity(unchecked) final var pinnedView: StoreView?
+  /// Enters what happens here with an undo manager; `nil` unless there is one.
+  final var undoRecording: UndoRecording?
+  /// What the versions were of rows that saves have removed and the next one writes anew.
+  final var formerVersions: [Reference: UInt32] = [:]
   private var unreportedError: (any Error)?
   /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
   final var deferredLinks: DeferredLinks?

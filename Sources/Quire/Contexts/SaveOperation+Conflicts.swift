@@ -11,6 +11,14 @@ extension SaveOperation {
     }
   }
 
+  /// Looks whether the former place of an object whose deletion was undone is still free.
+  func checkPlace(of object: ManagedObject, _ writer: StoreWriter) throws {
+    guard let current = try writer.withRow(object.reference, { $0.version }) else { return }
+    conflicts.append(
+      MergeConflict(
+        objectID: object.objectID, oldVersion: Int(object.version), newVersion: Int(current)))
+  }
+
   func throwConflicts() throws(PersistenceError) {
     guard !conflicts.isEmpty else { return }
     var error = PersistenceError(

@@ -65,6 +65,25 @@ extension SaveOperation {
     }
   }
 
+  /// Objects whose rows have led here all the time, as nobody told them of the deletion that was
+  /// undone, are listed again: it removed them from the list.
+  func writeLinksOfOthers(_ item: Insertion, _ writer: StoreWriter) throws {
+    let binding = item.object.binding
+    for slot in binding.storedRelationshipSlots where binding.traits[slot].isForeignKeyOfOthers {
+      guard let link = item.storage.link(slot), case .many(let pending) = item.object.slots[slot]
+      else { continue }
+      for member in pending.added.filter(remains).map(finalReference) {
+        guard let storage = entities.storage(of: member),
+          let name = binding.relationship(slot).inverse,
+          let inverse = storage.binding.slot(named: name), storage.fieldBySlot[inverse] >= 0,
+          try writer.withRow(member, { $0.reference(storage.fieldBySlot[inverse]) })
+            == item.reference
+        else { continue }
+        try writer.addLink(link, from: item.reference.key, to: member)
+      }
+    }
+  }
+
   /// Writes ordered relationships anew where they changed: when all links exist, so that the order
   /// of the context wins over the order in which links were made.
   func writeOrders(_ writer: StoreWriter) throws {

@@ -72,9 +72,14 @@ final class SaveOperation {
   func write(to writer: StoreWriter) throws {
     for update in updated { try checkVersion(of: update.object, writer) }
     for object in deleted { try checkVersion(of: object, writer) }
+    for item in inserted where item.object.isPersistent { try checkPlace(of: item.object, writer) }
     try throwConflicts()
     for index in inserted.indices {
       let storage = inserted[index].storage
+      if inserted[index].object.isPersistent {
+        try writer.noteKey(inserted[index].reference.key, in: storage.stored.keySpace)
+        continue
+      }
       inserted[index].reference =
         try promisedPlaces.place(of: inserted[index].reference, in: identity)
         ?? Reference(
@@ -96,6 +101,7 @@ final class SaveOperation {
         item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
         writer)
     }
+    for item in inserted where item.object.isPersistent { try writeLinksOfOthers(item, writer) }
     for update in updated {
       let object = update.object
       guard let storage = object.storage else { continue }

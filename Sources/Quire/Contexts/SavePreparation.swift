@@ -51,7 +51,7 @@ extension ManagedObjectContext {
   ///
   /// - Returns: whether there were none.
   private func isSettled() throws -> Bool {
-    processPendingChanges()
+    settlePendingChanges()
     let changed = preparation?.takeChanged() ?? []
     for object in changed where object.context === self && object.hasChanges {
       object.willSave()

@@ -20,7 +20,7 @@ extension ManagedObject {
   /// would write it reports a conflict. What the object does when its row comes may have made
   /// slots: who has looked for one before has to look again.
   final func fulfil() throws {
-    guard row == nil, isPersistent, !state.contains(.inaccessible), let context else { return }
+    guard row == nil, isStored, !state.contains(.inaccessible), let context else { return }
     if let row = try context.currentView().row(reference) {
       fulfil(with: row)
     } else {

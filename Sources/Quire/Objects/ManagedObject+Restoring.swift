@@ -25,6 +25,7 @@ extension ManagedObject {
       if binding.traits[slot].attributeType == nil, isChanged(slot) {
         isRestored = false
       } else {
+        context?.undoRecording?.willDiscard(slot, of: self)
         discard(slot)
       }
     }

@@ -70,7 +70,7 @@ extension ManagedObject {
     try prepareForChange()
     if case .many(let pending) = slots[slot] { return pending }
     let pending = PendingMembers()
-    if binding.relationship(slot).isOrdered { pending.order = try members(slot) }
+    if binding.relationship(slot).isOrdered { pending.order = try initialOrder(slot) }
     slots[slot] = .many(pending)
     return pending
   }

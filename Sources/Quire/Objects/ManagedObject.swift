@@ -40,6 +40,9 @@ open class ManagedObject {
     static let awaking = State(rawValue: 32)
     /// The object was told that it is inserted. Stays with an object that was never saved.
     static let awoken = State(rawValue: 64)
+    /// A save has removed the object's row, and the deletion was undone: the next save writes the
+    /// row anew, in its former place.
+    static let returning = State(rawValue: 128)
   }
 
   /// How an object comes into being. Only the framework makes one; a subclass hands it on.
@@ -122,8 +125,9 @@ open class ManagedObject {
   /// relationships are set on this side alone; stored ones are changed as anywhere.
   open func awakeFromFetch() {}
 
-  /// Called when the object's values were replaced by others than a fetch's: after a rollback, or a
-  /// refresh that kept changes. What is set in here is no change, as in ``awakeFromFetch()``.
+  /// Called when the object's values were replaced by others than a fetch's: after a rollback, a
+  /// refresh that kept changes, or when changes were undone or made again. What is set in here is
+  /// no change, as in ``awakeFromFetch()``.
   open func awake(fromSnapshotEvents events: SnapshotEventType) {}
 
   /// Called before the object is saved: inserted, changed or, when ``isDeleted`` says so, deleted.
@@ -199,9 +203,16 @@ extension ManagedObject {
   public final var isFault: Bool { row == nil && !reference.isTemporary && slots.isEmpty }
 
   /// How often the object was saved, as of the state this object shows; 0 before the first save.
-  package final var version: UInt32 { row?.version ?? 0 }
+  package final var version: UInt32 {
+    if state.contains(.returning) { return context?.formerVersions[reference] ?? 0 }
+    return row?.version ?? 0
+  }
 
+  /// Whether the object's ID is permanent.
   final var isPersistent: Bool { !reference.isTemporary }
+
+  /// Whether the store has a row for the object, as far as its context knows.
+  final var isStored: Bool { isPersistent && !state.contains(.returning) }
 }
 
 extension ManagedObject: Hashable {

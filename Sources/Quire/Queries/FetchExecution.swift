@@ -84,9 +84,8 @@ struct FetchExecution {
         targets[$0.binding.index] != nil
       }
       changed = Dictionary(
-        uniqueKeysWithValues: (changes.updated.objects + changes.deleted.objects).map {
-          ($0.reference, $0)
-        })
+        uniqueKeysWithValues: (changes.updated.objects + changes.deleted.objects
+          + changes.inserted.objects.lazy.filter(\.isPersistent)).map { ($0.reference, $0) })
     } else {
       pending = []
       changed = [:]
@@ -204,7 +203,7 @@ extension ManagedObjectContext {
   /// - Complexity: O(*n*) in the objects of the entity, O(*n* log *n*) when sorted.
   public final func fetch<Result: ManagedObject>(_ request: FetchRequest<Result>) throws -> [Result]
   {
-    processPendingChanges()
+    settlePendingChanges()
     try throwUnreported()
     let execution = try FetchExecution(request, in: self, try latestView())
     return try execution.matches().map { match in
@@ -225,7 +224,7 @@ extension ManagedObjectContext {
 
   /// How many objects ``fetch(_:)`` would return.
   public final func count<Result: ManagedObject>(for request: FetchRequest<Result>) throws -> Int {
-    processPendingChanges()
+    settlePendingChanges()
     try throwUnreported()
     return try FetchExecution(request, in: self, try latestView()).count()
   }

@@ -154,7 +154,7 @@ struct PendingSubject: PathSubject {
   }
 
   private func subject(of object: ManagedObject) throws -> PendingSubject? {
-    if object.isPersistent { return try subject(at: object.reference) }
+    if object.isStored { return try subject(at: object.reference) }
     return PendingSubject(source: .object(object), view: view, changed: changed)
   }
 

@@ -5,7 +5,10 @@
 ///
 /// Actions are gathered in groups, and a group is undone whole. With ``groupsByEvent`` a group
 /// opens with the first action and ends with the event. There is no run loop here: an event ends
-/// where the context processes its changes, at a save, and at ``undo()``.
+/// with ``ManagedObjectContext/processPendingChanges()``, which ends `perform` too, with a save,
+/// and with ``undo()``. The changes of a context are undone by events even without
+/// ``groupsByEvent``, unless they are in a group that the program has begun: one change is often
+/// several, which belong together.
 ///
 /// ```swift
 /// let undoManager = UndoManager()
@@ -15,38 +18,24 @@
 ///
 /// Not Sendable: it belongs to the isolation of its context.
 public final class UndoManager {
-  /// An action, or a group of them.
-  private indirect enum Entry {
-    case action(target: Target, perform: () throws -> Void)
-    case group(Group)
-  }
-
-  private struct Group {
-    var entries: [Entry] = []
-    var name = ""
-    /// Opened by the first action of an event, and closed by its end.
-    var isEvent = false
-  }
-
-  private enum Target {
-    /// Held weakly: an action whose target is gone does nothing, and goes.
-    case object(Weak)
-    case context
-  }
-
-  private struct Weak {
-    weak var object: AnyObject?
-    let identifier: ObjectIdentifier
-  }
-
   private enum State { case idle, undoing, redoing }
 
-  private var undoGroups: [Group] = []
-  private var redoGroups: [Group] = []
+  private var undoGroups: [UndoGroup] = []
+  private var redoGroups: [UndoGroup] = []
   /// The groups that are open, outermost first.
-  private var open: [Group] = []
+  private var open: [UndoGroup] = [] {
+    didSet { if open.count != oldValue.count { generation += 1 } }
+  }
   private var state = State.idle
   private var disablingCount = 0
+  /// Grows when a group begins or ends, or all is forgotten.
+  private(set) var generation = 0
+  /// How often all was forgotten.
+  private var forgettingCount = 0
+  /// Of the contexts that enter their changes here.
+  private var recordings: [WeakRecording] = []
+
+  private struct WeakRecording { weak var recording: UndoRecording? }
 
   /// Whether a group opens by itself with the first action of an event.
   public var groupsByEvent = true
@@ -69,28 +58,23 @@ public final class UndoManager {
   public func registerUndo<Target: AnyObject>(
     withTarget target: Target, handler: @escaping (Target) throws -> Void
   ) {
-    let weak = Weak(object: target, identifier: ObjectIdentifier(target))
-    register(.object(weak)) { [weak target] in
+    guard isUndoRegistrationEnabled else { return }
+    if groupsByEvent { openEvent() }
+    let isByItself = open.isEmpty
+    if isByItself { open.append(UndoGroup()) }
+    let entry = UndoGroup.Entry.action(target: ObjectIdentifier(target)) { [weak target] in
       if let target { try handler(target) }
     }
+    append(entry)
+    if isByItself { close() }
   }
 
-  /// Enters a context's changes.
-  func register(_ perform: @escaping () throws -> Void) { register(.context, perform) }
-
-  private func register(_ target: Target, _ perform: @escaping () throws -> Void) {
-    guard isUndoRegistrationEnabled else { return }
-    if open.isEmpty {
-      // Outside of any group, an action is a group of its own.
-      open.append(Group(isEvent: groupsByEvent && state == .idle))
-      append(.action(target: target, perform: perform))
-      if !open[0].isEvent { close() }
-    } else {
-      append(.action(target: target, perform: perform))
-    }
+  /// Opens a group for the event if none is open.
+  func openEvent() {
+    if open.isEmpty, state == .idle { open.append(UndoGroup(isEvent: true)) }
   }
 
-  private func append(_ entry: Entry) {
+  private func append(_ entry: UndoGroup.Entry) {
     if state == .idle { redoGroups = [] }
     open[open.count - 1].entries.append(entry)
   }
@@ -98,9 +82,30 @@ public final class UndoManager {
   public var isUndoRegistrationEnabled: Bool { disablingCount == 0 }
 
   /// Enters nothing until ``enableUndoRegistration()`` is called as often.
-  public func disableUndoRegistration() { disablingCount += 1 }
+  public func disableUndoRegistration() {
+    settleRecordings()
+    disablingCount += 1
+  }
 
-  public func enableUndoRegistration() { disablingCount = max(0, disablingCount - 1) }
+  public func enableUndoRegistration() {
+    settleRecordings()
+    disablingCount = max(0, disablingCount - 1)
+  }
+
+  func add(_ recording: UndoRecording) {
+    recordings.removeAll { $0.recording == nil }
+    recordings.append(WeakRecording(recording: recording))
+  }
+
+  func remove(_ recording: UndoRecording) {
+    recordings.removeAll { $0.recording == nil || $0.recording === recording }
+    removeAllActions(withTarget: recording)
+  }
+
+  /// Applies delete rules where they wait: what they change belongs to what came before.
+  private func settleRecordings() {
+    for item in recordings { item.recording?.settle() }
+  }
 
   // MARK: Groups
 
@@ -109,14 +114,18 @@ public final class UndoManager {
 
   /// Opens a group within the one that is open.
   public func beginUndoGrouping() {
-    if open.isEmpty, groupsByEvent, state == .idle { open.append(Group(isEvent: true)) }
-    open.append(Group())
+    settleRecordings()
+    if groupsByEvent { openEvent() }
+    // Changes that came before, outside of any group.
+    if !groupsByEvent { endEvent() }
+    open.append(UndoGroup())
   }
 
   /// Ends the group that was opened last.
   ///
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` when none is open.
   public func endUndoGrouping() throws {
+    settleRecordings()
     guard let last = open.last, !last.isEvent else {
       throw PersistenceError(
         .persistentStoreOperation,
@@ -128,6 +137,14 @@ public final class UndoManager {
   /// Ends the event: its group, if that is the only one open.
   func endEvent() {
     if open.count == 1, open[0].isEvent { close() }
+  }
+
+  /// Opens the last event again, for what a save adds to it: unless something was undone since.
+  func continueEvent() {
+    guard open.isEmpty, state == .idle, redoGroups.isEmpty, undoGroups.last?.isEvent ?? false,
+      let group = undoGroups.popLast()
+    else { return }
+    open.append(group)
   }
 
   private func close() {
@@ -165,8 +182,7 @@ public final class UndoManager {
   ///   not ended, or while another is undone; what an action throws: those before it are taken back
   ///   then, and the group is gone.
   public func undo() throws {
-    endEvent()
-    guard open.isEmpty, state == .idle else { throw UndoManager.busy }
+    try begin()
     guard let group = undoGroups.popLast() else { return }
     try perform(group, as: .undoing)
   }
@@ -175,33 +191,45 @@ public final class UndoManager {
   ///
   /// - Throws: as ``undo()``.
   public func redo() throws {
-    guard open.isEmpty, state == .idle else { throw UndoManager.busy }
+    try begin()
     guard let group = redoGroups.popLast() else { return }
     try perform(group, as: .redoing)
   }
 
-  private static var busy: PersistenceError {
-    PersistenceError(
-      .persistentStoreOperation,
-      "nothing can be undone or made again while an undo group is open or being undone")
+  private func begin() throws {
+    if state == .idle {
+      settleRecordings()
+      endEvent()
+    }
+    guard open.isEmpty, state == .idle,
+      !recordings.contains(where: { $0.recording?.isBusy ?? false })
+    else {
+      throw PersistenceError(
+        .persistentStoreOperation,
+        "nothing can be undone or made again while an undo group is open or being undone, "
+          + "or a context is being saved")
+    }
   }
 
-  private func perform(_ group: Group, as state: State) throws {
+  private func perform(_ group: UndoGroup, as state: State) throws {
     self.state = state
-    open.append(Group(name: group.name))
+    open.append(UndoGroup(name: group.name))
     defer {
+      // What objects do when they are told belongs to the group.
+      for item in recordings { item.recording?.finishPerforming() }
       while !open.isEmpty { close() }
       self.state = .idle
     }
     try perform(group.entries)
   }
 
-  private func perform(_ entries: [Entry]) throws {
-    for entry in entries.reversed() {
+  private func perform(_ entries: [UndoGroup.Entry]) throws {
+    let count = forgettingCount
+    for entry in entries.reversed() where forgettingCount == count {
       switch entry {
       case .action(_, let perform): try perform()
       case .group(let group):
-        open.append(Group(name: group.name))
+        open.append(UndoGroup(name: group.name))
         try perform(group.entries)
         close()
       }
@@ -216,27 +244,17 @@ public final class UndoManager {
     redoGroups = []
     open = []
     disablingCount = 0
+    generation += 1
+    forgettingCount += 1
   }
 
   /// Forgets the actions of one target.
   public func removeAllActions(withTarget target: AnyObject) {
     let identifier = ObjectIdentifier(target)
-    func without(_ group: Group) -> Group {
-      var group = group
-      group.entries = group.entries.compactMap { entry in
-        switch entry {
-        case .action(.object(let weak), _) where weak.identifier == identifier: return nil
-        case .action: return entry
-        case .group(let inner):
-          let rest = without(inner)
-          return rest.entries.isEmpty ? nil : .group(rest)
-        }
-      }
-      return group
-    }
-    undoGroups = undoGroups.map(without).filter { !$0.entries.isEmpty }
-    redoGroups = redoGroups.map(without).filter { !$0.entries.isEmpty }
-    open = open.map(without)
+    undoGroups = undoGroups.map { $0.without(identifier) }.filter { !$0.entries.isEmpty }
+    redoGroups = redoGroups.map { $0.without(identifier) }.filter { !$0.entries.isEmpty }
+    open = open.map { $0.without(identifier) }
+    generation += 1
   }
 
   // MARK: Names

@@ -1,0 +1,70 @@
+import QuireModel
+
+// Relationships with all that they lead to, also objects that are not shown, as they are deleted:
+// what undoing has to put back.
+extension ManagedObject {
+  /// The destination of a to-one slot.
+  final func rawOne(_ slot: Int) throws -> ManagedObject? {
+    if !slots.isEmpty, case .one(let object) = slots[slot] { return object }
+    try fulfil()
+    if !slots.isEmpty, case .one(let object) = slots[slot] { return object }
+    return try storedReference(slot).flatMap(rawObject)
+  }
+
+  /// The destinations of a to-many slot, in order if the relationship has one.
+  final func rawMembers(_ slot: Int) throws -> [ManagedObject] {
+    guard !slots.isEmpty, case .many(let pending) = slots[slot] else {
+      return try storedMembers(slot).compactMap(rawObject)
+    }
+    if let order = pending.order { return order }
+    return try storedMembers(slot).filter { !pending.removed.contains($0) }.compactMap(rawObject)
+      + pending.added
+  }
+
+  /// What an ordered slot begins with when it changes.
+  final func initialOrder(_ slot: Int) throws -> [ManagedObject] {
+    context?.undoRecording == nil ? try members(slot) : try rawMembers(slot)
+  }
+
+  /// Whether a to-many slot leads to an object. Looks at this side alone.
+  ///
+  /// - Complexity: O(log *n*); O(members) in an ordered relationship.
+  final func holds(_ member: ManagedObject, _ slot: Int) throws -> Bool {
+    if !slots.isEmpty, case .many(let pending) = slots[slot] {
+      if let order = pending.order { return order.contains { $0 === member } }
+      if pending.removed.contains(member.reference) { return false }
+      if pending.added.contains(where: { $0 === member }) { return true }
+    }
+    guard isPersistent, member.isPersistent, let context, let link = storage?.link(slot) else {
+      return false
+    }
+    if link.isOrdered { return try storedMembers(slot).contains(member.reference) }
+    try context.settleLinks()
+    let key = LinkKey(owner: reference.key, member: member.reference)
+    return try context.currentView().links(link)?.tree.contains(key.bytes(isOrdered: false))
+      ?? false
+  }
+
+  private func rawObject(_ reference: Reference) throws -> ManagedObject? {
+    guard let context else { return nil }
+    if let object = context.undoRecording?.takenObject(at: reference) { return object }
+    if let object = context.registered(reference) { return object }
+    return try context.currentView().contains(reference) ? context.object(at: reference) : nil
+  }
+
+  /// Whether all slots say what the row says, and none leads to an object that is not shown, so
+  /// that nothing is lost when they go.
+  final var isAsStored: Bool {
+    slots.indices.allSatisfy { slot in
+      if binding.traits[slot].isTransient { return true }
+      switch slots[slot] {
+      case .unchanged: return true
+      case .value: return !isChanged(slot)
+      case .one(let destination):
+        return (destination.map { $0.context === context } ?? true) && !isChanged(slot)
+      case .many(let pending):
+        return (pending.order ?? pending.added).allSatisfy(isShown) && !isChanged(slot)
+      }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+extension ManagedObjectContext {
+  /// Where changes of this context are entered, to be taken back and made again; `nil`, and at no
+  /// cost, unless it is set. Setting another one forgets what was entered for this context.
+  ///
+  /// Undoing makes changes like any others: they are to be saved, also where what they take back
+  /// was saved before, and each can be made again. The deletion of an object that a save has
+  /// removed is undone with the same object and the same ID. Inserted objects are deleted. Clean
+  /// objects stay in memory while something that can be undone leads to them.
+  ///
+  /// Several contexts of one isolation may share an undo manager.
+  public final var undoManager: UndoManager? {
+    get { undoRecording?.manager }
+    set {
+      guard newValue !== undoRecording?.manager else { return }
+      settlePendingChanges()
+      if let former = undoRecording {
+        observers.removeAll { $0 === former }
+        former.manager.remove(former)
+      }
+      undoRecording = newValue.map { UndoRecording(of: self, with: $0) }
+      if let undoRecording {
+        observers.append(undoRecording)
+        undoRecording.manager.add(undoRecording)
+      }
+    }
+  }
+
+  /// Ends the event and takes back the last group of changes; see ``UndoManager/undo()``, whose
+  /// errors the next fetch or save throws.
+  public final func undo() {
+    do {
+      try undoManager?.undo()
+    } catch {
+      report(error)
+    }
+  }
+
+  /// Makes again what the last ``undo()`` took back; see ``UndoManager/redo()``, whose errors the
+  /// next fetch or save throws.
+  public final func redo() {
+    do {
+      try undoManager?.redo()
+    } catch {
+      report(error)
+    }
+  }
+
+  final func forgetUndo() {
+    formerVersions = [:]
+    undoRecording?.manager.removeAllActions()
+  }
+
+  /// Marks an object as deleted without its delete rules: what they did is undone by itself.
+  final func takeAway(_ object: ManagedObject) {
+    markDeleted(object)
+    object.state.insert(.propagated)
+    if !object.isStored { drop(object) }
+  }
+
+  /// Takes an object in that has left, with the ID and the content that it had.
+  final func bringBack(_ taken: TakenObject, _ content: [ManagedObject.Slot]) {
+    let object = taken.object
+    object.reference = taken.reference
+    object.storage = taken.storage
+    // Somebody may have asked for the ID meanwhile, and holds an object that stood for nothing.
+    if let other = registered(object.reference), other !== object { release(other) }
+    object.row = nil
+    object.slots = content
+    object.context = self
+    object.state = [.inserted, .awoken]
+    if object.isPersistent {
+      object.state.insert(.returning)
+      formerVersions[object.reference] = taken.version
+    }
+    changes.inserted.insert(object)
+    enter(object)
+    preparation?.noteChange(of: object)
+    for observer in observers { observer.didInsert(object) }
+  }
+}

@@ -1,0 +1,123 @@
+import QuireModel
+
+/// What the actions of one group have changed.
+struct PerformedChanges {
+  private struct Change {
+    let object: ManagedObject
+    var events: SnapshotEventType
+  }
+
+  private struct Redirection {
+    let object: ManagedObject
+    let slot: Int
+    let former: ManagedObject?
+  }
+
+  /// In the order in which they were changed first.
+  private var changes: [Change] = []
+  private var places: [ObjectIdentifier: Int] = [:]
+  private var redirections: [Redirection] = []
+
+  mutating func note(_ object: ManagedObject, _ event: SnapshotEventType) {
+    if let place = places[ObjectIdentifier(object)] {
+      changes[place].events.insert(event)
+    } else {
+      places[ObjectIdentifier(object)] = changes.count
+      changes.append(Change(object: object, events: event))
+    }
+  }
+
+  mutating func note(_ object: ManagedObject, _ slot: Int, formerly former: ManagedObject?) {
+    redirections.append(Redirection(object: object, slot: slot, former: former))
+  }
+
+  /// Relationships whose sides were entered as one fact are one. Others may have changed one of
+  /// them in the store since: then the side that leads to one object decides.
+  func makeAgree(in context: ManagedObjectContext) throws {
+    for change in redirections {
+      let object = change.object
+      guard context.isPresent(object) else { continue }
+      let relationship = object.binding.relationship(change.slot)
+      if let former = change.former, context.isPresent(former),
+        try object.rawOne(change.slot) !== former,
+        let inverse = object.inverseSlot(of: relationship, on: former)
+      {
+        try former.cut(inverse, from: object)
+      }
+      try object.makeAgree(change.slot)
+    }
+  }
+
+  func tell(in context: ManagedObjectContext) {
+    for change in changes where change.object.context == nil || change.object.context === context {
+      change.object.tell(of: change.events)
+    }
+  }
+
+  /// Lets go of objects that are as they were saved.
+  func cleanUp(in context: ManagedObjectContext) {
+    guard context.preparation == nil else { return }
+    for change in changes {
+      let object = change.object
+      guard object.context === context, object.isUpdated, object.isAsStored else { continue }
+      context.changes.updated.remove(object)
+      object.state.remove(.updated)
+      object.keepTransientSlots()
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  fileprivate func isPresent(_ object: ManagedObject) -> Bool {
+    object.context === self && !object.isDeleted
+  }
+}
+
+// Both sides of a relationship, where one was changed by itself.
+extension ManagedObject {
+  /// Makes sure that nobody leads here any more.
+  final func dropBacklinks() throws {
+    guard let context else { return }
+    for slot in binding.relationshipSlots {
+      for destination in try context.destinations(of: self, slot) {
+        if let inverse = inverseSlot(of: binding.relationship(slot), on: destination) {
+          try destination.cut(inverse, from: self)
+        }
+      }
+    }
+  }
+
+  /// Makes sure that all destinations lead back here. Those that lead elsewhere are let go of.
+  final func makeAgree() throws {
+    for slot in binding.relationshipSlots { try makeAgree(slot) }
+  }
+
+  fileprivate final func makeAgree(_ slot: Int) throws {
+    guard let context else { return }
+    let relationship = binding.relationship(slot)
+    let destinations = isToMany(slot) ? try rawMembers(slot) : try rawOne(slot).map { [$0] } ?? []
+    for destination in destinations where context.isPresent(destination) {
+      guard let inverse = inverseSlot(of: relationship, on: destination) else { continue }
+      if destination.isToMany(inverse) {
+        if try !destination.holds(self, inverse) { try destination.pendingAdd(self, inverse) }
+        continue
+      }
+      let present = try destination.rawOne(inverse)
+      if present === self { continue }
+      if let present, context.isPresent(present) {
+        try cut(slot, from: destination)
+      } else {
+        try destination.put(self, in: inverse)
+      }
+    }
+  }
+
+  /// Ends a relationship on this side alone.
+  fileprivate final func cut(_ slot: Int, from object: ManagedObject) throws {
+    if isToMany(slot) {
+      if try holds(object, slot) { try pendingRemove(object, slot) }
+    } else if try rawOne(slot) === object {
+      try put(nil as ManagedObject?, in: slot)
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/// A deleted object that undoing can bring back, kept by the action that does so.
+///
+/// An object that leaves its context, as its deletion is saved or it never was, forgets all. What
+/// it was is here.
+final class TakenObject {
+  /// A relationship of another object that led here, which a save has cleared without a trace.
+  struct Loss {
+    let object: ManagedObject
+    let slot: Int
+    /// The members at that time, where they have an order.
+    let order: [ManagedObject]?
+  }
+
+  let object: ManagedObject
+  /// Whether it was deleted as its insertion was undone.
+  let isInsertion: Bool
+  private(set) var reference: Reference
+  private(set) var storage: EntityStorage?
+  private(set) var version: UInt32
+  /// All slots, none of which relies on a row; `nil` until the object is about to leave.
+  var content: [ManagedObject.Slot]?
+  private(set) var losses: [Loss] = []
+  private weak var recording: UndoRecording?
+
+  init(_ object: ManagedObject, _ recording: UndoRecording, isInsertion: Bool) {
+    self.object = object
+    self.isInsertion = isInsertion
+    self.recording = recording
+    reference = object.reference
+    storage = object.storage
+    version = object.version
+  }
+
+  deinit { recording?.forget(self) }
+
+  /// The object is about to leave.
+  func keepContent() throws {
+    reference = object.reference
+    storage = object.storage
+    version = object.version
+    content = try object.binding.properties.indices.map { slot in
+      if !object.binding.relationshipSlots.contains(slot) {
+        return .value(try object.attribute(slot))
+      }
+      if !object.isToMany(slot) { return .one(try object.rawOne(slot)) }
+      let members = PendingMembers()
+      members.added = try object.rawMembers(slot)
+      if object.binding.relationship(slot).isOrdered { members.order = members.added }
+      return .many(members)
+    }
+  }
+
+  func note(_ loss: Loss) {
+    losses.removeAll { $0.object === loss.object && $0.slot == loss.slot }
+    losses.append(loss)
+  }
+
+  /// Calls `body` while the object, which has left, shows what it had.
+  func withContent(_ body: () throws -> Void) rethrows {
+    guard let content else { return }
+    let shown = object.slots
+    object.slots = content
+    defer {
+      self.content = object.slots
+      object.slots = shown
+    }
+    try body()
+  }
+}

@@ -1,0 +1,39 @@
+import QuireSimulation
+import Testing
+
+@Suite struct RandomUndoTests {
+  private static let seedCount: UInt64 = isExhaustive ? 4000 : 60
+  private static let eventCount = 14
+
+  @Test func `whatever happened is undone and made again, step by step, across saves`() throws {
+    var saves = 0
+    for seed in 1...Self.seedCount {
+      let walk = try UndoWalk(seed: seed)
+      try walk.run(events: Self.eventCount)
+      saves += walk.saves
+      guard let first = walk.findings.first else { continue }
+      let short = try Self.shrunk(seed, walk.operationCount)
+      Issue.record(
+        """
+        seed \(seed): \(first)
+        \(short.trace.joined(separator: "\n"))
+        \(short.findings.joined(separator: "\n"))
+        """)
+      return
+    }
+    #expect(saves > Self.seedCount)
+  }
+
+  /// Leaves out all operations that are not needed to fail.
+  private static func shrunk(_ seed: UInt64, _ operationCount: Int) throws -> UndoWalk {
+    var skipped: Set<Int> = []
+    for operation in (1...operationCount).reversed() {
+      let walk = try UndoWalk(seed: seed, skipping: skipped.union([operation]))
+      try walk.run(events: eventCount)
+      if !walk.findings.isEmpty { skipped.insert(operation) }
+    }
+    let walk = try UndoWalk(seed: seed, skipping: skipped)
+    try walk.run(events: eventCount)
+    return walk
+  }
+}
