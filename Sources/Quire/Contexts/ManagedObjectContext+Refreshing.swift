@@ -6,6 +6,7 @@ extension ManagedObjectContext {
   public final func rollback() {
     let dropped = changes
     changes = Changes()
+    watched = []
     preparation?.isOutdated = true
     view = nil
     for object in dropped.inserted.objects { release(object) }
@@ -23,6 +24,7 @@ extension ManagedObjectContext {
   /// context afterwards.
   public final func reset() {
     changes = Changes()
+    watched = []
     preparation?.isOutdated = true
     for object in registeredObjects { release(object) }
     view = nil

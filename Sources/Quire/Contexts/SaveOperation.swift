@@ -33,7 +33,8 @@ final class SaveOperation {
   /// All objects marked as changed, also those that are as they were.
   let touched: [ManagedObject]
   let deleted: [ManagedObject]
-  var conflicts: [MergeConflict] = []
+  /// Whether others have saved what this save rests on.
+  var isOutdated = false
   /// By the index of the entity in its model, as far as they were needed.
   @exclusivity(unchecked) var rowWriters: [RowWriter?]
 
@@ -67,10 +68,13 @@ final class SaveOperation {
     try validation.finish()
   }
 
-  func write(to writer: StoreWriter) throws {
+  /// - Parameter watched: more objects that must be as they were read.
+  /// - Throws: ``Outdated`` if there are conflicts; the transaction is not whole then.
+  func write(to writer: StoreWriter, watching watched: Set<ManagedObject> = []) throws {
     for update in updated { try checkVersion(of: update.object, writer) }
     for object in deleted { try checkVersion(of: object, writer) }
-    try throwConflicts()
+    for object in watched where !object.hasChanges { try checkVersion(of: object, writer) }
+    try throwIfOutdated()
     for index in inserted.indices {
       let storage = inserted[index].storage
       let reference = Reference(
@@ -84,7 +88,7 @@ final class SaveOperation {
       try removeForeignLinks(of: object, Array(object.binding.relationshipSlots), writer)
     }
     for object in deleted { try removeRow(of: object, writer) }
-    try throwConflicts()
+    try throwIfOutdated()
     for item in inserted { try writeRow(item.object, item.storage, item.reference, writer) }
     for update in updated { try writeUpdatedRow(update, writer) }
     // All relationships of a new object: there is no row that they could be equal to.
@@ -99,7 +103,7 @@ final class SaveOperation {
       try writeLinks(object, update.changedSlots, storage, object.reference, writer)
     }
     try writeOrders(writer)
-    try throwConflicts()
+    try throwIfOutdated()
     try writer.writeKeys()
   }
 }
