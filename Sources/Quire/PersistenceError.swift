@@ -21,7 +21,7 @@ public struct PersistenceError: Error, Sendable, CustomStringConvertible {
   /// The single errors behind ``Code/validationMultipleErrors``.
   public var detailedErrors: [PersistenceError] = []
   /// The objects behind ``Code/managedObjectMerge``.
-  public var conflicts: [MergeConflict] = []
+  public var conflicts: [MergeConflict.Report] = []
   public var underlying: (any Error & Sendable)?
 
   public init(_ code: Code, _ message: String, underlying: (any Error & Sendable)? = nil) {
@@ -88,20 +88,4 @@ extension PersistenceError.Code {
   /// An expression or a predicate that has no value: a variable stands for nothing, an operation
   /// has no answer (Core Data raises an exception here, or stops).
   public static let invalidExpression = Self(rawValue: 1_340_004)
-}
-
-/// An object that was changed underneath: the store has another version of it than the one that the
-/// context's changes were made to.
-public struct MergeConflict: Hashable, Sendable, CustomStringConvertible {
-  public var objectID: ManagedObjectID
-  /// The version the changes were made to.
-  public var oldVersion: Int
-  /// The version in the store; 0 when the object is gone.
-  public var newVersion: Int
-
-  public var description: String {
-    newVersion == 0
-      ? "\(objectID) was deleted"
-      : "\(objectID) has version \(newVersion), the changes were made to version \(oldVersion)"
-  }
 }

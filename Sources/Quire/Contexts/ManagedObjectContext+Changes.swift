@@ -125,18 +125,22 @@ extension ManagedObjectContext {
     isProcessingChanges = true
     defer { isProcessingChanges = false }
     // Rules may delete more objects, which line up behind.
-    while let object = changes.takeUndecided() {
-      guard isUndecided(object) else { continue }
-      object.prepareForDeletion()
-      // It may have been taken back, or dropped, by what it did.
-      guard isUndecided(object) else { continue }
-      do {
-        try propagateDeletion(of: object)
-      } catch {
-        report(error)
-      }
-      object.state.insert(.propagated)
-      if !object.isStored { drop(object) }
+    while let object = changes.takeUndecided() { processDeletion(of: object) }
+  }
+
+  final func processDeletion(of object: ManagedObject) {
+    guard isUndecided(object) else { return }
+    object.prepareForDeletion()
+    // It may have been taken back, or dropped, by what it did.
+    guard isUndecided(object) else { return }
+    do {
+      try propagateDeletion(of: object)
+    } catch {
+      report(error)
+    }
+    object.state.insert(.propagated)
+    if !object.isStored {
+      drop(object)
     }
   }
 
@@ -151,7 +155,7 @@ extension ManagedObjectContext {
     object.context === self && object.isDeleted && !object.state.contains(.propagated)
   }
 
-  private func propagateDeletion(of object: ManagedObject) throws {
+  final func propagateDeletion(of object: ManagedObject) throws {
     for slot in object.binding.relationshipSlots {
       let relationship = object.binding.relationship(slot)
       var rule = relationship.deleteRule

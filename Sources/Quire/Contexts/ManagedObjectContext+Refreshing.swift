@@ -8,6 +8,7 @@ extension ManagedObjectContext {
     let dropped = changes
     forgetUndo()
     changes = Changes()
+    watched = []
     preparation?.isOutdated = true
     view = nil
     for object in dropped.inserted.objects { release(object) }
@@ -31,6 +32,7 @@ extension ManagedObjectContext {
     commitInbox?.removeAll()
     let objectIDs = noticeCenter?.idsBeforeReset()
     changes = Changes()
+    watched = []
     preparation?.isOutdated = true
     for object in registeredObjects { release(object) }
     view = nil

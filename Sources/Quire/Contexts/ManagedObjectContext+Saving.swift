@@ -11,16 +11,18 @@ extension ManagedObjectContext {
   /// A save either happens whole or leaves the store, and the changes here, as they were. Without
   /// changes nothing is written. In this order: delete rules are applied; objects are told by
   /// ``ManagedObject/willSave()``, again and again while they change something; they are validated,
-  /// all of them before the first error is thrown; the store is written; objects become clean, with
-  /// permanent IDs, and are told by ``ManagedObject/didSave()``. Who observes the context is told
-  /// before all of this and after it; see ``ContextNotice``.
+  /// all of them before the first error is thrown; the store is written, when ``mergePolicy`` has
+  /// resolved what conflicts there are; objects become clean, with permanent IDs, and are told by
+  /// ``ManagedObject/didSave()``. Who observes the context is told before all of this and after it;
+  /// see ``ContextNotice``.
   ///
   /// The event ends: what objects change when they are told that they will be saved is undone with
   /// it. What a save has written can be undone, and is then to be saved again.
   ///
   /// - Throws: validation errors (codes 1550 to 1700);
   ///   ``PersistenceError/Code/managedObjectMerge`` when an object to write was changed or deleted
-  ///   by another save since it was read here, with the conflicts;
+  ///   by another save since it was read here, with the conflicts, unless the policy resolves them, or
+  ///   what the policy throws;
   ///   ``PersistenceError/Code/persistentStoreSave`` when the engine cannot write, with its error;
   ///   ``PersistenceError/Code/managedObjectContextLocking`` when objects do not stop changing;
   ///   ``PersistenceError/Code/managedObjectContextRecursiveSave`` when one of them saves itself.
@@ -62,29 +64,42 @@ extension ManagedObjectContext {
     let save = asking ? try prepareSave(to: store) : SaveOperation(self, store)
     // What was there may have been dropped when objects were asked.
     guard hasChanges else { return }
-    undoRecording?.willCommit(save)
-    let view = try commit(save, to: store, isAsked: asking)
-    isEventOver = true
     let hub = asking && store.hub.isListened ? store.hub : nil
-    finish(save, view, isTold: asking, hub)
+    undoRecording?.willCommit(save)
+    do {
+      let settling = asking || deferredLinks?.isFull ?? false
+      let view = try write(save, in: beginWrite(to: store), of: store, settling: settling)
+      isEventOver = true
+      finish(save, view, isTold: asking, hub)
+    } catch is SaveOperation.Outdated {
+      if let merged = try commitMerged(save, to: store) {
+        isEventOver = true
+        finish(merged.save, merged.view, isTold: asking, hub)
+      }
+    }
   }
 
-  /// - Returns: the store as this save left it.
-  private func commit(
-    _ save: SaveOperation, to store: PersistentStore, isAsked: Bool
-  ) throws -> StoreView {
-    let transaction: WriteTransaction
+  final func beginWrite(to store: PersistentStore) throws -> WriteTransaction {
     do {
-      transaction = try store.pages.beginWrite()
+      return try store.pages.beginWrite()
     } catch {
       throw PersistenceError(
         .persistentStoreSave, "the store cannot be written", underlying: error)
     }
+  }
+
+  /// Writes a save, and commits or aborts the transaction.
+  ///
+  /// - Returns: the store as this save left it.
+  final func write(
+    _ save: SaveOperation, in transaction: WriteTransaction, of store: PersistentStore,
+    settling: Bool
+  ) throws -> StoreView {
     do {
       try checkVersion(of: transaction)
       let writer = StoreWriter(transaction, store.entities, deferring: deferredLinks)
-      try save.write(to: writer)
-      if isAsked || deferredLinks?.isFull ?? false { try writer.settleLinks() }
+      try save.write(to: writer, watching: watched)
+      if settling { try writer.settleLinks() }
       return StoreView(store.entities, try store.commit(transaction))
     } catch {
       transaction.abort()
@@ -116,6 +131,7 @@ extension ManagedObjectContext {
     changes = Changes()
     promisedPlaces = PromisedPlaces()
     formerVersions = [:]
+    watched = []
     self.view = view
     if pinnedView != nil { pinnedView = view }
     // What objects change when they are told of the save belongs to the next event.

@@ -58,6 +58,9 @@ open class ManagedObjectContext {
   public var transactionAuthor: String?
   /// Whatever the program wants to keep with the context.
   public var userInfo: [String: Any] = [:]
+  /// What a save does with objects that another save has changed since they were read; at first
+  /// it fails.
+  public final var mergePolicy = MergePolicy.error
   // Unchecked as in ``ManagedObject``: each access is over before anything else is called, and the
   // objects that a change lets go of go when it is made.
   @exclusivity(unchecked) final var changes = Changes()
@@ -69,6 +72,10 @@ open class ManagedObjectContext {
   /// Whether the delete rules of objects are being applied.
   final var isProcessingChanges = false
   final var isSaving = false
+  /// The conflicts that a policy is asked about; `nil` at all other times.
+  final var merge: Merge?
+  /// Unchanged objects whose versions the next save compares.
+  final var watched: Set<ManagedObject> = []
   /// What objects do while they are told that they will be saved; `nil` at all other times.
   final var preparation: SavePreparation? {
     didSet { isObserved = !observers.isEmpty || preparation != nil }

@@ -41,7 +41,7 @@ extension SaveOperation {
         guard let destination, remains(destination) else { continue }
         let owner = finalReference(destination)
         guard try writer.contains(owner) else {
-          conflictOfGone(owner)
+          isOutdated = true
           continue
         }
         if let link = ownersLink(of: object.binding.relationship(slot), owner) {
@@ -56,7 +56,7 @@ extension SaveOperation {
         }
         for member in pending.added.filter(remains).map(finalReference) {
           guard try writer.contains(member) else {
-            conflictOfGone(member)
+            isOutdated = true
             continue
           }
           try writer.addLink(link, from: reference.key, to: member)
@@ -112,7 +112,7 @@ extension SaveOperation {
         if try writer.contains(member) {
           members.append(member)
         } else {
-          conflictOfGone(member)
+          isOutdated = true
         }
       }
       try writer.setLinks(link, from: reference.key, to: members)

@@ -105,7 +105,7 @@ extension SaveOperation {
       try writer.contains(member), !deleted.contains(where: { $0.reference == member })
     {
       // Its foreign key leads here and nobody in this save knows of it: another save made it.
-      conflictOfGone(object.reference)
+      isOutdated = true
     }
   }
 }

@@ -34,7 +34,8 @@ final class SaveOperation {
   /// All objects marked as changed, also those that are as they were.
   let touched: [ManagedObject]
   let deleted: [ManagedObject]
-  var conflicts: [MergeConflict] = []
+  /// Whether others have saved what this save rests on.
+  var isOutdated = false
   /// By the index of the entity in its model, as far as they were needed.
   @exclusivity(unchecked) var rowWriters: [RowWriter?]
 
@@ -69,11 +70,14 @@ final class SaveOperation {
     try validation.finish()
   }
 
-  func write(to writer: StoreWriter) throws {
+  /// - Parameter watched: more objects that must be as they were read.
+  /// - Throws: ``Outdated`` if there are conflicts; the transaction is not whole then.
+  func write(to writer: StoreWriter, watching watched: Set<ManagedObject> = []) throws {
     for update in updated { try checkVersion(of: update.object, writer) }
     for object in deleted { try checkVersion(of: object, writer) }
     for item in inserted where item.object.isPersistent { try checkPlace(of: item.object, writer) }
-    try throwConflicts()
+    for object in watched where !object.hasChanges { try checkVersion(of: object, writer) }
+    try throwIfOutdated()
     for index in inserted.indices {
       let storage = inserted[index].storage
       if inserted[index].object.isPersistent {
@@ -92,7 +96,7 @@ final class SaveOperation {
       try removeForeignLinks(of: object, Array(object.binding.relationshipSlots), writer)
     }
     for object in deleted { try removeRow(of: object, writer) }
-    try throwConflicts()
+    try throwIfOutdated()
     for item in inserted { try writeRow(item.object, item.storage, item.reference, writer) }
     for update in updated { try writeUpdatedRow(update, writer) }
     // All relationships of a new object: there is no row that they could be equal to.
@@ -108,7 +112,7 @@ final class SaveOperation {
       try writeLinks(object, update.changedSlots, storage, object.reference, writer)
     }
     try writeOrders(writer)
-    try throwConflicts()
+    try throwIfOutdated()
     try writer.writeKeys()
   }
 }

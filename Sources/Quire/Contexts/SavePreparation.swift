@@ -24,11 +24,15 @@ struct SavePreparation {
 extension ManagedObjectContext {
   /// Lets objects do what they want done before they are saved, until none of them changes anything
   /// more, and validates them.
-  final func prepareSave(to store: PersistentStore) throws -> SaveOperation {
+  ///
+  /// - Parameter told: objects that have had their turn already.
+  final func prepareSave(
+    to store: PersistentStore, without told: Set<ManagedObject> = []
+  ) throws -> SaveOperation {
     preparation = SavePreparation()
     defer { preparation = nil }
     var save = SaveOperation(self, store)
-    save.forEachObject { $0.willSave() }
+    save.forEachObject { if told.isEmpty || !told.contains($0) { $0.willSave() } }
     for _ in 1...Self.willSaveLimit {
       if try isSettled() {
         try throwUnreported()

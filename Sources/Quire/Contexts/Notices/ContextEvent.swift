@@ -57,7 +57,7 @@ struct ContextEvent {
 
   mutating func noteRollback(of dropped: ManagedObjectContext.Changes) {
     for object in dropped.inserted.objects { noteDeletion(of: object) }
-    for object in dropped.deleted.objects where object.isPersistent {
+    for object in dropped.deleted.objects where object.isStored {
       if deleted.remove(object) == nil { inserted.insert(object) } else { refreshed.insert(object) }
     }
     for object in dropped.updated.objects { refreshed.insert(object) }

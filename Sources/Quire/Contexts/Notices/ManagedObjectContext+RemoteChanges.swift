@@ -48,7 +48,7 @@ extension ManagedObjectContext {
     guard let commitInbox, commitInbox.isWaiting, !isSaving, !isProcessingChanges else { return }
     let content = commitInbox.takeAll()
     if content.isTooMuch {
-      merge(registeredObjects.filter(\.isPersistent).map { ($0.reference, false) })
+      merge(registeredObjects.filter(\.isStored).map { ($0.reference, false) })
     } else {
       merge(content.places.map { ($0.key, $0.value.isInsertion) })
     }

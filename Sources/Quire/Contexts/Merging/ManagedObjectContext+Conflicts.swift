@@ -1,0 +1,101 @@
+import QuireModel
+
+// What others have saved since the objects of a context were read.
+extension ManagedObjectContext {
+  /// Lets the next save compare the version of an object that is not changed here, too: it meets a
+  /// conflict if the object was changed or deleted by another save since it was read.
+  ///
+  /// For changes that rest on what another object says. Holds until a save that writes, a
+  /// ``rollback()`` or a ``reset()``; an object whose row was never read has nothing to compare.
+  public final func detectConflicts(for object: ManagedObject) {
+    guard object.context === self, object.isPersistent else { return }
+    watched.insert(object)
+  }
+
+  /// Why objects here cannot be saved over what the store has.
+  final func conflicts(against view: StoreView) throws -> [MergeConflict] {
+    var found = FoundConflicts(view)
+    let updated = changes.updated.sorted.filter(\.hasPersistentChangedValues)
+    let deleted = changes.deleted.sorted.filter(\.isPersistent)
+    for object in updated { try found.compareVersion(of: object) }
+    for object in deleted { try found.compareVersion(of: object) }
+    for object in watched.sorted(by: { $0.reference < $1.reference }) where !object.hasChanges {
+      try found.compareVersion(of: object)
+    }
+    for object in deleted { try found.lookForMembers(of: object) }
+    for object in changes.inserted.sorted + updated { try found.lookForDestinations(of: object) }
+    return found.conflicts
+  }
+
+  final func mergeError(_ reports: [MergeConflict.Report]) -> PersistenceError {
+    var error = PersistenceError(
+      .managedObjectMerge,
+      "\(reports.count == 1 ? "an object" : "\(reports.count) objects") of this save changed in "
+        + "the store since it was read: \(reports.map(\.description).joined(separator: "; "))")
+    error.conflicts = reports
+    return error
+  }
+}
+
+private struct FoundConflicts {
+  let view: StoreView
+  private(set) var conflicts: [MergeConflict] = []
+  private var objects: Set<ManagedObject> = []
+
+  init(_ view: StoreView) { self.view = view }
+
+  private mutating func note(_ object: ManagedObject) throws {
+    guard objects.insert(object).inserted else { return }
+    let row = try view.row(object.reference)
+    conflicts.append(try MergeConflict(object, row, row?.version ?? 0))
+  }
+
+  mutating func compareVersion(of object: ManagedObject) throws {
+    let current = try view.row(object.reference)?.version ?? 0
+    // An object whose row was never read has no version that could be outdated.
+    let isUnread = object.row == nil && current > 0 && (object.isDeleted || !object.hasChanges)
+    if current == 0 || !isUnread && current != object.version { try note(object) }
+  }
+
+  /// Members that a deleted object got from another save, and that would be left without an owner.
+  mutating func lookForMembers(of object: ManagedObject) throws {
+    guard let storage = object.storage, let context = object.context else { return }
+    for slot in object.binding.relationshipSlots {
+      let relationship = object.binding.relationship(slot)
+      guard let link = storage.link(slot), relationship.deleteRule != .noAction,
+        let inverse = relationship.inverse
+      else { continue }
+      for member in try view.members(of: object.reference, link) {
+        guard let other = view.entities.storage(of: member),
+          let back = other.binding.slot(named: inverse), other.fieldBySlot[back] >= 0,
+          try view.contains(member)
+        else { continue }
+        if let known = context.registered(member),
+          known.isDeleted || known.isUpdated && known.isChanged(back)
+        {
+          continue
+        }
+        try note(object)
+      }
+    }
+  }
+
+  mutating func lookForDestinations(of object: ManagedObject) throws {
+    for slot in object.binding.storedRelationshipSlots {
+      switch object.slots[slot] {
+      case .unchanged, .value: continue
+      case .one(let destination): try lookFor(destination)
+      case .many(let pending):
+        for member in pending.added { try lookFor(member) }
+        for member in pending.order ?? [] { try lookFor(member) }
+      }
+    }
+  }
+
+  private mutating func lookFor(_ destination: ManagedObject?) throws {
+    guard let destination, destination.isPersistent, !destination.isDeleted,
+      destination.context != nil, try !view.contains(destination.reference)
+    else { return }
+    try note(destination)
+  }
+}

@@ -1,0 +1,144 @@
+import QuireModel
+
+// How objects become what the store says, with the facts of a merge on top.
+extension Merge {
+  /// Drops what an object has changed and, unless it is in a conflict that is still to be resolved,
+  /// what it has read.
+  func clear(_ object: ManagedObject) {
+    let treatment = treatment(of: object)
+    if treatment != .undecided, object.isPersistent { object.row = newRows[object] }
+    if treatment == .gone {
+      context.changes.updated.remove(object)
+      context.changes.deleted.remove(object)
+      context.watched.remove(object)
+      object.slots = []
+      let wasDeleted = object.isDeleted
+      object.state = .inaccessible
+      if wasDeleted { context.release(object) }
+    } else if treatment == .revival {
+      context.changes.deleted.remove(object)
+      object.slots = []
+      object.state = []
+    } else if object.isInserted {
+      for slot in object.binding.storedRelationshipSlots { object.discard(slot) }
+    } else if object.isDeleted {
+      object.slots = []
+    } else {
+      object.keepTransientSlots()
+      context.changes.updated.remove(object)
+      object.state.remove(.updated)
+    }
+  }
+
+  func replay(_ facts: MergeFacts) throws {
+    partners.forEach(freshen)
+    for fact in facts.values { try fact.object.put(fact.content, in: fact.slot) }
+    // What leads nowhere first: what then leads somewhere may take the place.
+    for fact in facts.destinations where fact.content == nil { try setOne(fact) }
+    for fact in facts.destinations where fact.content != nil { try setOne(fact) }
+    for fact in facts.removals where try view.contains(fact.content) {
+      let member = try context.object(at: fact.content)
+      freshen(member)
+      try fact.object.removeMember(member, fact.slot)
+    }
+    for fact in facts.additions {
+      if fact.content.isPersistent, try !view.contains(fact.content.reference) { continue }
+      freshen(fact.content)
+      try fact.object.addMember(fact.content, fact.slot)
+    }
+    try replayDeletions()
+    for fact in facts.orders where !fact.object.isDeleted { try setOrder(fact) }
+  }
+
+  private func setOne(_ fact: MergeFacts.Fact<ManagedObject?>) throws {
+    let object = fact.object
+    freshen(object.storedReference(fact.slot))
+    if let destination = fact.content {
+      freshen(destination)
+      let relationship = object.binding.relationship(fact.slot)
+      if let inverse = object.inverseSlot(of: relationship, on: destination) {
+        freshen(destination.storedReference(inverse))
+      }
+      if try object.one(fact.slot) === destination { return }
+    }
+    try object.setOne(fact.slot, fact.content)
+  }
+
+  /// Applies delete rules to what the store has now, for instance to members that came meanwhile.
+  private func replayDeletions() throws {
+    for object in objects where object.context === context && object.isDeleted {
+      try freshenDestinations(of: object)
+      try context.propagateDeletion(of: object)
+    }
+    while let object = context.changes.takeUndecided() {
+      try freshenDestinations(of: object)
+      context.processDeletion(of: object)
+    }
+  }
+
+  private func setOrder(_ fact: MergeFacts.Fact<[ManagedObject]>) throws {
+    let present = try fact.object.members(fact.slot)
+    let stored = try storedMembers(fact.slot, of: fact.object)
+    let order = Self.order(of: present, as: fact.content, \.reference, stored)
+    if order != present { try fact.object.putOrder(order, in: fact.slot) }
+  }
+
+  /// Members in the order of some list; those that are not in it stand behind the nearest of those
+  /// that they follow in the store, and at the end if the store does not have them.
+  static func order<Member: Hashable, Place: Equatable>(
+    of present: [Member], as wanted: [Member], _ place: (Member) -> Place, _ stored: [Place]
+  ) -> [Member] {
+    let (isPresent, isWanted) = (Set(present), Set(wanted))
+    var order = wanted.filter(isPresent.contains)
+    for member in present where !isWanted.contains(member) {
+      guard let position = stored.firstIndex(of: place(member)) else {
+        order.append(member)
+        continue
+      }
+      var index = 0
+      for predecessor in stored[..<position].reversed() {
+        if let found = order.firstIndex(where: { place($0) == predecessor }) {
+          index = found + 1
+          break
+        }
+      }
+      order.insert(member, at: index)
+    }
+    return order
+  }
+
+  // MARK: Objects without changes
+
+  // The other ends of what is set again are changed with it, and have to show what they change.
+
+  private func freshen(_ reference: Reference?) { reference.map(freshen) }
+
+  private func freshen(_ reference: Reference) {
+    if let object = context.registered(reference) { freshen(object) }
+  }
+
+  private func freshen(_ object: ManagedObject) {
+    guard object.row != nil, !object.hasChanges, treatments[object] == nil,
+      !newRows.keys.contains(object)
+    else { return }
+    do {
+      if let row = try view.row(object.reference) {
+        if row.version == object.version { return }
+        object.row = row
+        freshened.append(object)
+      } else {
+        object.row = nil
+        object.state.insert(.inaccessible)
+      }
+    } catch {
+      context.report(error)
+    }
+  }
+
+  private func freshenDestinations(of object: ManagedObject) throws {
+    freshen(object)
+    for slot in object.binding.relationshipSlots {
+      for destination in try context.destinations(of: object, slot) { freshen(destination) }
+    }
+  }
+}

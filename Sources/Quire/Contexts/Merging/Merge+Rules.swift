@@ -1,0 +1,160 @@
+import QuireModel
+
+/// What remains of the changes of a context by the rules of a merge.
+struct MergeFacts {
+  struct Fact<Content> {
+    let object: ManagedObject
+    let slot: Int
+    let content: Content
+  }
+
+  private(set) var values: [Fact<AttributeValue?>] = []
+  /// Of to-one relationships.
+  private(set) var destinations: [Fact<ManagedObject?>] = []
+  /// Of relationships that are to-many on both sides, or have one side.
+  private(set) var additions: [Fact<ManagedObject>] = []
+  private(set) var removals: [Fact<Reference>] = []
+  private(set) var orders: [Fact<[ManagedObject]>] = []
+
+  init(_ merge: Merge) throws {
+    for object in merge.objects where !object.isDeleted {
+      let treatment = merge.treatment(of: object)
+      if treatment == .gone || treatment == .rollback { continue }
+      if object.slots.isEmpty && treatment != .overwrite { continue }
+      for slot in object.binding.properties.indices where !object.binding.traits[slot].isTransient {
+        let trait = object.binding.traits[slot]
+        if trait.attributeType != nil {
+          let value = try object.attribute(slot)
+          if try merge.remains(value, slot, of: object) {
+            values.append(Fact(object: object, slot: slot, content: value))
+          }
+        } else if !trait.isToMany {
+          let destination = try object.one(slot).flatMap { merge.isThere($0) ? $0 : nil }
+          if try merge.remains(destination, slot, of: object) {
+            destinations.append(Fact(object: object, slot: slot, content: destination))
+          }
+        } else if !object.slots.isEmpty, case .many(let pending) = object.slots[slot] {
+          try collect(pending, slot, of: object, merge)
+        }
+      }
+    }
+  }
+
+  private mutating func collect(
+    _ pending: PendingMembers, _ slot: Int, of object: ManagedObject, _ merge: Merge
+  ) throws {
+    let relationship = object.binding.relationship(slot)
+    for member in pending.added
+    where merge.isThere(member) && merge.isChangedHere(relationship, member)
+      && merge.treatment(of: member) != .rollback
+    {
+      additions.append(Fact(object: object, slot: slot, content: member))
+    }
+    for reference in pending.removed.sorted() {
+      let member = merge.context.registered(reference)
+      if let member {
+        guard merge.isChangedHere(relationship, member) else { continue }
+        let treatment = merge.treatment(of: member)
+        if treatment == .rollback || treatment == .revival { continue }
+      }
+      removals.append(Fact(object: object, slot: slot, content: reference))
+    }
+    if let order = pending.order, object.isChanged(slot),
+      try merge.keepsOrder(slot, of: object)
+    {
+      orders.append(Fact(object: object, slot: slot, content: order))
+    }
+  }
+}
+
+// The rules. What was fetched is in the objects' rows; what the store has is in the merge's.
+extension Merge {
+  /// Whether an object can be the destination of a relationship after the merge.
+  func isThere(_ object: ManagedObject) -> Bool {
+    guard object.context === context else { return false }
+    if treatment(of: object) == .gone { return false }
+    return !object.isDeleted || treatment(of: object) == .revival
+  }
+
+  fileprivate func remains(
+    _ value: AttributeValue?, _ slot: Int, of object: ManagedObject
+  ) throws -> Bool {
+    switch treatment(of: object) {
+    case .overwrite: return try !isSame(value, storedValue(slot, of: object))
+    case .storeTrump: return try object.isChanged(slot) && !isValueChangedThere(slot, of: object)
+    case .rollback, .gone, .revival: return false
+    case .none, .undecided, .objectTrump:
+      return object.isChanged(slot) || isSetByPolicy(slot, of: object)
+    }
+  }
+
+  fileprivate func remains(
+    _ destination: ManagedObject?, _ slot: Int, of object: ManagedObject
+  ) throws -> Bool {
+    let isMeant =
+      switch treatment(of: object) {
+      case .overwrite: destination?.reference != storedReference(slot, of: object)
+      case .storeTrump: object.isChanged(slot) && !isDestinationChangedThere(slot, of: object)
+      case .rollback, .gone, .revival: false
+      case .none, .undecided, .objectTrump:
+        object.isChanged(slot) || isSetByPolicy(slot, of: object)
+      }
+    guard isMeant else { return false }
+    guard let destination else {
+      // It leads nowhere where its destination was deleted, which then came back or is gone.
+      let former = object.storedReference(slot).flatMap { context.registered($0) }
+      if let former, treatment(of: former) == .revival { return false }
+      if object.slots.isEmpty { return former.map { treatment(of: $0) != .gone } ?? true }
+      switch object.slots[slot] {
+      case .one(nil), .value, .many: return true
+      case .one(let pending?): return treatment(of: pending) != .gone
+      case .unchanged: return former.map { treatment(of: $0) != .gone } ?? true
+      }
+    }
+    if destination.isPersistent, treatments[destination] == nil,
+      try !view.contains(destination.reference)
+    {
+      return false
+    }
+    // The other end of a one-to-one relationship has its own say.
+    guard let inverse = object.inverseSlot(of: object.binding.relationship(slot), on: destination),
+      !destination.isToMany(inverse), !destination.binding.traits[inverse].isTransient
+    else { return true }
+    switch treatment(of: destination) {
+    case .rollback: return false
+    case .storeTrump: return !isDestinationChangedThere(inverse, of: destination)
+    default: return true
+    }
+  }
+
+  /// Whether a to-many relationship is where its changes are stored; otherwise its members are.
+  fileprivate func isChangedHere(
+    _ relationship: RelationshipDescription, _ member: ManagedObject
+  ) -> Bool {
+    guard let inverse = relationship.inverse.flatMap({ member.binding.slot(named: $0) }) else {
+      return true
+    }
+    return member.isToMany(inverse) || member.binding.traits[inverse].isTransient
+  }
+
+  fileprivate func keepsOrder(_ slot: Int, of object: ManagedObject) throws -> Bool {
+    switch treatment(of: object) {
+    case .storeTrump: try object.storedMembers(slot) == storedMembers(slot, of: object)
+    case .rollback, .gone, .revival: false
+    default: true
+    }
+  }
+
+  private func isValueChangedThere(_ slot: Int, of object: ManagedObject) throws -> Bool {
+    try !isSame(object.storedValue(slot), storedValue(slot, of: object))
+  }
+
+  private func isDestinationChangedThere(_ slot: Int, of object: ManagedObject) -> Bool {
+    object.storedReference(slot) != storedReference(slot, of: object)
+  }
+
+  private func isSame(_ left: AttributeValue?, _ right: AttributeValue?) -> Bool {
+    guard let left, let right else { return left == nil && right == nil }
+    return left.isIdentical(to: right)
+  }
+}

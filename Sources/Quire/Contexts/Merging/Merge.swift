@@ -1,0 +1,186 @@
+import QuireModel
+
+/// The changes of a context, put on top of what the store has now.
+///
+/// Changes are taken apart into facts: a value of an attribute, the destination of a to-one
+/// relationship, a member more or less, an order (``MergeFacts``). A fact of a relationship has one
+/// place though two objects show it. The rules of the policy decide which facts remain
+/// (`Merge+Rules.swift`). Then all changed objects become what the store says, and the facts are
+/// set again by the functions that every change of an object goes through
+/// (`Merge+Replay.swift`): so both sides of every relationship agree, whoever has won.
+final class Merge {
+  /// What becomes of an object's changes.
+  enum Treatment {
+    /// The object is not in conflict.
+    case none
+    /// It is, and nothing is decided yet.
+    case undecided
+    case storeTrump, objectTrump, overwrite, rollback
+    /// It is not in the store any more.
+    case gone
+    /// It was deleted here, and is to be as the store has it.
+    case revival
+  }
+
+  let context: ManagedObjectContext
+  /// What the store has now.
+  let view: StoreView
+  /// What relationships were read from when they were changed.
+  private var base: StoreView?
+  private let formerSlots: [ManagedObject: [ManagedObject.Slot]]
+
+  /// The objects with changes, in the order of their places, and how they are treated. Valid within
+  /// ``resolve(_:by:)``.
+  private(set) var objects: [ManagedObject] = []
+  private(set) var treatments: [ManagedObject: Treatment] = [:]
+  private(set) var newRows: [ManagedObject: Row] = [:]
+  /// The other ends of one-to-one relationships that the store has changed.
+  private(set) var partners: [Reference] = []
+  /// Objects without changes that are as the store has them now.
+  var freshened: [ManagedObject] = []
+
+  /// - Parameter conflicts: of whose objects it is to be known what a policy sets from now on.
+  init(_ context: ManagedObjectContext, _ conflicts: [MergeConflict] = []) throws {
+    self.context = context
+    base = context.view
+    view = try context.newestView()
+    if let base { context.view = base }
+    var slots: [ManagedObject: [ManagedObject.Slot]] = [:]
+    for conflict in conflicts { slots[conflict.sourceObject] = conflict.sourceObject.slots }
+    formerSlots = slots
+  }
+
+  func resolve(_ conflicts: [MergeConflict], by type: MergePolicyType) throws {
+    context.processPendingChanges()
+    let observers = context.observers
+    // What a merge changes is nobody's change: it is the store's, or was told already.
+    context.observers = []
+    defer { context.observers = observers }
+    context.view = base
+    try treat(conflicts, type)
+    let facts = try MergeFacts(self)
+    let gone = objects.filter { treatments[$0] == .gone }
+    for object in gone where object.row != nil { object.willTurnIntoFault() }
+    let told = gone.filter { $0.row != nil }
+    context.view = view
+    base = view
+    objects.forEach(clear)
+    try replay(facts)
+    for object in told { object.didTurnIntoFault() }
+    for conflict in conflicts {
+      let object = conflict.sourceObject
+      if object.context === context, object.row != nil { object.tell(of: .mergePolicy) }
+    }
+    for object in freshened where object.row != nil { object.tell(of: .mergePolicy) }
+    (objects, treatments, newRows, partners, freshened) = ([], [:], [:], [], [])
+  }
+
+  /// Whether a policy has set an attribute or a to-one relationship since it was asked.
+  func isSetByPolicy(_ slot: Int, of object: ManagedObject) -> Bool {
+    guard let former = formerSlots[object], !object.slots.isEmpty else { return false }
+    switch (former.isEmpty ? .unchanged : former[slot], object.slots[slot]) {
+    case (_, .unchanged), (_, .many): return false
+    case (.value(let old?), .value(let new?)): return !old.isIdentical(to: new)
+    case (.value(let old), .value(let new)): return (old == nil) != (new == nil)
+    case (.one(let old), .one(let new)): return old !== new
+    default: return true
+    }
+  }
+
+  // MARK: Treatments
+
+  private func treat(_ conflicts: [MergeConflict], _ type: MergePolicyType) throws {
+    let changes = context.changes
+    objects = Set(
+      changes.inserted.objects + changes.updated.objects + changes.deleted.objects
+        + conflicts.map(\.sourceObject).filter { $0.context === context }
+    ).sorted { $0.reference < $1.reference }
+    for conflict in try context.conflicts(against: view) {
+      treatments[conflict.sourceObject] = .undecided
+    }
+    for conflict in conflicts { treatments[conflict.sourceObject] = Treatment(type) }
+    for object in objects where object.isPersistent {
+      newRows[object] = try view.row(object.reference)
+      if newRows[object] == nil { treatments[object] = .gone }
+      notePartners(of: object)
+    }
+    try findRevivals()
+  }
+
+  /// Deleted objects that come back, with those that are deleted by the same cascade: half a
+  /// deletion is nobody's wish, and would take the rest along again.
+  private func findRevivals() throws {
+    let deleted = objects.filter { $0.isDeleted && newRows[$0] != nil }
+    var open = deleted.filter { [.storeTrump, .rollback].contains(treatments[$0]) }
+    guard !open.isEmpty else { return }
+    var neighbors: [ManagedObject: [ManagedObject]] = [:]
+    for object in deleted {
+      for reference in try cascadeDestinations(of: object) {
+        guard let other = context.registered(reference), other.isDeleted, newRows[other] != nil
+        else { continue }
+        neighbors[object, default: []].append(other)
+        neighbors[other, default: []].append(object)
+      }
+    }
+    while let object = open.popLast() {
+      if treatments[object] == .revival { continue }
+      treatments[object] = .revival
+      open += neighbors[object] ?? []
+    }
+  }
+
+  private func notePartners(of object: ManagedObject) {
+    guard let row = newRows[object], row.version != object.version else { return }
+    for slot in object.binding.relationshipSlots where !object.isToMany(slot) {
+      let (old, new) = (object.storedReference(slot), storedReference(slot, of: object))
+      if old != new { partners += [old, new].compactMap { $0 } }
+    }
+  }
+
+  private func cascadeDestinations(of object: ManagedObject) throws -> [Reference] {
+    guard let storage = object.storage else { return [] }
+    var destinations: [Reference] = []
+    for slot in object.binding.relationshipSlots
+    where object.binding.relationship(slot).deleteRule == .cascade {
+      if let link = storage.link(slot) {
+        destinations += try view.members(of: object.reference, link)
+      } else if let reference = storedReference(slot, of: object) {
+        destinations.append(reference)
+      }
+    }
+    return destinations
+  }
+
+  // MARK: The store
+
+  func treatment(of object: ManagedObject) -> Treatment { treatments[object] ?? .none }
+
+  /// Where a to-one relationship leads in the store now.
+  func storedReference(_ slot: Int, of object: ManagedObject) -> Reference? {
+    guard let field = object.storage?.fieldBySlot[slot], field >= 0 else { return nil }
+    return newRows[object]?.reference(field)
+  }
+
+  func storedValue(_ slot: Int, of object: ManagedObject) throws -> AttributeValue? {
+    guard let field = object.storage?.fieldBySlot[slot], field >= 0 else { return nil }
+    return try newRows[object]?.value(field)
+  }
+
+  func storedMembers(_ slot: Int, of object: ManagedObject) throws -> [Reference] {
+    guard let link = object.storage?.link(slot) else { return [] }
+    return try view.members(of: object.reference, link)
+  }
+}
+
+extension Merge.Treatment {
+  fileprivate init(_ type: MergePolicyType) {
+    self =
+      switch type {
+      case .errorMergePolicyType: .undecided
+      case .mergeByPropertyStoreTrumpMergePolicyType: .storeTrump
+      case .mergeByPropertyObjectTrumpMergePolicyType: .objectTrump
+      case .overwriteMergePolicyType: .overwrite
+      case .rollbackMergePolicyType: .rollback
+      }
+  }
+}

@@ -1,0 +1,104 @@
+import QuireModel
+
+/// An object of a context that was changed underneath: the store has another version of it than the
+/// one that the context's changes were made to.
+///
+/// Belongs to the isolation of the object's context, as the object does. What may travel is the
+/// ``report``, which errors carry.
+public struct MergeConflict: CustomStringConvertible {
+  /// As the context has it, with its unsaved changes.
+  public let sourceObject: ManagedObject
+  public let report: Report
+
+  /// The version that the changes were made to.
+  public var oldVersionNumber: Int { report.oldVersion }
+  /// The version in the store; 0 when the object is gone.
+  public var newVersionNumber: Int { report.newVersion }
+
+  /// What was fetched: plain values of attributes, IDs of to-one destinations, by the names of the
+  /// properties. Those without a value are left out.
+  public var objectSnapshot: [String: Any] { report.objectValues.mapValues(\.plain) }
+
+  /// What the store has now, in the same form; `nil` when the object is gone.
+  public var persistedSnapshot: [String: Any]? { report.storeValues?.mapValues(\.plain) }
+
+  /// The same as ``persistedSnapshot``: nothing lies between a context and the store.
+  public var cachedSnapshot: [String: Any]? { persistedSnapshot }
+
+  public var description: String { report.description }
+}
+
+@available(*, unavailable)
+extension MergeConflict: Sendable {}
+
+extension MergeConflict {
+  /// What one can know of a conflict anywhere.
+  public struct Report: Hashable, Sendable, CustomStringConvertible {
+    public var objectID: ManagedObjectID
+    /// The version the changes were made to.
+    public var oldVersion: Int
+    /// The version in the store; 0 when the object is gone. The same as ``oldVersion`` when the
+    /// object is to be deleted, and got members there that would be left without an owner.
+    public var newVersion: Int
+    /// The names of the properties that were changed here.
+    public var changedProperties: [String] = []
+    /// What was fetched, by the names of the properties. Those without a value are left out.
+    public var objectValues: [String: Value] = [:]
+    /// What the store has now; `nil` when the object is gone.
+    public var storeValues: [String: Value]?
+
+    public var description: String {
+      if newVersion == 0 { return "\(objectID) was deleted" }
+      if newVersion == oldVersion { return "\(objectID) is to be deleted, but has new members" }
+      return
+        "\(objectID) has version \(newVersion), the changes were made to version \(oldVersion)"
+    }
+  }
+
+  /// What one property of a row holds.
+  public enum Value: Hashable, Sendable {
+    case attribute(AttributeValue)
+    case object(ManagedObjectID)
+
+    var plain: Any {
+      switch self {
+      case .attribute(let value): value.plainValue
+      case .object(let id): id
+      }
+    }
+  }
+
+  init(_ object: ManagedObject, _ row: Row?, _ newVersion: UInt32) throws {
+    sourceObject = object
+    // Of an object that was never read, nothing is known but that it was there.
+    let oldVersion = object.row == nil && newVersion == 0 ? 1 : object.version
+    report = Report(
+      objectID: object.objectID, oldVersion: Int(oldVersion), newVersion: Int(newVersion),
+      changedProperties: object.changedSlots.map { object.binding.properties[$0].name },
+      objectValues: try object.row.map { try $0.conflictValues(object) } ?? [:],
+      storeValues: try row.map { try $0.conflictValues(object) })
+  }
+}
+
+extension Row {
+  fileprivate func conflictValues(
+    _ object: ManagedObject
+  ) throws -> [String: MergeConflict.Value] {
+    guard let storage = object.storage else { return [:] }
+    var values: [String: MergeConflict.Value] = [:]
+    for (slot, property) in storage.binding.properties.enumerated() {
+      let field = storage.fieldBySlot[slot]
+      guard field >= 0 else { continue }
+      switch property {
+      case .attribute: values[property.name] = try value(field).map { .attribute($0) }
+      case .relationship:
+        guard let reference = reference(field),
+          let entity = object.context?.store?.entities.storage(of: reference)?.binding.entity
+        else { continue }
+        values[property.name] = .object(
+          ManagedObjectID(entity: entity, store: storage.identity, key: reference.key))
+      }
+    }
+    return values
+  }
+}

@@ -1,0 +1,161 @@
+import Quire
+import Testing
+
+/// Relationships that two contexts have changed: what both sides are after a merge.
+@Suite(.serialized) struct MergedRelationshipTests {
+  typealias Artist = SmallGallery.Artist
+  typealias Artwork = SmallGallery.Artwork
+  typealias Show = SmallGallery.Show
+
+  private func artists(_ names: String..., in context: ManagedObjectContext) throws -> [Artist] {
+    try names.map { try #require(try context.insert("Artist", ["name": $0]) as? Artist) }
+  }
+
+  @Test(arguments: GotchaHome.allCases, MergingPolicy.allCases)
+  func `a to-one relationship that both have changed leads where the winner says`(
+    _ home: GotchaHome, _ policy: MergingPolicy
+  ) throws {
+    try home.withContext { context in
+      let owners = try artists("a", "b", "c", in: context)
+      let artwork = Artwork(context: context)
+      artwork.artist = owners[0]
+      try context.save()
+      let scene = try MergeScene(context, policy.policy)
+      let same = try scene.same(artwork)
+      let sameOwners = try owners.map(scene.same)
+      artwork.artist = owners[1]
+      same.artist = sameOwners[2]
+      try scene.save()
+      let winner = policy.isForMemory ? 2 : 1
+      for index in 0..<3 {
+        let count = try scene.storedNames(owners[index], "artworks", "title").count
+        #expect(count == (index == winner ? 1 : 0))
+        #expect(sameOwners[index].artworks == (index == winner ? [same] : []))
+      }
+      #expect(same.artist === sameOwners[winner])
+    }
+  }
+
+  @Test(arguments: GotchaHome.allCases, MergingPolicy.allCases)
+  func `of two marriages with one artist one is left, and both sides know of it`(
+    _ home: GotchaHome, _ policy: MergingPolicy
+  ) throws {
+    try home.withContext { context in
+      let pair = try artists("a", "b", "c", in: context)
+      try context.save()
+      let scene = try MergeScene(context, policy.policy)
+      let same = try pair.map(scene.same)
+      pair[0].spouse = pair[1]
+      same[1].spouse = same[2]
+      try scene.save()
+      #expect(same[0].spouse === (policy.isForMemory ? nil : same[1]))
+      #expect(same[1].spouse === (policy.isForMemory ? same[2] : same[0]))
+      #expect(same[2].spouse === (policy.isForMemory ? same[1] : nil))
+      #expect(try scene.storedNames(pair[0], "shows") == [])
+    }
+  }
+
+  @Test(arguments: GotchaHome.allCases, MergingPolicy.allCases)
+  func `a set that both have changed has what either has added, and not what either has removed`(
+    _ home: GotchaHome, _ policy: MergingPolicy
+  ) throws {
+    try home.withContext { context in
+      let tags = try ["a", "b", "c", "d", "e"].map { try context.insert("Tag", ["word": $0]) }
+      let artwork = try context.insert("Artwork", ["tags": Set(tags[0...2])])
+      try context.save()
+      let scene = try MergeScene(context, policy.policy)
+      let (same, sameTags) = (try scene.same(artwork), try tags.map(scene.same))
+      try artwork.setValue(Set([tags[1], tags[2], tags[3]]), forKey: "tags")
+      try same.setValue(Set([sameTags[0], sameTags[1], sameTags[4]]), forKey: "tags")
+      try scene.save()
+      let expected = policy == .rollback ? ["b", "c", "d"] : ["b", "d", "e"]
+      #expect(try scene.storedNames(artwork, "tags", "word") == expected)
+      let shown = try #require(try same.value(forKey: "tags") as? Set<ManagedObject>)
+      #expect(try shown.map { "\(try $0.value(forKey: "word")!)" }.sorted() == expected)
+    }
+  }
+
+  @Test(arguments: GotchaHome.allCases, MergingPolicy.allCases)
+  func `an order that both have changed is the winner's, with the members of both`(
+    _ home: GotchaHome, _ policy: MergingPolicy
+  ) throws {
+    try home.withContext { context in
+      let all = try artists("a", "b", "c", "d", in: context)
+      let show = Show(context: context)
+      show.artists = [all[0], all[1]]
+      try context.save()
+      let scene = try MergeScene(context, policy.policy)
+      let (same, sameAll) = (try scene.same(show), try all.map(scene.same))
+      show.artists = [all[0], all[2], all[1]]
+      same.artists = [sameAll[1], sameAll[0], sameAll[3]]
+      try scene.save()
+      let expected: [String] =
+        switch policy {
+        case .objectTrump, .overwrite: ["b", "a", "c", "d"]
+        case .storeTrump: ["a", "c", "b", "d"]
+        case .rollback: ["a", "c", "b"]
+        }
+      #expect(try scene.storedNames(show, "artists") == expected)
+      #expect(same.artists.map(\.name) == expected)
+    }
+  }
+
+  @Test(arguments: GotchaHome.allCases, MergingPolicy.allCases)
+  func `members that came to an owner deleted here go with it, or keep it`(
+    _ home: GotchaHome, _ policy: MergingPolicy
+  ) throws {
+    try home.withContext { context in
+      let artist = try artists("a", in: context)[0]
+      try context.save()
+      let scene = try MergeScene(context, policy.policy)
+      let same = try scene.same(artist)
+      try context.insert("Artwork", ["title": "new", "artist": artist])
+      scene.here.delete(same)
+      try scene.save()
+      let titles = try scene.fresh().values(of: "title", "Artwork", "artist.name == 'a'")
+      #expect(titles == (policy.isForMemory ? [] : ["new"]))
+      #expect(try scene.fresh().all(Artist.self).count == (policy.isForMemory ? 0 : 1))
+      #expect(try scene.fresh().all(Artwork.self).count == (policy.isForMemory ? 0 : 1))
+    }
+  }
+
+  @Test(arguments: GotchaHome.allCases, MergingPolicy.allCases)
+  func `a relationship to an object that is gone is dropped`(
+    _ home: GotchaHome, _ policy: MergingPolicy
+  ) throws {
+    try home.withContext { context in
+      let all = try artists("a", "b", in: context)
+      let (lookalike, show) = (Artwork(context: context), Show(context: context))
+      try context.save()
+      let scene = try MergeScene(context, policy.policy)
+      let (same, sameShow) = (try all.map(scene.same), try scene.same(show))
+      let artwork = Artwork(context: scene.here)
+      artwork.artist = same[0]
+      artwork.lookalike = try scene.same(lookalike)
+      artwork.title = "kept"
+      sameShow.artists = same
+      context.delete(all[0])
+      context.delete(lookalike)
+      try scene.save()
+      #expect(artwork.artist == nil && artwork.lookalike == nil)
+      #expect(try scene.stored(artwork, "title") as? String == "kept")
+      #expect(try scene.storedNames(show, "artists") == ["b"])
+    }
+  }
+
+  @Test func `an unchanged object that a merge changes is read anew before`() throws {
+    let context = try SmallGallery.context()
+    let all = try artists("a", "b", "c", in: context)
+    try context.save()
+    let scene = try MergeScene(context, .mergeByPropertyObjectTrump)
+    let same = try all.map(scene.same)
+    // Unchanged here, married there, and to lose its spouse by the merge.
+    all[2].spouse = all[1]
+    same[0].spouse = same[1]
+    try scene.save()
+    #expect(same[0].spouse === same[1] && same[1].spouse === same[0] && same[2].spouse == nil)
+    let fresh = try scene.fresh()
+    #expect(try fresh.named("c")?.spouse == nil)
+    #expect(try fresh.named("b")?.spouse?.name == "a")
+  }
+}
