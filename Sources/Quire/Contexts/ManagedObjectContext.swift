@@ -74,6 +74,7 @@ open class ManagedObjectContext {
   /// Whether ``note(_:of:_:)`` is to be called.
   @exclusivity(unchecked) final private(set) var isObserved = false
   private var unreportedError: (any Error)?
+  final var announcedChanges = AnnouncedChanges()
   /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
   final var deferredLinks: DeferredLinks?
 
