@@ -52,7 +52,7 @@ extension ManagedObject {
   /// changed as by ``setValue(_:forKey:)``: one side alone would make a store that contradicts
   /// itself.
   ///
-  /// In the objects of a migration, which may be written at any time, it always is a change to save.
+  /// In the objects of a migration, which may be written at any time, it is a change to save.
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
   ///   ``PersistenceError/Code/unacceptableValue`` when the value is of another type, or of another
@@ -101,8 +101,8 @@ extension ManagedObject {
 
   // MARK: Around them
 
-  /// Reads the object if it is a fault: what comes before ``primitiveValue(forKey:)`` in an accessor
-  /// written by hand. What reading throws, the context throws from its next fetch or save.
+  /// Reads the object if it is a fault: the first step of an accessor written by hand. What reading
+  /// throws, the context throws from its next fetch or save.
   ///
   /// - Parameter key: the property that is about to be read; `nil` for any.
   public final func willAccessValue(forKey key: String?) {
@@ -114,7 +114,7 @@ extension ManagedObject {
     }
   }
 
-  /// Ends what ``willAccessValue(forKey:)`` began. Values stay as long as the object is no fault, so
+  /// Ends what ``willAccessValue(forKey:)`` began. Values stay as long as the object is no fault:
   /// there is nothing to end; an accessor may call it all the same.
   public final func didAccessValue(forKey key: String?) {}
 

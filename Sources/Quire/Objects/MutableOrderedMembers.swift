@@ -49,8 +49,8 @@ public struct MutableOrderedMembers: Sequence {
   /// Adds an object before the one at `index`, or at the end. One that is there already stays where
   /// it is.
   ///
-  /// - Throws: as ``add(_:)``, and ``PersistenceError/Code/unacceptableValue`` when there is no such
-  ///   place.
+  /// - Throws: as ``add(_:)``, and ``PersistenceError/Code/unacceptableValue`` when there is no
+  ///   such place.
   public func insert(_ member: ManagedObject, at index: Int) throws {
     try insert([member], at: index)
   }
@@ -118,7 +118,7 @@ public struct MutableOrderedMembers: Sequence {
     let key = object.binding.name(of: slot)
     var error = PersistenceError(
       .unacceptableValue,
-      "\(object.entity.name).\(key) has no place \(index) here: places go from 0 up to, and without, "
+      "\(object.entity.name).\(key) has no place \(index) here: places go from 0 up to but without "
         + "\(places.upperBound)")
     error.entityName = object.entity.name
     error.key = key
