@@ -23,6 +23,10 @@ public struct PersistenceError: Error, Sendable, CustomStringConvertible {
   /// The objects behind ``Code/managedObjectMerge``.
   public var conflicts: [MergeConflict.Report] = []
   public var underlying: (any Error & Sendable)?
+  /// The value that a validation error is about.
+  public var rejectedValue: AttributeValue?
+  /// Whether this stands for ``underlying``, which somebody's own validation threw.
+  var isForeign = false
 
   public init(_ code: Code, _ message: String, underlying: (any Error & Sendable)? = nil) {
     self.code = code
@@ -49,6 +53,12 @@ extension PersistenceError.Code {
   public static let validationRelationshipDeniedDelete = Self(rawValue: 1600)
   public static let validationNumberTooLarge = Self(rawValue: 1610)
   public static let validationNumberTooSmall = Self(rawValue: 1620)
+  public static let validationDateTooLate = Self(rawValue: 1630)
+  public static let validationDateTooSoon = Self(rawValue: 1640)
+  public static let validationInvalidDate = Self(rawValue: 1650)
+  public static let validationStringTooLong = Self(rawValue: 1660)
+  public static let validationStringTooShort = Self(rawValue: 1670)
+  public static let validationStringPatternMatching = Self(rawValue: 1680)
   public static let managedObjectContextLocking = Self(rawValue: 132000)
   /// A save that an object of the same context begins while it is told of one.
   public static let managedObjectContextRecursiveSave = Self(rawValue: 132001)

@@ -209,7 +209,7 @@ extension PredicateEvaluator.Comparison {
     return try Self.regex(pattern, options)
   }
 
-  private static func regex(
+  static func regex(
     _ pattern: String, _ options: FetchComparisonOptions
   ) throws(FetchPredicateError) -> Regex<AnyRegexOutput> {
     // The compiler of patterns calls itself for every group, and would use up the stack.
@@ -226,7 +226,7 @@ extension PredicateEvaluator.Comparison {
     }
   }
 
-  private static func matches(
+  static func matches(
     _ text: String, _ regex: Regex<AnyRegexOutput>, _ options: FetchComparisonOptions
   ) -> Bool {
     let folded = CanonicalText.folded(text, options.intersection(.diacriticInsensitive))

@@ -21,11 +21,11 @@ extension ManagedObjectContext {
   ///
   /// - Throws: validation errors (codes 1550 to 1700);
   ///   ``PersistenceError/Code/managedObjectMerge`` when an object to write was changed or deleted
-  ///   by another save since it was read here, with the conflicts, unless the policy resolves them, or
-  ///   what the policy throws;
-  ///   ``PersistenceError/Code/persistentStoreSave`` when the engine cannot write, with its error;
-  ///   ``PersistenceError/Code/managedObjectContextLocking`` when objects do not stop changing;
-  ///   ``PersistenceError/Code/managedObjectContextRecursiveSave`` when one of them saves itself.
+  ///   by another save since it was read here, with the conflicts, unless the policy resolves them,
+  ///   or what the policy throws; ``PersistenceError/Code/persistentStoreSave`` when the engine
+  ///   cannot write, with its error; ``PersistenceError/Code/managedObjectContextLocking`` when
+  ///   objects do not stop changing; ``PersistenceError/Code/managedObjectContextRecursiveSave``
+  ///   when one of them saves itself.
   public final func save() throws {
     try write(asking: true)
   }

@@ -101,6 +101,7 @@ open class ManagedObjectContext {
   /// What the versions were of rows that saves have removed and the next one writes anew.
   final var formerVersions: [Reference: UInt32] = [:]
   private var unreportedError: (any Error)?
+  final var announcedChanges = AnnouncedChanges()
   /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
   final var deferredLinks: DeferredLinks?
 

@@ -64,10 +64,16 @@ final class SaveOperation {
   /// - Throws: all that is wrong with the objects, or an error of the engine.
   func validate() throws {
     var validation = Validation()
-    for object in deleted { try validation.collect { try object.validateForDelete() } }
-    for item in inserted { try validation.collect { try item.object.validateForInsert() } }
-    for update in updated { try validation.collect { try update.object.validateForUpdate() } }
-    try validation.finish()
+    for object in deleted {
+      try validation.collect(object) { try object.validateForDelete() }
+    }
+    for item in inserted {
+      try validation.collect(item.object) { try item.object.validateForInsert() }
+    }
+    for update in updated {
+      try validation.collect(update.object) { try update.object.validateForUpdate() }
+    }
+    try validation.finishSave()
   }
 
   /// - Parameter watched: more objects that must be as they were read.

@@ -6,12 +6,10 @@ import QuireModel
 /// with it.
 struct Validation {
   private(set) var errors: [PersistenceError] = []
-  /// An error that somebody's own validation threw.
-  private var foreignError: (any Error)?
 
   /// - Throws: the one error there is, or one that holds them all.
   func finish() throws {
-    if errors.count == 1 { throw foreignError ?? errors[0] }
+    if errors.count == 1 { throw errors[0] }
     if errors.count > 1 {
       var error = PersistenceError(
         .validationMultipleErrors, "\(errors.count) things are wrong with the objects to save")
@@ -20,56 +18,95 @@ struct Validation {
     }
   }
 
-  /// Runs what validates one object, and keeps what it finds. Of an error that is not ours only the
-  /// first can be thrown as it is.
+  /// The same, for whoever called the validation first: an error that is not ours, when it is the
+  /// only one, is thrown as somebody threw it.
+  func finishSave() throws {
+    if errors.count == 1, errors[0].isForeign, let error = errors[0].underlying { throw error }
+    try finish()
+  }
+
+  /// Runs what validates one object, or one property, and keeps what it finds: errors of ours as
+  /// they are, but for facts that they leave out; behind others stands one that knows them.
   ///
   /// - Throws: errors that say nothing about the object, such as of a store that cannot be read.
-  mutating func collect(_ body: () throws -> Void) throws {
+  mutating func collect(
+    _ object: ManagedObject, _ slot: Int? = nil, _ body: () throws -> Void
+  ) throws {
     do {
       try body()
-    } catch let error as PersistenceError {
+    } catch var error as PersistenceError {
       guard error.code.isOfValidation else { throw error }
-      errors += error.detailedErrors.isEmpty ? [error] : error.detailedErrors
+      if error.detailedErrors.isEmpty {
+        error.entityName = error.entityName ?? object.entity.name
+        error.objectID = error.objectID ?? object.objectID
+        error.key = error.key ?? slot.map { object.binding.name(of: $0) }
+        errors.append(error)
+      } else {
+        errors += error.detailedErrors
+      }
     } catch {
-      foreignError = foreignError ?? error
-      errors.append(PersistenceError(.managedObjectValidation, "\(error)"))
+      let key = slot.map { object.binding.name(of: $0) }
+      let name = object.entity.name + (key.map { ".\($0)" } ?? "")
+      var known = PersistenceError(
+        .managedObjectValidation, "\(name) is not accepted", underlying: error)
+      known.isForeign = true
+      known.entityName = object.entity.name
+      known.objectID = object.objectID
+      known.key = key
+      errors.append(known)
     }
   }
 
+  /// Checks the properties of an object that is written: of a new one all, of another one those
+  /// that were set, transient ones, and whether required destinations are still there.
   mutating func validateForSave(_ object: ManagedObject) throws {
-    for (slot, property) in object.binding.properties.enumerated() {
-      guard case .attribute(let attribute) = property, !attribute.isTransient else { continue }
-      let value = try object.attribute(slot)
-      if value == nil, !attribute.isOptional {
-        fail(.validationMissingMandatoryProperty, object, attribute.name, "has no value")
+    // A class of its own may have its own rules; nobody else can.
+    let hasOwnClass = type(of: object) != ManagedObject.self
+    if hasOwnClass {
+      for slot in object.binding.properties.indices where object.mayBeInvalid(slot) {
+        try collect(object, slot) { try object.validateContent(of: slot) }
       }
-      if let value, let error = object.rangeError(value, attribute) { errors.append(error) }
+    } else {
+      for slot in object.binding.ruledSlots where object.mayBeInvalid(slot) {
+        check(object, slot, try object.attribute(slot))
+      }
     }
     for slot in object.binding.relationshipSlots {
-      let relationship = object.binding.relationship(slot)
-      if relationship.isTransient { continue }
-      if relationship.isToMany {
-        try validateCount(object, slot, relationship)
-      } else if !relationship.isOptional {
-        let destination = try object.one(slot)
-        if destination == nil || destination?.isDeleted == true {
-          fail(.validationMissingMandatoryProperty, object, relationship.name, "leads nowhere")
-        }
+      let trait = object.binding.traits[slot]
+      guard trait.limitsCount, !trait.isTransient else { continue }
+      let isTouched = object.mayBeInvalid(slot)
+      if isTouched && hasOwnClass { continue }
+      if !trait.isToMany {
+        checkDestination(object, slot, try object.one(slot))
+      } else if isTouched {
+        // One that was not touched was valid when it was saved, and may be long.
+        checkCount(object, slot, of: try object.members(slot))
       }
     }
   }
 
-  private mutating func validateCount(
-    _ object: ManagedObject, _ slot: Int, _ relationship: RelationshipDescription
-  ) throws {
-    if relationship.isOptional && relationship.maxCount == 0 && relationship.minCount == 0 {
-      return
+  /// Checks a value of an attribute, which need not be the object's own.
+  mutating func check(_ object: ManagedObject, _ slot: Int, _ value: AttributeValue?) {
+    object.binding.rules[slot]?.check(value) { failure in
+      fail(failure.code, object, failure.key, failure.words, failure.value)
     }
-    // What was not touched was valid when it was saved, and may be long.
-    if !object.isInserted {
-      guard !object.slots.isEmpty, case .many = object.slots[slot] else { return }
+  }
+
+  /// Checks where a required to-one relationship leads to.
+  mutating func checkDestination(
+    _ object: ManagedObject, _ slot: Int, _ destination: ManagedObject?
+  ) {
+    if destination == nil || destination?.isDeleted == true {
+      let name = object.binding.name(of: slot)
+      fail(.validationMissingMandatoryProperty, object, name, "leads nowhere")
     }
-    let count = try object.members(slot).filter { !$0.isDeleted }.count
+  }
+
+  mutating func checkCount(
+    _ object: ManagedObject, _ slot: Int, of members: some Sequence<ManagedObject>
+  ) {
+    let relationship = object.binding.relationship(slot)
+    let count = members.count { !$0.isDeleted }
     if count == 0 && relationship.isOptional { return }
     if count == 0 && relationship.minCount == 0 {
       fail(.validationMissingMandatoryProperty, object, relationship.name, "leads nowhere")
@@ -99,12 +136,14 @@ struct Validation {
   }
 
   private mutating func fail(
-    _ code: PersistenceError.Code, _ object: ManagedObject, _ key: String, _ what: String
+    _ code: PersistenceError.Code, _ object: ManagedObject, _ key: String, _ what: String,
+    _ value: AttributeValue? = nil
   ) {
     var error = PersistenceError(code, "\(object.entity.name).\(key) \(what)")
     error.entityName = object.entity.name
     error.objectID = object.objectID
     error.key = key
+    error.rejectedValue = value
     errors.append(error)
   }
 }
@@ -126,6 +165,32 @@ extension ManagedObject {
   final func validateDeletion() throws {
     var validation = Validation()
     try validation.validateForDelete(self)
+    try validation.finish()
+  }
+
+  /// The model's rules for a property, and a value that it may get.
+  final func checkRules(of value: Any?, forKey key: String) throws {
+    let slot = try slot(for: key)
+    var validation = Validation()
+    let trait = binding.traits[slot]
+    if trait.attributeType != nil {
+      guard binding.rules[slot] != nil else { return }
+      validation.check(self, slot, try attributeValue(value, for: slot))
+    } else {
+      guard trait.limitsCount, !trait.isTransient else { return }
+      let value = flattened(value)
+      switch value {
+      case let members as MutableMembers where trait.isToMany:
+        validation.checkCount(self, slot, of: try members.object.members(members.slot))
+      case let members as MutableOrderedMembers where trait.isToMany:
+        validation.checkCount(self, slot, of: try members.object.members(members.slot))
+      case let value where trait.isToMany:
+        let members = try objects(in: value, for: binding.relationship(slot))
+        validation.checkCount(self, slot, of: members)
+      default:
+        validation.checkDestination(self, slot, value as? ManagedObject)
+      }
+    }
     try validation.finish()
   }
 }

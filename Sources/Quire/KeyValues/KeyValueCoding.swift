@@ -15,8 +15,7 @@ import QuireModel
 /// - From an absent value every name leads to an absent value.
 /// - `self` is whatever it is asked of.
 ///
-/// A set whose members do not all conform to `Hashable` is an array. There are no proxies that
-/// change a collection in place: set the whole one.
+/// A set whose members do not all conform to `Hashable` is an array.
 public protocol KeyValueCoding: AnyObject {
   /// The value of a property; `nil` is the absence of one.
   ///

@@ -89,7 +89,7 @@ extension ManagedObject: KeyValueCoding {
     relationship.isOrdered ? members as Any : Set(members) as Any
   }
 
-  private func objects(
+  final func objects(
     in value: Any?, for relationship: RelationshipDescription
   ) throws -> [ManagedObject] {
     switch value {
@@ -98,6 +98,8 @@ extension ManagedObject: KeyValueCoding {
     // A set has no order of its own; that of the keys makes the outcome repeatable.
     case let objects as Set<ManagedObject>:
       return objects.sorted { $0.reference < $1.reference }
+    case let objects as MutableMembers: return objects.sorted { $0.reference < $1.reference }
+    case let objects as MutableOrderedMembers: return objects.array
     case let value?: throw unacceptable(value, for: relationship.name)
     }
   }

@@ -54,7 +54,7 @@ extension ManagedObject {
   }
 
   /// The store's destinations of a to-many slot, without those that are gone.
-  private func existingMembers(_ slot: Int) throws -> [Reference] {
+  final func existingMembers(_ slot: Int) throws -> [Reference] {
     let stored = try storedMembers(slot)
     guard !stored.isEmpty, binding.traits[slot].canDangle, let context else { return stored }
     let view = try context.currentView()
@@ -161,7 +161,7 @@ extension ManagedObject {
     rival.binding === binding ? slot : rival.binding.slot(named: name) ?? slot
   }
 
-  private func hasMember(_ object: ManagedObject, _ slot: Int) throws -> Bool {
+  final func hasMember(_ object: ManagedObject, _ slot: Int) throws -> Bool {
     if !slots.isEmpty, case .many(let pending) = slots[slot] {
       if let order = pending.order { return order.contains { $0 === object } }
       if pending.removed.contains(object.reference) { return false }
@@ -176,7 +176,7 @@ extension ManagedObject {
     return try storedMembers(slot).contains(object.reference)
   }
 
-  private func checkDestination(
+  final func checkDestination(
     _ object: ManagedObject, _ relationship: RelationshipDescription
   ) throws {
     guard object.context === context else {

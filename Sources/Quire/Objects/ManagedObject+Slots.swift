@@ -75,6 +75,38 @@ extension ManagedObject {
     return pending
   }
 
+  /// Changes any slot, on this side alone and without a mark. Told only if that was announced.
+  final func putPrimitive(_ content: Slot, in slot: Int) throws {
+    try prepareForChange()
+    if let context, context.isObserved, context.announcedChanges.contains(self, slot) {
+      for change in try changes(to: content, of: slot) { context.note(slot, of: self, change) }
+    }
+    slots[slot] = content
+  }
+
+  /// What leads from a slot's content to another.
+  private func changes(to content: Slot, of slot: Int) throws -> [SlotChange] {
+    switch content {
+    case .unchanged: return []
+    case .value(let value): return [.value(value)]
+    case .one(let destination): return [.one(destination)]
+    case .many(let pending):
+      let former = try members(slot)
+      let wanted =
+        try pending.order
+        ?? {
+          let kept = try storedMembers(slot).filter { !pending.removed.contains($0) }
+          return try kept.compactMap { try context?.object(at: $0) } + pending.added
+        }()
+      let isFormer = Set(former)
+      let isWanted = Set(wanted)
+      var changes: [SlotChange] = former.filter { !isWanted.contains($0) }.map { .removal($0) }
+      changes += wanted.filter { !isFormer.contains($0) }.map { .addition($0) }
+      if pending.order != nil { changes.append(.order(wanted)) }
+      return changes
+    }
+  }
+
   /// Makes a slot what the row says, where that is the same to everybody who looks.
   final func discard(_ slot: Int) { slots[slot] = .unchanged }
 

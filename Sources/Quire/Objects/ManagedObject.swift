@@ -168,6 +168,32 @@ open class ManagedObject {
 
   /// Called when the object is about to be deleted from the store; see ``validateForInsert()``.
   open func validateForDelete() throws { try validateDeletion() }
+
+  /// Says whether a value will do for a property, and may put another in its place.
+  ///
+  /// The validation of an object calls this for each property that was set, and for all properties
+  /// of a new object; what comes back in `value` becomes the property's value. A form may call it
+  /// for what somebody has typed. A class with rules of its own overrides it:
+  ///
+  /// ```swift
+  /// override func validateValue(_ value: inout Any?, forKey key: String) throws {
+  ///   if key == "email", let text = value as? String { value = text.lowercased() }
+  ///   try super.validateValue(&value, forKey: key)
+  ///   if key == "name", value as? String == "admin" { throw NameIsReserved() }
+  /// }
+  /// ```
+  ///
+  /// The model's rules are checked by this function: where `super` is not called they are out of
+  /// force, but for the range of integers. An override that replaces values leaves alone what it
+  /// has made. A to-many relationship arrives as ``MutableMembers`` or ``MutableOrderedMembers``,
+  /// which read nothing before they are asked.
+  ///
+  /// - Throws: what is wrong with the value; a save collects what all its objects throw.
+  ///   ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
+  ///   ``PersistenceError/Code/unacceptableValue`` when the value is of another type.
+  open func validateValue(_ value: inout Any?, forKey key: String) throws {
+    try checkRules(of: value, forKey: key)
+  }
 }
 
 @available(*, unavailable)

@@ -25,6 +25,11 @@ final class EntityBinding: Sendable {
     /// Whether this is the other side of a to-one relationship, whose row says it all. An order is
     /// the owner's own.
     var isForeignKeyOfOthers = false
+    var isOrdered = false
+    /// Whether no more than this side of the relationship has to be right for a store to be.
+    var isOneSided = true
+    /// Whether there are numbers of destinations that are not allowed.
+    var limitsCount = false
   }
 
   let entity: EntityDescription
@@ -36,6 +41,10 @@ final class EntityBinding: Sendable {
   let hasTransientProperties: Bool
   /// The values of new objects, by slot; `nil` where they have none.
   let defaultValues: [AttributeValue?]
+  /// What values must be beyond their type, by the slots of attributes; `nil` for anything.
+  let rules: [AttributeRule?]
+  /// The slots of attributes that have a rule.
+  let ruledSlots: [Int]
   /// The slots of typed properties.
   let accessors = SlotCache()
   /// The relationships that a store keeps.
@@ -88,11 +97,16 @@ final class EntityBinding: Sendable {
     hasTransientProperties = traits.contains(where: \.isTransient)
     self.storedRelationshipSlots = storedRelationshipSlots
     self.names = NameTable(names)
+    let rules = attributePlaces.map { AttributeRule(attributes[$0]) }
+    self.rules = rules
+    ruledSlots = rules.indices.filter { rules[$0] != nil }
   }
 
   func slot(named name: String) -> Int? { names[name] }
 
   let slotCount: Int
+
+  func name(of slot: Int) -> String { names.name(at: slot) }
 
   var relationshipSlots: Range<Int> { entity.attributes.count..<properties.count }
 
@@ -105,6 +119,16 @@ final class EntityBinding: Sendable {
 extension EntityBinding.Trait {
   fileprivate init(_ relationship: RelationshipDescription, inverse: RelationshipDescription?) {
     isToMany = relationship.isToMany
+    isOrdered = relationship.isToMany && relationship.isOrdered
+    // A one-to-many without an order is the rows' foreign keys, and what a save makes of them. Of
+    // all others a store keeps both sides.
+    isOneSided =
+      relationship.isTransient
+      || !relationship.isOrdered
+        && inverse.map { $0.isToMany != relationship.isToMany && !$0.isOrdered } ?? true
+    limitsCount =
+      !relationship.isOptional
+      || relationship.isToMany && (relationship.minCount > 0 || relationship.maxCount > 0)
     isTransient = relationship.isTransient
     canDangle = inverse.map { $0.deleteRule == .noAction || $0.isTransient } ?? true
     isForeignKeyOfOthers = !relationship.isOrdered && inverse.map { !$0.isToMany } ?? false

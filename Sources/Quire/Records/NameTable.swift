@@ -25,6 +25,8 @@ struct NameTable: Sendable {
     self.places = places
   }
 
+  func name(at place: Int) -> String { names[place] }
+
   /// The place of a name among the names.
   subscript(name: String) -> Int? {
     let mask = places.count - 1

@@ -14,18 +14,20 @@ enum GotchaHome: CaseIterable, CustomStringConvertible {
 
   /// Calls `body` with a context of an empty store of the small gallery.
   func withContext(
-    _ model: ManagedObjectModel = SmallGallery.model, _ body: (ManagedObjectContext) throws -> Void
+    _ model: ManagedObjectModel = SmallGallery.model,
+    classes: [ManagedObject.Type] = SmallGallery.classes,
+    _ body: (ManagedObjectContext) throws -> Void
   ) throws {
     switch self {
     case .memory:
       let coordinator = PersistentStoreCoordinator(
-        managedObjectModel: model, classes: SmallGallery.classes)
+        managedObjectModel: model, classes: classes)
       try coordinator.addPersistentStore(type: .inMemory, at: nil)
       try body(Self.context(of: coordinator))
     case .file:
       try withTemporaryFolder { folder in
         let coordinator = PersistentStoreCoordinator(
-          managedObjectModel: model, classes: SmallGallery.classes)
+          managedObjectModel: model, classes: classes)
         let store = try coordinator.addPersistentStore(
           type: .quire, at: folder.appending(path: "gallery.quire"))
         try body(Self.context(of: coordinator))

@@ -30,6 +30,38 @@ import Testing
   }
 
   @Test(arguments: GotchaHome.allCases)
+  func `8 – so it is in elements of composites and in transient attributes`(_ home: GotchaHome)
+    throws
+  {
+    let model = try ManagedObjectModel {
+      Entity("Page") {
+        Attribute("seen", .integer16, transient: true)
+        Attribute("place", .composite) { Attribute("line", .integer32) }
+        Attribute("weight", .float, range: 0.1...0.3)
+      }
+    }
+    try home.withContext(model) { context in
+      let page = try context.insert("Page", ["place": ["line": 1]])
+      for (key, value, failing) in [
+        ("seen", Int(Int16.max) + 1, "seen"), ("place", ["line": Int(Int32.max) + 1], "place.line"),
+      ] as [(String, Any, String)] {
+        try page.setPrimitiveValue(value, forKey: key)
+        let error = #expect(throws: PersistenceError.self) { try context.save() }
+        #expect(error?.code == .validationNumberTooLarge && error?.key == failing)
+        try page.setPrimitiveValue(nil, forKey: key)
+      }
+      for weight in [Float(0.1), Float(0.3)] {
+        try page.setValue(weight, forKey: "weight")
+        try context.save()
+        #expect(try page.value(forKey: "weight") as? Float == weight)
+      }
+      try page.setValue(Float(0.3).nextUp, forKey: "weight")
+      let error = #expect(throws: PersistenceError.self) { try context.save() }
+      #expect(error?.code == .validationNumberTooLarge)
+    }
+  }
+
+  @Test(arguments: GotchaHome.allCases)
   func `11 – an ID becomes permanent on the same object, whose hash stays`(_ home: GotchaHome)
     throws
   {
@@ -93,6 +125,32 @@ import Testing
       #expect(error?.code == .validationMissingMandatoryProperty)
       context.delete(room)
       try context.save()
+    }
+  }
+
+  @Test(arguments: GotchaHome.allCases)
+  func `19 – what is deleted is validated too, and all that is wrong is told`(_ home: GotchaHome)
+    throws
+  {
+    try home.withContext { context in
+      let artwork = Artwork(context: context)
+      let frame = try context.insert("Frame", ["artwork": artwork])
+      let tag = try context.insert("Tag", ["word": "sea"])
+      try context.save()
+      context.delete(frame)
+      try tag.setValue(nil, forKey: "word")
+      let error = #expect(throws: PersistenceError.self) { try context.save() }
+      #expect(error?.code == .validationMultipleErrors)
+      #expect(
+        error?.detailedErrors.map(\.code) == [
+          .validationRelationshipDeniedDelete, .validationMissingMandatoryProperty,
+        ])
+      #expect(error?.detailedErrors.map(\.objectID) == [frame.objectID, tag.objectID])
+      #expect(error?.detailedErrors.map(\.key) == ["artwork", "word"])
+      context.delete(artwork)
+      context.delete(tag)
+      try context.save()
+      #expect(try context.values(of: "wood", "Frame").isEmpty)
     }
   }
 

@@ -145,7 +145,9 @@ extension StoreContent {
   }
 
   static func setValues(of object: ManagedObject, _ generator: inout SeededGenerator) throws {
-    for attribute in object.entity.attributes where !attribute.isTransient {
+    // No store has transient values, but an object that lacks a required one is not saved.
+    for attribute in object.entity.attributes where !attribute.isTransient || !attribute.isOptional
+    {
       if attribute.isOptional, generator.below(3) == 0 {
         if generator.below(2) == 0 { try object.setValue(nil, forKey: attribute.name) }
       } else {

@@ -39,7 +39,8 @@ open class MergePolicy {
   /// - Parameter merge: what ``resolve(optimisticLockingConflicts:)`` does unless overridden.
   public init(merge: MergePolicyType) { mergeType = merge }
 
-  /// Resolves conflicts, of one context, by ``mergeType``: afterwards their objects show the result.
+  /// Resolves conflicts, of one context, by ``mergeType``: afterwards their objects show the
+  /// result.
   ///
   /// An override may change the objects before or after it calls `super`, call it with some of the
   /// conflicts, hand some to another policy, or throw. Conflicts that it leaves are resolved as by

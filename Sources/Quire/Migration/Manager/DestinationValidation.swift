@@ -37,7 +37,10 @@ struct DestinationValidation {
   private mutating func validate(_ storage: EntityStorage) throws {
     let required = requiredFields(of: storage)
     let counts = demandedCounts(of: storage)
-    guard !required.isEmpty || !counts.isEmpty, let tree = try view.rows(of: storage) else {
+    let limited = limitedFields(of: storage)
+    guard !required.isEmpty || !limited.isEmpty || !counts.isEmpty,
+      let tree = try view.rows(of: storage)
+    else {
       return
     }
     var cursor = tree.cursor()
@@ -47,6 +50,11 @@ struct DestinationValidation {
       let row = try RowReader(try cursor.valueBytes, layout: storage.layout)
       for (field, name) in required where row.isNil(field) {
         fail(.validationMissingMandatoryProperty, storage, key, name, "has no value")
+      }
+      for (field, rule) in limited where !row.isNil(field) {
+        try rule.check(row.value(field)) {
+          fail($0.code, storage, key, $0.key, $0.words, $0.value)
+        }
       }
       for count in counts { try validate(count, storage, key) }
       isInside = try cursor.next()
@@ -60,6 +68,15 @@ struct DestinationValidation {
         entity.attribute(named: field.name).map { !$0.isOptional }
         ?? entity.relationship(named: field.name).map { !$0.isOptional } ?? false
       return isRequired ? (index, field.name) : nil
+    }
+  }
+
+  private func limitedFields(of storage: EntityStorage) -> [(field: Int, rule: AttributeRule)] {
+    let binding = storage.binding
+    return binding.ruledSlots.compactMap { slot in
+      guard let rule = binding.rules[slot], rule.limitsStoredValues else { return nil }
+      let field = storage.fieldBySlot[slot]
+      return field >= 0 ? (field, rule) : nil
     }
   }
 
@@ -93,7 +110,7 @@ struct DestinationValidation {
 
   private mutating func fail(
     _ code: PersistenceError.Code, _ storage: EntityStorage, _ key: Int64, _ property: String,
-    _ what: String
+    _ what: String, _ value: AttributeValue? = nil
   ) {
     errorCount += 1
     guard errors.count < DestinationValidation.limit else { return }
@@ -102,6 +119,7 @@ struct DestinationValidation {
     error.entityName = entity.name
     error.objectID = ManagedObjectID(entity: entity, store: storage.identity, key: key)
     error.key = property
+    error.rejectedValue = value
     errors.append(error)
   }
 }

@@ -1,0 +1,126 @@
+import QuireModel
+
+// What generated accessors do for one relationship, here by name for all; and what can be known of
+// a relationship without its objects.
+extension ManagedObject {
+  // MARK: Changing
+
+  /// Adds an object to a to-many relationship, at the end of an ordered one, unless it is there.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
+  ///   ``PersistenceError/Code/unacceptableValue`` when it is no to-many relationship, or leads to
+  ///   other entities; ``PersistenceError/Code/managedObjectExternalRelationship`` for an object of
+  ///   another context.
+  public final func addToRelationship(_ object: ManagedObject, forKey key: String) throws {
+    try addMember(object, toManySlot(key, isOrdered: nil))
+  }
+
+  /// Adds several objects, up to the first that cannot be added.
+  public final func addToRelationship(
+    _ objects: some Sequence<some ManagedObject>, forKey key: String
+  ) throws {
+    let slot = try toManySlot(key, isOrdered: nil)
+    for object in objects { try addMember(object, slot) }
+  }
+
+  /// Removes an object from a to-many relationship, if it is there.
+  public final func removeFromRelationship(_ object: ManagedObject, forKey key: String) throws {
+    try removeMember(object, toManySlot(key, isOrdered: nil))
+  }
+
+  public final func removeFromRelationship(
+    _ objects: some Sequence<some ManagedObject>, forKey key: String
+  ) throws {
+    let slot = try toManySlot(key, isOrdered: nil)
+    for object in objects { try removeMember(object, slot) }
+  }
+
+  /// Adds an object to an ordered relationship, before the one at `index`.
+  ///
+  /// - Throws: as ``addToRelationship(_:forKey:)-(ManagedObject,_)``, and
+  ///   ``PersistenceError/Code/unacceptableValue`` when there is no such place.
+  public final func insertIntoRelationship(
+    _ object: ManagedObject, at index: Int, forKey key: String
+  ) throws {
+    try mutableOrderedSetValue(forKey: key).insert(object, at: index)
+  }
+
+  /// Removes the object at `index` from an ordered relationship.
+  public final func removeFromRelationship(at index: Int, forKey key: String) throws {
+    try mutableOrderedSetValue(forKey: key).removeObject(at: index)
+  }
+
+  /// Puts another object in the place of the one at `index` of an ordered relationship.
+  public final func replaceInRelationship(
+    at index: Int, with object: ManagedObject, forKey key: String
+  ) throws {
+    try mutableOrderedSetValue(forKey: key).replaceObject(at: index, with: object)
+  }
+
+  // MARK: Knowing without reading
+
+  /// The IDs of the objects that a relationship leads to, in order if it has one. No object is made
+  /// or read for that.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such relationship, and
+  ///   what reading the store throws.
+  public final func objectIDs(forRelationshipNamed key: String) throws -> [ManagedObjectID] {
+    let slot = try relationshipSlot(key)
+    if !isToMany(slot) { return try one(slot).map { [$0.objectID] } ?? [] }
+    guard let context, row != nil || !binding.traits[slot].isTransient else {
+      return try members(slot).map(\.objectID)
+    }
+    var added: [ManagedObject] = []
+    var removed: Set<Reference> = []
+    if !slots.isEmpty, case .many(let pending) = slots[slot] {
+      if let order = pending.order { return order.filter(isShown).map(\.objectID) }
+      (added, removed) = (pending.added, pending.removed)
+    }
+    var identifiers: [ManagedObjectID] = []
+    for reference in try existingMembers(slot) where !removed.contains(reference) {
+      if let object = context.registered(reference) {
+        if isShown(object) { identifiers.append(object.objectID) }
+      } else if let storage = context.store?.entities.storage(of: reference) {
+        identifiers.append(
+          ManagedObjectID(
+            entity: storage.binding.entity, store: storage.identity, key: reference.key))
+      }
+    }
+    return identifiers + added.filter(isShown).map(\.objectID)
+  }
+
+  /// Whether reading a relationship would go to the store.
+  ///
+  /// A to-one relationship does so when the object it leads to is a fault. A to-many relationship
+  /// does so until it is changed here, also when it was read before: objects remember no members.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such relationship.
+  public final func hasFault(forRelationshipNamed key: String) throws -> Bool {
+    let slot = try relationshipSlot(key)
+    if !slots.isEmpty {
+      switch slots[slot] {
+      case .one(let destination): return present(destination)?.isFault ?? false
+      case .many(let pending): return pending.order == nil && isPersistent
+      case .unchanged, .value: break
+      }
+    }
+    if !isPersistent || context == nil { return false }
+    if row == nil || isToMany(slot) { return true }
+    guard let reference = storedReference(slot) else { return false }
+    return context?.registered(reference)?.isFault ?? true
+  }
+
+  /// 0 when the object has its values and is not about to get or lose them; otherwise another
+  /// number. An accessor of your own can tell by it that the object is being set up.
+  public final var faultingState: Int { isFault ? 1 : state.contains(.awaking) ? 2 : 0 }
+
+  private func relationshipSlot(_ key: String) throws -> Int {
+    let slot = try slot(for: key)
+    if binding.relationshipSlots.contains(slot) { return slot }
+    var error = PersistenceError(
+      .undefinedKey, "\(entity.name).\(key) is an attribute, not a relationship")
+    error.entityName = entity.name
+    error.key = key
+    throw error
+  }
+}

@@ -1,0 +1,80 @@
+import QuireModel
+
+// The values of an object and the rules for them, one property at a time. What goes through whole
+// objects is `Contexts/Validation.swift`.
+extension ManagedObject {
+  /// Whether the content of a slot may break a rule. What was valid when it was saved still is; but
+  /// no store remembers transient values.
+  final func mayBeInvalid(_ slot: Int) -> Bool {
+    if !isPersistent || binding.traits[slot].isTransient { return true }
+    if slots.isEmpty { return false }
+    if case .unchanged = slots[slot] { return false }
+    return true
+  }
+
+  /// Asks ``validateValue(_:forKey:)`` about a property, and sets what it has put in the value's
+  /// place. Nobody is told of a change again because of that.
+  final func validateContent(of slot: Int) throws {
+    let key = binding.name(of: slot)
+    let before = try content(of: slot)
+    var value = before
+    try validateValue(&value, forKey: key)
+    if isIdentical(value, before) { return try checkWidth(of: slot) }
+    context?.preparation?.primitiveChangeCount += 1
+    defer { context?.preparation?.primitiveChangeCount -= 1 }
+    try setValue(value, forKey: key)
+  }
+
+  /// Refuses an integer that does not fit, whatever a class thinks of its model's rules.
+  private func checkWidth(of slot: Int) throws {
+    guard let range = binding.traits[slot].attributeType?.integerRange,
+      case .integer(let number)? = try attribute(slot), !range.contains(number),
+      case .attribute(let attribute) = binding.properties[slot],
+      let error = rangeError(.integer(number), attribute)
+    else { return }
+    throw error
+  }
+
+  /// What ``validateValue(_:forKey:)`` is given: the value, but of a to-many relationship no more
+  /// than a way to look at it.
+  private func content(of slot: Int) throws -> Any? {
+    let trait = binding.traits[slot]
+    if trait.attributeType != nil { return try attribute(slot)?.plainValue }
+    if !trait.isToMany { return try one(slot) }
+    return trait.isOrdered ? MutableOrderedMembers(self, slot) : MutableMembers(self, slot)
+  }
+
+  /// Whether two values are the same to the bit: known without a look at their types, as nearly all
+  /// values come back. Equal ones that are not do no harm when they are set.
+  private func isIdentical(_ left: Any?, _ right: Any?) -> Bool {
+    guard left != nil, right != nil else { return left == nil && right == nil }
+    return withUnsafeBytes(of: left) { left in
+      withUnsafeBytes(of: right) { right in
+        stride(from: 0, to: left.count, by: MemoryLayout<UInt>.size).allSatisfy {
+          left.load(fromByteOffset: $0, as: UInt.self)
+            == right.load(fromByteOffset: $0, as: UInt.self)
+        }
+      }
+    }
+  }
+
+  /// The value as an attribute slot would keep it.
+  ///
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when it is of another type.
+  final func attributeValue(_ value: Any?, for slot: Int) throws -> AttributeValue? {
+    guard let value = flattened(value) else { return nil }
+    // What most attributes are: no description is copied.
+    switch binding.traits[slot].attributeType {
+    case .string?: if let text = value as? String { return .string(text) }
+    case .integer16?, .integer32?, .integer64?:
+      if let number = value as? Int { return .integer(Int64(number)) }
+    case .double?: if let number = value as? Double { return .double(number) }
+    case .boolean?: if let flag = value as? Bool { return .boolean(flag) }
+    default: break
+    }
+    guard case .attribute(let attribute) = binding.properties[slot],
+      let converted = AttributeValue(value, for: attribute)
+    else { throw unacceptable(value, for: binding.name(of: slot)) }
+    return converted
+  }
+}

@@ -1,0 +1,112 @@
+import QuireModel
+
+/// The objects of an unordered to-many relationship, to look at and to change in place.
+///
+/// A view: it shows what the relationship has at the moment it is asked, and changes go to the
+/// object itself, the other side of the relationship included. What cannot be read shows as empty,
+/// and the object's context throws the error from its next fetch or save.
+///
+/// ```swift
+/// let artworks = try artist.mutableSetValue(forKey: "artworks")
+/// try artworks.add(artwork)
+/// ```
+public struct MutableMembers: Sequence {
+  let object: ManagedObject
+  let slot: Int
+
+  init(_ object: ManagedObject, _ slot: Int) {
+    self.object = object
+    self.slot = slot
+  }
+
+  /// The objects as a set of their own, which later changes leave alone.
+  public var set: Set<ManagedObject> { Set(members) }
+
+  /// - Complexity: O(objects).
+  public var count: Int { members.count }
+  public var isEmpty: Bool { members.isEmpty }
+
+  /// - Complexity: O(log *n*) where the inverse is to-one, otherwise O(objects).
+  public func contains(_ member: ManagedObject) -> Bool { object.shows(member, slot) }
+
+  /// Goes through the objects as they are now, in no order.
+  public func makeIterator() -> IndexingIterator<[ManagedObject]> { members.makeIterator() }
+
+  /// Adds an object unless it is there.
+  ///
+  /// - Throws: ``PersistenceError/Code/managedObjectExternalRelationship`` for another context's
+  ///   object, ``PersistenceError/Code/unacceptableValue`` for one of another entity.
+  public func add(_ member: ManagedObject) throws { try object.addMember(member, slot) }
+
+  /// Adds the objects that are not there; ends at the first that cannot be added.
+  public func formUnion(_ others: some Sequence<some ManagedObject>) throws {
+    for member in others { try add(member) }
+  }
+
+  /// Removes an object, if it is there.
+  public func remove(_ member: ManagedObject) throws { try object.removeMember(member, slot) }
+
+  public func subtract(_ others: some Sequence<some ManagedObject>) throws {
+    for member in others { try remove(member) }
+  }
+
+  /// Removes all objects but these.
+  public func formIntersection(_ others: some Sequence<some ManagedObject>) throws {
+    let kept = Set(others.lazy.map { $0 as ManagedObject })
+    for member in try object.members(slot) where !kept.contains(member) { try remove(member) }
+  }
+
+  public func removeAll() throws { try object.setMembers(slot, []) }
+
+  private var members: [ManagedObject] { object.shownMembers(slot) }
+}
+
+extension ManagedObject {
+  /// The unordered to-many relationship of this name, to be changed in place.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
+  ///   ``PersistenceError/Code/unacceptableValue`` when it is no unordered to-many relationship.
+  public final func mutableSetValue(forKey key: String) throws -> MutableMembers {
+    MutableMembers(self, try toManySlot(key, isOrdered: false))
+  }
+
+  /// The ordered relationship of this name, to be changed in place.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
+  ///   ``PersistenceError/Code/unacceptableValue`` when it is no ordered relationship.
+  public final func mutableOrderedSetValue(forKey key: String) throws -> MutableOrderedMembers {
+    MutableOrderedMembers(self, try toManySlot(key, isOrdered: true))
+  }
+
+  /// - Parameter isOrdered: `nil` where both will do.
+  final func toManySlot(_ key: String, isOrdered: Bool?) throws -> Int {
+    let slot = try slot(for: key)
+    let trait = binding.traits[slot]
+    if trait.isToMany, isOrdered.map({ $0 == trait.isOrdered }) ?? true { return slot }
+    let wanted = isOrdered.map { $0 ? "an ordered" : "an unordered" } ?? "a"
+    var error = PersistenceError(
+      .unacceptableValue, "\(entity.name).\(key) is not \(wanted) to-many relationship")
+    error.entityName = entity.name
+    error.key = key
+    throw error
+  }
+
+  /// The members of a to-many relationship; none where they cannot be read.
+  final func shownMembers(_ slot: Int) -> [ManagedObject] {
+    do {
+      return try members(slot)
+    } catch {
+      context?.report(error)
+      return []
+    }
+  }
+
+  final func shows(_ member: ManagedObject, _ slot: Int) -> Bool {
+    do {
+      return try isShown(member) && hasMember(member, slot)
+    } catch {
+      context?.report(error)
+      return false
+    }
+  }
+}

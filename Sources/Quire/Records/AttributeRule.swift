@@ -1,0 +1,147 @@
+import QuireModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What the model demands of the values of one attribute beyond their type, worked out once for all
+/// objects.
+final class AttributeRule: Sendable {
+  /// What is wrong with a value.
+  struct Failure {
+    let code: PersistenceError.Code
+    /// `born`, or `address.city` for an element of a composite attribute.
+    let key: String
+    let value: AttributeValue?
+    /// Goes on from the name of the property: `is 7; the largest allowed is 5`.
+    let words: String
+  }
+
+  let name: String
+  let isTransient: Bool
+  private let isRequired: Bool
+  /// What an integer type holds, where that is less than what a value may say.
+  private let width: ClosedRange<Int64>?
+  private let limits: AttributeLimitsByType
+  private let elements: [AttributeRule]
+
+  /// - Parameter prefix: the composite attribute that this is an element of, and a dot.
+  /// - Returns: `nil` when every value of the type will do, and none too.
+  init?(_ attribute: AttributeDescription, in prefix: String = "") {
+    name = prefix + attribute.name
+    isTransient = attribute.isTransient
+    isRequired = !attribute.isOptional
+    width = attribute.type == .integer64 ? nil : attribute.type.integerRange
+    limits = AttributeLimitsByType(attribute.validation, of: attribute.type)
+    elements = attribute.elements.compactMap {
+      AttributeRule($0, in: prefix + attribute.name + ".")
+    }
+    if case .none = limits, !isRequired, width == nil, elements.isEmpty { return nil }
+  }
+
+  /// Whether a value of the attribute's type can be wrong once a row has it.
+  var limitsStoredValues: Bool {
+    if case .none = limits { return !elements.isEmpty }
+    return true
+  }
+
+  func check(_ value: AttributeValue?, _ report: (Failure) -> Void) {
+    guard let value else {
+      if isRequired {
+        report(
+          Failure(
+            code: .validationMissingMandatoryProperty, key: name, value: nil, words: "has no value"
+          ))
+      }
+      return
+    }
+    func fail(_ code: PersistenceError.Code, _ words: String) {
+      report(Failure(code: code, key: name, value: value, words: words))
+    }
+    switch value {
+    case .integer(let number): check(number, fail)
+    case .double(let number):
+      if case .doubles(let limits) = limits { check(number, limits, fail) }
+    case .float(let number):
+      if case .floats(let limits) = limits { check(number, limits, fail) }
+    case .decimal(let number):
+      guard case .decimals(let limits) = limits else { return }
+      if number.isNaN {
+        fail(.validationNumberTooSmall, "is not a number, and limits are set for it")
+      } else {
+        check(number, limits, fail)
+      }
+    case .date(let date):
+      guard case .dates(let limits) = limits else { return }
+      if date.timeIntervalSinceReferenceDate.isNaN {
+        fail(.validationInvalidDate, "is no date")
+      } else if limits.isAbove(date), let largest = limits.largest {
+        fail(.validationDateTooLate, "is \(date); the latest allowed is \(largest)")
+      } else if limits.isBelow(date), let smallest = limits.smallest {
+        fail(.validationDateTooSoon, "is \(date); the earliest allowed is \(smallest)")
+      }
+    case .string(let text):
+      if case .texts(let length, let pattern) = limits { check(text, length, pattern, fail) }
+    case .composite(let values):
+      for element in elements {
+        element.check(values[element.lastName], report)
+      }
+    default: return
+    }
+  }
+
+  /// The name within the composite attribute.
+  private var lastName: String {
+    name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? name
+  }
+
+  private func check(_ number: Int64, _ fail: (PersistenceError.Code, String) -> Void) {
+    if let width, !width.contains(number) {
+      fail(
+        number > width.upperBound ? .validationNumberTooLarge : .validationNumberTooSmall,
+        "is \(number); it holds \(width.lowerBound) to \(width.upperBound)")
+    } else if case .integers(let limits) = limits {
+      check(number, limits, fail)
+    }
+  }
+
+  private func check<Number>(
+    _ number: Number, _ limits: ValueLimits<Number>,
+    _ fail: (PersistenceError.Code, String) -> Void
+  ) {
+    if limits.isAbove(number), let largest = limits.largest {
+      fail(.validationNumberTooLarge, "is \(number); the largest allowed is \(largest)")
+    } else if limits.isBelow(number), let smallest = limits.smallest {
+      fail(.validationNumberTooSmall, "is \(number); the smallest allowed is \(smallest)")
+    }
+  }
+
+  private func check(
+    _ text: String, _ length: ValueLimits<Int64>, _ pattern: TextPattern?,
+    _ fail: (PersistenceError.Code, String) -> Void
+  ) {
+    // Characters are counted only where that may decide: there are never more of them than bytes.
+    let byteCount = Int64(text.utf8.count)
+    if length.smallest != nil || length.isAbove(byteCount) {
+      let count = Int64(text.count)
+      if length.isAbove(count), let largest = length.largest {
+        fail(.validationStringTooLong, "has \(count) characters; the most allowed are \(largest)")
+      } else if length.isBelow(count), let smallest = length.smallest {
+        fail(
+          .validationStringTooShort, "has \(count) characters; the fewest allowed are \(smallest)")
+      }
+    }
+    guard let pattern else { return }
+    do {
+      if try pattern.matches(text) { return }
+      let brief = PersistenceError.briefDescription(of: text)
+      fail(
+        .validationStringPatternMatching,
+        "is “\(brief)”, which does not match the pattern \(pattern.pattern)")
+    } catch {
+      fail(.validationStringPatternMatching, "has a pattern that cannot be used: \(error)")
+    }
+  }
+}
