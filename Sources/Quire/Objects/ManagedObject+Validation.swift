@@ -19,7 +19,9 @@ extension ManagedObject {
     let before = try content(of: slot)
     var value = before
     try validateValue(&value, forKey: key)
-    if isIdentical(value, before) { return try checkWidth(of: slot) }
+    if try isIdentical(value, before) || isContent(value, of: slot) {
+      return try checkWidth(of: slot)
+    }
     context?.preparation?.primitiveChangeCount += 1
     defer { context?.preparation?.primitiveChangeCount -= 1 }
     try setValue(value, forKey: key)
@@ -44,8 +46,23 @@ extension ManagedObject {
     return trait.isOrdered ? MutableOrderedMembers(self, slot) : MutableMembers(self, slot)
   }
 
-  /// Whether two values are the same to the bit: known without a look at their types, as nearly all
-  /// values come back. Equal ones that are not do no harm when they are set.
+  /// Whether a value that came back says what the slot holds: setting it would tell of a change
+  /// that is none.
+  private func isContent(_ value: Any?, of slot: Int) throws -> Bool {
+    let trait = binding.traits[slot]
+    if trait.attributeType != nil {
+      guard let value = try attributeValue(value, for: slot), let present = try attribute(slot)
+      else { return try flattened(value) == nil && attribute(slot) == nil }
+      return value.isIdentical(to: present)
+    }
+    // A way to look at the members is still one to look at them.
+    if trait.isToMany { return value is MutableMembers || value is MutableOrderedMembers }
+    return try (flattened(value) as? ManagedObject) === one(slot)
+      && (flattened(value) == nil) == (one(slot) == nil)
+  }
+
+  /// Whether two values are the same to the bit: known without a look at their types. What does not
+  /// fill the room for a value leaves the rest of it undefined, so that others may be equal, too.
   private func isIdentical(_ left: Any?, _ right: Any?) -> Bool {
     guard left != nil, right != nil else { return left == nil && right == nil }
     return withUnsafeBytes(of: left) { left in

@@ -118,9 +118,15 @@ import Testing
       var willDelete: () -> Void = {}
       var events: [SnapshotEventType] = []
       override func awakeFromInsert() { made = 7 }
+      /// Once a save, as a change asks objects again.
+      var isCounted = false
       override func willSave() {
-        if !isDeleted { try? setPrimitiveValue(saved + 1, forKey: "saved") }
+        if !isDeleted, !isCounted {
+          isCounted = true
+          saved += 1
+        }
       }
+      override func didSave() { isCounted = false }
       override func prepareForDeletion() { willDelete() }
       override func awake(fromSnapshotEvents events: SnapshotEventType) {
         self.events.append(events)
