@@ -101,4 +101,36 @@ struct ManyLinksTests {
     }
     #expect(stores[0] == stores[1])
   }
+
+  // The two ends of a link need not be neighbours in any order.
+  @Test(arguments: [1 << 17, 2])
+  func `an ordered relationship that becomes its own inverse lists nobody twice`(memory: Int) throws
+  {
+    func model(_ inverse: String?) throws -> ManagedObjectModel {
+      try ManagedObjectModel {
+        Entity("Person") {
+          Attribute("name", .string)
+          Relationship("friends", toMany: "Person", inverse: inverse, ordered: true)
+        }
+      }
+    }
+    let disk = SimulatedDisk()
+    let versions = try VersionedModel(versions: [
+      .init("a", model(nil)), .init("b", model("friends")),
+    ])
+    let both = try #require(versions)
+    var context = try Self.open(disk, try #require(both.endingAt("a")))
+    let (a, b, c) = try (
+      context.insert("Person", ["name": "a"]), context.insert("Person", ["name": "b"]),
+      context.insert("Person", ["name": "c"])
+    )
+    try a.setValue([a, b, c], forKey: "friends")
+    try b.setValue([c, a], forKey: "friends")
+    try context.save()
+    try Self.close(context)
+    context = try LinkMemory.$linkCount.withValue(memory) { try Self.open(disk, both) }
+    let friends = try Self.ends(context, of: "Person", "friends")
+    #expect(friends == ["a": ["a", "b", "c"], "b": ["c", "a"], "c": ["a", "b"]])
+    #expect(try StoreFacts(context).findings == [])
+  }
 }

@@ -30,11 +30,11 @@ struct LinkWriter {
   mutating func write(
     _ relinked: RelinkedRelationship, advance: (Int) throws -> Void
   ) throws -> LinkDestinations {
-    let near = makeSorter(for: relinked.near)
+    let isPaired = relinked.isSelfInverse && relinked.near.relationship.isToMany
+    let near = makeSorter(for: relinked.near, keepsOrder: isPaired)
     // One that leads back to itself lists both ends at one side.
     let farSide = relinked.isSelfInverse ? nil : relinked.far
     let far = farSide.map { makeSorter(for: $0, keepsOrder: !relinked.farOrder.isEmpty) }
-    let isPaired = relinked.isSelfInverse && relinked.near.relationship.isToMany
     var count: UInt64 = 0
     try gathering.forEachLink(of: relinked) { nearEnd, farEnd in
       try near.add(ListedLink(owner: nearEnd, member: farEnd, position: count))
