@@ -84,9 +84,9 @@ final class LinkSorter {
 private final class LinkRun {
   private static let linksPerEntry = 32
 
-  private let transaction: WriteTransaction
-  private let name: String
-  private var entryCount: Int64 = 0
+  fileprivate let transaction: WriteTransaction
+  fileprivate let name: String
+  fileprivate var entryCount: Int64 = 0
   private var nextEntry: Int64 = 0
 
   init(_ links: [ListedLink], in transaction: WriteTransaction, _ name: String) throws {
@@ -107,8 +107,7 @@ private final class LinkRun {
   /// The next links; none at the end, when the tree is gone.
   func next() throws -> [ListedLink] {
     guard nextEntry < entryCount else {
-      if entryCount > 0 { try transaction.dropTree(name) }
-      entryCount = 0
+      try drop()
       return []
     }
     defer { nextEntry += 1 }
@@ -122,7 +121,16 @@ private final class LinkRun {
   }
 }
 
-/// Links in order, each handed out once.
+extension LinkRun {
+  /// Drops the tree, if that did not happen yet.
+  func drop() throws {
+    if entryCount > 0 { try transaction.dropTree(name) }
+    entryCount = 0
+  }
+}
+
+/// Links in order, each handed out once. Whoever does not ask for all of them says that it is done,
+/// so that no tree of theirs stays.
 ///
 /// `@unchecked Sendable`: a rewriting that looks links up stays on one thread (`RowRewriting`).
 final class SortedLinks: @unchecked Sendable {
@@ -183,6 +191,12 @@ final class SortedLinks: @unchecked Sendable {
   }
 
   private func head(_ index: Int) -> ListedLink { sources[index].links[sources[index].index] }
+
+  /// Nobody asks for the rest.
+  func end() throws {
+    for source in sources { try source.run?.drop() }
+    sources = []
+  }
 
   /// What an owner with a single destination leads to. Owners are asked for in order.
   func destination(of owner: Reference) throws -> Reference? {

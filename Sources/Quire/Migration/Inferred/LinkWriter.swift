@@ -171,4 +171,10 @@ struct LinkDestinations {
     }
     return ofFar
   }
+
+  /// The rows are written.
+  func end() throws {
+    try ofNear?.end()
+    try ofFar?.end()
+  }
 }

@@ -40,6 +40,7 @@ final class MigrationWriter {
     for entity in rewritten.sorted(by: { $0.stored.number < $1.stored.number }) {
       try rewriteRows(of: entity, destinations)
     }
+    for destination in destinations { try destination.end() }
     try writeKeyCounters()
     try schema.write(to: transaction, model: draft.model)
   }
