@@ -1,4 +1,5 @@
 import Quire
+import QuireSimulation
 import QuireTesting
 import Testing
 
@@ -149,6 +150,35 @@ import Testing
     #expect(names == sorted)
     #expect(
       try titles(context, Key("artist.name") == "Björk", sort) == ["New", "Work 1", "Work 5"])
+  }
+
+  // From some thousand matches on, those behind the first ones are let go of on the way.
+  @Test func `the first ones of many are the first ones of all`() throws {
+    let context = try SmallGallery.context()
+    var generator = SeededGenerator(seed: 11)
+    for number in 0..<3_000 {
+      let work = Artwork(context: context)
+      work.title = "\(number % 3)"
+      if number % 7 > 0 { work.price = Double(generator.below(40)) - 20 }
+      work.isPublished = number % 2 == 0
+      if number == 2_000 { try context.save() }
+    }
+    var request = FetchRequest<Artwork>()
+    for keys in [["price"], ["title", "price"], ["isPublished", "title"], ["price", "title"]] {
+      for ascending in [true, false] {
+        request.sortDescriptors = keys.map { FetchSortDescriptor(key: $0, ascending: ascending) }
+        request.fetchLimit = 0
+        request.fetchOffset = 0
+        let all = try context.fetch(request)
+        #expect(all.count == 3_000)
+        for (limit, offset) in [(1, 0), (5, 3), (100, 900), (4, 2_998), (1, Int.max - 4)] {
+          request.fetchLimit = limit
+          request.fetchOffset = offset
+          let first = try context.fetch(request)
+          #expect(first == Array(all.dropFirst(offset).prefix(limit)), "\(keys) \(limit) \(offset)")
+        }
+      }
+    }
   }
 
   @Test func `limit and offset cut the merged result`() throws {

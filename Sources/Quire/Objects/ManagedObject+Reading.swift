@@ -57,8 +57,7 @@ extension ManagedObject {
     return try typed(slot)
   }
 
-  /// - Returns: `nil` also when the object has another value than `Number` can show: the general
-  ///   way reports that.
+  /// A value that `Number` cannot show is left to the general way, which throws.
   @inline(__always)
   final func integer<Number: FixedWidthInteger & SignedInteger & ManagedAttribute>(
     _ slot: Int

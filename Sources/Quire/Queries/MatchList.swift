@@ -50,6 +50,8 @@ struct MatchList: MatchVisitor {
   private let isOrdered: Bool
   /// How many are wanted at most, those before the offset among them.
   private let capacity: Int
+  /// From this many on, what is not among the first ones is let go of.
+  private let sortingCount: Int
   private var items: [Item] = []
   private var matches: [FetchMatch] = []
   /// The last of the first ones, once there were enough.
@@ -60,6 +62,8 @@ struct MatchList: MatchVisitor {
     self.descriptors = descriptors
     self.isOrdered = isOrdered
     self.capacity = capacity
+    // Who asks for more than there can be gets all of them.
+    sortingCount = capacity < Int.max / 4 ? 2 * capacity + 1_024 : .max
   }
 
   mutating func visit<Subject: PathSubject>(
@@ -83,7 +87,7 @@ struct MatchList: MatchVisitor {
     match.row = try row()
     items.append(Item(prefix: prefix, index: matches.count))
     matches.append(match)
-    if capacity < .max, items.count >= 2 * capacity + 1_024 { sort() }
+    if items.count >= sortingCount { sort() }
     return true
   }
 

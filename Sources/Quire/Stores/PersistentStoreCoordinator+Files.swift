@@ -63,19 +63,15 @@ extension PersistentStoreCoordinator {
       return try reopen(store, at: url, opening)
     }
     let new = try opening.open(.quire, at: url)
-    do {
-      guard new.identity == store.identity, new.entities.schemaBytes == store.entities.schemaBytes
-      else {
-        throw PersistenceError(
-          .persistentStoreOpen,
-          "the file at \(url.path(percentEncoded: false)) is no copy of the store: it has the UUID "
-            + "\(new.identifier), not \(store.identifier), or other entities")
-      }
-      try take(new, insteadOf: store)
-    } catch {
+    guard new.identity == store.identity, new.entities.schemaBytes == store.entities.schemaBytes
+    else {
       try? new.pages.close()
-      throw error
+      throw PersistenceError(
+        .persistentStoreOpen,
+        "the file at \(url.path(percentEncoded: false)) is no copy of the store: it has the UUID "
+          + "\(new.identifier), not \(store.identifier), or other entities")
     }
+    try take(new, insteadOf: store)
     // The other store is in its place; nobody needs what closing this one could not do.
     try? store.pages.close()
     return new
@@ -88,20 +84,19 @@ extension PersistentStoreCoordinator {
   ) throws -> PersistentStore {
     try store.pages.close()
     let new = try opening.open(.quire, at: url)
-    do {
-      try take(new, insteadOf: store)
-    } catch {
-      try? new.pages.close()
-      throw error
-    }
+    try take(new, insteadOf: store)
     return new
   }
 
-  /// Puts a store in the place of another, with the metadata that wait for a save.
+  /// Puts a store in the place of another, with the metadata that wait for a save; closes it when
+  /// that place is taken.
   func take(_ new: PersistentStore, insteadOf store: PersistentStore) throws {
     let pending = store.metadataState.withLock { $0.pending }
     new.metadataState.withLock { $0.pending = pending }
-    guard exchange(store, for: new) else { throw PersistentStoreCoordinator.notOurs }
+    guard exchange(store, for: new) else {
+      try? new.pages.close()
+      throw PersistentStoreCoordinator.notOurs
+    }
   }
 
   // MARK: Destroying

@@ -125,12 +125,7 @@ extension PersistentStoreCoordinator {
     }
     do {
       let new = try opening.open(.quire, at: url)
-      do {
-        try take(new, insteadOf: store)
-      } catch {
-        try? new.pages.close()
-        throw error
-      }
+      try take(new, insteadOf: store)
       return new
     } catch {
       try? PageStore.remove(path, in: files)

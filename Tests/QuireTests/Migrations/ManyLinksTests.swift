@@ -133,4 +133,30 @@ struct ManyLinksTests {
     #expect(friends == ["a": ["a", "b", "c"], "b": ["c", "a"], "c": ["a", "b"]])
     #expect(try StoreFacts(context).findings == [])
   }
+
+  // The links of the last object are looked at, and nobody asks for what comes after them.
+  @Test func `what was put aside for a new to-one side is gone when it is written`() throws {
+    func model(_ hasInverse: Bool) throws -> ManagedObjectModel {
+      try ManagedObjectModel {
+        Entity("Person") {
+          Attribute("name", .string)
+          Relationship("pupils", toMany: "Person", inverse: hasInverse ? "teacher" : nil)
+          if hasInverse { Relationship("teacher", toOne: "Person", inverse: "pupils") }
+        }
+      }
+    }
+    let disk = SimulatedDisk()
+    let both = try #require(
+      VersionedModel(versions: [.init("a", model(false)), .init("b", model(true))]))
+    var context = try Self.open(disk, try #require(both.endingAt("a")))
+    let people = try ["a", "b", "c", "d"].map { try context.insert("Person", ["name": $0]) }
+    try people[0].setValue(Set([people[2], people[3]]), forKey: "pupils")
+    try people[1].setValue(Set([people[0]]), forKey: "pupils")
+    try context.save()
+    try Self.close(context)
+    context = try LinkMemory.$linkCount.withValue(1) { try Self.open(disk, both) }
+    let pupils = try Self.ends(context, of: "Person", "pupils").mapValues { $0.sorted() }
+    #expect(pupils == ["a": ["c", "d"], "b": ["a"], "c": [], "d": []])
+    #expect(try StoreFacts(context).findings == [])
+  }
 }

@@ -84,9 +84,9 @@ final class LinkSorter {
 private final class LinkRun {
   private static let linksPerEntry = 32
 
-  fileprivate let transaction: WriteTransaction
-  fileprivate let name: String
-  fileprivate var entryCount: Int64 = 0
+  private let transaction: WriteTransaction
+  private let name: String
+  private var entryCount: Int64 = 0
   private var nextEntry: Int64 = 0
 
   init(_ links: [ListedLink], in transaction: WriteTransaction, _ name: String) throws {
@@ -117,11 +117,12 @@ private final class LinkRun {
           fromByteOffset: $0 * MemoryLayout<ListedLink>.stride, as: ListedLink.self)
       }
     }
-    return links ?? []
+    guard let links, !links.isEmpty else {
+      throw PersistenceError(.migration, "links that were put aside in \(name) are gone")
+    }
+    return links
   }
-}
 
-extension LinkRun {
   /// Drops the tree, if that did not happen yet.
   func drop() throws {
     if entryCount > 0 { try transaction.dropTree(name) }
