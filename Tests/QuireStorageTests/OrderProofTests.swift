@@ -263,6 +263,59 @@ struct OrderProofTests {
     }
   }
 
+  /// The same of the first record after opening, which is written behind the log's header.
+  @Test(arguments: [1, 2])
+  func `a first commit that was refused for want of space does not come back`(
+    version: UInt8
+  ) throws {
+    var store = try open()
+    if version == 2 {
+      try Proof.put(store, 0..<3, 1)
+      try store.close()
+      store = try open()
+    }
+    let before = try Proof.values(try store.snapshot())
+    disk.refuseNextLogWrite(but: 1)
+    #expect {
+      try Proof.put(store, 0..<3, version)
+    } throws: { error in
+      if case .noSpaceLeft = error as? StorageError { true } else { false }
+    }
+    try Proof.afterCrashes(of: disk.disk.state) { recovered, image in
+      let values = try Proof.values(try recovered.snapshot())
+      #expect(values == before, "\(image)")
+    }
+    try Proof.put(store, 0..<3, 3)
+    try Proof.afterCrashes(of: disk.disk.state) { recovered, image in
+      let values = try Proof.values(try recovered.snapshot())
+      #expect(values == [3, 3, 3], "\(image)")
+    }
+  }
+
+  /// A process dies that has begun a log and synced nothing. The next one must not say that the log
+  /// counts before it is on disk.
+  @Test func `a log that was begun is on disk before a meta page says so`() throws {
+    let store = try open()
+    let disk = disk
+    let states = Mutex<[DiskState]>([])
+    disk.before(.logCreation) { states.withLock { $0.append(disk.disk.state) } }
+    try Proof.put(store, 0..<3, 1)
+    let left = SimulatedDisk(try #require(states.withLock { $0.first }))
+    let next = HookedDisk(left)
+    states.withLock { $0 = [] }
+    for reason in [SyncReason.settledMeta, .recoveredLog, .logFolder, .checkpointPages] {
+      next.before(reason) { states.withLock { $0.append(left.state) } }
+    }
+    _ = try PageStore.open("store", options: Proof.options, in: next)
+    states.withLock { $0.append(left.state) }
+    for state in states.withLock({ $0 }) {
+      try Proof.afterCrashes(of: state) { recovered, image in
+        let values = try Proof.values(try recovered.snapshot())
+        #expect(values == [] || values == [1, 1, 1], "\(image)")
+      }
+    }
+  }
+
   /// Two threads wait for one sync, and it fails. The next one would succeed, and say nothing about
   /// what was lost.
   @Test func `a failed sync fails every commit that waits for it`() throws {
