@@ -10,8 +10,8 @@ extension ManagedObjectContext {
 
   /// The object with this ID, a fault if need be; whether it exists shows when it is read.
   ///
-  /// - Returns: `nil` when the ID is of a store that the coordinator does not have, or temporary and
-  ///   not of this context.
+  /// - Returns: `nil` when the ID is of a store that the coordinator does not have, or temporary
+  ///   and not of this context.
   public final func object(with objectID: ManagedObjectID) -> ManagedObject? {
     if objectID.isTemporaryID { return newObject(with: objectID) }
     guard let place = place(for: objectID) else { return nil }

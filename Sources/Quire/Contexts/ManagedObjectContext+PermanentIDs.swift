@@ -37,8 +37,8 @@ extension ManagedObjectContext {
   ///
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when an object is not
   ///   inserted in this context, no store takes it, or all that would are read-only;
-  ///   ``PersistenceError/Code/persistentStoreSave`` (134030) when the engine cannot write. No ID has
-  ///   changed then, but those in stores that were told before.
+  ///   ``PersistenceError/Code/persistentStoreSave`` (134030) when the engine cannot write. No ID
+  ///   has changed then, but those in stores that were told before.
   public final func obtainPermanentIDs(for objects: [ManagedObject]) throws {
     _ = try requiredSessions()
     var candidates: [(session: StoreSession, objects: [ManagedObject])] = []

@@ -11,8 +11,8 @@ extension ManagedObjectContext {
   /// A save either happens whole or leaves the store, and the changes here, as they were. Without
   /// changes nothing is written. With several stores that holds for each of them: there is one
   /// transaction in each store that has changes, and the first is committed when all of them are
-  /// written. Should a later one fail then, the objects of the first stores are saved and clean, and
-  /// ``PersistenceError/Code/persistentStoreIncompleteSave`` says which; the others keep their
+  /// written. Should a later one fail then, the objects of the first stores are saved and clean,
+  /// and ``PersistenceError/Code/persistentStoreIncompleteSave`` says which; the others keep their
   /// changes. The same is true of a crash between two commits.
   ///
   /// In this order: delete rules are applied; objects are told by
@@ -102,8 +102,8 @@ extension ManagedObjectContext {
 
   /// Makes the objects of a committed save clean. The save has happened: nothing here may fail.
   ///
-  /// The outcome has the save's own states of the stores. The newest may have a later save, of which
-  /// the objects here know nothing.
+  /// The outcome has the save's own states of the stores. The newest may have a later save, of
+  /// which the objects here know nothing.
   private func finish(_ outcome: ContextSave.Outcome, isTold: Bool) {
     forgetChanges(of: outcome)
     for (part, view) in zip(outcome.parts, outcome.views) {

@@ -53,8 +53,8 @@ extension PersistentContainer {
   ///
   /// - Returns: the stores, in the order of their descriptions.
   /// - Throws: the first error that
-  ///   ``PersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)`` throws; the
-  ///   stores before that are open, those after it are not.
+  ///   ``PersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)`` throws;
+  ///   the stores before that are open, those after it are not.
   @concurrent
   @discardableResult
   public func loadPersistentStores() async throws -> [PersistentStore] {

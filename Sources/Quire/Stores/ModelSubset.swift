@@ -3,8 +3,8 @@ import QuireModel
 /// The part of a model that a store for one of its configurations has: the entities of the
 /// configuration, with their ancestors.
 ///
-/// It is a model of its own, by which the store is made, compared, and migrated, as if there were no
-/// other entities.
+/// It is a model of its own, by which the store is made, compared, and migrated, as if there were
+/// no other entities.
 struct ModelSubset {
   let name: String
   let model: ManagedObjectModel
@@ -13,8 +13,8 @@ struct ModelSubset {
 
   /// - Parameter name: `nil` for all entities.
   /// - Returns: `nil` when the configuration has all entities.
-  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when the model has no such
-  ///   configuration, or a relationship leads out of it.
+  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when the model has no
+  ///   such configuration, or a relationship leads out of it.
   init?(_ name: String?, of model: ManagedObjectModel) throws(PersistenceError) {
     guard let name, name != DefaultConfigurationName || model.configurations[name] != nil else {
       return nil

@@ -10,10 +10,10 @@ import Synchronization
 
 /// Brings a model and stores together, for any number of contexts.
 ///
-/// A coordinator can be used from anywhere at once. It has as many stores as somebody adds, in files
-/// and in memory, each for all entities of the model or for those of a configuration. Contexts show
-/// the objects of all of them. A relationship leads to objects of the same store only; between
-/// stores an object keeps the other's URI (``ManagedObjectID/uriRepresentation()``).
+/// A coordinator can be used from anywhere at once. It has as many stores as somebody adds, in
+/// files and in memory, each for all entities of the model or for those of a configuration.
+/// Contexts show the objects of all of them. A relationship leads to objects of the same store
+/// only; between stores an object keeps the other's URI (``ManagedObjectID/uriRepresentation()``).
 public final class PersistentStoreCoordinator: Sendable {
   /// The versions a store may come from, and the one it is brought to.
   public let versionedModel: VersionedModel

@@ -8,7 +8,8 @@ import Synchronization
   import Foundation
 #endif
 
-/// A save of one of a coordinator's stores, by a context of this or of another coordinator of this process.
+/// A save of one of a coordinator's stores, by a context of this or of another coordinator of this
+/// process.
 public struct StoreRemoteChange: Sendable {
   /// Core Data's name of the notification.
   public static let name = "NSPersistentStoreRemoteChangeNotification"

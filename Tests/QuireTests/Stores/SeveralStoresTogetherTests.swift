@@ -94,8 +94,6 @@ import Testing
         #expect(try context.values(of: "name", "Artist") == ["Hilma", "Wassily"])
       }
       try pinned.setQueryGeneration(from: nil)
-      #expect(try pinned.values(of: "name", "Artist") == ["Hilma", "Wassily"], "not refreshed")
-      pinned.refreshAllObjects()
       #expect(try pinned.values(of: "name", "Artist") == ["H", "W"])
     }
   }

@@ -17,8 +17,8 @@ extension ManagedObjectContext {
   /// container does so soon after the save, every context when it next performs something,
   /// fetches, saves or processes its changes.
   ///
-  /// Merged are saves of all contexts of this process that have one of the stores open, by whichever
-  /// coordinator.
+  /// Merged are saves of all contexts of this process that have one of the stores open, by
+  /// whichever coordinator.
   public final var automaticallyMergesChangesFromParent: Bool {
     get { mergesCommits }
     set {
