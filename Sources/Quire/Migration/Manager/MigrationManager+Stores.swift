@@ -288,7 +288,7 @@ extension MigrationManager {
     try passes.run(try MigrationSources(sourceContext))
     try checkCancellation()
     var validation = DestinationValidation(
-      try destinationContext.latestView(), destination.binding)
+      try destinationContext.firstSession().latestView(), destination.binding)
     try validation.run()
     report(0.95, "validated")
   }
