@@ -227,7 +227,9 @@ final class StoreCore: @unchecked Sendable {
           editor.space, touched: touched, cleanBases: bases,
           durableThrough: commits.durableCommit)
       }
-      return try storage.append(record, to: log)
+      let isDurable = try storage.append(record, to: log)
+      if let cause = storage.metaFailure { poison(cause) }
+      return isDurable
     } catch {
       switch error {
       case .aborted(let cause): throw cause

@@ -198,11 +198,16 @@ final class StoreFile: @unchecked Sendable {
         try created.sync(for: .logCreation)
         try fileSystem.syncFolder(of: StoreFile.logPath(of: path), for: .logFolder)
       }
+    } catch {
+      throw .unknown(error)
+    }
+    do throws(StorageError) {
       let page = next.encoded(checksum, pageSize: pageSize)
       try file.write(page, at: Int(next.id.rawValue) * pageSize)
     } catch {
-      // Whatever the reason: the commit is in the log.
-      throw .unknown(error)
+      // The commit stands, since recovery finds it without this page; but whatever is there now,
+      // the other page must not be written over.
+      metaFailure = error
     }
     meta = next
     log = created
@@ -253,6 +258,7 @@ final class StoreFile: @unchecked Sendable {
   /// A full disk aborts it while only page content has changed, since the log still holds
   /// everything.
   func write(_ checkpoint: Checkpoint, isClosing: Bool) throws(Failure) {
+    if let metaFailure { throw .unknown(metaFailure) }
     let space = checkpoint.space
     space.cache?.beginOverwriting(with: space.commit)
     defer { space.cache?.endOverwriting() }
@@ -375,4 +381,6 @@ final class StoreFile: @unchecked Sendable {
   }
 
   private let failure = Mutex<StorageError?>(nil)
+  /// Why the meta page of the first commit could not be written, though the commit stands.
+  private(set) var metaFailure: StorageError?
 }
