@@ -98,7 +98,9 @@ extension ManagedObjectContext {
     do {
       try checkVersion(of: transaction)
       let writer = StoreWriter(transaction, store.entities, deferring: deferredLinks)
+      let history = try HistoryRecording(save, of: self, to: store, writer)
       try save.write(to: writer, watching: watched)
+      try history?.write(save)
       if settling { try writer.settleLinks() }
       return StoreView(store.entities, try store.commit(transaction))
     } catch {

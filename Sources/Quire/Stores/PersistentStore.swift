@@ -37,6 +37,7 @@ public final class PersistentStore: Sendable {
     self.migrationReport = migrationReport
     metadataState = Mutex(MetadataState(saved: entities.schema.metadata))
     hub = pages.companion { CommitHub() }
+    if entities.schema.history != nil { hub.noteHistory() }
   }
 
   var identity: StoreIdentity { pages.identity }
