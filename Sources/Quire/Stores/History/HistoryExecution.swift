@@ -281,7 +281,8 @@ extension HistoryRecord {
             changeID: changeID,
             changedObjectID: ManagedObjectID(
               entity: storage.binding.entity, store: store.identity, key: key),
-            changeType: type, updatedPropertyNames: names, preserved: tombstone, facts: facts))
+            changeType: type, updatedPropertyNames: names, preservedValues: tombstone, facts: facts)
+        )
         changeID += 1
       }
       for key in group.inserted { add(.insert, key) }
@@ -302,6 +303,6 @@ extension PersistentHistoryChange {
   fileprivate var withoutTransaction: PersistentHistoryChange {
     PersistentHistoryChange(
       changeID: changeID, changedObjectID: changedObjectID, changeType: changeType,
-      updatedPropertyNames: updatedPropertyNames, preserved: preserved, facts: nil)
+      updatedPropertyNames: updatedPropertyNames, preservedValues: preservedValues, facts: nil)
   }
 }

@@ -85,7 +85,7 @@ public struct PersistentHistoryChange: Sendable {
   public let changeType: PersistentHistoryChangeType
   /// The names of the properties that an update has changed, as they were called then.
   public let updatedPropertyNames: Set<String>
-  let preserved: [String: AttributeValue]?
+  package let preservedValues: [String: AttributeValue]?
   let facts: PersistentHistoryTransaction.Facts?
 
   /// The properties that an update has changed, as far as the model has them under their names of
@@ -99,7 +99,7 @@ public struct PersistentHistoryChange: Sendable {
   /// What a deleted object had last: the values, by name, of the attributes that
   /// ``AttributeDescription/preservesValueInHistoryOnDeletion`` says to keep. `nil` when there are
   /// none.
-  public var tombstone: [String: Any]? { preserved?.mapValues(\.plainValue) }
+  public var tombstone: [String: Any]? { preservedValues?.mapValues(\.plainValue) }
 
   /// The transaction, without its changes; `nil` in a result of changes alone.
   public var transaction: PersistentHistoryTransaction? {

@@ -12,8 +12,8 @@ public struct PersistentHistorySummary: Hashable, Sendable {
   public let transactionCount: Int
   /// How many changes all transactions have.
   public let changeCount: Int
-  /// Tokens below this transaction are expired.
-  public let firstNumber: Int64
+  /// Tokens below this number are expired.
+  public let purgedNumber: Int64
   /// The number of the last transaction.
   public let lastNumber: Int64
   /// When the first transaction that is there was saved.
@@ -22,7 +22,7 @@ public struct PersistentHistorySummary: Hashable, Sendable {
   init?(_ snapshot: Snapshot) throws {
     guard let history = try StoredHistory(in: snapshot) else { return nil }
     transactionCount = history.tree.count
-    firstNumber = history.mark.purgedNumber
+    purgedNumber = history.mark.purgedNumber
     lastNumber = try history.lastNumber
     let (first, last) = (try history.firstHead, try history.lastHead)
     firstTimestamp = first?.timestamp
