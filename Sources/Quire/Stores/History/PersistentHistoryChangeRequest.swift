@@ -112,8 +112,8 @@ public struct PersistentHistoryChangeRequest: Sendable {
     deleteHistory(before: transaction.token)
   }
 
-  /// Deletes the first transactions up to one that was saved at this time or later: `.distantFuture`
-  /// deletes all.
+  /// Deletes the first transactions up to one that was saved at this time or later; all of them
+  /// with `.distantFuture`.
   public static func deleteHistory(before date: Date) -> PersistentHistoryChangeRequest {
     PersistentHistoryChangeRequest(.delete, .date(date))
   }
