@@ -13,16 +13,25 @@ extension StoreSchema {
 
   var hasOlderLayouts: Bool { entities.contains { $0.unfinished != nil } }
 
-  /// What the store's format is, or is to be.
+  /// What the store's format is, or is to be: the highest of those that something in it asks for.
+  /// Whoever knows that one knows the lower ones.
   var currentFormat: UInt32 {
-    hasOlderLayouts ? StoreSchema.formatWithOlderLayouts : StoreSchema.format
+    if history != nil { return StoreSchema.formatWithHistory }
+    return hasOlderLayouts ? StoreSchema.formatWithOlderLayouts : StoreSchema.format
+  }
+
+  /// The highest format that this version knows.
+  static let latestFormat = formatWithHistory
+
+  func writeFormat(to tree: MutableIndexTree) throws {
+    var format = ByteWriter()
+    format.append(currentFormat)
+    try tree.put(format.bytes, for: Array("format".utf8))
   }
 
   /// Writes format and older layouts, and nothing else of the schema.
   func writeLayouts(to tree: MutableIndexTree) throws {
-    var format = ByteWriter()
-    format.append(currentFormat)
-    try tree.put(format.bytes, for: Array("format".utf8))
+    try writeFormat(to: tree)
     let key = Array(StoreSchema.layoutsKey.utf8)
     if hasOlderLayouts {
       try tree.put(encodedLayouts(), for: key)
@@ -50,16 +59,8 @@ extension StoreSchema {
   }
 
   /// Adds what the schema says about older layouts to the entities read before.
-  mutating func readLayouts(in tree: IndexTree, format: UInt32) throws {
-    guard let value = try tree.value(for: Array(StoreSchema.layoutsKey.utf8)) else {
-      guard format == StoreSchema.format else {
-        throw StoreSchema.damaged("has format \(format) and no older layouts")
-      }
-      return
-    }
-    guard format == StoreSchema.formatWithOlderLayouts else {
-      throw StoreSchema.damaged("has format \(format) and older layouts")
-    }
+  mutating func readLayouts(in tree: IndexTree) throws {
+    guard let value = try tree.value(for: Array(StoreSchema.layoutsKey.utf8)) else { return }
     do {
       try value.withBytes { try readLayouts($0) }
     } catch let error as ByteReaderError {

@@ -15,7 +15,7 @@ import QuireStorage
 /// - Complexity: O(bytes of the store), and O(log *n*) for each reference.
 public struct StoreInspection: Sendable {
   /// What makes the store unsound. Empty in a sound one.
-  public private(set) var findings: [String] = []
+  public internal(set) var findings: [String] = []
   /// What is legal and yet worth knowing, such as a required attribute without a value.
   public private(set) var notes: [String] = []
   public private(set) var objectCount = 0
@@ -60,12 +60,14 @@ public struct StoreInspection: Sendable {
       try inspectRows(storage, view)
       for link in storage.stored.links { try inspectLinks(link, of: storage, view) }
     }
+    try inspectHistory(view)
   }
 
   // MARK: Schema
 
   private mutating func inspectTrees(_ snapshot: Snapshot, _ schema: StoreSchema) throws {
     var known: Set<String> = [StoreSchema.tree, StoreSchema.keysTree]
+    if schema.history != nil { known.insert(StoreSchema.historyTree) }
     for entity in schema.entities {
       known.insert(entity.rowTree)
       for link in entity.links { known.insert(link.tree) }
