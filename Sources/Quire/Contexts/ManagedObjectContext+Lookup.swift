@@ -4,7 +4,13 @@ import QuireModel
 extension ManagedObjectContext {
   /// The object with this ID if the context knows it; never looks at the store.
   public final func registeredObject(for objectID: ManagedObjectID) -> ManagedObject? {
-    if objectID.isTemporaryID { return newObject(with: objectID) }
+    if objectID.isTemporaryID {
+      let reference = objectID.temporaryReference
+      if let object = newObject(reference) { return object }
+      return formerPlace(of: reference).flatMap { place in
+        session(with: place.store)?.registered(place.reference)
+      }
+    }
     return place(for: objectID).flatMap { known(at: $0) }
   }
 
@@ -13,10 +19,21 @@ extension ManagedObjectContext {
   /// - Returns: `nil` when the ID is of a store that the coordinator does not have, or temporary
   ///   and not of this context.
   public final func object(with objectID: ManagedObjectID) -> ManagedObject? {
-    if objectID.isTemporaryID { return newObject(with: objectID) }
-    guard let place = place(for: objectID) else { return nil }
-    if let object = known(at: place) { return object }
     do {
+      if objectID.isTemporaryID {
+        let reference = objectID.temporaryReference
+        if let object = try familyObject(reference) { return object }
+        guard let place = formerPlace(of: reference) else { return nil }
+        return try session(with: place.store)?.object(at: place.reference)
+      }
+      guard let place = place(for: objectID) else { return nil }
+      if let object = known(at: place) { return object }
+      if parent != nil,
+        let reference = promisedReference(of: place.reference, in: place.session.identity),
+        let object = try familyObject(reference)
+      {
+        return object
+      }
       return try place.session.object(at: place.reference)
     } catch {
       report(error)
@@ -40,10 +57,6 @@ extension ManagedObjectContext {
       .managedObjectReferentialIntegrity, "there is no object \(objectID) in the store")
   }
 
-  private func newObject(with objectID: ManagedObjectID) -> ManagedObject? {
-    newObject(Reference(entity: Reference.temporaryEntity, key: objectID.key))
-  }
-
   /// Where the object with a permanent ID is, if the coordinator has its store.
   final func place(
     for objectID: ManagedObjectID
@@ -63,5 +76,11 @@ extension ManagedObjectContext {
     if promisedPlaces.isEmpty { return nil }
     return promisedPlaces.temporary(of: place.reference, in: place.session.identity)
       .flatMap { newObject($0) }
+  }
+}
+
+extension ManagedObjectID {
+  fileprivate var temporaryReference: Reference {
+    Reference(entity: Reference.temporaryEntity, key: key)
   }
 }

@@ -43,7 +43,9 @@ extension ManagedObjectContext {
     _ = try requiredSessions()
     var candidates: [(session: StoreSession, objects: [ManagedObject])] = []
     for object in objects where object.objectID.isTemporaryID {
-      guard object.context === self, object.isInserted else {
+      if object.context === self { showPermanentID(of: object) }
+      if !object.objectID.isTemporaryID { continue }
+      guard object.context === self, object.isInserted || object.isStored else {
         throw PersistenceError(
           .persistentStoreOperation,
           "the object \(object.objectID) cannot have a permanent ID: it is not inserted in this "
@@ -60,6 +62,9 @@ extension ManagedObjectContext {
       let places = try candidate.session.takePlaces(for: candidate.objects)
       for (object, place) in zip(candidate.objects, places) {
         promisedPlaces.promise(place, to: object.reference, in: candidate.session.identity)
+        guard parent != nil, object.isStored else { continue }
+        passPromiseOn(
+          StorePlace(store: candidate.session.identity, reference: place), of: object.reference)
       }
     }
   }

@@ -38,6 +38,7 @@ extension ManagedObjectContext {
     preparation?.isOutdated = true
     for object in registeredObjects { release(object) }
     for session in sessions { session.view = nil }
+    if family != nil { forgetFamily() }
     formerSessions = []
     assignedStores = [:]
     if let objectIDs { noticeCenter?.postReset(of: objectIDs) }
@@ -53,6 +54,7 @@ extension ManagedObjectContext {
   ///   are dropped.
   public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     guard object.context === self, object.isStored, let session = object.session else { return }
+    showPermanentID(of: object)
     do {
       let view = try session.latestView()
       if object.slots.isEmpty {

@@ -6,7 +6,8 @@ extension ManagedObjectContext {
   /// changes for ever.
   public static var willSaveLimit: Int { 1_000 }
 
-  /// Writes all changes to the store in one transaction, durable when this returns.
+  /// Writes all changes to the store in one transaction, durable when this returns; or hands them
+  /// to the ``parent``, where that is one: see ``init(parent:)``.
   ///
   /// A save either happens whole or leaves the store, and the changes here, as they were. Without
   /// changes nothing is written. With several stores that holds for each of them: there is one
@@ -63,6 +64,10 @@ extension ManagedObjectContext {
     if asking, hasChanges { noticeCenter?.postWillSave() }
     settlePendingChanges()
     try throwUnreported()
+    if let parent {
+      if hasChanges { isEventOver = try save(to: parent) }
+      return
+    }
     guard hasChanges else {
       for session in presentSessions() { try session.store.saveMetadata() }
       return
@@ -113,12 +118,14 @@ extension ManagedObjectContext {
     }
     // What objects change when they are told of the save belongs to the next event.
     undoRecording?.manager.endEvent()
+    let moved = movedObjects(outcome.parts)
     var told: [(part: SaveOperation, saved: SavedChanges)] = []
     for (part, view) in zip(outcome.parts, outcome.views) {
       part.settle(isTold ? view : nil)
       if observers.isEmpty, !isTold || !part.store.hub.isListened { continue }
       told.append((part, part.savedChanges(view.snapshot.commitNumber)))
     }
+    noteMovedObjects(moved)
     for (part, saved) in told {
       for observer in observers { observer.didSave(saved) }
       guard isTold, part.store.hub.isListened else { continue }
@@ -133,6 +140,7 @@ extension ManagedObjectContext {
         release(object)
       }
     }
+    if family != nil { tellChildren(of: outcome.parts) }
   }
 
   /// What is saved is no change any more.
@@ -159,7 +167,7 @@ extension SaveOperation {
   /// Gives the objects their places in the store, and makes them clean.
   ///
   /// - Parameter view: where the new rows are; `nil` to leave the objects faults.
-  fileprivate func settle(_ view: StoreView?) {
+  func settle(_ view: StoreView?) {
     let context = session.context
     for item in inserted {
       context.unregister(item.object)

@@ -17,6 +17,8 @@ import QuireStorage
 /// values it had, until it is refreshed. Relationships are read from the state of the last fetch or
 /// save.
 ///
+/// A context with a ``parent`` sees the parent's objects instead, and saves to it.
+///
 /// Clean objects are held by whoever uses them; changed ones by the context until they are saved.
 open class ManagedObjectContext {
   public enum ConcurrencyType: Int, Sendable {
@@ -71,8 +73,10 @@ open class ManagedObjectContext {
   final var formerSessions: [StoreSession] = []
   // Sound: an object leaves the register in its deinit, in this context's isolation, so that a
   // register entry always points to a living object.
-  /// Objects that were never saved.
+  /// Objects with temporary references: those that were never saved, here or in a parent.
   @exclusivity(unchecked) private var newObjects = ObjectRegister()
+  /// Parent and children; `nil` in a context that has had neither.
+  @exclusivity(unchecked) final var family: ContextFamily?
   /// The stores that new objects were assigned to, by their temporary references.
   final var assignedStores: [Reference: StoreIdentity] = [:]
   /// Whether the delete rules of objects are being applied.
@@ -129,7 +133,9 @@ open class ManagedObjectContext {
       reset()
       for session in sessions { session.leaveCommits() }
       (sessions, formerSessions) = ([], [])
+      if let parent, newValue !== parent.persistentStoreCoordinator { leaveParent() }
     }
+    didSet { if family != nil { coordinatorDidChange() } }
   }
 
   /// Runs `body` where the caller runs.
@@ -182,15 +188,22 @@ extension ManagedObjectContext {
     if let session = object.session {
       session.enter(object)
     } else {
-      newObjects.set(object.reference, to: Unmanaged.passUnretained(object))
+      enterNew(object)
     }
   }
 
+  final func enterNew(_ object: ManagedObject) {
+    newObjects.set(object.reference, to: Unmanaged.passUnretained(object))
+  }
+
+  final func unregisterNew(_ object: ManagedObject) { newObjects.removeEntry(of: object) }
+
   final func unregister(_ object: ManagedObject) {
+    if family != nil { family?.shownReferences[ObjectIdentifier(object)] = nil }
     if let session = object.session {
       session.unregister(object)
     } else {
-      newObjects.removeEntry(of: object)
+      unregisterNew(object)
     }
   }
 

@@ -82,6 +82,7 @@ extension StoreSession {
 
   /// Moves on to the store's last saved state, unless a query generation keeps the context back.
   func latestView() throws -> StoreView {
+    context.parent?.settlePendingChanges()
     try settleLinks()
     return try newestView()
   }
@@ -94,6 +95,7 @@ extension StoreSession {
       view = pinnedView
       return pinnedView
     }
+    if let parent = context.parent { return try newestView(of: parent) }
     // Before the snapshot: what is saved in between waits here or is in the snapshot, or both.
     joinCommits()
     let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
@@ -106,6 +108,23 @@ extension StoreSession {
     // Where nothing was read yet, nothing is out of date.
     if view == nil, register.count == 0 { inbox?.forget(through: snapshot.commitNumber) }
     let view = StoreView(store.entities, snapshot)
+    self.view = view
+    return view
+  }
+
+  /// The parent as it is, with its own newest state of the store behind it.
+  private func newestView(of parent: ManagedObjectContext) throws -> StoreView {
+    guard let source = parent.session(with: identity) else {
+      throw PersistenceError(
+        .persistentStoreOperation, "the parent of the context has no store \(store.identifier)")
+    }
+    let behind = try source.newestView()
+    if let view, view.snapshot.commitNumber == behind.snapshot.commitNumber,
+      view.entities === behind.entities, view.parentRows?.source === source
+    {
+      return view
+    }
+    let view = StoreView(behind.entities, behind.snapshot, ParentRows(self, source))
     self.view = view
     return view
   }
@@ -160,12 +179,14 @@ extension StoreSession {
   var objects: [ManagedObject] { register.objects }
 
   func registered(_ reference: Reference) -> ManagedObject? {
-    register[reference]?.takeUnretainedValue()
+    if let object = register[reference] { return object.takeUnretainedValue() }
+    return reference.isTemporary ? context.newObject(reference) : nil
   }
 
   /// The one object for a row: a fault, unless it is registered already.
   func object(at reference: Reference) throws -> ManagedObject {
     if let object = registered(reference) { return object }
+    if reference.isTemporary, let object = try context.familyObject(reference) { return object }
     guard let coordinator = context.persistentStoreCoordinator,
       let storage = entities.storage(of: reference)
     else {
@@ -182,15 +203,22 @@ extension StoreSession {
     return object
   }
 
+  /// Objects that are new in the context's parent belong to no session's register, as it is not
+  /// certain before they are saved which store has them.
   func enter(_ object: ManagedObject) {
+    if object.reference.isTemporary { return context.enterNew(object) }
     register.set(object.reference, to: Unmanaged.passUnretained(object))
   }
 
-  func unregister(_ object: ManagedObject) { register.removeEntry(of: object) }
+  func unregister(_ object: ManagedObject) {
+    if object.reference.isTemporary { return context.unregisterNew(object) }
+    register.removeEntry(of: object)
+  }
 
   /// The ID of what is in a place; `nil` when the store has no such entity.
   func objectID(of reference: Reference) -> ManagedObjectID? {
-    entities.storage(of: reference).map {
+    if reference.isTemporary { return try? context.familyObject(reference)?.objectID }
+    return entities.storage(of: reference).map {
       ManagedObjectID(entity: $0.binding.entity, store: $0.identity, key: reference.key)
     }
   }
@@ -201,7 +229,8 @@ extension StoreSession {
 extension StoreSession {
   /// From now on the store's saves wait in the inbox, if the context wants that.
   func joinCommits() {
-    guard context.mergesCommits, joinedHub !== store.hub else { return }
+    // A child is told by its parent.
+    guard context.mergesCommits, context.parent == nil, joinedHub !== store.hub else { return }
     let inbox = inbox ?? CommitInbox(wake: context.wakeOnCommit)
     self.inbox = inbox
     joinedHub?.remove(inbox)

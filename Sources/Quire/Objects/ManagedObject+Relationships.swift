@@ -12,6 +12,7 @@ extension ManagedObject {
     }
     guard let reference = storedReference(slot), let session else { return nil }
     if let registered = session.registered(reference) { return registered }
+    if reference.isTemporary { return try context?.familyObject(reference) }
     if binding.traits[slot].canDangle, try !session.currentView().contains(reference) {
       return nil
     }

@@ -233,7 +233,10 @@ extension ManagedObject {
   /// The row's destination of a to-one slot.
   final func storedReference(_ slot: Int) -> Reference? {
     guard let row, let field = storage?.fieldBySlot[slot], field >= 0 else { return nil }
-    return row.reference(field)
+    guard let reference = row.reference(field), reference.isTemporary, let context else {
+      return row.reference(field)
+    }
+    return context.currentReference(reference)
   }
 
   /// The store's destinations of a to-many slot.

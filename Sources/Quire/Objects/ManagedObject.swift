@@ -68,7 +68,7 @@ open class ManagedObject {
   @exclusivity(unchecked) unowned(unsafe) final var session: StoreSession?
 
   @exclusivity(unchecked) final var reference: Reference
-  /// Where the object's entity lies in the store; `nil` before the first save.
+  /// Where the object's entity lies in the store; `nil` before the first save, be it to a parent.
   @exclusivity(unchecked) final var storage: EntityStorage? {
     didSet { places = storage?.table.places }
   }
@@ -212,7 +212,10 @@ extension ManagedObject {
 
   /// Temporary until the first save, then permanent and always the same.
   public final var objectID: ManagedObjectID {
-    if reference.isTemporary, let promisedID { return promisedID }
+    if reference.isTemporary {
+      return promisedID ?? ManagedObjectID(entity: entity, store: nil, key: reference.key)
+    }
+    if let context, context.family != nil, let formerID { return formerID }
     return ManagedObjectID(entity: entity, store: storage?.identity, key: reference.key)
   }
 
@@ -230,7 +233,7 @@ extension ManagedObject {
   }
 
   /// Whether the object's row has not been read yet.
-  public final var isFault: Bool { row == nil && !reference.isTemporary && slots.isEmpty }
+  public final var isFault: Bool { row == nil && isPersistent && slots.isEmpty }
 
   /// How often the object was saved, as of the state this object shows; 0 before the first save.
   package final var version: UInt32 {
@@ -238,10 +241,11 @@ extension ManagedObject {
     return row?.version ?? 0
   }
 
-  /// Whether the object's ID is permanent.
-  final var isPersistent: Bool { !reference.isTemporary }
+  /// Whether the object has come from where its context's objects come from: a store, where it has
+  /// a permanent reference, or the context's parent, where it may be new.
+  final var isPersistent: Bool { storage != nil }
 
-  /// Whether the store has a row for the object, as far as its context knows.
+  /// Whether the store, or the context's parent, has a row for the object, as far as its context knows.
   final var isStored: Bool { isPersistent && !state.contains(.returning) }
 }
 

@@ -78,6 +78,15 @@ struct FetchExecution {
     offset = request.fetchOffset
     sortDescriptors = request.sortDescriptors
     let sessions = try context.sessions(of: request.affectedStores)
+    if context.parent != nil {
+      parts = try sessions.map { session in
+        let changes = try InheritedChanges(session, target, request)
+        return try StoreFetch(
+          session, target, pending: changes.pending, changed: changes.changed,
+          inherited: changes.inherited, hidden: changes.hidden)
+      }
+      return
+    }
     guard request.includesPendingChanges, !context.changes.isEmpty else {
       parts = try sessions.map { try StoreFetch($0, target, pending: [], changed: [:]) }
       return
@@ -162,7 +171,11 @@ extension ManagedObjectContext {
       if request.shouldRefreshRefetchedObjects, !object.isFault {
         refresh(object, mergeChanges: true)
       }
-      if object.row == nil, object.slots.isEmpty, let row = match.row { object.fulfil(with: row) }
+      if object.row == nil, object.slots.isEmpty, let row = match.row,
+        !(object.session?.view?.parentRows?.isKnown(object.reference) ?? false)
+      {
+        object.fulfil(with: row)
+      }
       guard let result = object as? Result else {
         throw PersistenceError(
           .unacceptableValue,

@@ -191,7 +191,10 @@ struct RowSubject: PathSubject {
   var binding: EntityBinding { storage.binding }
 
   var objectIdentity: OpaqueIdentity {
-    OpaqueIdentity(
+    if let parentRows = view.parentRows {
+      return OpaqueIdentity(parentRows.objectID(of: reference, storage))
+    }
+    return OpaqueIdentity(
       ManagedObjectID(
         entity: storage.binding.entity, store: storage.identity, key: reference.key))
   }
@@ -216,10 +219,13 @@ struct RowSubject: PathSubject {
   func destination(_ slot: Int) -> Reference? {
     let field = storage.fieldBySlot[slot]
     guard field >= 0 else { return nil }
-    return switch source {
-    case .borrowed(let reader): reader.reference(field)
-    case .kept(let row): row.reference(field)
-    }
+    let reference =
+      switch source {
+      case .borrowed(let reader): reader.reference(field)
+      case .kept(let row): row.reference(field)
+      }
+    guard let parentRows = view.parentRows else { return reference }
+    return reference.map { parentRows.current($0) }
   }
 
   func destinations(_ slot: Int) throws -> [Reference] {
@@ -231,7 +237,7 @@ struct RowSubject: PathSubject {
 extension RowSubject {
   /// - Returns: `nil` when the store has no such row.
   init?(at reference: Reference, in view: StoreView) throws {
-    guard let storage = view.entities.storage(of: reference), let row = try view.row(reference)
+    guard let storage = try view.storage(of: reference), let row = try view.row(reference)
     else { return nil }
     self.init(reference: reference, source: .kept(row), storage: storage, view: view)
   }

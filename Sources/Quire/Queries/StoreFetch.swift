@@ -10,6 +10,10 @@ struct StoreFetch {
   private let pending: [ManagedObject]
   /// The objects that stand for rows, with their unsaved changes.
   private let changed: [Reference: ManagedObject]
+  /// Where the context's ancestors have inserted and changed objects.
+  private let inherited: [Reference]
+  /// The same, and where they have deleted objects.
+  private let hidden: Set<Reference>
   /// The concrete entities of the request that the store has, in the order of their numbers.
   private let storages: [EntityStorage]
   private let target: FetchTarget
@@ -18,12 +22,15 @@ struct StoreFetch {
 
   init(
     _ session: StoreSession, _ target: FetchTarget, pending: [ManagedObject],
-    changed: [Reference: ManagedObject]
+    changed: [Reference: ManagedObject], inherited: [Reference] = [],
+    hidden: Set<Reference> = []
   ) throws {
     self.session = session
     self.target = target
     self.pending = pending
     self.changed = changed
+    self.inherited = inherited
+    self.hidden = hidden
     let view = try session.latestView()
     self.view = view
     storages = target.paths.indices
@@ -32,11 +39,11 @@ struct StoreFetch {
     followsChanges = !changed.isEmpty && target.followsRelationships
   }
 
-  var isPending: Bool { !pending.isEmpty }
+  var isPending: Bool { !pending.isEmpty || !inherited.isEmpty }
 
   /// How many rows there are, when there is no predicate and nothing unsaved; otherwise `nil`.
   func rowCount() throws -> Int? {
-    guard target.evaluator == nil, pending.isEmpty, changed.isEmpty else { return nil }
+    guard target.evaluator == nil, pending.isEmpty, changed.isEmpty, hidden.isEmpty else { return nil }
     var count = 0
     for storage in storages { count += try view.count(of: storage) }
     return count
@@ -51,6 +58,17 @@ struct StoreFetch {
       guard try isMatch(subject, paths) else { continue }
       let goesOn = try visitor.visit(
         subject, at: object.reference, sortedBy: paths.sort, object, row: { nil })
+      if !goesOn { return false }
+    }
+    for reference in inherited {
+      guard let row = try RowSubject(at: reference, in: view),
+        let paths = target.paths[row.binding.index]
+      else { continue }
+      let subject = PendingSubject(
+        source: .row(row), session: session, view: view, changed: changed)
+      guard try isMatch(subject, paths) else { continue }
+      let goesOn = try visitor.visit(
+        subject, at: reference, sortedBy: paths.sort, nil, row: { nil })
       if !goesOn { return false }
     }
     for storage in storages {
@@ -81,7 +99,9 @@ struct StoreFetch {
     var isInside = try cursor.first()
     while isInside {
       let reference = Reference(entity: number, key: try cursor.key)
-      if changed.isEmpty || changed[reference] == nil {
+      if changed.isEmpty || changed[reference] == nil,
+        hidden.isEmpty || !hidden.contains(reference)
+      {
         let row = RowSubject(
           reference: reference,
           source: .borrowed(try RowReader(try cursor.valueBytes, layout: layout, scratch)),

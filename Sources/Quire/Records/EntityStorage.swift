@@ -118,6 +118,11 @@ struct Row {
     owner = value.owner
   }
 
+  init(_ encoded: EncodedRow, layout: RowLayout) throws(RowError) {
+    reader = try RowReader(current: encoded.bytes, layout)
+    owner = encoded
+  }
+
   @inline(never)
   private init(older value: StoredValue, _ layout: RowLayout) throws(RowError) {
     defer { withExtendedLifetime(value.owner) {} }
@@ -129,6 +134,9 @@ struct Row {
   var version: UInt32 { withExtendedLifetime(owner) { reader.version } }
 
   var byteCount: Int { reader.bytes.count }
+
+  /// Whether the row was made of an object of a parent context, with changes that no store has.
+  var isEncoded: Bool { owner is EncodedRow }
 
   /// Where the bytes are: for who keeps the row.
   var start: UnsafeRawPointer? { reader.bytes.baseAddress }

@@ -7,12 +7,15 @@ import QuireStorage
 final class StoreView {
   let entities: StoreEntities
   let snapshot: Snapshot
+  /// What stands in front of the rows, in a child context. Trees are the store's own all the same.
+  let parentRows: ParentRows?
   // Private, and no call leads back here while they change.
   @exclusivity(unchecked) private var rowTrees: [RecordTree??]
   @exclusivity(unchecked) private var linkTrees: [UInt16: LinkReader?] = [:]
 
-  init(_ entities: StoreEntities, _ snapshot: Snapshot) {
+  init(_ entities: StoreEntities, _ snapshot: Snapshot, _ parentRows: ParentRows? = nil) {
     self.entities = entities
+    self.parentRows = parentRows
     self.snapshot = snapshot
     rowTrees = Array(repeating: nil, count: entities.byIndex.count)
   }
@@ -38,6 +41,7 @@ final class StoreView {
 
   /// - Returns: `nil` when the store has no such row.
   func row(_ reference: Reference) throws -> Row? {
+    if let parentRows { return try parentRows.row(reference) }
     guard let storage = entities.storage(of: reference), let tree = try rows(of: storage),
       let value = try tree.value(for: reference.key)
     else { return nil }
@@ -45,12 +49,14 @@ final class StoreView {
   }
 
   func contains(_ reference: Reference) throws -> Bool {
+    if let parentRows { return try parentRows.contains(reference) }
     guard let storage = entities.storage(of: reference) else { return false }
     return try rows(of: storage)?.contains(reference.key) ?? false
   }
 
   /// The destinations of a to-many slot of an object.
   func members(of reference: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
-    try links(link)?.members(of: reference.key) ?? []
+    if let parentRows { return try parentRows.members(of: reference, link) }
+    return try links(link)?.members(of: reference.key) ?? []
   }
 }

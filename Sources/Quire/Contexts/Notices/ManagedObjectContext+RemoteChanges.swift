@@ -18,7 +18,8 @@ extension ManagedObjectContext {
   /// fetches, saves or processes its changes.
   ///
   /// Merged are saves of all contexts of this process that have one of the stores open, by
-  /// whichever coordinator.
+  /// whichever coordinator. A child context merges what its parent saves, what the parent's other
+  /// children save to it, and what the parent merges; at once, unless it is being saved.
   public final var automaticallyMergesChangesFromParent: Bool {
     get { mergesCommits }
     set {
@@ -38,7 +39,11 @@ extension ManagedObjectContext {
     guard !isSaving, !isProcessingChanges else { return }
     leaveRemovedStores()
     guard mergesCommits else { return }
-    var places: [MergedPlace] = []
+    var places = takeWaitingPlaces().compactMap { place, isInsertion in
+      session(with: place.store).map {
+        MergedPlace(session: $0, reference: place.reference, isInsertion: isInsertion)
+      }
+    }
     for session in sessions {
       guard let inbox = session.inbox, inbox.isWaiting else { continue }
       let content = inbox.takeAll()
@@ -132,6 +137,7 @@ private struct MergedPlace {
 extension ManagedObjectContext {
   private func merge(_ places: [MergedPlace]) {
     guard !places.isEmpty else { return }
+    defer { if family != nil { tellChildren(of: places) } }
     do {
       try moveQueryGeneration()
       var ids = ObjectIDNotice(.didMergeChangesObjectIDs, self)
@@ -161,6 +167,7 @@ extension ManagedObjectContext {
           new.append(place)
         }
       }
+      for object in merged { showPermanentID(of: object) }
       for object in merged { try mergeRow(of: object) }
       // When all rows are the new ones: both sides of a relationship are looked at.
       for object in merged where !object.slots.isEmpty { try object.settlePendingMembers() }
@@ -173,6 +180,14 @@ extension ManagedObjectContext {
     } catch {
       report(error)
     }
+  }
+
+  private func tellChildren(of places: [MergedPlace]) {
+    tellChildren(
+      Dictionary(
+        places.map {
+          (StorePlace(store: $0.session.identity, reference: $0.reference), $0.isInsertion)
+        }, uniquingKeysWith: { $0 || $1 }))
   }
 
   /// The object's row is gone, by somebody else's doing. That wins over what was changed here.

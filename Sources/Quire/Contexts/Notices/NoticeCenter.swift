@@ -110,6 +110,11 @@ final class NoticeCenter: ContextObserver {
     for (id, names) in changes.lazy.flatMap(\.updatedProperties) {
       notice.objectIDs.changedProperties[id] = Set(names)
     }
+    postDidSave(notice)
+  }
+
+  /// Tells of a save with and without its objects.
+  func postDidSave(_ notice: ContextNotice) {
     post(notice)
     var ids = ContextNotice(.didSaveObjectIDs, context)
     ids.objectIDs.copyIDs(of: notice.objectIDs)

@@ -57,6 +57,11 @@ extension ManagedObjectContext {
   ///   state has expired since.
   public final func setQueryGeneration(from token: QueryGenerationToken?) throws {
     guard let token else { return pin([]) }
+    guard parent == nil else {
+      throw PersistenceError(
+        .persistentStoreOperation,
+        "a child context sees what its parent sees: pin the first context of the family")
+    }
     let sessions = try requiredSessions()
     guard !token.snapshots.isEmpty else {
       let former = pinnedViews

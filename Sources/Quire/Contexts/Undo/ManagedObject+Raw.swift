@@ -37,7 +37,9 @@ extension ManagedObject {
     }
     guard isPersistent, let session, member.session === session, let link = storage?.link(slot)
     else { return false }
-    if link.isOrdered { return try storedMembers(slot).contains(member.reference) }
+    if link.isOrdered || context?.parent != nil {
+      return try storedMembers(slot).contains(member.reference)
+    }
     try session.settleLinks()
     let key = LinkKey(owner: reference.key, member: member.reference)
     return try session.currentView().links(link)?.tree.contains(key.bytes(isOrdered: false))

@@ -27,7 +27,7 @@ final class TakenObject {
     self.isInsertion = isInsertion
     self.recording = recording
     reference = object.reference
-    storage = object.storage
+    storage = object.savedStorage
     version = object.version
   }
 
@@ -42,7 +42,7 @@ final class TakenObject {
   /// The object is about to leave.
   func keepContent() throws {
     reference = object.reference
-    storage = object.storage
+    storage = object.savedStorage
     version = object.version
     content = try object.binding.properties.indices.map { slot in
       if !object.binding.relationshipSlots.contains(slot) {
@@ -72,4 +72,10 @@ final class TakenObject {
     }
     try body()
   }
+}
+
+extension ManagedObject {
+  /// Where the object was saved: not if that was in a parent alone, where it is new again when it
+  /// comes back.
+  fileprivate final var savedStorage: EntityStorage? { reference.isTemporary ? nil : storage }
 }

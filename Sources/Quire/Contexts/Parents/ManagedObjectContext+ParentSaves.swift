@@ -1,0 +1,114 @@
+import QuireModel
+
+extension ManagedObjectContext {
+  /// Saves to the parent.
+  ///
+  /// - Returns: whether there was anything to save.
+  final func save(to parent: ManagedObjectContext) throws -> Bool {
+    try resolveDeletions()
+    let save = try prepareSave()
+    // What was there may have been dropped when objects were asked.
+    guard hasChanges else { return false }
+    let reports = try conflictsWithDeletions().map(\.report)
+    if !reports.isEmpty, mergePolicy.mergeType == .errorMergePolicyType { throw mergeError(reports) }
+    undoRecording?.willCommit(save)
+    try ParentSave(save: save, parent: parent).write()
+    finishSave(save, to: parent)
+    return true
+  }
+
+  /// Of changed objects, those that the parent has deleted.
+  private func conflictsWithDeletions() throws -> [MergeConflict] {
+    try changes.updated.sorted.filter(\.hasPersistentChangedValues).compactMap { object in
+      guard let view = try object.session?.currentView(),
+        try !view.contains(object.reference)
+      else { return nil }
+      return try MergeConflict(object, nil, 0)
+    }
+  }
+
+  /// Drops the changes of objects that the parent has deleted, as the deletion of an object wins
+  /// over its changes, unless that is an error.
+  private func resolveDeletions() throws {
+    let conflicts = try conflictsWithDeletions()
+    guard !conflicts.isEmpty else { return }
+    if mergePolicy.mergeType == .errorMergePolicyType {
+      throw mergeError(conflicts.map(\.report))
+    }
+    for conflict in conflicts {
+      let object = conflict.sourceObject
+      noticeCenter?.didDelete(object)
+      object.turnIntoFault()
+      object.state.insert(.inaccessible)
+    }
+    settlePendingChanges()
+  }
+
+  /// Makes the objects of a save clean: the parent has their changes.
+  private func finishSave(_ save: ContextSave, to parent: ManagedObjectContext) {
+    var notice = ContextNotice(.didSaveObjects, self)
+    for part in save.parts {
+      notice.insertedObjects.formUnion(part.inserted.lazy.map(\.object))
+      notice.updatedObjects.formUnion(part.updated.lazy.map(\.object))
+      notice.deletedObjects.formUnion(part.deleted)
+      for update in part.updated {
+        notice.objectIDs.changedProperties[update.object.objectID] = Set(
+          update.changedSlots.map { update.object.binding.properties[$0].name })
+      }
+    }
+    changes = Changes()
+    watched = []
+    assignedStores = [:]
+    undoRecording?.manager.endEvent()
+    for part in save.parts {
+      part.session.formerVersions = [:]
+      part.settle(try? part.session.currentView())
+    }
+    notice.completeIDs()
+    for part in save.parts { part.forEachObject { $0.didSave() } }
+    noticeCenter?.postDidSave(notice)
+    for object in notice.deletedObjects where object.context === self && object.isDeleted {
+      release(object)
+    }
+    tellChildren(of: save.parts)
+    parent.tellChildren(of: save.parts, except: self)
+  }
+}
+
+// MARK: - What children merge by themselves
+
+extension ManagedObjectContext {
+  /// Tells the children that want to know what was saved, here or to here.
+  final func tellChildren(
+    of parts: some Sequence<SaveOperation>, except saving: ManagedObjectContext? = nil
+  ) {
+    guard let family, family.hasChildren else { return }
+    var places: [StorePlace: Bool] = [:]
+    for part in parts {
+      func note(_ reference: Reference, isInsertion: Bool = false) {
+        places[StorePlace(store: part.session.identity, reference: reference)] = isInsertion
+      }
+      for item in part.inserted { note(item.reference, isInsertion: true) }
+      for object in part.touched { note(object.reference) }
+      for object in part.deleted { note(object.reference) }
+    }
+    tellChildren(places, except: saving)
+  }
+
+  final func tellChildren(
+    _ places: [StorePlace: Bool], except saving: ManagedObjectContext? = nil
+  ) {
+    guard let family, family.hasChildren, !places.isEmpty else { return }
+    for child in family.livingChildren where child !== saving && child.mergesCommits {
+      child.family?.waiting.merge(places) { $0 || $1 }
+      child.mergeWaitingCommits()
+    }
+  }
+
+  /// What waits, each place with whether something was inserted there.
+  final func takeWaitingPlaces() -> [StorePlace: Bool] {
+    guard let waiting = family?.waiting, !waiting.isEmpty else { return [:] }
+    family?.waiting = [:]
+    return waiting
+  }
+}

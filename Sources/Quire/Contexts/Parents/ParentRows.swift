@@ -1,0 +1,117 @@
+import QuireModel
+import QuireStorage
+
+/// What a child context sees of its parent in one store: in front of the store's rows stand the
+/// parent's objects, with their unsaved changes.
+///
+/// Rows are asked for one by one and looked up in the parent at that moment. So nothing has to be
+/// copied when a child is made, and it sees what the parent has now.
+final class ParentRows {
+  /// The child's session.
+  // Sound: a session outlives the views that it makes, or is held beside them.
+  unowned(unsafe) let session: StoreSession
+  /// The parent's session of the same store.
+  let source: StoreSession
+
+  init(_ session: StoreSession, _ source: StoreSession) {
+    self.session = session
+    self.source = source
+  }
+
+  private var context: ManagedObjectContext { source.context }
+
+  /// - Returns: `nil` when the parent has no such object, or has deleted it.
+  func row(_ reference: Reference) throws -> Row? {
+    if let object = source.registered(reference) {
+      if object.isDeleted || object.state.contains(.inaccessible) { return nil }
+      if !object.slots.isEmpty || object.isInserted {
+        guard let storage = session.entities.byIndex[object.binding.index] else { return nil }
+        return try object.encodedRow(in: storage)
+      }
+      if let row = object.row { return row }
+    }
+    return try source.currentView().row(reference)
+  }
+
+  func contains(_ reference: Reference) throws -> Bool {
+    if let object = source.registered(reference) {
+      if object.isDeleted || object.state.contains(.inaccessible) { return false }
+      if object.isInserted || object.row != nil { return true }
+    }
+    return try source.currentView().contains(reference)
+  }
+
+  func members(of reference: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
+    if let object = source.registered(reference), !object.slots.isEmpty,
+      let slot = object.binding.slot(named: link.relationship), case .many = object.slots[slot]
+    {
+      return try object.members(slot).lazy.filter { !$0.isDeleted }.map(\.reference)
+    }
+    return try source.currentView().members(of: reference, link).filter {
+      !(source.registered($0)?.isDeleted ?? false)
+    }
+  }
+
+  /// Whether the parent knows the object by more than its place.
+  func isKnown(_ reference: Reference) -> Bool {
+    if let object = source.registered(reference), object.row != nil || !object.slots.isEmpty {
+      return true
+    }
+    return source.view?.parentRows?.isKnown(reference) ?? false
+  }
+
+  /// Where a reference that was read leads to now.
+  func current(_ reference: Reference) -> Reference {
+    reference.isTemporary ? context.currentReference(reference) : reference
+  }
+
+  /// The ID by which the child knows an object.
+  func objectID(of reference: Reference, _ storage: EntityStorage) -> ManagedObjectID {
+    if let object = session.registered(reference) { return object.objectID }
+    return ManagedObjectID(
+      entity: storage.binding.entity, store: reference.isTemporary ? nil : storage.identity,
+      key: reference.key)
+  }
+}
+
+extension ManagedObject {
+  /// The object with its unsaved changes as a row, for a child of its context.
+  ///
+  /// - Throws: ``RowError`` when a number is out of its attribute's range.
+  final func encodedRow(in storage: EntityStorage) throws -> Row {
+    let writer = RowWriter(storage.layout)
+    if let row {
+      try row.withReader { reader in
+        try writer.write(version: version) { try content(of: $0, storage, reader) }
+      }
+    } else {
+      try writer.write(version: version) { try content(of: $0, storage, nil) }
+    }
+    return try writer.withBytes { try Row(EncodedRow($0), layout: storage.layout) }
+  }
+
+  private func content(
+    of field: Int, _ storage: EntityStorage, _ old: RowReader?
+  ) throws -> RowWriter.Field? {
+    let slot = storage.slotByField[field]
+    if slot >= 0, !slots.isEmpty {
+      switch slots[slot] {
+      case .value(let value): return value.map(RowWriter.Field.value)
+      case .one(let destination):
+        return present(destination).flatMap { $0.isDeleted ? nil : .reference($0.reference) }
+      case .many: return nil
+      case .unchanged: break
+      }
+    }
+    guard let old, !old.isNil(field) else { return nil }
+    return .copy(of: field, in: old)
+  }
+}
+
+extension StoreView {
+  /// Where the entity of an object lies that may be new in the parent.
+  func storage(of reference: Reference) throws -> EntityStorage? {
+    guard reference.isTemporary, let parentRows else { return entities.storage(of: reference) }
+    return try parentRows.session.context.familyObject(reference)?.storage
+  }
+}

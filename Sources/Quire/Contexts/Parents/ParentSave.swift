@@ -1,0 +1,184 @@
+import QuireModel
+import QuireStorage
+
+/// One save of a child context: what it does to the objects of the parent.
+///
+/// Both sides of a relationship are one fact, which the parent may have changed meanwhile. So what
+/// has changed is done again in the parent by the functions that keep both sides whole, fact by
+/// fact: the facts of the child do not contradict each other, and their order makes no difference.
+/// Deletions come last, when objects have been moved away from what is deleted.
+struct ParentSave {
+  let save: ContextSave
+  let parent: ManagedObjectContext
+
+  /// Hands all changes to the parent.
+  ///
+  /// - Throws: what reading the parent's objects throws. The parent is as it was then.
+  func write() throws {
+    // Whatever is under way there is an event of its own.
+    parent.processPendingChanges()
+    let checkpoint = ContextCheckpoint(parent)
+    do {
+      for part in save.parts { for item in part.inserted { try insert(item.object, part) } }
+      for part in save.parts {
+        for update in part.updated { try putAttributes(of: update, part) }
+      }
+      for part in save.parts {
+        for item in part.inserted {
+          try putRelationships(of: item.object, item.object.binding.storedRelationshipSlots)
+        }
+        for update in part.updated {
+          try putRelationships(of: update.object, update.changedSlots)
+        }
+      }
+      for part in save.parts {
+        for object in part.deleted {
+          guard let counterpart = try partner(of: object) else { continue }
+          rest(counterpart, on: object)
+          parent.delete(counterpart)
+        }
+      }
+    } catch {
+      checkpoint.restore(parent)
+      parent.forgetUndo()
+      throw error
+    }
+    parent.processPendingChanges()
+  }
+
+  /// The parent's object for one of the child's that remains; `nil` when the parent has none.
+  private func partner(of object: ManagedObject) throws -> ManagedObject? {
+    if object.reference.isTemporary {
+      return try parent.familyObject(object.reference).flatMap { $0.isDeleted ? nil : $0 }
+    }
+    guard let identity = object.session?.identity ?? object.storage?.identity else { return nil }
+    return try partner(at: object.reference, in: identity)
+  }
+
+  private func partner(
+    at reference: Reference, in store: StoreIdentity
+  ) throws -> ManagedObject? {
+    guard let session = parent.session(with: store) else { return nil }
+    if let object = session.registered(reference) { return object.isDeleted ? nil : object }
+    return try session.currentView().contains(reference) ? session.object(at: reference) : nil
+  }
+
+  // MARK: New objects
+
+  private func insert(_ object: ManagedObject, _ part: SaveOperation) throws {
+    let counterpart: ManagedObject
+    if let former = try formerCounterpart(of: object, part) {
+      counterpart = former
+      if former.isDeleted { parent.revive(former) }
+      for slot in object.slots.indices where object.binding.traits[slot].attributeType != nil {
+        try counterpart.put(try object.attribute(slot), in: slot)
+      }
+    } else {
+      guard let coordinator = parent.persistentStoreCoordinator else { return }
+      counterpart = coordinator.classes.makeObject(object.binding)
+      counterpart.reference = object.reference
+      counterpart.slots = zip(object.slots.indices, object.slots).map { slot, content in
+        if case .value = content, !object.binding.traits[slot].isTransient { return content }
+        return object.binding.traits[slot].isTransient
+          ? object.binding.defaultValues[slot].map { .value($0) } ?? .unchanged : .unchanged
+      }
+      if object.isPersistent { return try bringBack(counterpart, object, part) }
+      // The object itself was told when it was inserted: it is the same in the parent.
+      counterpart.state.insert(.awoken)
+      try parent.adopt(counterpart)
+    }
+    passOn(object)
+  }
+
+  /// What the parent has of an object whose deletion it was handed, and that has come back.
+  private func formerCounterpart(
+    of object: ManagedObject, _ part: SaveOperation
+  ) throws -> ManagedObject? {
+    if object.reference.isTemporary { return try parent.familyObject(object.reference) }
+    return parent.session(with: part.session.identity)?.registered(object.reference)
+  }
+
+  /// The parent has saved the deletion as well: the object goes to where it was.
+  private func bringBack(
+    _ counterpart: ManagedObject, _ object: ManagedObject, _ part: SaveOperation
+  ) throws {
+    guard let session = parent.session(with: part.session.identity) else { return }
+    counterpart.storage = object.storage
+    counterpart.session = session
+    counterpart.context = parent
+    counterpart.state = [.inserted, .awoken, .returning]
+    session.formerVersions[object.reference] = object.version
+    parent.changes.inserted.insert(counterpart)
+    parent.enter(counterpart)
+    parent.preparation?.noteChange(of: counterpart)
+    for observer in parent.observers { observer.didInsert(counterpart) }
+  }
+
+  /// Which store a new object is for, and the ID that it was promised there.
+  private func passOn(_ object: ManagedObject) {
+    guard let context = object.context else { return }
+    if let store = context.assignedStores[object.reference] {
+      parent.assignedStores[object.reference] = store
+    }
+    if let place = context.promisedPlaces.place(of: object.reference) {
+      parent.promisedPlaces.promise(place.reference, to: object.reference, in: place.store)
+    }
+  }
+
+  // MARK: Changes
+
+  /// What a change was made to is what the parent compares with the store.
+  private func rest(_ counterpart: ManagedObject, on object: ManagedObject) {
+    if counterpart.isFault, let row = object.row, !row.isEncoded { counterpart.fulfil(with: row) }
+  }
+
+  private func putAttributes(of update: SaveOperation.Update, _ part: SaveOperation) throws {
+    let object = update.object
+    guard let counterpart = try partner(of: object) else { return }
+    rest(counterpart, on: object)
+    for slot in update.changedSlots where object.binding.traits[slot].attributeType != nil {
+      try counterpart.put(try object.attribute(slot), in: slot)
+    }
+  }
+
+  private func putRelationships(of object: ManagedObject, _ slots: [Int]) throws {
+    guard !object.slots.isEmpty, let counterpart = try partner(of: object) else { return }
+    for slot in slots {
+      switch object.slots[slot] {
+      case .unchanged, .value: continue
+      case .one(let destination): try counterpart.setOne(slot, try remaining(destination))
+      case .many(let pending): try put(pending, slot, counterpart)
+      }
+    }
+  }
+
+  private func put(_ pending: PendingMembers, _ slot: Int, _ object: ManagedObject) throws {
+    if let identity = object.session?.identity {
+      for reference in pending.removed.sorted() {
+        let member =
+          reference.isTemporary
+          ? parent.newObject(reference) : try partner(at: reference, in: identity)
+        if let member { try object.removeMember(member, slot) }
+      }
+    } else {
+      for reference in pending.removed.sorted() {
+        if let member = parent.newObject(reference) { try object.removeMember(member, slot) }
+      }
+    }
+    for member in pending.added {
+      if let member = try remaining(member) { try object.addMember(member, slot) }
+    }
+    guard let order = pending.order else { return }
+    // Members that came to the parent meanwhile stand behind.
+    let current = try object.members(slot)
+    let wanted = try order.compactMap { try remaining($0) }
+    let (isCurrent, isWanted) = (Set(current), Set(wanted))
+    let arranged = wanted.filter(isCurrent.contains) + current.filter { !isWanted.contains($0) }
+    if arranged != current { try object.putOrder(arranged, in: slot) }
+  }
+
+  private func remaining(_ destination: ManagedObject?) throws -> ManagedObject? {
+    guard let destination, !destination.isDeleted, destination.context != nil else { return nil }
+    return try partner(of: destination)
+  }
+}

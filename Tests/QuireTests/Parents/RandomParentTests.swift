@@ -1,0 +1,124 @@
+import Quire
+import QuireSimulation
+import Testing
+
+/// The same changes, made in one context and in a family of three generations, make the same store.
+@Suite struct `Random changes in children` {
+  @Test(arguments: 1...40)
+  func `changes handed through parents make the store that one context makes`(_ seed: UInt64) throws
+  {
+    var random = SeededGenerator(seed: seed)
+    let single = try Walk(generations: 1)
+    let family = try Walk(generations: 3)
+    for number in 0..<60 {
+      // One of the family makes the change; what others have to know has been saved to them.
+      let step = UInt64.random(in: 0...(.max), using: &random)
+      let generation = Int.random(in: 0..<3, using: &random)
+      try single.perform(number, step, in: 0)
+      try family.moveTo(generation)
+      try family.perform(number, step, in: generation)
+      if random.next() % 8 == 0 {
+        try single.saveAll()
+        try family.saveAll()
+        #expect(try family.stored() == single.stored())
+      }
+    }
+    try single.saveAll()
+    try family.saveAll()
+    let (expected, found) = (try single.stored(), try family.stored())
+    #expect(found == expected)
+    #expect(try Walk.lines(of: family.contexts[2]) == expected)
+  }
+}
+
+/// The objects of one store, changed in one of several generations of contexts at a time.
+private final class Walk {
+  let contexts: [ManagedObjectContext]
+  private var present = 0
+
+  init(generations: Int) throws {
+    var contexts = [try SmallGallery.context()]
+    while contexts.count < generations { contexts.append(contexts[contexts.count - 1].newChildContext()) }
+    self.contexts = contexts
+  }
+
+  /// Goes on in another generation: what is unsaved goes up to it.
+  func moveTo(_ generation: Int) throws {
+    for place in stride(from: contexts.count - 1, to: generation, by: -1) {
+      try contexts[place].save()
+    }
+    // Down, objects may show what they were: rows are read when they are needed.
+    if generation > present {
+      for place in (present + 1)...generation { contexts[place].refreshAllObjects() }
+    }
+    present = generation
+  }
+
+  func saveAll() throws {
+    for context in contexts.reversed() { try context.save() }
+  }
+
+  private func objects(_ entity: String, _ context: ManagedObjectContext) throws -> [ManagedObject] {
+    let key = Walk.key[entity] ?? "name"
+    var request = FetchRequest<ManagedObject>(entityName: entity)
+    request.sortDescriptors = [FetchSortDescriptor(key: key)]
+    return try context.fetch(request)
+  }
+
+  static let key = ["Artist": "name", "Artwork": "title", "Tag": "word", "Show": "name"]
+
+  func perform(_ number: Int, _ step: UInt64, in generation: Int) throws {
+    var random = SeededGenerator(seed: step)
+    let context = contexts[generation]
+    func any(_ entity: String) throws -> ManagedObject? {
+      try objects(entity, context).randomElement(using: &random)
+    }
+    switch Int.random(in: 0..<14, using: &random) {
+    case 0, 1: try context.insert("Artist", ["name": "artist \(number)"])
+    case 2, 3: try context.insert("Artwork", ["title": "work \(number)"])
+    case 4: try context.insert("Tag", ["word": "tag \(number)"])
+    case 5: try context.insert("Show", ["name": "show \(number)"])
+    case 6: try any("Artist")?.setValue(number, forKey: "born")
+    case 7: try any("Artwork")?.setValue(Double(number), forKey: "price")
+    case 8, 9: try any("Artwork")?.setValue(any("Artist"), forKey: "artist")
+    case 10: try any("Artist")?.setValue(any("Artist"), forKey: "spouse")
+    case 11:
+      let tags = try objects("Tag", context).filter { _ in random.next() % 2 == 0 }
+      try any("Artwork")?.setValue(Set(tags), forKey: "tags")
+    case 12:
+      let artists = try objects("Artist", context).shuffled(using: &random).prefix(4)
+      try any("Show")?.setValue(Array(artists), forKey: "artists")
+    default:
+      let entity = try #require(Walk.key.keys.sorted().randomElement(using: &random))
+      if let object = try any(entity) { context.delete(object) }
+    }
+    context.processPendingChanges()
+  }
+
+  func stored() throws -> [String] { try Walk.lines(of: SmallGallery.sibling(of: contexts[0])) }
+
+  /// All objects of a context, one a line.
+  static func lines(of context: ManagedObjectContext) throws -> [String] {
+    func names(_ value: Any?) -> [String] {
+      func name(_ object: ManagedObject) -> String {
+        (try? object.value(forKey: Walk.key[object.entity.name] ?? "name") as? String) ?? "?"
+      }
+      switch value {
+      case let one as ManagedObject: return [name(one)]
+      case let many as Set<ManagedObject>: return many.map(name).sorted()
+      case let list as [ManagedObject]: return list.map(name)
+      case let value?: return ["\(value)"]
+      case nil: return []
+      }
+    }
+    return try Walk.key.keys.sorted().flatMap { entity in
+      try context.fetch(FetchRequest<ManagedObject>(entityName: entity)).map { object in
+        let properties =
+          object.entity.attributes.filter { !$0.isTransient }.map(\.name)
+          + object.entity.relationships.map(\.name)
+        return try entity + " "
+          + properties.map { "\($0)=\(names(try object.value(forKey: $0)))" }.joined(separator: " ")
+      }.sorted()
+    }
+  }
+}
