@@ -31,9 +31,9 @@ struct InheritedChanges {
     while let current = ancestor {
       let changes = current.changes
       for object in changes.inserted.objects + changes.updated.objects + changes.deleted.objects {
-        guard target.paths[object.binding.index] != nil, changed[object.reference] == nil,
-          hidden.insert(object.reference).inserted, !object.isDeleted,
-          Self.isHere(object, session)
+        guard target.paths[object.binding.index] != nil, Self.isHere(object, session),
+          changed[object.reference] == nil, hidden.insert(object.reference).inserted,
+          !object.isDeleted
         else { continue }
         inherited.append(object.reference)
       }

@@ -43,7 +43,9 @@ struct StoreFetch {
 
   /// How many rows there are, when there is no predicate and nothing unsaved; otherwise `nil`.
   func rowCount() throws -> Int? {
-    guard target.evaluator == nil, pending.isEmpty, changed.isEmpty, hidden.isEmpty else { return nil }
+    guard target.evaluator == nil, pending.isEmpty, changed.isEmpty, hidden.isEmpty else {
+      return nil
+    }
     var count = 0
     for storage in storages { count += try view.count(of: storage) }
     return count

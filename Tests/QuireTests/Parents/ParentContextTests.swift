@@ -33,8 +33,9 @@ import Testing
       let new = try parent.insert("Artist", ["name": "new"])
       #expect(
         try child.values(of: "name", "Artist", sortedBy: "name") == ["kept", "new", "new name"])
-      #expect(try child.values(of: "name", "Artist", "name BEGINSWITH 'new'", sortedBy: "name")
-        == ["new", "new name"])
+      #expect(
+        try child.values(of: "name", "Artist", "name BEGINSWITH 'new'", sortedBy: "name")
+          == ["new", "new name"])
       #expect(try child.values(of: "name", "Artist", "name == 'changed'").isEmpty)
       #expect(try child.count(for: FetchRequest<Artist>()) == 3)
       let artists = try child.all(Artist.self)
@@ -118,8 +119,9 @@ import Testing
       #expect(try same(third, in: child).shows.map(\.name) == ["s"])
       #expect(try child.values(of: "title", "Artwork", "ANY tags.word == 't'") == ["1"])
       #expect(try child.values(of: "title", "Artwork", "artist.name == 'a'") == ["2"])
-      #expect(try child.values(of: "name", "Artist", "artworks.@count == 1", sortedBy: "name")
-        == ["a", "b"])
+      #expect(
+        try child.values(of: "name", "Artist", "artworks.@count == 1", sortedBy: "name")
+          == ["a", "b"])
       var request = FetchRequest<Artwork>()
       request.predicate = Key("artist") == own
       #expect(try child.fetch(request) == [ownSecond])

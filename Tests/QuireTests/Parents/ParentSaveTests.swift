@@ -182,8 +182,9 @@ import Testing
       #expect(promised.objectID == id && context.object(with: id)?.objectID == id)
       try context.save()
       #expect(promised.objectID == id)
-      #expect(try SmallGallery.sibling(of: context).existingObject(with: id).value(forKey: "title")
-        as? String == "promised")
+      #expect(
+        try SmallGallery.sibling(of: context).existingObject(with: id).value(forKey: "title")
+          as? String == "promised")
       // Asked for when the parent has it, and has not saved it.
       let passed = try scene.child.insert("Artwork", ["title": "passed"])
       try scene.child.save()
@@ -192,8 +193,9 @@ import Testing
       #expect(!passedID.isTemporaryID)
       try context.save()
       #expect(passed.objectID == passedID)
-      #expect(try scene.child.values(of: "title", "Artwork", sortedBy: "title")
-        == ["new", "passed", "promised"])
+      #expect(
+        try scene.child.values(of: "title", "Artwork", sortedBy: "title")
+          == ["new", "passed", "promised"])
     }
   }
 
@@ -251,8 +253,9 @@ import Testing
       try scene.context.save()
       child.refresh(new, mergeChanges: false)
       #expect(scene.coordinator.persistentStore(for: new.objectID) === scene.second)
-      #expect(try scene.sibling().values(of: "name", "Artist", sortedBy: "name")
-        == ["new", "x", "x"])
+      #expect(
+        try scene.sibling().values(of: "name", "Artist", sortedBy: "name")
+          == ["new", "x", "x"])
     }
   }
 }

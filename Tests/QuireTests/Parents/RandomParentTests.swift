@@ -38,7 +38,9 @@ private final class Walk {
 
   init(generations: Int) throws {
     var contexts = [try SmallGallery.context()]
-    while contexts.count < generations { contexts.append(contexts[contexts.count - 1].newChildContext()) }
+    while contexts.count < generations {
+      contexts.append(contexts[contexts.count - 1].newChildContext())
+    }
     self.contexts = contexts
   }
 
@@ -58,7 +60,8 @@ private final class Walk {
     for context in contexts.reversed() { try context.save() }
   }
 
-  private func objects(_ entity: String, _ context: ManagedObjectContext) throws -> [ManagedObject] {
+  private func objects(_ entity: String, _ context: ManagedObjectContext) throws -> [ManagedObject]
+  {
     let key = Walk.key[entity] ?? "name"
     var request = FetchRequest<ManagedObject>(entityName: entity)
     request.sortDescriptors = [FetchSortDescriptor(key: key)]

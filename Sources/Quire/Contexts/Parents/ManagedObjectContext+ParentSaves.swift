@@ -10,7 +10,9 @@ extension ManagedObjectContext {
     // What was there may have been dropped when objects were asked.
     guard hasChanges else { return false }
     let reports = try conflictsWithDeletions().map(\.report)
-    if !reports.isEmpty, mergePolicy.mergeType == .errorMergePolicyType { throw mergeError(reports) }
+    if !reports.isEmpty, mergePolicy.mergeType == .errorMergePolicyType {
+      throw mergeError(reports)
+    }
     undoRecording?.willCommit(save)
     try ParentSave(save: save, parent: parent).write()
     finishSave(save, to: parent)

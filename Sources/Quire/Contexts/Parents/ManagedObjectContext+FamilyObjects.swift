@@ -1,0 +1,88 @@
+import QuireModel
+import QuireStorage
+
+// Objects that no store has: one for each context of the family, all with one temporary reference.
+extension ManagedObjectContext {
+  /// The object with a temporary reference: one of this context's own, or one for its parent's.
+  final func familyObject(_ reference: Reference) throws -> ManagedObject? {
+    if let object = newObject(reference) { return object }
+    guard let parent, let coordinator = persistentStoreCoordinator,
+      let source = try parent.familyObject(reference), !source.isDeleted
+    else { return nil }
+    let identity = try source.session?.identity ?? parent.targetSession(of: source).identity
+    guard let session = session(with: identity),
+      let storage = session.entities.byIndex[source.binding.index]
+    else { return nil }
+    let object = coordinator.classes.makeObject(storage.binding)
+    object.reference = reference
+    object.storage = storage
+    object.session = session
+    object.context = self
+    enter(object)
+    if let place = parent.promisedPlaces.place(of: reference) {
+      promisedPlaces.promise(place.reference, to: reference, in: place.store)
+    }
+    return object
+  }
+
+  /// Where an object is now that had a temporary reference when it was read.
+  final func currentReference(_ reference: Reference) -> Reference {
+    formerPlace(of: reference)?.reference ?? reference
+  }
+
+  final func formerPlace(of reference: Reference) -> StorePlace? {
+    var context = self
+    while let parent = context.parent { context = parent }
+    return context.family?.formerReferences[reference]
+  }
+
+  /// The temporary reference that some context of the family has promised a place.
+  final func promisedReference(of place: Reference, in store: StoreIdentity) -> Reference? {
+    var context: ManagedObjectContext? = self
+    while let current = context {
+      if let reference = current.promisedPlaces.temporary(of: place, in: store) { return reference }
+      context = current.parent
+    }
+    return nil
+  }
+
+  /// The promise that some ancestor has made to an object.
+  final func inheritedPromise(of reference: Reference) -> StorePlace? {
+    var context = parent
+    while let current = context {
+      if let place = current.promisedPlaces.place(of: reference) { return place }
+      context = current.parent
+    }
+    return nil
+  }
+
+  /// What was promised here holds wherever the object is new.
+  final func passPromiseOn(_ place: StorePlace, of reference: Reference) {
+    var context = parent
+    while let current = context {
+      current.promisedPlaces.promise(place.reference, to: reference, in: place.store)
+      context = current.parent
+    }
+  }
+
+  /// From now on an object shows its permanent ID.
+  final func showPermanentID(of object: ManagedObject) {
+    guard family?.parent != nil else { return }
+    family?.shownReferences[ObjectIdentifier(object)] = nil
+    if object.reference.isTemporary, promisedPlaces.place(of: object.reference) == nil,
+      let place = inheritedPromise(of: object.reference)
+    {
+      promisedPlaces.promise(place.reference, to: object.reference, in: place.store)
+    }
+  }
+}
+
+extension ManagedObject {
+  /// The ID that an object of a child context shows still, though it has another.
+  final var formerID: ManagedObjectID? {
+    guard let reference = context?.family?.shownReferences[ObjectIdentifier(self)] else {
+      return nil
+    }
+    return ManagedObjectID(entity: entity, store: nil, key: reference.key)
+  }
+}

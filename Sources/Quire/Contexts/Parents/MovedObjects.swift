@@ -1,0 +1,61 @@
+import QuireModel
+
+/// An object that was saved for the first time, and where it is now.
+struct MovedObject {
+  let temporary: Reference
+  let place: StorePlace
+}
+
+extension ManagedObjectContext {
+  /// Where a save has put new objects, for the context's descendants.
+  final func movedObjects(_ parts: some Sequence<SaveOperation>) -> [MovedObject] {
+    guard let family else { return [] }
+    guard family.hasChildren else {
+      // Nobody has read a row that leads to an old place.
+      if !family.formerReferences.isEmpty { self.family?.formerReferences = [:] }
+      return []
+    }
+    return parts.flatMap { part in
+      part.inserted.lazy.filter { $0.object.reference.isTemporary }.map {
+        MovedObject(
+          temporary: $0.object.reference,
+          place: StorePlace(store: part.session.identity, reference: $0.reference))
+      }
+    }
+  }
+
+  /// Lets descendants know, so that all contexts name one object by one reference.
+  final func noteMovedObjects(_ moved: [MovedObject]) {
+    guard !moved.isEmpty else { return }
+    for object in moved { family?.formerReferences[object.temporary] = object.place }
+    for child in family?.livingChildren ?? [] { child.follow(moved) }
+  }
+
+  private func follow(_ moved: [MovedObject]) {
+    var places: [Reference: Reference] = [:]
+    for item in moved {
+      places[item.temporary] = item.place.reference
+      let isPromised = promisedPlaces.place(of: item.temporary) != nil
+      if isPromised { promisedPlaces.keep(item.temporary) }
+      guard let object = newObject(item.temporary), object.isPersistent,
+        let session = session(with: item.place.store),
+        let storage = session.entities.storage(of: item.place.reference)
+      else { continue }
+      unregister(object)
+      object.reference = item.place.reference
+      object.session = session
+      object.storage = storage
+      enter(object)
+      if !isPromised { family?.shownReferences[ObjectIdentifier(object)] = item.temporary }
+    }
+    for object in changes.inserted.objects + changes.updated.objects + changes.deleted.objects {
+      for slot in object.slots {
+        guard case .many(let pending) = slot, pending.removed.contains(where: \.isTemporary) else {
+          continue
+        }
+        pending.removed = Set(pending.removed.map { places[$0] ?? $0 })
+      }
+    }
+    for child in family?.livingChildren ?? [] { child.follow(moved) }
+  }
+}
