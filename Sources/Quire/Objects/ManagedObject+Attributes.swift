@@ -45,7 +45,7 @@ extension ManagedObject {
       let slot = try self.slot(for: key)
       guard isPersistent else { continue }
       switch binding.properties[slot] {
-      case .attribute: committed[key] = try storedValue(slot)?.plainValue
+      case .attribute: committed[key] = try plainAttribute(storedValue(slot), slot)
       case .relationship(let relationship) where relationship.isToMany:
         committed[key] = try plainMembers(
           storedMembers(slot).compactMap { try context?.object(at: $0) }, relationship)

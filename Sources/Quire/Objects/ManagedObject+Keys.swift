@@ -18,7 +18,7 @@ extension ManagedObject: KeyValueCoding {
   public final func value(forKey key: String) throws -> Any? {
     let slot = try slot(for: key)
     let trait = binding.traits[slot]
-    if trait.attributeType != nil { return try attribute(slot)?.plainValue }
+    if trait.attributeType != nil { return try plainAttribute(attribute(slot), slot) }
     if !trait.isToMany { return try one(slot) }
     switch binding.properties[slot] {
     case .attribute: return nil
@@ -60,6 +60,9 @@ extension ManagedObject: KeyValueCoding {
       if let number = value as? Int, Int16(exactly: number) != nil {
         return try setAttribute(slot, .integer(Int64(number)))
       }
+    case .transformable?:
+      let bytes = try flattened(value).map { try transformedAttribute($0, slot) }
+      return try setAttribute(slot, bytes)
     case nil where !trait.isToMany:
       if let object = value as? ManagedObject { return try setOne(slot, object) }
     default: break

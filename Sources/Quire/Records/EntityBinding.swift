@@ -45,6 +45,8 @@ final class EntityBinding: Sendable {
   let rules: [AttributeRule?]
   /// The slots of attributes that have a rule.
   let ruledSlots: [Int]
+  /// The transformers of transformable attributes, by slot, as far as they are registered.
+  let transformers: [Int: any ValueTransformer]
   /// The slots of typed properties.
   let accessors = SlotCache()
   /// The relationships that a store keeps.
@@ -54,7 +56,10 @@ final class EntityBinding: Sendable {
   private let names: NameTable
 
   /// - Parameter model: knows the inverses; an entity without one has none that count.
-  init(_ entity: EntityDescription, index: Int, in model: ManagedObjectModel? = nil) {
+  init(
+    _ entity: EntityDescription, index: Int, in model: ManagedObjectModel? = nil,
+    _ transformers: ValueTransformers = [:]
+  ) {
     self.entity = entity
     self.index = index
     let (attributes, relationships) = (entity.attributes, entity.relationships)
@@ -100,6 +105,12 @@ final class EntityBinding: Sendable {
     let rules = attributePlaces.map { AttributeRule(attributes[$0]) }
     self.rules = rules
     ruledSlots = rules.indices.filter { rules[$0] != nil }
+    var transformersBySlot: [Int: any ValueTransformer] = [:]
+    for (slot, place) in attributePlaces.enumerated()
+    where traits[slot].attributeType == .transformable {
+      transformersBySlot[slot] = attributes[place].valueTransformerName.flatMap { transformers[$0] }
+    }
+    self.transformers = transformersBySlot
   }
 
   func slot(named name: String) -> Int? { names[name] }
@@ -153,9 +164,11 @@ final class ModelBinding: Sendable {
   let hashBytes: [UInt8]
   private let names: NameTable
 
-  init(_ model: ManagedObjectModel) {
+  init(_ model: ManagedObjectModel, _ transformers: ValueTransformers = [:]) {
     self.model = model
-    entities = model.entities.enumerated().map { EntityBinding($1, index: $0, in: model) }
+    entities = model.entities.enumerated().map {
+      EntityBinding($1, index: $0, in: model, transformers)
+    }
     hashBytes = StoreSchema.hashBytes(of: model)
     names = NameTable(entities.map(\.entity.name))
   }
