@@ -84,6 +84,7 @@ final class SaveOperation {
     for item in inserted where item.object.isPersistent { try checkPlace(of: item.object, writer) }
     for object in watched where !object.hasChanges { try checkVersion(of: object, writer) }
     try throwIfOutdated()
+    let derived = try beginDerivedValues(writer)
     for index in inserted.indices {
       let storage = inserted[index].storage
       if inserted[index].object.isPersistent {
@@ -119,6 +120,7 @@ final class SaveOperation {
     }
     try writeOrders(writer)
     try throwIfOutdated()
+    try writeDerivedValues(derived)
     try writer.writeKeys()
   }
 }

@@ -186,7 +186,7 @@ extension ManagedObject {
 
   /// Whether a save has to write a slot.
   final func isChanged(_ slot: Int) -> Bool {
-    if binding.traits[slot].isTransient { return false }
+    if binding.traits[slot].isTransient || binding.traits[slot].isDerived { return false }
     return switch slots[slot] {
     case .unchanged: false
     case .value(let value): !isEqualToRow(value, slot)

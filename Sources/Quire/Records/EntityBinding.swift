@@ -28,6 +28,8 @@ final class EntityBinding: Sendable {
     var isOrdered = false
     /// Whether no more than this side of the relationship has to be right for a store to be.
     var isOneSided = true
+    /// Whether the store works the attribute out: what it is set to is never saved.
+    var isDerived = false
     /// Whether there are numbers of destinations that are not allowed.
     var limitsCount = false
   }
@@ -47,6 +49,8 @@ final class EntityBinding: Sendable {
   let ruledSlots: [Int]
   /// The transformers of transformable attributes, by slot, as far as they are registered.
   let transformers: [Int: any ValueTransformer]
+  /// How derived attributes are worked out, in the order of their slots.
+  let derivations: [Derivation]
   /// The slots of typed properties.
   let accessors = SlotCache()
   /// The relationships that a store keeps.
@@ -82,7 +86,8 @@ final class EntityBinding: Sendable {
       traits.append(
         Trait(
           attributeType: attributes[place].type, isToMany: false,
-          isTransient: attributes[place].isTransient))
+          isTransient: attributes[place].isTransient,
+          isDerived: attributes[place].isDerived))
       defaultValues.append(attributes[place].defaultValue)
       names.append(attributes[place].name)
     }
@@ -102,7 +107,10 @@ final class EntityBinding: Sendable {
     hasTransientProperties = traits.contains(where: \.isTransient)
     self.storedRelationshipSlots = storedRelationshipSlots
     self.names = NameTable(names)
-    let rules = attributePlaces.map { AttributeRule(attributes[$0]) }
+    // What is worked out when it is saved cannot be checked before.
+    let rules = attributePlaces.map {
+      attributes[$0].isDerived ? nil : AttributeRule(attributes[$0])
+    }
     self.rules = rules
     ruledSlots = rules.indices.filter { rules[$0] != nil }
     var transformersBySlot: [Int: any ValueTransformer] = [:]
@@ -111,6 +119,10 @@ final class EntityBinding: Sendable {
       transformersBySlot[slot] = attributes[place].valueTransformerName.flatMap { transformers[$0] }
     }
     self.transformers = transformersBySlot
+    derivations = attributePlaces.enumerated().compactMap { slot, place in
+      guard traits[slot].isDerived else { return nil }
+      return Derivation(attributes[place], slot: slot, of: entity)
+    }
   }
 
   func slot(named name: String) -> Int? { names[name] }
@@ -125,6 +137,10 @@ final class EntityBinding: Sendable {
   func relationship(_ slot: Int) -> RelationshipDescription {
     entity.relationships[relationshipPlaces[slot - entity.attributes.count]]
   }
+}
+
+extension AttributeDescription {
+  fileprivate var isDerived: Bool { derivationExpression != nil && !isTransient }
 }
 
 extension EntityBinding.Trait {

@@ -49,6 +49,8 @@ final class StoreEntities: Sendable {
   let byIndex: [EntityStorage?]
   /// By the entity's number in the store, which begin at 1 and have few gaps.
   private let byNumber: [EntityStorage?]
+  /// `nil` when the model has no derived attributes.
+  let derivations: DerivationPlan?
 
   init(_ model: ModelBinding, schema: StoreSchema, identity: StoreIdentity) throws {
     self.model = model.model
@@ -71,6 +73,7 @@ final class StoreEntities: Sendable {
     }
     self.byIndex = byIndex
     self.byNumber = byNumber
+    derivations = DerivationPlan(model.entities, model.model)
   }
 
   func storage(of reference: Reference) -> EntityStorage? {

@@ -11,6 +11,9 @@ final class StoreWriter {
   @exclusivity(unchecked) private var linkTrees: [UInt16: MutableIndexTree] = [:]
   @exclusivity(unchecked) private var keys: KeyCounters
 
+  /// Whether links may wait. What depends on them is then worked out in the end.
+  var defersLinks: Bool { deferred != nil }
+
   /// Where links wait that need not be in their trees yet.
   private let deferred: DeferredLinks?
 
@@ -86,6 +89,20 @@ final class StoreWriter {
       defer { withExtendedLifetime(scratch) {} }
       return try body(try RowReader(bytes, layout: storage.layout, scratch))
     }
+  }
+
+  /// The keys of some rows of an entity, in order.
+  func keys(of storage: EntityStorage, from first: Int64, limit: Int) throws -> [Int64] {
+    guard let tree = try existingRows(of: storage.stored) else { return [] }
+    var keys: [Int64] = []
+    var cursor = tree.cursor()
+    var isInside = try cursor.seek(to: first)
+    while isInside, keys.count < limit {
+      keys.append(try cursor.key)
+      isInside = try cursor.next()
+    }
+    withExtendedLifetime(cursor) {}
+    return keys
   }
 
   private func existingRows(of stored: StoredEntity) throws -> MutableRecordTree? {

@@ -96,6 +96,8 @@ package final class StoreBuilder {
   ///
   /// - Throws: also when somebody else has made a file of that name meanwhile.
   package func finish() throws {
+    // What an import brings along was right where it comes from; `now()` could not be told again.
+    try DerivedValues.writeAll(writer, onlyMissing: true)
     try writer.writeKeys()
     try writer.transaction.commit()
     isFinished = true
