@@ -102,6 +102,7 @@ open class ManagedObjectContext {
   final var formerVersions: [Reference: UInt32] = [:]
   private var unreportedError: (any Error)?
   final var announcedChanges = AnnouncedChanges()
+  final var fetchedLists = FetchedLists()
   /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
   final var deferredLinks: DeferredLinks?
 
@@ -254,6 +255,7 @@ extension ManagedObjectContext {
   }
 
   final func unregister(_ object: ManagedObject) {
+    fetchedLists.forget(object)
     guard let entry = register[object.reference],
       entry.toOpaque() == Unmanaged.passUnretained(object).toOpaque()
     else { return }
