@@ -34,10 +34,14 @@ extension SaveOperation {
     let version = isNew ? 1 : object.version + 1
     if let old = object.row {
       try old.withReader { reader in
-        try row.write(version: version) { try content(of: $0, object, storage, reader) }
+        try row.write(version: version) {
+          try writer.placing(content(of: $0, object, storage, reader), $0, storage)
+        }
       }
     } else {
-      try row.write(version: version) { try content(of: $0, object, storage, nil) }
+      try row.write(version: version) {
+        try writer.placing(content(of: $0, object, storage, nil), $0, storage)
+      }
     }
     try writer.putRow(row, at: reference, in: storage)
   }
@@ -60,7 +64,12 @@ extension SaveOperation {
       return try derivedContent(of: field, slot, object, old)
     }
     switch object.slots[slot] {
-    case .value(let value): return value.map(RowWriter.Field.value)
+    case .value(let value):
+      // Large values are not written again for having been set to what they are.
+      if let old, old.external(field) != nil, !object.isChanged(slot) {
+        return .copy(of: field, in: old)
+      }
+      return value.map(RowWriter.Field.value)
     case .one(let destination):
       return destination.flatMap { remains($0) ? .reference(finalReference($0)) : nil }
     case .many: return nil

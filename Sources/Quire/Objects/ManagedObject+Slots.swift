@@ -197,6 +197,12 @@ extension ManagedObject {
 
   private func isEqualToRow(_ value: AttributeValue?, _ slot: Int) -> Bool {
     do {
+      // What is large is not read to be compared with what is longer or shorter.
+      if let row, row.hasExternal, let field = storage?.fieldBySlot[slot], field >= 0,
+        let external = row.external(field), value?.binaryByteCount != external.byteCount
+      {
+        return false
+      }
       let stored = try storedValue(slot)
       guard let value, let stored else { return value == nil && stored == nil }
       return value.isIdentical(to: stored)
@@ -220,7 +226,22 @@ extension ManagedObject {
   /// The row's value of an attribute slot.
   final func storedValue(_ slot: Int) throws -> AttributeValue? {
     guard let row, let field = storage?.fieldBySlot[slot], field >= 0 else { return nil }
+    if row.hasExternal, let external = row.external(field) {
+      return try storedValue(external, field, row)
+    }
     return try row.value(field)
+  }
+
+  /// A value that is outside of the object's row. When another save has replaced it since the row
+  /// was read, the one that the row has now: the former is nowhere.
+  private func storedValue(
+    _ external: ExternalValue, _ field: Int, _ row: Row
+  ) throws -> AttributeValue? {
+    guard let view = try context?.currentView() else { return nil }
+    if let data = try view.data(of: external) {
+      return row.withReader { $0.externalValue(field, data) }
+    }
+    return try view.row(reference)?.value(field, in: view)
   }
 
   /// The row's destination of a to-one slot.
@@ -234,5 +255,15 @@ extension ManagedObject {
     guard let context, let link = storage?.link(slot) else { return [] }
     try context.settleLinks()
     return try context.currentView().members(of: reference, link)
+  }
+}
+
+extension AttributeValue {
+  /// The length of binary data.
+  fileprivate var binaryByteCount: Int? {
+    switch self {
+    case .binary(let data), .transformed(let data): data.count
+    default: nil
+    }
   }
 }

@@ -211,8 +211,8 @@ struct RowSubject: PathSubject {
     let field = storage.fieldBySlot[slot]
     guard field >= 0 else { return nil }
     return switch source {
-    case .borrowed(let reader): try reader.value(field)
-    case .kept(let row): try row.value(field)
+    case .borrowed(let reader): try reader.value(field, in: view)
+    case .kept(let row): try row.value(field, in: view)
     }
   }
 

@@ -110,7 +110,7 @@ final class DerivedValues {
       }
       let field = storage.fieldBySlot[derivation.slot]
       guard field >= 0 else { continue }
-      let present = try writer.withRow(reference) { try $0.value(field) } ?? nil
+      let present = try writer.withRow(reference) { try $0.value(field, in: writer) } ?? nil
       if let value, let present, value.isIdentical(to: present) { continue }
       if value == nil, present == nil { continue }
       values[field] = .some(value)
@@ -186,7 +186,8 @@ private final class DerivedSubject: KeyValueCoding {
     if trait.attributeType != nil {
       let field = storage.fieldBySlot[slot]
       guard field >= 0 else { return nil }
-      return (try values.writer.withRow(reference) { try $0.value(field) } ?? nil)?.plainValue
+      let writer = values.writer
+      return (try writer.withRow(reference) { try $0.value(field, in: writer) } ?? nil)?.plainValue
     }
     let subjects = try values.follow(key, from: reference)
       .filter { try values.writer.contains($0) }.map { DerivedSubject($0, values) }

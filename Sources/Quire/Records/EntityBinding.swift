@@ -30,6 +30,8 @@ final class EntityBinding: Sendable {
     var isOneSided = true
     /// Whether the store works the attribute out: what it is set to is never saved.
     var isDerived = false
+    /// Whether large values may be kept outside of their rows.
+    var isExternal = false
     /// Whether there are numbers of destinations that are not allowed.
     var limitsCount = false
   }
@@ -87,7 +89,8 @@ final class EntityBinding: Sendable {
         Trait(
           attributeType: attributes[place].type, isToMany: false,
           isTransient: attributes[place].isTransient,
-          isDerived: attributes[place].isDerived))
+          isDerived: attributes[place].isDerived,
+          isExternal: attributes[place].allowsExternalBinaryDataStorage))
       defaultValues.append(attributes[place].defaultValue)
       names.append(attributes[place].name)
     }

@@ -120,6 +120,9 @@ struct Row {
 
   var byteCount: Int { reader.bytes.count }
 
+  /// Whether the row has values outside of it.
+  var hasExternal: Bool { withExtendedLifetime(owner) { reader.hasExternal } }
+
   /// Where the bytes are: for who keeps the row.
   var start: UnsafeRawPointer? { reader.bytes.baseAddress }
 

@@ -9,13 +9,17 @@ import QuireStorage
 extension StoreSchema {
   /// The format of a store whose rows may have older layouts. On disk, for ever.
   static let formatWithOlderLayouts: UInt32 = 2
+  /// The format of a store with values outside of their rows; its rows may have older layouts, too.
+  /// On disk, for ever.
+  static let formatWithExternalData: UInt32 = 4
   private static let layoutsKey = "layouts"
 
   var hasOlderLayouts: Bool { entities.contains { $0.unfinished != nil } }
 
   /// What the store's format is, or is to be.
   var currentFormat: UInt32 {
-    hasOlderLayouts ? StoreSchema.formatWithOlderLayouts : StoreSchema.format
+    if hasExternalData { return StoreSchema.formatWithExternalData }
+    return hasOlderLayouts ? StoreSchema.formatWithOlderLayouts : StoreSchema.format
   }
 
   /// Writes format and older layouts, and nothing else of the schema.
@@ -52,12 +56,12 @@ extension StoreSchema {
   /// Adds what the schema says about older layouts to the entities read before.
   mutating func readLayouts(in tree: IndexTree, format: UInt32) throws {
     guard let value = try tree.value(for: Array(StoreSchema.layoutsKey.utf8)) else {
-      guard format == StoreSchema.format else {
+      guard format != StoreSchema.formatWithOlderLayouts else {
         throw StoreSchema.damaged("has format \(format) and no older layouts")
       }
       return
     }
-    guard format == StoreSchema.formatWithOlderLayouts else {
+    guard format != StoreSchema.format else {
       throw StoreSchema.damaged("has format \(format) and older layouts")
     }
     do {

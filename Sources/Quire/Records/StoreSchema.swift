@@ -30,6 +30,8 @@ struct StoreSchema: Sendable {
   var metadata: [String: MetadataValue]
   /// The last migrations, oldest first.
   var migrations: [MigrationRecord]
+  /// Whether there are values outside of rows.
+  var hasExternalData = false
 
   /// The schema of a new store.
   ///
@@ -186,6 +188,7 @@ extension StoreSchema {
     migrations = try StoreSchema.decodeMigrations(
       tree.value(for: Array(StoreSchema.migrationsKey.utf8)))
     metadata = try StoreSchema.metadata(in: tree)
+    hasExternalData = format >= StoreSchema.formatWithExternalData
     try readLayouts(in: tree, format: format)
   }
 
@@ -193,11 +196,11 @@ extension StoreSchema {
     guard let found = try tree.value(for: Array("format".utf8))?.integer(UInt32.self) else {
       throw damaged("has no format number")
     }
-    if found > formatWithOlderLayouts {
+    guard [format, formatWithOlderLayouts, formatWithExternalData].contains(found) else {
       throw PersistenceError(
         .persistentStoreOpen,
         "the store's objects have format \(found); this version reads up to "
-          + "\(formatWithOlderLayouts)")
+          + "\(formatWithExternalData)")
     }
     return found
   }

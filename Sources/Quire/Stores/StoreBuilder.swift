@@ -66,7 +66,7 @@ package final class StoreBuilder {
       if storage.layout.fields[field].kind == .reference {
         return try toOne[name].map { .reference(try self.reference($0)) }
       }
-      return attributes[name].map(RowWriter.Field.value)
+      return try writer.placing(attributes[name].map(RowWriter.Field.value), field, storage)
     }
     if try writer.putRow(row, at: try reference(object), in: storage) {
       throw PersistenceError(

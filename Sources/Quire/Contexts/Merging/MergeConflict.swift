@@ -99,7 +99,16 @@ extension Row {
       let field = storage.fieldBySlot[slot]
       guard field >= 0 else { continue }
       switch property {
-      case .attribute: values[property.name] = try value(field).map { .attribute($0) }
+      case .attribute:
+        if let external = external(field) {
+          // The value of an older state may be nowhere any more.
+          let data = try object.context?.currentView().data(of: external)
+          values[property.name] = data.map { data in
+            .attribute(withReader { $0.externalValue(field, data) })
+          }
+        } else {
+          values[property.name] = try value(field).map { .attribute($0) }
+        }
       case .relationship:
         guard let reference = reference(field),
           let entity = object.context?.store?.entities.storage(of: reference)?.binding.entity

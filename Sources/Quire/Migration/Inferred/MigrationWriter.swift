@@ -34,6 +34,7 @@ final class MigrationWriter {
   }
 
   func write() throws {
+    let hasExternalData = try draft.removeExternalData(snapshot, transaction)
     for link in draft.droppedLinks { try dropTree(link.tree) }
     for entity in draft.removed { try dropTree(entity.stored.rowTree) }
     let destinations = try writeLinks()
@@ -44,6 +45,8 @@ final class MigrationWriter {
     }
     for destination in destinations { try destination.end() }
     try writeKeyCounters()
+    var schema = schema
+    schema.hasExternalData = hasExternalData
     try schema.write(to: transaction, model: draft.model)
     try draft.writeDerivedValues(transaction, schema, identity: identity)
   }
