@@ -91,7 +91,7 @@ final class EntityBinding: Sendable {
           isTransient: attributes[place].isTransient,
           isDerived: attributes[place].isDerived,
           isExternal: attributes[place].allowsExternalBinaryDataStorage))
-      defaultValues.append(attributes[place].defaultValue)
+      defaultValues.append(attributes[place].initialValue)
       names.append(attributes[place].name)
     }
     var storedRelationshipSlots: [Int] = []

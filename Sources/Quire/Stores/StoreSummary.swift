@@ -17,7 +17,7 @@ public struct StoreSummary: Sendable {
   /// The store's UUID.
   public let identifier: UUID
   /// The number of the format of rows, links and schema: 1, or 2 while a deferred migration is not
-  /// finished.
+  /// finished, or 4 while there are values outside of rows.
   public let objectFormat: Int
   /// The name of the model's version, when the model had named versions.
   public let versionName: String?
