@@ -58,6 +58,14 @@ struct Derivation: Sendable {
   }
 }
 
+extension EntityDescription {
+  var hasDerivedAttributes: Bool {
+    let attributes = attributes
+    // By places, since descriptions are large: a loop over them would copy each.
+    return attributes.indices.contains { attributes[$0].derivationExpression != nil }
+  }
+}
+
 /// All that has to be known of derived attributes to keep them right: whose values depend on what.
 struct DerivationPlan: Sendable {
   /// Something that derived values of other objects are made of.

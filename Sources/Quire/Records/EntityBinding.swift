@@ -193,4 +193,6 @@ final class ModelBinding: Sendable {
   }
 
   func entity(named name: String) -> EntityBinding? { names[name].map { entities[$0] } }
+
+  var hasDerivations: Bool { entities.contains { !$0.derivations.isEmpty } }
 }

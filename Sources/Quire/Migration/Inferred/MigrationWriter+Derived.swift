@@ -8,8 +8,10 @@ extension MigrationDraft {
   func writeDerivedValues(
     _ transaction: WriteTransaction, _ schema: StoreSchema, identity: StoreIdentity
   ) throws {
+    // Most models have none, and finding that out is not worth a binding.
+    guard model.entities.indices.contains(where: { model.entities[$0].hasDerivedAttributes })
+    else { return }
     let binding = ModelBinding(model)
-    guard binding.entities.contains(where: { !$0.derivations.isEmpty }) else { return }
     let changes = Dictionary(
       uniqueKeysWithValues: entities.map { ($0.destination.name, $0.change) })
     let entities = try StoreEntities(binding, schema: schema, identity: identity)
