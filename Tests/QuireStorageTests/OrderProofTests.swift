@@ -38,7 +38,7 @@ struct OrderProofTests {
     try store.close()
     let disk = disk
     let left = Mutex<[String: [UInt8]]>([:])
-    disk.before(.logFolder) { left.withLock { $0 = disk.disk.files } }
+    disk.before(.logCreation) { left.withLock { $0 = disk.disk.files } }
     try Proof.put(try open(), 0..<40, 2)
     let files = left.withLock { $0 }
     #expect(files["store-log"] != nil)

@@ -106,6 +106,7 @@ open class ManagedObjectContext {
   final var undoRecording: UndoRecording?
   private var unreportedError: (any Error)?
   final var announcedChanges = AnnouncedChanges()
+  final var fetchedLists = FetchedLists()
   /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
   final var deferredLinks: DeferredLinks?
 
@@ -200,6 +201,7 @@ extension ManagedObjectContext {
 
   final func unregister(_ object: ManagedObject) {
     if family != nil { family?.shownReferences[ObjectIdentifier(object)] = nil }
+    fetchedLists.forget(object)
     if let session = object.session {
       session.unregister(object)
     } else {

@@ -90,6 +90,7 @@ final class SaveOperation {
       try checkVersion(of: object, writer)
     }
     try throwIfOutdated()
+    let derived = try beginDerivedValues(writer)
     for index in inserted.indices {
       let storage = inserted[index].storage
       if inserted[index].object.isPersistent {
@@ -125,6 +126,7 @@ final class SaveOperation {
     }
     try writeOrders(writer)
     try throwIfOutdated()
+    try writeDerivedValues(derived)
     try writer.writeKeys()
   }
 }

@@ -54,6 +54,8 @@ final class StoreEntities: Sendable {
   let byIndex: [EntityStorage?]
   /// By the entity's number in the store, which begin at 1 and have few gaps.
   private let byNumber: [EntityStorage?]
+  /// `nil` when the model has no derived attributes.
+  let derivations: DerivationPlan?
 
   /// - Parameter configuration: `nil` for all entities of the model.
   init(
@@ -84,6 +86,7 @@ final class StoreEntities: Sendable {
     }
     self.byIndex = byIndex
     self.byNumber = byNumber
+    derivations = DerivationPlan(model.entities, model.model)
   }
 
   func storage(of reference: Reference) -> EntityStorage? {
@@ -137,6 +140,9 @@ struct Row {
 
   /// Whether the row was made of an object of a parent context, with changes that no store has.
   var isEncoded: Bool { owner is EncodedRow }
+
+  /// Whether the row has values outside of it.
+  var hasExternal: Bool { withExtendedLifetime(owner) { reader.hasExternal } }
 
   /// Where the bytes are: for who keeps the row.
   var start: UnsafeRawPointer? { reader.bytes.baseAddress }

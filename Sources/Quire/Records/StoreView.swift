@@ -1,6 +1,12 @@
 import QuireModel
 import QuireStorage
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// One state of a store, read as rows and links.
 ///
 /// Finding a tree by name costs a search in the catalog; a view does it once for each tree.
@@ -12,6 +18,7 @@ final class StoreView {
   // Private, and no call leads back here while they change.
   @exclusivity(unchecked) private var rowTrees: [RecordTree??]
   @exclusivity(unchecked) private var linkTrees: [UInt16: LinkReader?] = [:]
+  @exclusivity(unchecked) private var externalTree: RecordTree??
 
   init(_ entities: StoreEntities, _ snapshot: Snapshot, _ parentRows: ParentRows? = nil) {
     self.entities = entities
@@ -58,5 +65,14 @@ final class StoreView {
   func members(of reference: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
     if let parentRows { return try parentRows.members(of: reference, link) }
     return try links(link)?.members(of: reference.key) ?? []
+  }
+}
+
+extension StoreView: ExternalValues {
+  func data(of value: ExternalValue) throws -> Data? {
+    // The parent may have gone on to another state of the store.
+    if let parentRows { return try parentRows.data(of: value) }
+    if externalTree == nil { externalTree = .some(try snapshot.recordTree(ExternalValue.tree)) }
+    return try externalTree??.value(for: value.number)?.data
   }
 }

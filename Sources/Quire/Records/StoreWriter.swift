@@ -11,6 +11,12 @@ final class StoreWriter {
   @exclusivity(unchecked) private var linkTrees: [UInt16: MutableIndexTree] = [:]
   @exclusivity(unchecked) private var keys: KeyCounters
 
+  /// Whether links may wait. What depends on them is then worked out in the end.
+  var defersLinks: Bool { deferred != nil }
+
+  /// Values that are kept outside of rows.
+  let external: ExternalDataWriter
+
   /// Where links wait that need not be in their trees yet.
   private let deferred: DeferredLinks?
 
@@ -22,6 +28,7 @@ final class StoreWriter {
     self.entities = entities
     keys = KeyCounters(transaction)
     self.deferred = deferred
+    external = ExternalDataWriter(transaction)
   }
 
   // MARK: Rows
@@ -34,12 +41,14 @@ final class StoreWriter {
   /// - Returns: whether there was one.
   @discardableResult
   func putRow(_ row: RowWriter, at reference: Reference, in storage: EntityStorage) throws -> Bool {
+    try removeExternal(at: reference, in: storage, keeping: row.externalValues)
     let rows = try rows(of: storage.stored)
     return try row.withBytes { try rows.put($0, for: reference.key) }
   }
 
   /// Removes the row of an object, if there is one.
   func removeRow(at reference: Reference, in storage: EntityStorage) throws {
+    try removeExternal(at: reference, in: storage)
     _ = try rows(of: storage.stored).remove(reference.key)
   }
 
@@ -88,6 +97,20 @@ final class StoreWriter {
     }
   }
 
+  /// The keys of some rows of an entity, in order.
+  func keys(of storage: EntityStorage, from first: Int64, limit: Int) throws -> [Int64] {
+    guard let tree = try existingRows(of: storage.stored) else { return [] }
+    var keys: [Int64] = []
+    var cursor = tree.cursor()
+    var isInside = try cursor.seek(to: first)
+    while isInside, keys.count < limit {
+      keys.append(try cursor.key)
+      isInside = try cursor.next()
+    }
+    withExtendedLifetime(cursor) {}
+    return keys
+  }
+
   private func existingRows(of stored: StoredEntity) throws -> MutableRecordTree? {
     if let tree = openRows(stored.number) { return tree }
     guard let tree = try transaction.mutableRecordTree(stored.rowTree) else { return nil }
@@ -106,7 +129,10 @@ final class StoreWriter {
   func lastKey(in space: UInt16) throws -> Int64 { try keys.last(in: space) }
 
   /// Writes the key counters that changed; to be called before the transaction commits.
-  func writeKeys() throws { try keys.write() }
+  func writeKeys() throws {
+    try external.finish()
+    try keys.write()
+  }
 
   // MARK: Links
 

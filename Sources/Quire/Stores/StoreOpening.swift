@@ -136,10 +136,20 @@ struct StoreOpening {
     let name = model.hasNamedVersions ? model.currentVersion.name : nil
     let archive = ModelArchive.encode(model.current)
     if try StoreSchema.hasModel(archive, versionName: name, in: snapshot) { return }
+    let former = binding.hasDerivations ? try StoreSchema.model(in: snapshot) : nil
     try pages.write { transaction in
       // Somebody may have migrated it meanwhile; opening will find that out.
       guard try StoreSchema.matches(hashBytes, in: transaction) else { return }
       try StoreSchema.putModel(archive, versionName: name, in: transaction)
+      guard let former, let schema = try StoreSchema(from: transaction) else { return }
+      let entities = try StoreEntities(
+        binding, schema: schema, identity: pages.identity, configuration: subset)
+      // No version hash counts the expressions either.
+      try DerivedValues.writeAll(StoreWriter(transaction, entities)) { entity, derivation in
+        former.entity(named: entity.entity.name)?
+          .attribute(named: derivation.attribute.name)?.derivationExpression
+          != derivation.attribute.derivationExpression
+      }
     }
   }
 

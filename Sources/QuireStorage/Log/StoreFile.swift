@@ -183,6 +183,15 @@ final class StoreFile: @unchecked Sendable {
     var next = meta.begun(checksum)
     next.sequence += 1
     do throws(StorageError) {
+      // The log's name, and that of the store: until it is on disk, a crash may bring back a file
+      // that had the name before, and the log must not seem to go on from that.
+      if durability != .none {
+        try fileSystem.syncFolder(of: StoreFile.logPath(of: path), for: .logFolder)
+      }
+    } catch {
+      throw Failure(error)
+    }
+    do throws(StorageError) {
       try created.begin(with: record, identity: identity)
     } catch {
       guard case .noSpaceLeft = error else { throw .unknown(error) }
@@ -194,10 +203,7 @@ final class StoreFile: @unchecked Sendable {
       throw .aborted(error)
     }
     do throws(StorageError) {
-      if durability != .none {
-        try created.sync(for: .logCreation)
-        try fileSystem.syncFolder(of: StoreFile.logPath(of: path), for: .logFolder)
-      }
+      if durability != .none { try created.sync(for: .logCreation) }
     } catch {
       throw .unknown(error)
     }

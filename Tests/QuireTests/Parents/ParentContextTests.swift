@@ -202,4 +202,21 @@ import Testing
       #expect(try child.values(of: "name", "Artist") == ["saved"])
     }
   }
+
+  @MainActor @Test func `a child of the main actor's context is one of the main actor`() throws {
+    let container = PersistentContainer(
+      name: "gallery", managedObjectModel: SmallGallery.model, classes: SmallGallery.classes)
+    try container.loadPersistentStore(at: nil)
+    let child = ManagedObjectContext(parent: container.viewContext)
+    #expect(child.concurrencyType == .mainQueueConcurrencyType)
+    try child.insert("Artist", ["name": "a"])
+    try child.save()
+    #expect(try container.viewContext.values(of: "name", "Artist") == ["a"])
+    // As in Core Data: made first, and given its parent then.
+    let other = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    other.parent = container.viewContext
+    #expect(try other.values(of: "name", "Artist") == ["a"])
+    other.parent = nil
+    #expect(try other.values(of: "name", "Artist").isEmpty)
+  }
 }

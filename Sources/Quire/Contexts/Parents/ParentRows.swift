@@ -1,6 +1,12 @@
 import QuireModel
 import QuireStorage
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// What a child context sees of its parent in one store: in front of the store's rows stand the
 /// parent's objects, with their unsaved changes.
 ///
@@ -50,6 +56,11 @@ final class ParentRows {
     return try source.currentView().members(of: reference, link).filter {
       !(source.registered($0)?.isDeleted ?? false)
     }
+  }
+
+  /// A value that lies outside of its row.
+  func data(of value: ExternalValue) throws -> Data? {
+    try source.currentView().data(of: value)
   }
 
   /// Whether the parent knows the object by more than its place.
