@@ -126,6 +126,7 @@ extension ManagedObjectContext {
       told.append((part, part.savedChanges(view.snapshot.commitNumber)))
     }
     noteMovedObjects(moved)
+    noteReplacedRows(outcome.parts)
     for (part, saved) in told {
       for observer in observers { observer.didSave(saved) }
       guard isTold, part.store.hub.isListened else { continue }

@@ -200,7 +200,7 @@ extension ManagedObjectContext {
   final func unregisterNew(_ object: ManagedObject) { newObjects.removeEntry(of: object) }
 
   final func unregister(_ object: ManagedObject) {
-    if family != nil { family?.shownReferences[ObjectIdentifier(object)] = nil }
+    if family != nil { family?.forget(object) }
     fetchedLists.forget(object)
     if let session = object.session {
       session.unregister(object)

@@ -213,9 +213,44 @@ import Testing
       own.name = "here"
       try child.save()
       #expect { try root.save() } throws: { code(of: $0) == .managedObjectMerge }
+      root.rollback()
       root.mergePolicy = .mergeByPropertyObjectTrump
+      child.refresh(own, mergeChanges: false)
+      #expect(own.name == "there")
+      // An object that only has to be as it was read.
+      child.detectConflicts(for: own)
+      try child.insert("Artist", ["name": "rests on the other"])
+      scene.artist.born = 9
+      try context.save()
+      try child.save()
+      root.mergePolicy = .error
+      #expect { try root.save() } throws: { code(of: $0) == .managedObjectMerge }
+      root.rollback()
+      root.mergePolicy = .mergeByPropertyObjectTrump
+      own.name = "here"
+      try child.save()
       try root.save()
       #expect(try scene.stored("name") == ["here"])
+    }
+  }
+
+  @Test(arguments: GotchaHome.allCases)
+  func `what the parent has saved itself since the child read it is no conflict`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withContext { context in
+      let id = try Scene(context).artist.objectID
+      let root = SmallGallery.sibling(of: context)
+      let child = ManagedObjectContext(parent: root)
+      let own = try #require(try child.existingObject(with: id) as? Artist)
+      // Nobody holds the parent's object before and after.
+      try root.existingObject(with: id).setValue(5, forKey: "born")
+      try root.save()
+      own.name = "child's"
+      try child.save()
+      try root.save()
+      #expect(try SmallGallery.sibling(of: root).values(of: "born", "Artist") == ["5"])
+      #expect(own.born == 5)
     }
   }
 

@@ -29,6 +29,70 @@ import Testing
     #expect(found == expected)
     #expect(try Walk.lines(of: family.contexts[2]) == expected)
   }
+
+  @Test(arguments: 1...60)
+  func `whatever parent and children do at once, the store's relationships have two sides`(
+    _ seed: UInt64
+  ) throws {
+    var random = SeededGenerator(seed: seed)
+    let walk = try Walk(generations: 3)
+    let sibling = walk.contexts[0].newChildContext()
+    let contexts = walk.contexts + [sibling]
+    for context in contexts.dropFirst() { context.mergePolicy = .mergeByPropertyObjectTrump }
+    sibling.automaticallyMergesChangesFromParent = seed % 2 == 0
+    for number in 0..<80 {
+      guard let context = contexts.randomElement(using: &random) else { continue }
+      switch random.next() % 12 {
+      case 0, 1: try context.saveOrRollBack()
+      case 2: context.refreshAllObjects()
+      case 3:
+        if let object = context.registeredObjects.min(by: { $0.objectID.key < $1.objectID.key }) {
+          context.refresh(object, mergeChanges: false)
+        }
+      default: try Walk.change(number, random.next(), in: context)
+      }
+      // What this context shows agrees with itself, when it has read nothing but the present state.
+      if context === contexts[0] { try context.expectTwoSides() }
+    }
+    for context in contexts.reversed() { try context.saveOrRollBack() }
+    let fresh = SmallGallery.sibling(of: contexts[0])
+    try fresh.expectTwoSides()
+    #expect(try StoreFacts(fresh).findings == [])
+    for context in contexts { context.reset() }
+    #expect(try Walk.lines(of: contexts[2]) == Walk.lines(of: fresh))
+  }
+}
+
+extension ManagedObjectContext {
+  fileprivate func saveOrRollBack() throws {
+    do {
+      try save()
+    } catch let error as PersistenceError where (1550...1700).contains(error.code.rawValue) {
+      rollback()
+    }
+  }
+
+  /// Where one leads, one is led back from.
+  fileprivate func expectTwoSides() throws {
+    func destinations(_ value: Any?) -> [ManagedObject] {
+      switch value {
+      case let one as ManagedObject: return [one]
+      case let many as Set<ManagedObject>: return Array(many)
+      case let list as [ManagedObject]: return list
+      default: return []
+      }
+    }
+    for entity in ["Artist", "Artwork", "Tag", "Show"] {
+      for object in try fetch(FetchRequest<ManagedObject>(entityName: entity)) {
+        for relationship in object.entity.relationships {
+          guard let inverse = relationship.inverse else { continue }
+          for other in destinations(try object.value(forKey: relationship.name)) {
+            #expect(try destinations(other.value(forKey: inverse)).contains(object))
+          }
+        }
+      }
+    }
+  }
 }
 
 /// The objects of one store, changed in one of several generations of contexts at a time.
@@ -60,7 +124,8 @@ private final class Walk {
     for context in contexts.reversed() { try context.save() }
   }
 
-  private func objects(_ entity: String, _ context: ManagedObjectContext) throws -> [ManagedObject]
+  private static func objects(_ entity: String, _ context: ManagedObjectContext) throws
+    -> [ManagedObject]
   {
     let key = Walk.key[entity] ?? "name"
     var request = FetchRequest<ManagedObject>(entityName: entity)
@@ -71,8 +136,11 @@ private final class Walk {
   static let key = ["Artist": "name", "Artwork": "title", "Tag": "word", "Show": "name"]
 
   func perform(_ number: Int, _ step: UInt64, in generation: Int) throws {
+    try Walk.change(number, step, in: contexts[generation])
+  }
+
+  static func change(_ number: Int, _ step: UInt64, in context: ManagedObjectContext) throws {
     var random = SeededGenerator(seed: step)
-    let context = contexts[generation]
     func any(_ entity: String) throws -> ManagedObject? {
       try objects(entity, context).randomElement(using: &random)
     }

@@ -7,6 +7,7 @@ extension ManagedObjectContext {
   ///
   /// For changes that rest on what another object says. Holds until a save that writes, a
   /// ``rollback()`` or a ``reset()``; an object whose row was never read has nothing to compare.
+  /// A save to a parent lets the parent compare it.
   public final func detectConflicts(for object: ManagedObject) {
     guard object.context === self, object.isPersistent else { return }
     watched.insert(object)

@@ -126,7 +126,7 @@ extension ManagedObjectContext {
 // MARK: - One merge
 
 /// Where something was saved, and whether an object was inserted there.
-private struct MergedPlace {
+struct MergedPlace {
   let session: StoreSession
   let reference: Reference
   let isInsertion: Bool
@@ -180,14 +180,6 @@ extension ManagedObjectContext {
     } catch {
       report(error)
     }
-  }
-
-  private func tellChildren(of places: [MergedPlace]) {
-    tellChildren(
-      Dictionary(
-        places.map {
-          (StorePlace(store: $0.session.identity, reference: $0.reference), $0.isInsertion)
-        }, uniquingKeysWith: { $0 || $1 }))
   }
 
   /// The object's row is gone, by somebody else's doing. That wins over what was changed here.

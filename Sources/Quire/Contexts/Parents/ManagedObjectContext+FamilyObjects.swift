@@ -68,6 +68,7 @@ extension ManagedObjectContext {
   /// From now on an object shows its permanent ID.
   final func showPermanentID(of object: ManagedObject) {
     guard family?.parent != nil else { return }
+    noteRefreshed(object)
     family?.shownReferences[ObjectIdentifier(object)] = nil
     if object.reference.isTemporary, promisedPlaces.place(of: object.reference) == nil,
       let place = inheritedPromise(of: object.reference)

@@ -64,6 +64,7 @@ extension ManagedObjectContext {
     undoRecording?.manager.endEvent()
     for part in save.parts {
       part.session.formerVersions = [:]
+      for object in part.touched { noteRefreshed(object) }
       part.settle(try? part.session.currentView())
     }
     notice.completeIDs()
@@ -95,6 +96,15 @@ extension ManagedObjectContext {
       for object in part.deleted { note(object.reference) }
     }
     tellChildren(places, except: saving)
+  }
+
+  /// Tells them what was merged here.
+  final func tellChildren(of places: [MergedPlace]) {
+    tellChildren(
+      Dictionary(
+        places.map {
+          (StorePlace(store: $0.session.identity, reference: $0.reference), $0.isInsertion)
+        }, uniquingKeysWith: { $0 || $1 }))
   }
 
   final func tellChildren(

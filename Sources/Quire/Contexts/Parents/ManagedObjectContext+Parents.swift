@@ -13,6 +13,9 @@ struct ContextFamily {
   var formerReferences: [Reference: StorePlace] = [:]
   /// The temporary references that objects of a child go on to show as their IDs.
   var shownReferences: [ObjectIdentifier: Reference] = [:]
+  /// Objects of a child that show what an ancestor has saved over by itself since: of that the
+  /// ancestor's save is not to be told as of a conflict.
+  var outdated: Set<ObjectIdentifier> = []
   /// What the parent has saved or taken from its other children, and this child has not merged.
   var waiting: [StorePlace: Bool] = [:]
 
@@ -22,6 +25,11 @@ struct ContextFamily {
   mutating func add(_ child: ManagedObjectContext) {
     children.removeAll { $0.context == nil }
     children.append(Child(context: child))
+  }
+
+  mutating func forget(_ object: ManagedObject) {
+    if !shownReferences.isEmpty { shownReferences[ObjectIdentifier(object)] = nil }
+    if !outdated.isEmpty { outdated.remove(ObjectIdentifier(object)) }
   }
 
   mutating func remove(_ child: ManagedObjectContext) {
@@ -119,6 +127,7 @@ extension ManagedObjectContext {
   /// Nothing that was read is left, and nothing of it has to be kept.
   final func forgetFamily() {
     family?.shownReferences = [:]
+    family?.outdated = []
     family?.waiting = [:]
   }
 }

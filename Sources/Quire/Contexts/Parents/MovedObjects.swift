@@ -59,3 +59,31 @@ extension ManagedObjectContext {
     for child in family?.livingChildren ?? [] { child.follow(moved) }
   }
 }
+
+// MARK: - Rows that are written over
+
+extension ManagedObjectContext {
+  /// Lets descendants know which rows this context's own save has replaced.
+  final func noteReplacedRows(_ parts: some Sequence<SaveOperation>) {
+    guard let family, family.hasChildren else { return }
+    let places = parts.flatMap { part in
+      part.touched.map { StorePlace(store: part.session.identity, reference: $0.reference) }
+    }
+    for child in family.livingChildren { child.noteOutdated(places) }
+  }
+
+  private func noteOutdated(_ places: [StorePlace]) {
+    for place in places {
+      if let object = session(with: place.store)?.registered(place.reference), object.row != nil {
+        family?.outdated.insert(ObjectIdentifier(object))
+      }
+    }
+    for child in family?.livingChildren ?? [] { child.noteOutdated(places) }
+  }
+
+  /// An object of a child is about to read what its parent has now.
+  final func noteRefreshed(_ object: ManagedObject) {
+    guard let family, !family.outdated.isEmpty else { return }
+    self.family?.outdated.remove(ObjectIdentifier(object))
+  }
+}

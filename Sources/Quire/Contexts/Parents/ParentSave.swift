@@ -19,6 +19,7 @@ struct ParentSave {
     parent.processPendingChanges()
     let checkpoint = ContextCheckpoint(parent)
     do {
+      try watch()
       for part in save.parts { for item in part.inserted { try insert(item.object, part) } }
       for part in save.parts {
         for update in part.updated { try putAttributes(of: update, part) }
@@ -61,6 +62,16 @@ struct ParentSave {
     guard let session = parent.session(with: store) else { return nil }
     if let object = session.registered(reference) { return object.isDeleted ? nil : object }
     return try session.currentView().contains(reference) ? session.object(at: reference) : nil
+  }
+
+  /// The parent compares what the child was asked to.
+  private func watch() throws {
+    guard let context = save.parts.first?.session.context else { return }
+    for object in context.watched where !object.hasChanges {
+      guard let counterpart = try partner(of: object) else { continue }
+      rest(counterpart, on: object)
+      parent.detectConflicts(for: counterpart)
+    }
   }
 
   // MARK: New objects
@@ -129,7 +140,10 @@ struct ParentSave {
 
   /// What a change was made to is what the parent compares with the store.
   private func rest(_ counterpart: ManagedObject, on object: ManagedObject) {
-    if counterpart.isFault, let row = object.row, !row.isEncoded { counterpart.fulfil(with: row) }
+    guard counterpart.isFault, let row = object.row, !row.isEncoded,
+      object.context?.family?.outdated.contains(ObjectIdentifier(object)) != true
+    else { return }
+    counterpart.fulfil(with: row)
   }
 
   private func putAttributes(of update: SaveOperation.Update, _ part: SaveOperation) throws {
