@@ -8,23 +8,26 @@ import QuireStorage
 /// order serve rows and objects, so that it makes no difference where an object is found.
 struct FetchExecution {
   /// The paths of one concrete entity.
-  private struct Target {
+  struct Target {
     let storage: EntityStorage
     let predicatePaths: [FetchPath]
     let sortPaths: [FetchPath]
   }
 
-  private let view: StoreView
-  private let evaluator: PredicateEvaluator?
+  let view: StoreView
+  let evaluator: PredicateEvaluator?
   private let sortDescriptors: [FetchSortDescriptor]
   private let limit: Int
   private let offset: Int
-  private var targets: [Target?]
+  var targets: [Target?]
   private let pending: [ManagedObject]
   /// The objects that stand for rows, with their unsaved changes.
-  private let changed: [Reference: ManagedObject]
+  let changed: [Reference: ManagedObject]
   /// Whether a path leads from a row to another, for which a changed object may stand.
-  private let followsChanges: Bool
+  let followsChanges: Bool
+  private let predicate: FetchPredicate?
+  private let entityName: String
+  private let model: ModelBinding
 
   init<Result>(
     _ request: FetchRequest<Result>, in context: ManagedObjectContext, _ view: StoreView
@@ -47,6 +50,9 @@ struct FetchExecution {
       )
     }
     self.view = view
+    self.model = model
+    predicate = request.predicate
+    entityName = binding.entity.name
     limit = request.fetchLimit
     offset = request.fetchOffset
     sortDescriptors = request.sortDescriptors
@@ -103,7 +109,7 @@ struct FetchExecution {
       for target in targets.compactMap({ $0 }) { count += try view.count(of: target.storage) }
     } else {
       var counting = MatchCount()
-      try visitMatches(&counting)
+      try visitMatches(&counting, try plan(capacity: .max))
       count = counting.count
     }
     count = max(0, count - offset)
@@ -113,17 +119,33 @@ struct FetchExecution {
   /// The matches in the order of the request, offset and limit applied.
   func matches() throws -> [FetchMatch] {
     // Rows come in order, so that without sort keys and changes the first ones are the result.
-    let (end, isTooMany) = offset.addingReportingOverflow(limit)
     var list = MatchList(
-      sortDescriptors, isOrdered: sortDescriptors.isEmpty && pending.isEmpty,
-      capacity: limit == 0 || isTooMany ? .max : end)
-    try visitMatches(&list)
+      sortDescriptors, isOrdered: sortDescriptors.isEmpty && pending.isEmpty, capacity: capacity)
+    try visitMatches(&list, try plan(capacity: capacity))
     var matches = list.sorted()
     if offset > 0 { matches.removeFirst(min(offset, matches.count)) }
     return matches
   }
 
-  private func visitMatches(_ visitor: inout some MatchVisitor) throws {
+  /// How many matches are wanted, those before the offset among them.
+  private var capacity: Int {
+    let (end, isTooMany) = offset.addingReportingOverflow(limit)
+    return limit == 0 || isTooMany ? .max : end
+  }
+
+  /// How rows are found.
+  ///
+  /// - Parameter capacity: how many matches are enough, in the order of the request.
+  private func plan(capacity: Int) throws -> FetchPlan {
+    let planning = FetchPlanning(
+      targets: targets.compactMap { $0?.storage }, entityName: entityName, predicate: predicate,
+      sortDescriptors: sortDescriptors, capacity: capacity, model: model, view: view)
+    return try planning.plan()
+  }
+
+  func plan() throws -> FetchPlan { try plan(capacity: capacity) }
+
+  private func visitMatches(_ visitor: inout some MatchVisitor, _ plan: FetchPlan) throws {
     for object in pending {
       guard let target = targets[object.binding.index] else { continue }
       let subject = PendingSubject(source: .object(object), view: view, changed: changed)
@@ -132,61 +154,23 @@ struct FetchExecution {
         subject, at: object.reference, sortedBy: target.sortPaths, object, row: { nil })
       if !goesOn { return }
     }
+    switch plan.access {
+    case .scan: break
+    case .candidates(let references, let source):
+      return try visitCandidates(references, mustExist: source.isIndex, &visitor)
+    case .walk(let walk):
+      // A walk that is given up has not happened.
+      var copy = visitor
+      if try visitRows(on: walk, &copy) {
+        visitor = copy
+        return
+      }
+    }
     let numbered = targets.compactMap { $0 }.sorted {
       $0.storage.stored.number < $1.storage.stored.number
     }
     for target in numbered {
       if try !visitRows(of: target, &visitor) { return }
-    }
-  }
-
-  private func isMatch(_ subject: some PathSubject, _ target: Target) throws -> Bool {
-    guard let evaluator else { return true }
-    do {
-      return try evaluator.evaluate(PathsOfSubject(subject: subject, paths: target.predicatePaths))
-    } catch let error as FetchPredicateError {
-      throw PersistenceError(error)
-    }
-  }
-
-  private func visitRows(
-    of target: Target, _ visitor: inout some MatchVisitor
-  ) throws -> Bool {
-    guard let tree = try view.rows(of: target.storage) else { return true }
-    let number = target.storage.stored.number
-    let layout = target.storage.layout
-    let scratch = RowScratch()
-    defer { withExtendedLifetime(scratch) {} }
-    var cursor = tree.cursor()
-    var isInside = try cursor.first()
-    while isInside {
-      let reference = Reference(entity: number, key: try cursor.key)
-      if changed.isEmpty || changed[reference] == nil {
-        let row = RowSubject(
-          reference: reference,
-          source: .borrowed(try RowReader(try cursor.valueBytes, layout: layout, scratch)),
-          storage: target.storage, view: view)
-        let goesOn =
-          followsChanges
-          ? try visit(
-            PendingSubject(source: .row(row), view: view, changed: changed), at: reference, cursor,
-            target, &visitor)
-          : try visit(row, at: reference, cursor, target, &visitor)
-        if !goesOn { return false }
-      }
-      isInside = try cursor.next()
-    }
-    return true
-  }
-
-  @inline(__always)
-  private func visit(
-    _ subject: some PathSubject, at reference: Reference, _ cursor: RecordCursor, _ target: Target,
-    _ visitor: inout some MatchVisitor
-  ) throws -> Bool {
-    guard try isMatch(subject, target) else { return true }
-    return try visitor.visit(subject, at: reference, sortedBy: target.sortPaths, nil) {
-      try Row(try cursor.storedValue(), layout: target.storage.layout)
     }
   }
 }
@@ -200,7 +184,8 @@ extension ManagedObjectContext {
   ///   `Result`; ``PersistenceError/Code/invalidExpression`` when the predicate has no answer for
   ///   an object, such as a division by zero; errors that properties had to keep back; what the
   ///   engine throws.
-  /// - Complexity: O(*n*) in the objects of the entity, O(*n* log *n*) when sorted.
+  /// - Complexity: O(*n*) in the objects of the entity, O(*n* log *n*) when sorted; O(*m* log *n*)
+  ///   in those that an index finds, or that have one of the objects which the predicate names.
   public final func fetch<Result: ManagedObject>(_ request: FetchRequest<Result>) throws -> [Result]
   {
     settlePendingChanges()
@@ -220,6 +205,14 @@ extension ManagedObjectContext {
       }
       return result
     }
+  }
+
+  /// How ``fetch(_:)`` would find the rows of a request.
+  package final func plan<Result: ManagedObject>(
+    for request: FetchRequest<Result>
+  ) throws -> FetchPlan {
+    settlePendingChanges()
+    return try FetchExecution(request, in: self, try latestView()).plan()
   }
 
   /// How many objects ``fetch(_:)`` would return.

@@ -45,6 +45,8 @@ final class StoreEntities: Sendable {
   let schema: StoreSchema
   /// What the schema says about where rows and links lie.
   let schemaBytes: [UInt8]
+  /// The indexes that the store had when it was opened.
+  let indexes: StoreIndexes
   /// By the entity's index in the model; `nil` for abstract entities.
   let byIndex: [EntityStorage?]
   /// By the entity's number in the store, which begin at 1 and have few gaps.
@@ -71,11 +73,15 @@ final class StoreEntities: Sendable {
     }
     self.byIndex = byIndex
     self.byNumber = byNumber
+    indexes = try StoreIndexes(schema.indexes, schema.indexBytes) { number in
+      Int(number) < byNumber.count ? byNumber[Int(number)] : nil
+    }
   }
 
-  func storage(of reference: Reference) -> EntityStorage? {
-    let number = Int(reference.entity)
-    return number < byNumber.count ? byNumber[number] : nil
+  func storage(of reference: Reference) -> EntityStorage? { storage(number: reference.entity) }
+
+  func storage(number: UInt16) -> EntityStorage? {
+    Int(number) < byNumber.count ? byNumber[Int(number)] : nil
   }
 
   private let isRetiredFlag = Atomic(false)

@@ -5,9 +5,9 @@ import QuireStorage
 ///
 /// A store with such rows has an object format of its own, so that a version of Quire that knows
 /// nothing of older layouts refuses the store instead of half its rows. When the last of them is
-/// rewritten, the store has the first format again, byte for byte.
+/// rewritten, the store has the format again that it would have had without, byte for byte.
 extension StoreSchema {
-  /// The format of a store whose rows may have older layouts. On disk, for ever.
+  /// The format of a store without indexes whose rows may have older layouts. On disk, for ever.
   static let formatWithOlderLayouts: UInt32 = 2
   private static let layoutsKey = "layouts"
 
@@ -15,14 +15,19 @@ extension StoreSchema {
 
   /// What the store's format is, or is to be.
   var currentFormat: UInt32 {
-    hasOlderLayouts ? StoreSchema.formatWithOlderLayouts : StoreSchema.format
+    if !indexes.isEmpty { return StoreSchema.formatWithIndexes }
+    return hasOlderLayouts ? StoreSchema.formatWithOlderLayouts : StoreSchema.format
+  }
+
+  func writeFormat(to tree: MutableIndexTree) throws {
+    var format = ByteWriter()
+    format.append(currentFormat)
+    try tree.put(format.bytes, for: Array("format".utf8))
   }
 
   /// Writes format and older layouts, and nothing else of the schema.
   func writeLayouts(to tree: MutableIndexTree) throws {
-    var format = ByteWriter()
-    format.append(currentFormat)
-    try tree.put(format.bytes, for: Array("format".utf8))
+    try writeFormat(to: tree)
     let key = Array(StoreSchema.layoutsKey.utf8)
     if hasOlderLayouts {
       try tree.put(encodedLayouts(), for: key)
@@ -52,12 +57,12 @@ extension StoreSchema {
   /// Adds what the schema says about older layouts to the entities read before.
   mutating func readLayouts(in tree: IndexTree, format: UInt32) throws {
     guard let value = try tree.value(for: Array(StoreSchema.layoutsKey.utf8)) else {
-      guard format == StoreSchema.format else {
+      guard format != StoreSchema.formatWithOlderLayouts else {
         throw StoreSchema.damaged("has format \(format) and no older layouts")
       }
       return
     }
-    guard format == StoreSchema.formatWithOlderLayouts else {
+    guard format != StoreSchema.format else {
       throw StoreSchema.damaged("has format \(format) and older layouts")
     }
     do {

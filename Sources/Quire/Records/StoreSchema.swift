@@ -17,14 +17,17 @@ struct StoreSchema: Sendable {
   static let tree = "schema"
   /// The tree of key counters: key space number to the last key given, u64.
   static let keysTree = "keys"
-  /// The format of rows, links and schema that this version writes, but while a deferred migration
-  /// is not finished. On disk, for ever.
+  /// The format of rows, links and schema that this version writes, unless the store has indexes or
+  /// a deferred migration is not finished. On disk, for ever.
   static let format: UInt32 = 1
 
   var entities: [StoredEntity]
   /// The highest numbers ever given in this store.
   var lastEntityNumber: UInt16
   var lastLinkNumber: UInt16
+  var lastIndexNumber: UInt16 = 0
+  /// The indexes whose trees the store has.
+  var indexes: [StoredIndex] = []
   var versionName: String?
   /// The user's.
   var metadata: [String: MetadataValue]
@@ -33,8 +36,12 @@ struct StoreSchema: Sendable {
 
   /// The schema of a new store.
   ///
+  /// - Parameter hasIndexes: whether it has the model's indexes from the beginning; whoever writes
+  ///   many rows makes them in the end.
   /// - Throws: when the model has more entities or relationships than a store can number.
-  init(for model: ManagedObjectModel, versionName: String?) throws(PersistenceError) {
+  init(
+    for model: ManagedObjectModel, versionName: String?, hasIndexes: Bool = true
+  ) throws(PersistenceError) {
     entities = []
     lastEntityNumber = 0
     lastLinkNumber = 0
@@ -54,6 +61,12 @@ struct StoreSchema: Sendable {
       }
       entities.append(stored)
     }
+    if hasIndexes { _ = try takeIndexes(of: model) }
+  }
+
+  mutating func takeIndexNumber() throws(PersistenceError) -> UInt16 {
+    try StoreSchema.count(&lastIndexNumber, "indexes")
+    return lastIndexNumber
   }
 
   mutating func takeEntityNumber() throws(PersistenceError) -> UInt16 {
@@ -91,6 +104,7 @@ extension StoreSchema {
       ?? transaction.createIndexTree(StoreSchema.tree)
     try tree.removeAll()
     try writeLayouts(to: tree)
+    if let indexBytes { try tree.put(indexBytes, for: StoreSchema.indexesKey) }
     try tree.put(ModelArchive.encode(model), for: Array("model".utf8))
     try tree.put(StoreSchema.hashBytes(of: model), for: Array("hashes".utf8))
     if let versionName { try tree.put(Array(versionName.utf8), for: Array("version".utf8)) }
@@ -187,17 +201,18 @@ extension StoreSchema {
       tree.value(for: Array(StoreSchema.migrationsKey.utf8)))
     metadata = try StoreSchema.metadata(in: tree)
     try readLayouts(in: tree, format: format)
+    try readIndexes(in: tree, format: format)
   }
 
   private static func checkedFormat(in tree: IndexTree) throws -> UInt32 {
     guard let found = try tree.value(for: Array("format".utf8))?.integer(UInt32.self) else {
       throw damaged("has no format number")
     }
-    if found > formatWithOlderLayouts {
+    if found > formatWithIndexes {
       throw PersistenceError(
         .persistentStoreOpen,
         "the store's objects have format \(found); this version reads up to "
-          + "\(formatWithOlderLayouts)")
+          + "\(formatWithIndexes)")
     }
     return found
   }

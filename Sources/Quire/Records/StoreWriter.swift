@@ -10,6 +10,8 @@ final class StoreWriter {
   @exclusivity(unchecked) private var rowTrees: [MutableRecordTree?] = []
   @exclusivity(unchecked) private var linkTrees: [UInt16: MutableIndexTree] = [:]
   @exclusivity(unchecked) private var keys: KeyCounters
+  /// What keeps indexes up, once it was asked for; there is none where the store has no index.
+  @exclusivity(unchecked) private var upkeep: IndexUpkeep??
 
   /// Where links wait that need not be in their trees yet.
   private let deferred: DeferredLinks?
@@ -35,12 +37,26 @@ final class StoreWriter {
   @discardableResult
   func putRow(_ row: RowWriter, at reference: Reference, in storage: EntityStorage) throws -> Bool {
     let rows = try rows(of: storage.stored)
+    if let upkeep = try indexUpkeep() {
+      return try row.withBytes { try upkeep.put($0, at: reference, storage, in: rows) }
+    }
     return try row.withBytes { try rows.put($0, for: reference.key) }
   }
 
   /// Removes the row of an object, if there is one.
   func removeRow(at reference: Reference, in storage: EntityStorage) throws {
-    _ = try rows(of: storage.stored).remove(reference.key)
+    let rows = try rows(of: storage.stored)
+    if let upkeep = try indexUpkeep() {
+      return try upkeep.remove(at: reference, storage, in: rows)
+    }
+    _ = try rows.remove(reference.key)
+  }
+
+  private func indexUpkeep() throws -> IndexUpkeep? {
+    if let upkeep { return upkeep }
+    let upkeep = try IndexUpkeep(transaction, entities)
+    self.upkeep = .some(upkeep)
+    return upkeep
   }
 
   private func rows(of stored: StoredEntity) throws -> MutableRecordTree {

@@ -97,6 +97,7 @@ package final class StoreBuilder {
   /// - Throws: also when somebody else has made a file of that name meanwhile.
   package func finish() throws {
     try writer.writeKeys()
+    try StoreSchema.exchangeIndexes(for: part.binding, in: writer.transaction)
     try writer.transaction.commit()
     isFinished = true
     try part.publish()

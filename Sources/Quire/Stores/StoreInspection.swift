@@ -15,7 +15,7 @@ import QuireStorage
 /// - Complexity: O(bytes of the store), and O(log *n*) for each reference.
 public struct StoreInspection: Sendable {
   /// What makes the store unsound. Empty in a sound one.
-  public private(set) var findings: [String] = []
+  public internal(set) var findings: [String] = []
   /// What is legal and yet worth knowing, such as a required attribute without a value.
   public private(set) var notes: [String] = []
   public private(set) var objectCount = 0
@@ -60,6 +60,7 @@ public struct StoreInspection: Sendable {
       try inspectRows(storage, view)
       for link in storage.stored.links { try inspectLinks(link, of: storage, view) }
     }
+    for index in schema.indexes { try inspectIndex(index, view) }
   }
 
   // MARK: Schema
@@ -70,6 +71,7 @@ public struct StoreInspection: Sendable {
       known.insert(entity.rowTree)
       for link in entity.links { known.insert(link.tree) }
     }
+    for index in schema.indexes { known.insert(index.tree) }
     for tree in try snapshot.treeNames() where !known.contains(tree.name) {
       findings.append("the tree \(tree.name) belongs to nothing")
     }
