@@ -22,10 +22,11 @@ extension ManagedObjectContext {
   /// - Throws: validation errors (codes 1550 to 1700);
   ///   ``PersistenceError/Code/managedObjectMerge`` when an object to write was changed or deleted
   ///   by another save since it was read here, with the conflicts, unless the policy resolves them,
-  ///   or what the policy throws; ``PersistenceError/Code/persistentStoreSave`` when the engine
-  ///   cannot write, with its error; ``PersistenceError/Code/managedObjectContextLocking`` when
-  ///   objects do not stop changing; ``PersistenceError/Code/managedObjectContextRecursiveSave``
-  ///   when one of them saves itself.
+  ///   or what the policy throws; ``PersistenceError/Code/managedObjectConstraintMerge`` when two
+  ///   objects would have values that a uniqueness constraint forbids, in the same way;
+  ///   ``PersistenceError/Code/persistentStoreSave`` when the engine cannot write, with its error;
+  ///   ``PersistenceError/Code/managedObjectContextLocking`` when objects do not stop changing;
+  ///   ``PersistenceError/Code/managedObjectContextRecursiveSave`` when one of them saves itself.
   public final func save() throws {
     try write(asking: true)
   }
@@ -71,7 +72,7 @@ extension ManagedObjectContext {
       let view = try write(save, in: beginWrite(to: store), of: store, settling: settling)
       isEventOver = true
       finish(save, view, isTold: asking, hub)
-    } catch is SaveOperation.Outdated {
+    } catch let error where error is SaveOperation.Outdated || error is SaveOperation.Duplicates {
       if let merged = try commitMerged(save, to: store) {
         isEventOver = true
         finish(merged.save, merged.view, isTold: asking, hub)

@@ -52,6 +52,13 @@ final class StoreWriter {
     _ = try rows.remove(reference.key)
   }
 
+  /// Whether two objects have values that a constraint wants to be unique, among those that were
+  /// written.
+  func hasDuplicates() throws -> Bool {
+    guard case .some(let upkeep?) = upkeep else { return false }
+    return try upkeep.hasDuplicates(entities)
+  }
+
   private func indexUpkeep() throws -> IndexUpkeep? {
     if let upkeep { return upkeep }
     let upkeep = try IndexUpkeep(transaction, entities)

@@ -10,6 +10,20 @@ extension StoreInspection {
       guard let storage = view.entities.storage(number: number) else { continue }
       keyCount += try inspectKeys(of: EntityIndex(index, storage), storage, tree, view)
     }
+    if index.kind == .unique, let tree {
+      var search = DuplicateSearch(index, view.snapshot, view.entities)
+      var last: [UInt8]?
+      var entries = tree.entries()
+      while try entries.next() {
+        let key = Array(try entries.key)
+        if let last, let (first, second) = try search.duplicates(last, key) {
+          findings.append(
+            "\(search.name(of: first)) and \(search.name(of: second)) have the same \(index.name), "
+              + "which is unique in \(index.entityName)")
+        }
+        last = key
+      }
+    }
     if let tree, tree.count > keyCount {
       findings.append(
         "the index \(index.title) has \(tree.count) keys, \(tree.count - keyCount) of which belong "

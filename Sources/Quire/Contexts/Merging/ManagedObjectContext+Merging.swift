@@ -36,6 +36,7 @@ extension ManagedObjectContext {
       merge = nil
       checkpoint?.restore(self)
       if error is SaveOperation.Outdated { throw mergeError([]) }
+      if error is SaveOperation.Duplicates { throw constraintError([]) }
       throw error
     }
   }
@@ -57,11 +58,22 @@ extension ManagedObjectContext {
         try resolve(latest)
         try throwUnreported()
       }
+      let duplicates = try remainingConstraintConflicts()
+      if !duplicates.isEmpty {
+        try resolve(duplicates)
+        try throwUnreported()
+      }
       guard hasChanges else { return nil }
       let merged = try prepareSave(to: store, without: told)
       merged.forEachObject { told.insert($0) }
       guard hasChanges else { return nil }
-      if try remainingConflicts().isEmpty { return merged }
+      if try remainingConflicts().isEmpty {
+        let left = try remainingConstraintConflicts()
+        if left.isEmpty { return merged }
+        if left.map(\.report) == duplicates.map(\.report) {
+          throw constraintError(left.map(\.report))
+        }
+      }
     }
     throw mergeError(latest.map(\.report))
   }
@@ -71,6 +83,22 @@ extension ManagedObjectContext {
     let store = try requiredStore()
     let newest = try storage { () throws(StorageError) in try store.pages.snapshot() }
     return try conflicts(against: StoreView(store.entities, newest))
+  }
+
+  private func remainingConstraintConflicts() throws -> [ConstraintConflict] {
+    let store = try requiredStore()
+    let newest = try storage { () throws(StorageError) in try store.pages.snapshot() }
+    return try constraintConflicts(against: StoreView(store.entities, newest))
+  }
+
+  private func resolve(_ conflicts: [ConstraintConflict]) throws {
+    // What is read from now on is what the values are compared with.
+    view = nil
+    _ = try newestView()
+    try mergePolicy.resolve(constraintConflicts: conflicts)
+    processPendingChanges()
+    let left = try remainingConstraintConflicts().map(\.report)
+    if left == conflicts.map(\.report) { throw constraintError(left) }
   }
 
   private func resolve(_ conflicts: [MergeConflict]) throws {

@@ -81,7 +81,7 @@ extension MergeConflict {
 }
 
 extension Row {
-  fileprivate func conflictValues(
+  func conflictValues(
     _ object: ManagedObject
   ) throws -> [String: MergeConflict.Value] {
     guard let storage = object.storage else { return [:] }

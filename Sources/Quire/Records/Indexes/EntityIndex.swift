@@ -57,6 +57,13 @@ final class EntityIndex: Sendable {
     }
   }
 
+  /// The values of a row's constraint as bytes that are equal for equal values.
+  func wholeKey(of row: RowReader) throws(RowError) -> [UInt8] {
+    var writer = IndexKeyWriter.unlimited
+    try appendElements(of: row, to: &writer)
+    return writer.bytes
+  }
+
   /// Whether every element has a value in the row.
   func hasAllValues(_ row: RowReader) throws(RowError) -> Bool {
     for source in sources {
@@ -64,15 +71,6 @@ final class EntityIndex: Sendable {
       if !source.path.isEmpty, try value(source, row) == nil { return false }
     }
     return true
-  }
-
-  /// What the row holds for each element; a reference is `nil` here.
-  func values(of row: RowReader) throws(RowError) -> [AttributeValue?] {
-    var values: [AttributeValue?] = []
-    for source in sources {
-      values.append(source.kind == .reference ? nil : try value(source, row))
-    }
-    return values
   }
 
   private func value(_ source: Source, _ row: RowReader) throws(RowError) -> AttributeValue? {

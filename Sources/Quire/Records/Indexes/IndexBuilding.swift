@@ -21,13 +21,18 @@ struct IndexBuilding {
   }
 
   /// Makes the tree of an index, which has none.
+  ///
+  /// - Throws: ``PersistenceError/Code/migrationConstraintViolation`` when two objects have the
+  ///   values of a constraint.
   func build(_ index: StoredIndex) throws {
     let sorter = KeySorter(transaction, index.tree + "/run")
     for number in index.entities {
       guard let storage = entities.storage(number: number) else { continue }
       try addKeys(of: EntityIndex(index, storage), storage, to: sorter)
     }
-    try sorter.build(index.tree)
+    guard index.kind == .unique else { return try sorter.build(index.tree) }
+    var group = DuplicateSearch(index, transaction, entities)
+    try sorter.build(index.tree) { try group.compare($0, $1) }
   }
 
   private func addKeys(

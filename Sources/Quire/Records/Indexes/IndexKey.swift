@@ -36,8 +36,17 @@ struct IndexKeyWriter {
   private(set) var bytes: [UInt8] = []
   /// Whether the key does not say all of the values.
   private(set) var isCut = false
+  private let byteLimit: Int
 
-  init() { bytes.reserveCapacity(64) }
+  init() {
+    byteLimit = IndexKeyWriter.byteLimit
+    bytes.reserveCapacity(64)
+  }
+
+  /// A writer of keys that are compared with each other and never cut: equal keys are equal values.
+  static var unlimited: IndexKeyWriter { IndexKeyWriter(byteLimit: .max / 2) }
+
+  private init(byteLimit: Int) { self.byteLimit = byteLimit }
 
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
@@ -46,7 +55,7 @@ struct IndexKeyWriter {
 
   /// Whether another element can follow; notes that there is none if it cannot.
   mutating func hasRoom() -> Bool {
-    if !isCut, IndexKeyWriter.byteLimit - bytes.count < IndexKeyWriter.minimumRoom { isCut = true }
+    if !isCut, byteLimit - bytes.count < IndexKeyWriter.minimumRoom { isCut = true }
     return !isCut
   }
 
@@ -189,7 +198,7 @@ struct IndexKeyWriter {
 
   /// - Returns: whether there was room for all of it.
   private mutating func appendContent(_ content: UnsafeRawBufferPointer) -> Bool {
-    let room = IndexKeyWriter.byteLimit - 2 - bytes.count
+    let room = byteLimit - 2 - bytes.count
     if content.count <= room, !content.contains(0) {
       bytes.append(contentsOf: content)
       return true
@@ -266,6 +275,18 @@ package enum IndexKey {
       place += 2
     }
     return key.count
+  }
+
+  /// Whether each element of a key has a value, as far as the key says.
+  static func hasAllValues(_ elements: [StoredIndex.Element], in key: [UInt8]) -> Bool {
+    let valuesEnd = key.count - referenceByteCount
+    var place = 0
+    for element in elements where place < valuesEnd {
+      let tag = key[place] ^ (element.isAscending ? 0 : 255)
+      if tag == IndexKeyWriter.Tag.absent { return false }
+      place = end(of: element, from: place, in: key)
+    }
+    return true
   }
 
   /// The first bytes that are after everything that begins with these; `nil` when nothing is.

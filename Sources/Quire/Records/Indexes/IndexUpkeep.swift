@@ -18,6 +18,14 @@ final class IndexUpkeep {
   @exclusivity(unchecked) private var oldKeys: [IndexKeyWriter] = []
   @exclusivity(unchecked) private var newKeys: [IndexKeyWriter] = []
   private let scratch = RowScratch()
+  /// The keys of constraints that came.
+  @exclusivity(unchecked) private var unchecked: [UniqueKey] = []
+
+  private struct UniqueKey {
+    let index: EntityIndex
+    let key: [UInt8]
+    let isCut: Bool
+  }
 
   /// - Returns: `nil` when the store has no indexes.
   init?(_ transaction: WriteTransaction, _ entities: StoreEntities) throws {
@@ -40,9 +48,17 @@ final class IndexUpkeep {
     let isThere = try readKeys(at: reference, items, storage, in: rows)
     try makeKeys(of: RowReader(row, layout: storage.layout), reference, items, &newKeys)
     try rows.put(row, for: reference.key)
-    for (place, item) in items.enumerated() where oldKeys[place].bytes != newKeys[place].bytes {
-      try remove(oldKeys[place], from: item.index.stored)
-      try insert(newKeys[place], into: item.index.stored)
+    for (place, item) in items.enumerated() {
+      let isChanged = oldKeys[place].bytes != newKeys[place].bytes
+      if isChanged {
+        try remove(oldKeys[place], from: item.index.stored)
+        try insert(newKeys[place], into: item.index.stored)
+      }
+      // Behind the end of a key that is cut another value may stand than before.
+      if item.index.stored.kind == .unique, isChanged || newKeys[place].isCut {
+        unchecked.append(
+          UniqueKey(index: item.index, key: newKeys[place].bytes, isCut: newKeys[place].isCut))
+      }
     }
     return isThere
   }
@@ -97,6 +113,51 @@ final class IndexUpkeep {
       try item.index.appendElements(of: row, to: &keys[place])
       keys[place].append(reference)
     }
+  }
+
+  // MARK: Constraints
+
+  /// Whether two objects have the values of one constraint, among those whose values came: to be
+  /// asked when all rows are written, as what is there twice meanwhile may not be in the end.
+  func hasDuplicates(_ entities: StoreEntities) throws -> Bool {
+    defer { unchecked = [] }
+    for unique in unchecked where try isDuplicate(unique, entities) { return true }
+    return false
+  }
+
+  private func isDuplicate(_ unique: UniqueKey, _ entities: StoreEntities) throws -> Bool {
+    let index = unique.index.stored
+    guard IndexKey.hasAllValues(index.elements, in: unique.key),
+      let tree = try existingTree(of: index)
+    else { return false }
+    let values = Array(unique.key.dropLast(IndexKey.referenceByteCount))
+    var keys: [[UInt8]] = []
+    var entries = tree.entries(withPrefix: values)
+    while try entries.next() { keys.append(Array(try entries.key)) }
+    // The row may have changed again, or be gone.
+    guard keys.count > 1, keys.contains(unique.key) else { return false }
+    if !unique.isCut { return true }
+    var wholeKeys: Set<[UInt8]> = []
+    for key in keys {
+      guard let whole = try wholeKey(key, index, entities) else { continue }
+      if !wholeKeys.insert(whole).inserted { return true }
+    }
+    return false
+  }
+
+  /// - Returns: `nil` when a value is absent, which no constraint minds.
+  private func wholeKey(
+    _ key: [UInt8], _ index: StoredIndex, _ entities: StoreEntities
+  ) throws -> [UInt8]? {
+    guard let reference = key.withUnsafeBytes({ IndexKey.reference(of: $0) }),
+      let storage = entities.storage(of: reference),
+      let item = try items(of: storage).first(where: { $0.index.stored.number == index.number })
+    else { return nil }
+    let rows = try transaction.recordTree(storage.stored.rowTree)
+    return try rows?.withValue(for: reference.key) { bytes -> [UInt8]? in
+      let row = try RowReader(bytes, layout: storage.layout, scratch)
+      return try item.index.hasAllValues(row) ? try item.index.wholeKey(of: row) : nil
+    } ?? nil
   }
 
   // MARK: Trees

@@ -38,31 +38,40 @@ final class KeySorter {
   }
 
   /// Makes a tree of the keys, which nothing may be added to afterwards; none when there is no key.
-  func build(_ treeName: String) throws {
+  ///
+  /// - Parameter check: gets two keys that follow each other, for all of them.
+  func build(_ treeName: String, _ check: (([UInt8], [UInt8]) throws -> Void)? = nil) throws {
     guard !runNames.isEmpty else {
-      if !keys.isEmpty { try buildSorted(treeName) }
+      if !keys.isEmpty { try buildSorted(treeName, check) }
       return
     }
     if !keys.isEmpty { try spill() }
-    try merge(into: treeName)
+    try merge(into: treeName, check)
     for run in runNames { try transaction.dropTree(run) }
   }
 
   private func spill() throws {
     let run = "\(name)/\(runNames.count)"
-    try buildSorted(run)
+    try buildSorted(run, nil)
     runNames.append(run)
     bytes.removeAll(keepingCapacity: true)
     keys.removeAll(keepingCapacity: true)
   }
 
-  private func buildSorted(_ treeName: String) throws {
+  private func buildSorted(
+    _ treeName: String, _ check: (([UInt8], [UInt8]) throws -> Void)?
+  ) throws {
     try bytes.withUnsafeBytes { bytes in
       func key(_ place: Place) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: bytes[place.start..<place.end])
       }
       keys.sort {
         $0.head != $1.head ? $0.head < $1.head : KeyOrder.isLess(key($0), key($1))
+      }
+      if let check {
+        for (one, next) in zip(keys, keys.dropFirst()) {
+          try check(Array(key(one)), Array(key(next)))
+        }
       }
       try transaction.buildIndexTree(treeName) { builder in
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -71,14 +80,19 @@ final class KeySorter {
     }
   }
 
-  private func merge(into treeName: String) throws {
+  private func merge(
+    into treeName: String, _ check: (([UInt8], [UInt8]) throws -> Void)?
+  ) throws {
     var runs = try runNames.compactMap { try transaction.indexTree($0)?.entries() }
     var heads: [[UInt8]?] = []
     for place in runs.indices {
       heads.append(try runs[place].next() ? Array(try runs[place].key) : nil)
     }
+    var last: [UInt8]?
     try transaction.buildIndexTree(treeName) { builder in
       while let least = KeySorter.least(heads), let head = heads[least] {
+        if let check, let last { try check(last, head) }
+        last = head
         try builder.append([], for: head)
         heads[least] = try runs[least].next() ? Array(try runs[least].key) : nil
       }

@@ -50,12 +50,13 @@ extension StoredIndex {
   /// Left out are indexes for which no key can be made: with an expression or with spatial
   /// elements, with a composite or a transformable attribute as a whole, and partial ones whose
   /// predicate asks for more than attributes of the object itself. Fetches do without them, as if
-  /// they were not there.
+  /// they were not there. A constraint of values without keys is not enforced.
   static func wanted(
     by model: ManagedObjectModel, numbers: [String: UInt16]
   ) -> [StoredIndex] {
     var wanted: [StoredIndex] = []
-    for entity in model.entities where !entity.declaration.indexes.isEmpty {
+    for entity in model.entities
+    where !entity.declaration.indexes.isEmpty || !entity.declaration.uniquenessConstraints.isEmpty {
       let covered = model.family(of: entity).compactMap { numbers[$0.name] }.sorted()
       guard !covered.isEmpty else { continue }
       for index in entity.declaration.indexes {
@@ -67,6 +68,14 @@ extension StoredIndex {
           StoredIndex(
             kind: .fetch, entityName: entity.name, name: index.name, elements: elements,
             predicate: index.partialIndexPredicate, entities: covered))
+      }
+      for paths in entity.declaration.uniquenessConstraints {
+        let elements = paths.compactMap { Element($0, of: entity, isAscending: true) }
+        guard elements.count == paths.count, !elements.isEmpty else { continue }
+        wanted.append(
+          StoredIndex(
+            kind: .unique, entityName: entity.name, name: paths.joined(separator: ","),
+            elements: elements, entities: covered))
       }
     }
     return wanted
