@@ -76,6 +76,8 @@ extension PersistenceError.Code {
   public static let persistentStoreInvalidType = Self(rawValue: 134000)
   public static let persistentStoreTypeMismatch = Self(rawValue: 134010)
   public static let persistentStoreSave = Self(rawValue: 134030)
+  /// A save that is durable in some of its stores, and not in others.
+  public static let persistentStoreIncompleteSave = Self(rawValue: 134040)
   public static let coreData = Self(rawValue: 134060)
   public static let persistentStoreOperation = Self(rawValue: 134070)
   public static let persistentStoreOpen = Self(rawValue: 134080)

@@ -193,8 +193,11 @@ final class StoreCore: @unchecked Sendable {
       try editor.cutTrailingFreePages()
       try editor.stampPages()
       let touched = editor.touchedPages()
-      try log(editor, touched)
-      if storage?.durability == .full { syncing = storage?.log }
+      if try log(editor, touched) {
+        commits.noteDurable(space.commit)
+      } else if storage?.durability == .full {
+        syncing = storage?.log
+      }
       publish(space, touched, isDurable: syncing == nil)
       checkpointIfWorthwhile()
       updateLogByteCount()
@@ -203,8 +206,9 @@ final class StoreCore: @unchecked Sendable {
     return space.commit
   }
 
-  private func log(_ editor: PageEditor, _ touched: [PageID]) throws(StorageError) {
-    guard let storage else { return }
+  /// - Returns: whether the commit is durable already.
+  private func log(_ editor: PageEditor, _ touched: [PageID]) throws(StorageError) -> Bool {
+    guard let storage else { return false }
     do throws(StoreFile.Failure) {
       if editor.hasDirectPages, storage.durability != .none {
         do throws(StorageError) {
@@ -223,7 +227,9 @@ final class StoreCore: @unchecked Sendable {
           editor.space, touched: touched, cleanBases: bases,
           durableThrough: commits.durableCommit)
       }
-      try storage.append(record, to: log)
+      let isDurable = try storage.append(record, to: log)
+      if let cause = storage.metaFailure { poison(cause) }
+      return isDurable
     } catch {
       switch error {
       case .aborted(let cause): throw cause

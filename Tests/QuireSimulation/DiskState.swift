@@ -67,10 +67,18 @@ package struct DiskState: Sendable {
       pending.append(operation)
       return
     }
-    // A write makes its whole pages dirty again, so what was forsaken in them goes with it.
-    let start = offset & ~4095
-    let range = start..<min((offset + bytes.count + 4095) & ~4095, contents[node].byteCount)
-    pending.append(.write(node: node, offset: start, bytes: contents[node].bytes(range)))
+    // A write makes its whole pages dirty again, so what was forsaken in them goes with it. What
+    // the disk has already is left as it is: see ``Fate/garbage(sector:seed:)``.
+    let pages =
+      (offset & ~4095)..<min((offset + bytes.count + 4095) & ~4095, contents[node].byteCount)
+    let (shown, durable) = (contents[node].bytes(pages), durableContents[node])
+    let known = durable.bytes(pages.clamped(to: 0..<durable.byteCount))
+    var range = offset..<(offset + bytes.count)
+    for index in shown.indices where index >= known.count || shown[index] != known[index] {
+      let place = pages.lowerBound + index
+      range = min(range.lowerBound, place)..<max(range.upperBound, place + 1)
+    }
+    pending.append(.write(node: node, offset: range.lowerBound, bytes: contents[node].bytes(range)))
   }
 
   static func apply(

@@ -130,7 +130,8 @@ import Testing
     }
     let first = try #require(failure(.scripted))
     let smallest = CrashEnumeration.shrink(first, failure)
-    // A change and its commit; which closing, opening or checkpoint commits too.
-    #expect(smallest.scenario.steps.count == 2, "\(smallest)")
+    // Two changes and their commits, of which the first is synced with its log; closing, opening
+    // and a checkpoint commit too.
+    #expect(smallest.scenario.steps.count == 4, "\(smallest)")
   }
 }

@@ -18,8 +18,9 @@ final class HookedDisk: FileSystem {
   }
 
   /// Lets the next write to the log write everything and say that the disk is full all the same.
-  func refuseNextLogWrite() { isRefusing.store(true, ordering: .relaxed) }
-  fileprivate let isRefusing = Atomic(false)
+  func refuseNextLogWrite(but first: Int = 0) { untilRefusal.store(first, ordering: .relaxed) }
+  /// How many writes to a log succeed before one that is refused; below 0 when none will be.
+  fileprivate let untilRefusal = Atomic(-1)
 
   /// Whether a hook still waits for its sync.
   var isWaiting: Bool { hooks.withLock { !$0.isEmpty } }
@@ -76,7 +77,9 @@ private final class HookedFile: File {
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
     try file.write(bytes, at: offset)
-    if path.hasSuffix("-log"), owner.isRefusing.exchange(false, ordering: .relaxed) {
+    if path.hasSuffix("-log"),
+      owner.untilRefusal.subtract(1, ordering: .relaxed).oldValue == 0
+    {
       throw .noSpaceLeft(path: path)
     }
   }

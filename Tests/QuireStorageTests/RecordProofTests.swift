@@ -101,7 +101,53 @@ struct RecordProofTests {
 
   /// The store was closed and opened again, and then committed to; of the meta page that says so
   /// the disk lost the write. The older one says that there is no log, and there is one.
+  @Test(arguments: [false, true])
+  func `a log that was begun counts without the meta page that says so`(isReadOnly: Bool) throws {
+    var options = Proof.options
+    options.isReadOnly = isReadOnly
+    let disk = SimulatedDisk(try filesWithoutNewerMeta())
+    let store = try PageStore.open("store", options: options, in: disk)
+    #expect(try Proof.values(try store.snapshot()) == [3])
+    #expect(try store.check().findings == [])
+  }
+
+  @Test func `the anatomy of a log that was begun counts its records`() throws {
+    let disk = SimulatedDisk(try filesWithoutNewerMeta())
+    let anatomy = try StoreAnatomy(of: "store", in: disk)
+    #expect(anatomy.log?.goesOn == true)
+    #expect(anatomy.log?.records.allSatisfy { $0.state == .counts } == true)
+    #expect(anatomy.lastCommit?.rawValue == 3)
+  }
+
+  /// Its first record is gone, and with it what leads to the others.
+  @Test func `a log that was begun and lacks its first record is damage`() throws {
+    var files = try filesWithoutNewerMeta()
+    files["store-log"]?[4096 + 70] ^= 1
+    #expect(throws: StorageError.self) {
+      _ = try PageStore.open("store", options: Proof.options, in: SimulatedDisk(files))
+    }
+  }
+
+  /// The file is one of two closings ago.
   @Test func `a log that is newer than the meta page is not passed over`() throws {
+    let disk = SimulatedDisk()
+    var store = try PageStore.open("store", options: Proof.options, in: disk)
+    try Proof.put(store, 0..<1, 1)
+    try store.close()
+    let old = disk.files
+    for byte in 2..<4 as Range<UInt8> {
+      store = try PageStore.open("store", options: Proof.options, in: disk)
+      try Proof.put(store, 0..<1, byte)
+      if byte == 2 { try store.close() }
+    }
+    var files = disk.files
+    files["store"] = old["store"]
+    #expect(throws: StorageError.self) {
+      _ = try PageStore.open("store", options: Proof.options, in: SimulatedDisk(files))
+    }
+  }
+
+  private func filesWithoutNewerMeta() throws -> [String: [UInt8]] {
     let disk = SimulatedDisk()
     var store = try PageStore.open("store", options: Proof.options, in: disk)
     try Proof.put(store, 0..<1, 1)
@@ -113,8 +159,6 @@ struct RecordProofTests {
     let sequences = [1, 2].map { files["store"]?.number(at: $0 * 512 + 8) ?? 0 }
     let newer = sequences[0] > sequences[1] ? 1 : 2
     files["store"]?[newer * 512 + 100] ^= 1
-    #expect(throws: StorageError.self) {
-      _ = try PageStore.open("store", options: Proof.options, in: SimulatedDisk(files))
-    }
+    return files
   }
 }

@@ -211,7 +211,7 @@ import Testing
     }
   }
 
-  @Test func `a store for one configuration is refused rather than given all entities`() {
+  @Test func `a store for a configuration that the model lacks is refused`() {
     let coordinator = PersistentStoreCoordinator(managedObjectModel: SmallGallery.model)
     #expect {
       try coordinator.addPersistentStore(type: .inMemory, configuration: "Some", at: nil)

@@ -4,18 +4,20 @@ import QuireModel
 extension ManagedObjectContext {
   /// The object with this ID if the context knows it; never looks at the store.
   public final func registeredObject(for objectID: ManagedObjectID) -> ManagedObject? {
-    reference(for: objectID).flatMap { registered($0) }
+    if objectID.isTemporaryID { return newObject(with: objectID) }
+    return place(for: objectID).flatMap { known(at: $0) }
   }
 
   /// The object with this ID, a fault if need be; whether it exists shows when it is read.
   ///
-  /// - Returns: `nil` when the ID is of another store, or temporary and not of this context.
+  /// - Returns: `nil` when the ID is of a store that the coordinator does not have, or temporary
+  ///   and not of this context.
   public final func object(with objectID: ManagedObjectID) -> ManagedObject? {
-    guard let reference = reference(for: objectID) else { return nil }
-    if let object = registered(reference) { return object }
-    if objectID.isTemporaryID { return nil }
+    if objectID.isTemporaryID { return newObject(with: objectID) }
+    guard let place = place(for: objectID) else { return nil }
+    if let object = known(at: place) { return object }
     do {
-      return try object(at: reference)
+      return try place.session.object(at: place.reference)
     } catch {
       report(error)
       return nil
@@ -29,7 +31,7 @@ extension ManagedObjectContext {
   public final func existingObject(with objectID: ManagedObjectID) throws -> ManagedObject {
     if let object = object(with: objectID) {
       if !object.isStored { return object }
-      if object.row == nil, let row = try latestView().row(object.reference) {
+      if object.row == nil, let row = try object.session?.latestView().row(object.reference) {
         object.fulfil(with: row)
       }
       if object.row != nil, !object.state.contains(.propagated) { return object }
@@ -38,20 +40,28 @@ extension ManagedObjectContext {
       .managedObjectReferentialIntegrity, "there is no object \(objectID) in the store")
   }
 
-  final func reference(for objectID: ManagedObjectID) -> Reference? {
-    if objectID.isTemporaryID {
-      return Reference(entity: Reference.temporaryEntity, key: objectID.key)
-    }
-    guard let store, store.identity == objectID.store,
+  private func newObject(with objectID: ManagedObjectID) -> ManagedObject? {
+    newObject(Reference(entity: Reference.temporaryEntity, key: objectID.key))
+  }
+
+  /// Where the object with a permanent ID is, if the coordinator has its store.
+  final func place(
+    for objectID: ManagedObjectID
+  ) -> (session: StoreSession, reference: Reference)? {
+    guard let identity = objectID.store, let session = session(with: identity),
       let binding = modelBinding?.entity(named: objectID.entity.name),
-      let storage = store.entities.byIndex[binding.index]
+      let storage = session.entities.byIndex[binding.index]
     else { return nil }
-    let place = Reference(entity: storage.stored.number, key: objectID.key)
-    if let temporary = promisedPlaces.temporary(of: place, in: store.identity),
-      registered(temporary) != nil
-    {
-      return temporary
-    }
-    return place
+    return (session, Reference(entity: storage.stored.number, key: objectID.key))
+  }
+
+  /// The object that is in a place, or was promised it.
+  private func known(
+    at place: (session: StoreSession, reference: Reference)
+  ) -> ManagedObject? {
+    if let object = place.session.registered(place.reference) { return object }
+    if promisedPlaces.isEmpty { return nil }
+    return promisedPlaces.temporary(of: place.reference, in: place.session.identity)
+      .flatMap { newObject($0) }
   }
 }

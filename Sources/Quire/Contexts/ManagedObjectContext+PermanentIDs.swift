@@ -1,71 +1,93 @@
 import QuireModel
 import QuireStorage
 
-/// The places in the store that objects have been promised before they are saved.
+/// The places in stores that objects have been promised before they are saved.
 struct PromisedPlaces {
-  /// The store they are in.
-  private var identity: StoreIdentity?
-  private var places: [Reference: Reference] = [:]
-  private var promised: [Reference: Reference] = [:]
+  private var places: [Reference: StorePlace] = [:]
+  private var promised: [StorePlace: Reference] = [:]
 
   var isEmpty: Bool { places.isEmpty }
 
   /// Where the object with a temporary reference will be.
-  func place(of temporary: Reference, in store: StoreIdentity?) -> Reference? {
-    places.isEmpty || identity != store ? nil : places[temporary]
-  }
+  func place(of temporary: Reference) -> StorePlace? { places.isEmpty ? nil : places[temporary] }
 
   /// The temporary reference of the object that will be in a place.
   func temporary(of place: Reference, in store: StoreIdentity) -> Reference? {
-    promised.isEmpty || identity != store ? nil : promised[place]
+    promised.isEmpty ? nil : promised[StorePlace(store: store, reference: place)]
   }
 
-  mutating func promise(_ place: Reference, to temporary: Reference, in store: StoreIdentity) {
-    if identity != store { self = PromisedPlaces() }
-    identity = store
+  mutating func promise(_ reference: Reference, to temporary: Reference, in store: StoreIdentity) {
+    let place = StorePlace(store: store, reference: reference)
     places[temporary] = place
     promised[place] = temporary
+  }
+
+  /// The object is in its place.
+  mutating func keep(_ temporary: Reference) {
+    if let place = places.removeValue(forKey: temporary) { promised[place] = nil }
   }
 }
 
 extension ManagedObjectContext {
   /// Gives objects that were never saved the IDs that they will have when they are.
   ///
-  /// The store is told that these IDs are taken, in one commit for all objects; IDs of objects that
-  /// are not saved after all are never given again. Objects that have permanent IDs keep them.
+  /// Each store is told that these IDs are taken, in one commit for all its objects; IDs of objects
+  /// that are not saved after all are never given again. Objects that have permanent IDs keep them.
+  /// Which store an object belongs to is settled by this; see ``assign(_:to:)``.
   ///
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when an object is not
-  ///   inserted in this context, or the store is read-only;
+  ///   inserted in this context, no store takes it, or all that would are read-only;
   ///   ``PersistenceError/Code/persistentStoreSave`` (134030) when the engine cannot write. No ID
-  ///   has changed then.
+  ///   has changed then, but those in stores that were told before.
   public final func obtainPermanentIDs(for objects: [ManagedObject]) throws {
-    let store = try requiredStore()
-    var candidates: [(reference: Reference, storage: EntityStorage)] = []
+    _ = try requiredSessions()
+    var candidates: [(session: StoreSession, objects: [ManagedObject])] = []
     for object in objects where object.objectID.isTemporaryID {
-      guard object.context === self, object.isInserted,
-        let storage = store.entities.byIndex[object.binding.index]
-      else {
+      guard object.context === self, object.isInserted else {
         throw PersistenceError(
           .persistentStoreOperation,
           "the object \(object.objectID) cannot have a permanent ID: it is not inserted in this "
             + "context")
       }
-      candidates.append((object.reference, storage))
+      let session = try promisingSession(of: object)
+      if let index = candidates.firstIndex(where: { $0.session === session }) {
+        candidates[index].objects.append(object)
+      } else {
+        candidates.append((session, [object]))
+      }
     }
-    guard !candidates.isEmpty else { return }
-    guard !store.isReadOnly else {
-      throw PersistenceError(
-        .persistentStoreOperation,
-        "the store was opened read-only: it cannot give objects permanent IDs")
+    for candidate in candidates {
+      let places = try candidate.session.takePlaces(for: candidate.objects)
+      for (object, place) in zip(candidate.objects, places) {
+        promisedPlaces.promise(place, to: object.reference, in: candidate.session.identity)
+      }
     }
+  }
+}
+
+extension ManagedObjectContext {
+  private func promisingSession(of object: ManagedObject) throws -> StoreSession {
+    do {
+      return try targetSession(of: object)
+    } catch var error as PersistenceError {
+      error.code = .persistentStoreOperation
+      throw error
+    }
+  }
+}
+
+extension StoreSession {
+  /// Takes a key for each object, in one commit.
+  fileprivate func takePlaces(for objects: [ManagedObject]) throws -> [Reference] {
+    let store = try requiredStore()
     var places: [Reference] = []
     do {
       let transaction = try store.pages.beginWrite()
       do {
         try checkVersion(of: transaction)
         let writer = StoreWriter(transaction, store.entities)
-        for candidate in candidates {
-          let stored = candidate.storage.stored
+        for object in objects {
+          guard let stored = store.entities.byIndex[object.binding.index]?.stored else { continue }
           places.append(
             Reference(entity: stored.number, key: try writer.takeKey(in: stored.keySpace)))
         }
@@ -79,18 +101,14 @@ extension ManagedObjectContext {
       throw PersistenceError(
         .persistentStoreSave, "the store cannot give objects permanent IDs", underlying: error)
     }
-    for (candidate, place) in zip(candidates, places) {
-      promisedPlaces.promise(place, to: candidate.reference, in: store.identity)
-    }
+    return places
   }
 }
 
 extension ManagedObject {
   /// The permanent ID that was promised to an object that is not saved yet.
   final var promisedID: ManagedObjectID? {
-    guard let context, !context.promisedPlaces.isEmpty, let identity = context.store?.identity,
-      let place = context.promisedPlaces.place(of: reference, in: identity)
-    else { return nil }
-    return ManagedObjectID(entity: entity, store: identity, key: place.key)
+    guard let context, let place = context.promisedPlaces.place(of: reference) else { return nil }
+    return ManagedObjectID(entity: entity, store: place.store, key: place.reference.key)
   }
 }

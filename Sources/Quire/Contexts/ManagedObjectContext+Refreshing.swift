@@ -10,7 +10,7 @@ extension ManagedObjectContext {
     changes = Changes()
     watched = []
     preparation?.isOutdated = true
-    view = nil
+    for session in sessions { session.view = nil }
     for object in dropped.inserted.objects { release(object) }
     for object in dropped.updated.objects { object.turnIntoFault() }
     for object in dropped.deleted.objects {
@@ -28,14 +28,18 @@ extension ManagedObjectContext {
   /// this.
   public final func reset() {
     forgetUndo()
-    pinnedView = nil
-    commitInbox?.removeAll()
+    for session in sessions {
+      session.pinnedView = nil
+      session.inbox?.removeAll()
+    }
     let objectIDs = noticeCenter?.idsBeforeReset()
     changes = Changes()
     watched = []
     preparation?.isOutdated = true
     for object in registeredObjects { release(object) }
-    view = nil
+    for session in sessions { session.view = nil }
+    formerSessions = []
+    assignedStores = [:]
     if let objectIDs { noticeCenter?.postReset(of: objectIDs) }
   }
 
@@ -48,9 +52,9 @@ extension ManagedObjectContext {
   /// - Parameter mergeChanges: whether unsaved changes stay on top of what is read; otherwise they
   ///   are dropped.
   public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
-    guard object.context === self, object.isStored else { return }
+    guard object.context === self, object.isStored, let session = object.session else { return }
     do {
-      let view = try latestView()
+      let view = try session.latestView()
       if object.slots.isEmpty {
         // There is nothing to keep or to drop, but that the object may be deleted.
         let deletion = object.state.intersection([.deleted, .propagated])

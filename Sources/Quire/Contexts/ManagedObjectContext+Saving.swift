@@ -9,7 +9,13 @@ extension ManagedObjectContext {
   /// Writes all changes to the store in one transaction, durable when this returns.
   ///
   /// A save either happens whole or leaves the store, and the changes here, as they were. Without
-  /// changes nothing is written. In this order: delete rules are applied; objects are told by
+  /// changes nothing is written. With several stores that holds for each of them: there is one
+  /// transaction in each store that has changes, and the first is committed when all of them are
+  /// written. Should a later one fail then, the objects of the first stores are saved and clean,
+  /// and ``PersistenceError/Code/persistentStoreIncompleteSave`` says which; the others keep their
+  /// changes. The same is true of a crash between two commits.
+  ///
+  /// In this order: delete rules are applied; objects are told by
   /// ``ManagedObject/willSave()``, again and again while they change something; they are validated,
   /// all of them before the first error is thrown; the store is written, when ``mergePolicy`` has
   /// resolved what conflicts there are; objects become clean, with permanent IDs, and are told by
@@ -24,9 +30,13 @@ extension ManagedObjectContext {
   ///   by another save since it was read here, with the conflicts, unless the policy resolves them,
   ///   or what the policy throws; ``PersistenceError/Code/managedObjectConstraintMerge`` when two
   ///   objects would have values that a uniqueness constraint forbids, in the same way;
-  ///   ``PersistenceError/Code/persistentStoreSave`` when the engine cannot write, with its error;
-  ///   ``PersistenceError/Code/managedObjectContextLocking`` when objects do not stop changing;
-  ///   ``PersistenceError/Code/managedObjectContextRecursiveSave`` when one of them saves itself.
+  ///   ``PersistenceError/Code/persistentStoreSave`` when the engine cannot write, with its error,
+  ///   when a store is read-only, or when none takes a new object;
+  ///   ``PersistenceError/Code/managedObjectExternalRelationship`` (133010) when a relationship
+  ///   leads from one store to another; ``PersistenceError/Code/persistentStoreIncompleteSave``
+  ///   (134040); ``PersistenceError/Code/managedObjectContextLocking`` when
+  ///   objects do not stop changing; ``PersistenceError/Code/managedObjectContextRecursiveSave``
+  ///   when one of them saves itself.
   public final func save() throws {
     try write(asking: true)
   }
@@ -55,109 +65,113 @@ extension ManagedObjectContext {
     if asking, hasChanges { noticeCenter?.postWillSave() }
     settlePendingChanges()
     try throwUnreported()
-    guard hasChanges else { return try store?.saveMetadata() ?? () }
-    let store = try requiredStore()
-    joinCommits(of: store)
-    guard !store.isReadOnly else {
+    guard hasChanges else {
+      for session in presentSessions() { try session.store.saveMetadata() }
+      return
+    }
+    let sessions = try requiredSessions()
+    for session in sessions { session.joinCommits() }
+    guard sessions.contains(where: { !$0.store.isReadOnly }) else {
       throw PersistenceError(
         .persistentStoreSave, "the store was opened read-only: open it for writing to save")
     }
-    let save = asking ? try prepareSave(to: store) : SaveOperation(self, store)
+    let save: ContextSave
+    if asking {
+      save = try prepareSave()
+    } else {
+      save = ContextSave(self)
+      try save.checkStores()
+    }
     // What was there may have been dropped when objects were asked.
     guard hasChanges else { return }
-    let hub = asking && store.hub.isListened ? store.hub : nil
     undoRecording?.willCommit(save)
+    let outcome: ContextSave.Outcome
     do {
       let settling = asking || deferredLinks?.isFull ?? false
-      let view = try write(save, in: beginWrite(to: store), of: store, settling: settling)
-      isEventOver = true
-      finish(save, view, isTold: asking, hub)
+      outcome = try save.write(
+        in: ContextSave.beginWrites(in: save.parts.map(\.session)), settling: settling)
     } catch let error where error is SaveOperation.Outdated || error is SaveOperation.Duplicates {
-      if let merged = try commitMerged(save, to: store) {
-        isEventOver = true
-        finish(merged.save, merged.view, isTold: asking, hub)
-      }
+      guard let merged = try commitMerged(save) else { return }
+      outcome = merged
     }
-  }
-
-  final func beginWrite(to store: PersistentStore) throws -> WriteTransaction {
-    do {
-      return try store.pages.beginWrite()
-    } catch {
-      throw PersistenceError(
-        .persistentStoreSave, "the store cannot be written", underlying: error)
+    isEventOver = true
+    finish(outcome, isTold: asking)
+    if let failure = outcome.failure { throw failure }
+    for session in sessions where !outcome.parts.contains(where: { $0.session === session }) {
+      try session.store.saveMetadata()
     }
-  }
-
-  /// Writes a save, and commits or aborts the transaction.
-  ///
-  /// - Returns: the store as this save left it.
-  final func write(
-    _ save: SaveOperation, in transaction: WriteTransaction, of store: PersistentStore,
-    settling: Bool
-  ) throws -> StoreView {
-    do {
-      try checkVersion(of: transaction)
-      let writer = StoreWriter(transaction, store.entities, deferring: deferredLinks)
-      try save.write(to: writer, watching: watched)
-      if settling { try writer.settleLinks() }
-      return StoreView(store.entities, try store.commit(transaction))
-    } catch {
-      transaction.abort()
-      if let error = error as? StorageError {
-        throw PersistenceError(
-          .persistentStoreSave, "the changes could not be written", underlying: error)
-      }
-      throw error
-    }
-  }
-
-  /// Puts links that wait in their trees, for somebody who is about to read there.
-  final func settleLinks() throws {
-    guard let deferredLinks, !deferredLinks.isEmpty else { return }
-    let store = try requiredStore()
-    try store.pages.write {
-      try StoreWriter($0, store.entities, deferring: deferredLinks).settleLinks()
-    }
-    view = nil
   }
 
   /// Makes the objects of a committed save clean. The save has happened: nothing here may fail.
   ///
-  /// - Parameter view: the save's own state of the store. The newest may have a later save, of
-  ///   which the objects here know nothing.
-  private func finish(
-    _ save: SaveOperation, _ view: StoreView, isTold: Bool, _ hub: CommitHub?
-  ) {
-    changes = Changes()
-    promisedPlaces = PromisedPlaces()
-    formerVersions = [:]
-    watched = []
-    self.view = view
-    if pinnedView != nil { pinnedView = view }
+  /// The outcome has the save's own states of the stores. The newest may have a later save, of
+  /// which the objects here know nothing.
+  private func finish(_ outcome: ContextSave.Outcome, isTold: Bool) {
+    forgetChanges(of: outcome)
+    for (part, view) in zip(outcome.parts, outcome.views) {
+      part.session.formerVersions = [:]
+      part.session.view = view
+      if part.session.pinnedView != nil { part.session.pinnedView = view }
+    }
     // What objects change when they are told of the save belongs to the next event.
     undoRecording?.manager.endEvent()
-    for item in save.inserted {
-      unregister(item.object)
+    var told: [(part: SaveOperation, saved: SavedChanges)] = []
+    for (part, view) in zip(outcome.parts, outcome.views) {
+      part.settle(isTold ? view : nil)
+      if observers.isEmpty, !isTold || !part.store.hub.isListened { continue }
+      told.append((part, part.savedChanges(view.snapshot.commitNumber)))
+    }
+    for (part, saved) in told {
+      for observer in observers { observer.didSave(saved) }
+      guard isTold, part.store.hub.isListened else { continue }
+      part.store.hub.publish(
+        CommitNotice(
+          changes: saved, author: transactionAuthor, contextName: name, origin: part.session.inbox))
+    }
+    if isTold { for part in outcome.parts { part.forEachObject { $0.didSave() } } }
+    if !told.isEmpty { noticeCenter?.postDidSave(outcome.parts, told.map(\.saved)) }
+    for part in outcome.parts {
+      for object in part.deleted where object.context === self && object.isDeleted {
+        release(object)
+      }
+    }
+  }
+
+  /// What is saved is no change any more.
+  private func forgetChanges(of outcome: ContextSave.Outcome) {
+    watched = []
+    guard outcome.failure != nil else {
+      changes = Changes()
+      promisedPlaces = PromisedPlaces()
+      assignedStores = [:]
+      return
+    }
+    for part in outcome.parts {
+      for item in part.inserted {
+        changes.inserted.remove(item.object)
+        promisedPlaces.keep(item.object.reference)
+      }
+      for object in part.touched { changes.updated.remove(object) }
+      for object in part.deleted { changes.deleted.remove(object) }
+    }
+  }
+}
+
+extension SaveOperation {
+  /// Gives the objects their places in the store, and makes them clean.
+  ///
+  /// - Parameter view: where the new rows are; `nil` to leave the objects faults.
+  fileprivate func settle(_ view: StoreView?) {
+    let context = session.context
+    for item in inserted {
+      context.unregister(item.object)
       item.object.reference = item.reference
       item.object.storage = item.storage
-      enter(item.object)
+      item.object.session = session
+      session.enter(item.object)
     }
-    for item in save.inserted { item.object.settle(isTold ? view : nil) }
-    for object in save.touched { object.settle(isTold ? view : nil) }
-    let saved =
-      observers.isEmpty && hub == nil ? nil : save.savedChanges(view.snapshot.commitNumber)
-    if let saved {
-      for observer in observers { observer.didSave(saved) }
-      hub?.publish(
-        CommitNotice(
-          changes: saved, author: transactionAuthor, contextName: name, origin: commitInbox))
-    }
-    if isTold { save.forEachObject { $0.didSave() } }
-    if let saved { noticeCenter?.postDidSave(save, saved) }
-    for object in save.deleted where object.context === self && object.isDeleted {
-      release(object)
-    }
+    for item in inserted { item.object.settle(view) }
+    for object in touched { object.settle(view) }
   }
 }
 

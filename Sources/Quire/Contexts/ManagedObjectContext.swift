@@ -65,10 +65,16 @@ open class ManagedObjectContext {
   // objects that a change lets go of go when it is made.
   @exclusivity(unchecked) final var changes = Changes()
   final var promisedPlaces = PromisedPlaces()
+  /// One for each of the coordinator's stores, in their order, as of the last look at them.
+  @exclusivity(unchecked) final var sessions: [StoreSession] = []
+  /// Those of stores that were removed, for the objects that somebody holds.
+  final var formerSessions: [StoreSession] = []
   // Sound: an object leaves the register in its deinit, in this context's isolation, so that a
   // register entry always points to a living object.
-  @exclusivity(unchecked) private var register = ObjectRegister()
-  @exclusivity(unchecked) final var view: StoreView?
+  /// Objects that were never saved.
+  @exclusivity(unchecked) private var newObjects = ObjectRegister()
+  /// The stores that new objects were assigned to, by their temporary references.
+  final var assignedStores: [Reference: StoreIdentity] = [:]
   /// Whether the delete rules of objects are being applied.
   final var isProcessingChanges = false
   final var isSaving = false
@@ -88,18 +94,12 @@ open class ManagedObjectContext {
   @exclusivity(unchecked) final private(set) var isObserved = false
   /// Tells those who asked what happens here; `nil` until somebody does.
   final var noticeCenter: NoticeCenter?
-  /// Where others' saves wait to be merged; `nil` unless that is to happen by itself.
-  final var commitInbox: CommitInbox?
-  /// Who fills it.
-  final var joinedHub: CommitHub?
+  /// Whether others' saves are to be merged by themselves.
+  final var mergesCommits = false
   /// Called, from anywhere, when a save begins to wait.
   final var wakeOnCommit: (@Sendable () -> Void)?
-  /// The state of the store that a query generation keeps the context at.
-  @exclusivity(unchecked) final var pinnedView: StoreView?
   /// Enters what happens here with an undo manager; `nil` unless there is one.
   final var undoRecording: UndoRecording?
-  /// What the versions were of rows that saves have removed and the next one writes anew.
-  final var formerVersions: [Reference: UInt32] = [:]
   private var unreportedError: (any Error)?
   final var announcedChanges = AnnouncedChanges()
   /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
@@ -114,14 +114,22 @@ open class ManagedObjectContext {
 
   deinit {
     // Held until all of them know, since they may go when the first lets go of the others.
-    let objects = register.objects
-    for object in objects { object.context = nil }
+    let objects = allObjects
+    for object in objects {
+      object.context = nil
+      object.session = nil
+    }
     for object in objects { object.letGoOfDestinations() }
   }
 
   /// Where objects come from and go to. Setting another one forgets all objects.
   @exclusivity(unchecked) public final var persistentStoreCoordinator: PersistentStoreCoordinator? {
-    willSet { if newValue !== persistentStoreCoordinator { reset() } }
+    willSet {
+      guard newValue !== persistentStoreCoordinator else { return }
+      reset()
+      for session in sessions { session.leaveCommits() }
+      (sessions, formerSessions) = ([], [])
+    }
   }
 
   /// Runs `body` where the caller runs.
@@ -146,72 +154,10 @@ open class ManagedObjectContext {
 @available(*, unavailable)
 extension ManagedObjectContext: Sendable {}
 
-// MARK: - The store
+// MARK: - The model, and errors
 
 extension ManagedObjectContext {
   final var modelBinding: ModelBinding? { persistentStoreCoordinator?.binding }
-  final var store: PersistentStore? { persistentStoreCoordinator?.store }
-
-  /// The state of the store that relationships and faults are read from.
-  final func currentView() throws -> StoreView {
-    if let view, pinnedView == nil, !view.entities.isRetired { return view }
-    return try newestView()
-  }
-
-  /// Moves on to the store's last saved state, unless a query generation keeps the context back.
-  final func latestView() throws -> StoreView {
-    try settleLinks()
-    return try newestView()
-  }
-
-  /// The same, in which links that wait are missing.
-  final func newestView() throws -> StoreView {
-    let store = try requiredStore()
-    if let pinnedView {
-      try checkReadable(pinnedView)
-      view = pinnedView
-      return pinnedView
-    }
-    // Before the snapshot: what is saved in between waits here or is in the snapshot, or both.
-    joinCommits(of: store)
-    let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
-    if let view, view.snapshot.commitNumber == snapshot.commitNumber,
-      view.entities === store.entities
-    {
-      return view
-    }
-    try checkVersion(of: snapshot)
-    // Where nothing was read yet, nothing is out of date.
-    if view == nil, register.count == 0 { commitInbox?.forget(through: snapshot.commitNumber) }
-    let view = StoreView(store.entities, snapshot)
-    self.view = view
-    return view
-  }
-
-  /// Another coordinator of this process may have migrated the store since it was opened here; and
-  /// a third one back to our version, with other layouts.
-  final func checkVersion(of reader: some TreeReader) throws {
-    guard let modelBinding, let store else { return }
-    if try StoreSchema.matches(modelBinding.hashBytes, in: reader),
-      try StoreSchema.hasEntities(store.entities.schemaBytes, in: reader)
-    {
-      return
-    }
-    throw PersistenceError(
-      .persistentStoreIncompatibleVersionHash,
-      "the store was migrated to another version of the model since this coordinator opened it")
-  }
-
-  final func requiredStore() throws -> PersistentStore {
-    guard let store else {
-      throw PersistenceError(
-        .persistentStoreOperation,
-        persistentStoreCoordinator == nil
-          ? "the context has no coordinator: set persistentStoreCoordinator first"
-          : "the context's coordinator has no store: add one first")
-    }
-    return store
-  }
 
   /// Keeps an error that a property could not throw, for the next fetch or save to throw.
   final func report(_ error: any Error) {
@@ -227,37 +173,25 @@ extension ManagedObjectContext {
 // MARK: - Registered objects
 
 extension ManagedObjectContext {
-  final func registered(_ reference: Reference) -> ManagedObject? {
-    register[reference]?.takeUnretainedValue()
-  }
-
-  /// The one object for a row: a fault, unless it is registered already.
-  final func object(at reference: Reference) throws -> ManagedObject {
-    if let object = registered(reference) { return object }
-    guard let coordinator = persistentStoreCoordinator,
-      let storage = coordinator.store?.entities.storage(of: reference)
-    else {
-      throw PersistenceError(
-        .managedObjectReferentialIntegrity,
-        "a reference leads to entity number \(reference.entity), which the store does not have")
-    }
-    let object = coordinator.classes.makeObject(storage.binding)
-    object.reference = reference
-    object.storage = storage
-    object.context = self
-    enter(object)
-    return object
+  /// The object with a temporary reference.
+  final func newObject(_ reference: Reference) -> ManagedObject? {
+    newObjects[reference]?.takeUnretainedValue()
   }
 
   final func enter(_ object: ManagedObject) {
-    register.set(object.reference, to: Unmanaged.passUnretained(object))
+    if let session = object.session {
+      session.enter(object)
+    } else {
+      newObjects.set(object.reference, to: Unmanaged.passUnretained(object))
+    }
   }
 
   final func unregister(_ object: ManagedObject) {
-    guard let entry = register[object.reference],
-      entry.toOpaque() == Unmanaged.passUnretained(object).toOpaque()
-    else { return }
-    register.remove(object.reference)
+    if let session = object.session {
+      session.unregister(object)
+    } else {
+      newObjects.removeEntry(of: object)
+    }
   }
 
   /// Lets go of an object: it belongs to nobody. One that was never saved keeps its attributes, as
@@ -271,11 +205,16 @@ extension ManagedObjectContext {
     }
     unregister(object)
     object.context = nil
+    object.session = nil
   }
 
   /// All objects this context knows and somebody holds.
   public final var registeredObjects: Set<ManagedObject> {
-    Set(register.objects)
+    Set(allObjects)
+  }
+
+  private final var allObjects: [ManagedObject] {
+    newObjects.objects + sessions.flatMap(\.objects) + formerSessions.flatMap(\.objects)
   }
 }
 

@@ -28,12 +28,15 @@ struct ObjectList {
     object.listPlace = .max
   }
 
-  /// In the order of the objects' places in the store, so that the same changes make the same
+  /// In the order of the objects' places in their stores, so that the same changes make the same
   /// store. New objects are mostly in that order already.
   var sorted: [ManagedObject] {
     var last = Reference(rawValue: 0)
+    let session = objects.first?.session
     for object in objects {
-      if object.reference < last { return objects.sorted { $0.reference < $1.reference } }
+      if object.reference < last || object.session !== session {
+        return objects.sorted { $0.placeOrder < $1.placeOrder }
+      }
       last = object.reference
     }
     return objects

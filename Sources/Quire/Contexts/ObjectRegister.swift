@@ -68,6 +68,14 @@ struct ObjectRegister {
     entries[hole] = ObjectRegister.none
   }
 
+  /// Removes an object, unless another one has its place.
+  mutating func removeEntry(of object: ManagedObject) {
+    guard let entry = self[object.reference],
+      entry.toOpaque() == Unmanaged.passUnretained(object).toOpaque()
+    else { return }
+    remove(object.reference)
+  }
+
   private mutating func grow() {
     let old = entries
     shift = entries.isEmpty ? 64 - ObjectRegister.smallestBitCount : shift - 1

@@ -23,18 +23,19 @@ extension PersistentContainer {
   /// (``PersistentStoreDescription/shouldAddStoreAsynchronously``) that has happened when this
   /// returns; `block` runs on this thread. For one that does, `block` runs on another.
   ///
-  /// A coordinator has one store. A second description is error 134070, which says so; the first is
-  /// loaded.
+  /// Stores are added in the order of their descriptions, but for those that are opened
+  /// asynchronously; the order says where new objects go, see
+  /// ``ManagedObjectContext/assign(_:to:)``.
   ///
   /// - Parameter block: gets the description, and the error that
   ///   ``PersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)`` threw.
   public func loadPersistentStores(
     completionHandler block: @escaping @Sendable (PersistentStoreDescription, (any Error)?) -> Void
   ) {
-    for (index, description) in persistentStoreDescriptions.enumerated() {
+    for description in persistentStoreDescriptions {
       @Sendable func load() {
         do {
-          try add(description, isFirst: index == 0)
+          try add(description)
           block(description, nil)
         } catch {
           block(description, error)
@@ -53,21 +54,15 @@ extension PersistentContainer {
   /// - Returns: the stores, in the order of their descriptions.
   /// - Throws: the first error that
   ///   ``PersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)`` throws;
-  ///   ``PersistenceError/Code/persistentStoreOperation`` (134070) when there are several
-  ///   descriptions, with no store opened.
+  ///   the stores before that are open, those after it are not.
   @concurrent
   @discardableResult
   public func loadPersistentStores() async throws -> [PersistentStore] {
-    let descriptions = persistentStoreDescriptions
-    if descriptions.count > 1 { throw Self.tooMany(descriptions[1]) }
-    return try descriptions.map { try add($0, isFirst: true) }
+    try persistentStoreDescriptions.map(add)
   }
 
   @discardableResult
-  private func add(
-    _ description: PersistentStoreDescription, isFirst: Bool
-  ) throws -> PersistentStore {
-    guard isFirst else { throw Self.tooMany(description) }
+  private func add(_ description: PersistentStoreDescription) throws -> PersistentStore {
     let type = description.type
     if type.hasFile(at: description.url), let url = description.url {
       try Self.makeDefaultDirectory(for: url)
@@ -90,12 +85,5 @@ extension PersistentContainer {
         .persistentStoreOpen,
         "the folder \(folder.path(percentEncoded: false)) cannot be made: \(error)")
     }
-  }
-
-  private static func tooMany(_ description: PersistentStoreDescription) -> PersistenceError {
-    PersistenceError(
-      .persistentStoreOperation,
-      "the store described as \(description) cannot be loaded: a coordinator has one store; make "
-        + "another container for another store")
   }
 }

@@ -7,7 +7,7 @@ import Synchronization
   import Foundation
 #endif
 
-/// A model, a coordinator and a store behind one name, which hands out contexts.
+/// A model, a coordinator and its stores behind one name, which hands out contexts.
 public final class PersistentContainer: Sendable {
   public let name: String
   public let persistentStoreCoordinator: PersistentStoreCoordinator

@@ -1,7 +1,8 @@
 import QuireModel
 import QuireStorage
 
-/// One save, from the changed objects of a context to rows and links in a transaction.
+/// What a save does to one store, from the changed objects of a context to rows and links in a
+/// transaction.
 ///
 /// Order matters, and is the order of the code in ``write(to:)``: conflicts are looked for before
 /// anything is written; links of foreign keys that go are removed before deleted owners are looked
@@ -14,8 +15,9 @@ final class SaveOperation {
     var reference: Reference
   }
 
-  let identity: StoreIdentity
-  let entities: StoreEntities
+  let session: StoreSession
+  let store: PersistentStore
+  var entities: StoreEntities { store.entities }
   private let promisedPlaces: PromisedPlaces
   // What a save changes as it goes belongs to this object alone: nothing it calls comes back here.
   @exclusivity(unchecked) private(set) var inserted: [Insertion] = []
@@ -39,19 +41,22 @@ final class SaveOperation {
   /// By the index of the entity in its model, as far as they were needed.
   @exclusivity(unchecked) var rowWriters: [RowWriter?]
 
-  init(_ context: ManagedObjectContext, _ store: PersistentStore) {
-    identity = store.identity
-    entities = store.entities
-    promisedPlaces = context.promisedPlaces
-    rowWriters = Array(repeating: nil, count: entities.byIndex.count)
-    let new = context.changes.inserted.sorted
+  /// - Parameters: the objects of the store, in the order of their places.
+  init(
+    _ session: StoreSession, inserted new: [ManagedObject], updated touched: [ManagedObject],
+    deleted: [ManagedObject]
+  ) {
+    self.session = session
+    store = session.store
+    promisedPlaces = session.context.promisedPlaces
+    rowWriters = Array(repeating: nil, count: session.entities.byIndex.count)
+    self.touched = touched
+    self.deleted = deleted
     inserted.reserveCapacity(new.count)
     for object in new {
       guard let storage = entities.byIndex[object.binding.index] else { continue }
       inserted.append(Insertion(object: object, storage: storage, reference: object.reference))
     }
-    touched = context.changes.updated.sorted
-    deleted = context.changes.deleted.sorted
   }
 
   /// Calls `body` with each object of the save: inserted ones, changed ones, deleted ones.
@@ -61,9 +66,7 @@ final class SaveOperation {
     for object in deleted { body(object) }
   }
 
-  /// - Throws: all that is wrong with the objects, or an error of the engine.
-  func validate() throws {
-    var validation = Validation()
+  func validate(_ validation: inout Validation) throws {
     for object in deleted {
       try validation.collect(object) { try object.validateForDelete() }
     }
@@ -73,7 +76,6 @@ final class SaveOperation {
     for update in updated {
       try validation.collect(update.object) { try update.object.validateForUpdate() }
     }
-    try validation.finishSave()
   }
 
   /// - Parameter watched: more objects that must be as they were read.
@@ -83,7 +85,9 @@ final class SaveOperation {
     for update in updated { try checkVersion(of: update.object, writer) }
     for object in deleted { try checkVersion(of: object, writer) }
     for item in inserted where item.object.isPersistent { try checkPlace(of: item.object, writer) }
-    for object in watched where !object.hasChanges { try checkVersion(of: object, writer) }
+    for object in watched where !object.hasChanges && object.session === session {
+      try checkVersion(of: object, writer)
+    }
     try throwIfOutdated()
     for index in inserted.indices {
       let storage = inserted[index].storage
@@ -92,7 +96,7 @@ final class SaveOperation {
         continue
       }
       inserted[index].reference =
-        try promisedPlaces.place(of: inserted[index].reference, in: identity)
+        try promisedPlaces.place(of: inserted[index].reference)?.reference
         ?? Reference(
           entity: storage.stored.number, key: writer.takeKey(in: storage.stored.keySpace))
     }

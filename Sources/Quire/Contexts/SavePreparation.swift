@@ -17,29 +17,28 @@ struct SavePreparation {
   /// The objects that have changed since the last call, each once, in the order of their places.
   mutating func takeChanged() -> [ManagedObject] {
     defer { changed = [] }
-    return Set(changed).sorted { $0.reference < $1.reference }
+    return Set(changed).sorted { $0.placeOrder < $1.placeOrder }
   }
 }
 
 extension ManagedObjectContext {
   /// Lets objects do what they want done before they are saved, until none of them changes anything
-  /// more, and validates them.
+  /// more, and validates them and the stores that they go to.
   ///
   /// - Parameter told: objects that have had their turn already.
-  final func prepareSave(
-    to store: PersistentStore, without told: Set<ManagedObject> = []
-  ) throws -> SaveOperation {
+  final func prepareSave(without told: Set<ManagedObject> = []) throws -> ContextSave {
     preparation = SavePreparation()
     defer { preparation = nil }
-    var save = SaveOperation(self, store)
+    var save = ContextSave(self)
     save.forEachObject { if told.isEmpty || !told.contains($0) { $0.willSave() } }
     for _ in 1...Self.willSaveLimit {
       if try isSettled() {
         try throwUnreported()
         if preparation?.isOutdated ?? false {
           preparation?.isOutdated = false
-          save = SaveOperation(self, store)
+          save = ContextSave(self)
         }
+        try save.checkStores()
         try save.validate()
         // Validation may change objects, too, though it should not.
         if try isSettled(), preparation?.isOutdated == false { return save }

@@ -48,9 +48,9 @@ extension ManagedObject {
       case .attribute: committed[key] = try storedValue(slot)?.plainValue
       case .relationship(let relationship) where relationship.isToMany:
         committed[key] = try plainMembers(
-          storedMembers(slot).compactMap { try context?.object(at: $0) }, relationship)
+          storedMembers(slot).compactMap { try session?.object(at: $0) }, relationship)
       case .relationship:
-        committed[key] = try storedReference(slot).flatMap { try context?.object(at: $0) }
+        committed[key] = try storedReference(slot).flatMap { try session?.object(at: $0) }
       }
     }
     return committed

@@ -17,11 +17,12 @@ extension ManagedObject {
   /// Reads the row if that did not happen yet.
   ///
   /// An object whose row is gone becomes inaccessible: its values read as nil, and a save that
-  /// would write it reports a conflict. What the object does when its row comes may have made
+  /// would write it reports a conflict. One whose store was removed cannot be read: that is an
+  /// error. What the object does when its row comes may have made
   /// slots: who has looked for one before has to look again.
   final func fulfil() throws {
-    guard row == nil, isStored, !state.contains(.inaccessible), let context else { return }
-    if let row = try context.currentView().row(reference) {
+    guard row == nil, isStored, !state.contains(.inaccessible), let session else { return }
+    if let row = try session.currentView().row(reference) {
       fulfil(with: row)
     } else {
       state.insert(.inaccessible)

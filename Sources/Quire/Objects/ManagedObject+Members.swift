@@ -67,7 +67,7 @@ extension ManagedObject {
   public final func objectIDs(forRelationshipNamed key: String) throws -> [ManagedObjectID] {
     let slot = try relationshipSlot(key)
     if !isToMany(slot) { return try one(slot).map { [$0.objectID] } ?? [] }
-    guard let context, row != nil || !binding.traits[slot].isTransient else {
+    guard let session, row != nil || !binding.traits[slot].isTransient else {
       return try members(slot).map(\.objectID)
     }
     var added: [ManagedObject] = []
@@ -78,12 +78,10 @@ extension ManagedObject {
     }
     var identifiers: [ManagedObjectID] = []
     for reference in try existingMembers(slot) where !removed.contains(reference) {
-      if let object = context.registered(reference) {
+      if let object = session.registered(reference) {
         if isShown(object) { identifiers.append(object.objectID) }
-      } else if let storage = context.store?.entities.storage(of: reference) {
-        identifiers.append(
-          ManagedObjectID(
-            entity: storage.binding.entity, store: storage.identity, key: reference.key))
+      } else if let identifier = session.objectID(of: reference) {
+        identifiers.append(identifier)
       }
     }
     return identifiers + added.filter(isShown).map(\.objectID)
@@ -107,7 +105,7 @@ extension ManagedObject {
     if !isPersistent || context == nil { return false }
     if row == nil || isToMany(slot) { return true }
     guard let reference = storedReference(slot) else { return false }
-    return context?.registered(reference)?.isFault ?? true
+    return session?.registered(reference)?.isFault ?? true
   }
 
   /// 0 when the object has its values and is not about to get or lose them; otherwise another

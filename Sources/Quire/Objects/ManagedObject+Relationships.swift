@@ -10,12 +10,12 @@ extension ManagedObject {
       try fulfil()
       if !slots.isEmpty, case .one(let object) = slots[slot] { return present(object) }
     }
-    guard let reference = storedReference(slot), let context else { return nil }
-    if let registered = context.registered(reference) { return registered }
-    if binding.traits[slot].canDangle, try !context.currentView().contains(reference) {
+    guard let reference = storedReference(slot), let session else { return nil }
+    if let registered = session.registered(reference) { return registered }
+    if binding.traits[slot].canDangle, try !session.currentView().contains(reference) {
       return nil
     }
-    return try context.object(at: reference)
+    return try session.object(at: reference)
   }
 
   /// The object, unless it left the context: deleted before it was ever saved.
@@ -34,7 +34,7 @@ extension ManagedObject {
   final func members(_ slot: Int) throws -> [ManagedObject] {
     // No store has them: an object may set them when its row comes.
     if row == nil, binding.traits[slot].isTransient { try fulfil() }
-    guard let context else {
+    if context == nil {
       if !slots.isEmpty, case .many(let pending) = slots[slot] {
         return pending.order ?? pending.added
       }
@@ -44,21 +44,21 @@ extension ManagedObject {
       if let order = pending.order { return order.filter(isShown) }
       var members: [ManagedObject] = []
       for reference in try existingMembers(slot) where !pending.removed.contains(reference) {
-        members.append(try context.object(at: reference))
+        if let session { members.append(try session.object(at: reference)) }
       }
       members += pending.added
       return members.filter(isShown)
     }
-    return try existingMembers(slot).map { try context.object(at: $0) }
-      .filter(isShown)
+    guard let session else { return [] }
+    return try existingMembers(slot).map { try session.object(at: $0) }.filter(isShown)
   }
 
   /// The store's destinations of a to-many slot, without those that are gone.
   final func existingMembers(_ slot: Int) throws -> [Reference] {
     let stored = try storedMembers(slot)
-    guard !stored.isEmpty, binding.traits[slot].canDangle, let context else { return stored }
-    let view = try context.currentView()
-    return try stored.filter { try context.registered($0) != nil || view.contains($0) }
+    guard !stored.isEmpty, binding.traits[slot].canDangle, let session else { return stored }
+    let view = try session.currentView()
+    return try stored.filter { try session.registered($0) != nil || view.contains($0) }
   }
 
   // MARK: Changing, with the inverse
@@ -185,8 +185,24 @@ extension ManagedObject {
         "\(entity.name).\(relationship.name) cannot lead to an object of another context; "
           + "look the object up here by its ID, or insert both first")
     }
+    if let session, let other = object.session, other !== session {
+      throw leadsToOtherStore(relationship, object)
+    }
     var ancestor: EntityDescription? = object.entity
     while let level = ancestor, level.name != relationship.destination { ancestor = level.parent }
     if ancestor == nil { throw unacceptable(object, for: relationship.name) }
+  }
+
+  final func leadsToOtherStore(
+    _ relationship: RelationshipDescription, _ destination: ManagedObject
+  ) -> PersistenceError {
+    var error = PersistenceError(
+      .managedObjectExternalRelationship,
+      "\(entity.name).\(relationship.name) of \(objectID) cannot lead to \(destination.objectID), "
+        + "which is of another store: assign new objects to one store, or keep the other's URI")
+    error.entityName = entity.name
+    error.objectID = objectID
+    error.key = relationship.name
+    return error
   }
 }

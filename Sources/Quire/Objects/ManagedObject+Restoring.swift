@@ -73,9 +73,9 @@ extension ManagedObject {
 
   /// The object at the other end, unless it is deleted or gone.
   private func living(_ reference: Reference, _ slot: Int) throws -> ManagedObject? {
-    guard let context else { return nil }
-    if let object = context.registered(reference) { return object.isDeleted ? nil : object }
-    return try context.currentView().contains(reference) ? context.object(at: reference) : nil
+    guard let session else { return nil }
+    if let object = session.registered(reference) { return object.isDeleted ? nil : object }
+    return try session.currentView().contains(reference) ? session.object(at: reference) : nil
   }
 
   /// An object that was taken from its to-one destination, and is let go of again, goes back there

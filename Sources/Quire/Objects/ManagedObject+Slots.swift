@@ -96,7 +96,7 @@ extension ManagedObject {
         try pending.order
         ?? {
           let kept = try storedMembers(slot).filter { !pending.removed.contains($0) }
-          return try kept.compactMap { try context?.object(at: $0) } + pending.added
+          return try kept.compactMap { try session?.object(at: $0) } + pending.added
         }()
       let isFormer = Set(former)
       let isWanted = Set(wanted)
@@ -171,6 +171,7 @@ extension ManagedObject {
   final func becomeNew() {
     reference = Reference(
       entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey())
+    session = nil
     storage = nil
     row = nil
     state = []
@@ -190,7 +191,7 @@ extension ManagedObject {
     return switch slots[slot] {
     case .unchanged: false
     case .value(let value): !isEqualToRow(value, slot)
-    case .one(let object): present(object)?.reference != storedReference(slot)
+    case .one(let object): !isStored(present(object), slot)
     case .many(let members): isChanged(members, slot)
     }
   }
@@ -204,6 +205,12 @@ extension ManagedObject {
       // A value that cannot be read is not equal to anything; reading it reports the damage.
       return false
     }
+  }
+
+  /// Whether the row leads there. Places alone do not tell an object of another store.
+  private func isStored(_ destination: ManagedObject?, _ slot: Int) -> Bool {
+    guard destination?.reference == storedReference(slot) else { return false }
+    return destination == nil || destination?.session === session
   }
 
   private func isChanged(_ members: PendingMembers, _ slot: Int) -> Bool {
@@ -231,8 +238,8 @@ extension ManagedObject {
 
   /// The store's destinations of a to-many slot.
   final func storedMembers(_ slot: Int) throws -> [Reference] {
-    guard let context, let link = storage?.link(slot) else { return [] }
-    try context.settleLinks()
-    return try context.currentView().members(of: reference, link)
+    guard let session, let link = storage?.link(slot) else { return [] }
+    try session.settleLinks()
+    return try session.currentView().members(of: reference, link)
   }
 }

@@ -63,6 +63,10 @@ open class ManagedObject {
   // that goes first leaves the context's register. Both happen in the context's isolation.
   @exclusivity(unchecked) unowned(unsafe) final var context: ManagedObjectContext?
 
+  // Sound as the context is; and a session lives as long as an object has it.
+  /// Where the object was saved; `nil` before the first save, and without a context.
+  @exclusivity(unchecked) unowned(unsafe) final var session: StoreSession?
+
   @exclusivity(unchecked) final var reference: Reference
   /// Where the object's entity lies in the store; `nil` before the first save.
   @exclusivity(unchecked) final var storage: EntityStorage? {
@@ -230,7 +234,7 @@ extension ManagedObject {
 
   /// How often the object was saved, as of the state this object shows; 0 before the first save.
   package final var version: UInt32 {
-    if state.contains(.returning) { return context?.formerVersions[reference] ?? 0 }
+    if state.contains(.returning) { return session?.formerVersions[reference] ?? 0 }
     return row?.version ?? 0
   }
 

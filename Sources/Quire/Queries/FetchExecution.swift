@@ -1,37 +1,25 @@
 import QuireModel
 import QuireStorage
 
-/// Runs one fetch request: from predicate to rows, with a context's unsaved changes on top.
-///
-/// The result is what it would be after a save: rows whose object was changed or deleted in the
-/// context are passed over, and the objects themselves are asked instead. One evaluator and one
-/// order serve rows and objects, so that it makes no difference where an object is found.
-struct FetchExecution {
+/// Which entities a request is for, and the paths that it follows from them.
+struct FetchTarget {
   /// The paths of one concrete entity.
-  struct Target {
-    let storage: EntityStorage
-    let predicatePaths: [FetchPath]
-    let sortPaths: [FetchPath]
+  struct Paths {
+    let predicate: [FetchPath]
+    let sort: [FetchPath]
   }
 
-  let view: StoreView
+  /// The entity that was asked for.
+  let entityName: String
+  let predicate: FetchPredicate?
+  let sortDescriptors: [FetchSortDescriptor]
   let evaluator: PredicateEvaluator?
-  private let sortDescriptors: [FetchSortDescriptor]
-  private let limit: Int
-  private let offset: Int
-  var targets: [Target?]
-  private let pending: [ManagedObject]
-  /// The objects that stand for rows, with their unsaved changes.
-  let changed: [Reference: ManagedObject]
-  /// Whether a path leads from a row to another, for which a changed object may stand.
-  let followsChanges: Bool
-  private let predicate: FetchPredicate?
-  private let entityName: String
-  private let model: ModelBinding
+  /// By the entity's index in the model; `nil` for those that are not asked for.
+  private(set) var paths: [Paths?]
+  /// Whether a path leads from an object to another.
+  let followsRelationships: Bool
 
-  init<Result>(
-    _ request: FetchRequest<Result>, in context: ManagedObjectContext, _ view: StoreView
-  ) throws {
+  init<Result>(_ request: FetchRequest<Result>, in context: ManagedObjectContext) throws {
     // A class need not be called like its entity: then the model's name for the class decides.
     let classes = context.persistentStoreCoordinator?.classes
     guard let model = context.modelBinding,
@@ -43,18 +31,8 @@ struct FetchExecution {
       error.entityName = request.entityName
       throw error
     }
-    guard request.fetchLimit >= 0, request.fetchOffset >= 0 else {
-      throw PersistenceError(
-        .persistentStoreUnsupportedRequestType,
-        "a fetch of \(request.fetchLimit) objects from number \(request.fetchOffset) makes no sense"
-      )
-    }
-    self.view = view
-    self.model = model
-    predicate = request.predicate
     entityName = binding.entity.name
-    limit = request.fetchLimit
-    offset = request.fetchOffset
+    predicate = request.predicate
     sortDescriptors = request.sortDescriptors
     do {
       evaluator = try request.predicate.map { predicate throws(FetchPredicateError) in
@@ -65,39 +43,74 @@ struct FetchExecution {
         .persistentStoreUnsupportedRequestType, "the predicate cannot be evaluated",
         underlying: error)
     }
+    let predicateNames = evaluator?.paths ?? []
+    let sortNames = request.sortDescriptors.map(\.keyPath)
+    followsRelationships = (predicateNames + sortNames).contains { $0.count > 1 }
     // Checked against the entity that was asked for, whose properties all its descendants have.
-    for names in (evaluator?.paths ?? []) + sortDescriptors.map(\.keyPath) {
-      _ = try FetchPath(names, from: binding, in: model)
-    }
-    targets = Array(repeating: nil, count: model.entities.count)
+    for names in predicateNames + sortNames { _ = try FetchPath(names, from: binding, in: model) }
+    paths = Array(repeating: nil, count: model.entities.count)
     let family =
       request.includesSubentities ? model.model.family(of: binding.entity) : [binding.entity]
-    for entity in family {
-      guard let member = model.entity(named: entity.name),
-        let storage = view.entities.byIndex[member.index]
-      else { continue }
-      targets[member.index] = Target(
-        storage: storage,
-        predicatePaths: try (evaluator?.paths ?? []).map {
-          try FetchPath($0, from: member, in: model)
-        },
-        sortPaths: try sortDescriptors.map { try FetchPath($0.keyPath, from: member, in: model) })
+    for entity in family where !entity.isAbstract {
+      guard let member = model.entity(named: entity.name) else { continue }
+      paths[member.index] = Paths(
+        predicate: try predicateNames.map { try FetchPath($0, from: member, in: model) },
+        sort: try sortNames.map { try FetchPath($0, from: member, in: model) })
     }
-    if request.includesPendingChanges {
-      let changes = context.changes
-      let targets = targets
-      pending = (changes.inserted.objects + changes.updated.objects).filter {
-        targets[$0.binding.index] != nil
+  }
+}
+
+/// Runs one fetch request: from predicate to rows, with a context's unsaved changes on top.
+///
+/// The result is what it would be after a save: rows whose object was changed or deleted in the
+/// context are passed over, and the objects themselves are asked instead. One evaluator and one
+/// order serve rows and objects, so that it makes no difference where an object is found. Nor does
+/// it make a difference in which store: each is asked in turn, and all of them fill one list.
+struct FetchExecution {
+  /// In the order of the stores.
+  let parts: [StoreFetch]
+  private let sortDescriptors: [FetchSortDescriptor]
+  private let limit: Int
+  private let offset: Int
+
+  init<Result>(_ request: FetchRequest<Result>, in context: ManagedObjectContext) throws {
+    let target = try FetchTarget(request, in: context)
+    guard request.fetchLimit >= 0, request.fetchOffset >= 0 else {
+      throw PersistenceError(
+        .persistentStoreUnsupportedRequestType,
+        "a fetch of \(request.fetchLimit) objects from number \(request.fetchOffset) makes no sense"
+      )
+    }
+    limit = request.fetchLimit
+    offset = request.fetchOffset
+    sortDescriptors = request.sortDescriptors
+    let sessions = try context.sessions(of: request.affectedStores)
+    guard request.includesPendingChanges, !context.changes.isEmpty else {
+      parts = try sessions.map { try StoreFetch($0, target, pending: [], changed: [:]) }
+      return
+    }
+    let changes = context.changes
+    let isOnlyStore = !context.hasSeveralStores
+    parts = try sessions.enumerated().map { place, session in
+      func isHere(_ object: ManagedObject) -> Bool {
+        if isOnlyStore { return true }
+        if let own = object.session { return own === session }
+        // One that can be saved nowhere is found all the same: the save will say why.
+        guard let own = try? context.targetSession(of: object) else {
+          return place == 0 && request.affectedStores == nil
+        }
+        return own === session
       }
-      changed = Dictionary(
-        uniqueKeysWithValues: (changes.updated.objects + changes.deleted.objects
-          + changes.inserted.objects.lazy.filter(\.isPersistent)).map { ($0.reference, $0) })
-    } else {
-      pending = []
-      changed = [:]
+      let pending = (changes.inserted.objects + changes.updated.objects).filter {
+        target.paths[$0.binding.index] != nil && isHere($0)
+      }
+      let changed =
+        (changes.updated.objects + changes.deleted.objects
+        + changes.inserted.objects).lazy.filter { $0.isPersistent && isHere($0) }
+      return try StoreFetch(
+        session, target, pending: pending,
+        changed: Dictionary(uniqueKeysWithValues: changed.map { ($0.reference, $0) }))
     }
-    let paths = (evaluator?.paths ?? []) + sortDescriptors.map(\.keyPath)
-    followsChanges = !changed.isEmpty && paths.contains { $0.count > 1 }
   }
 
   /// How many objects ``matches()`` would return.
@@ -105,12 +118,14 @@ struct FetchExecution {
   /// - Complexity: O(1) for each entity when there is no predicate and nothing unsaved.
   func count() throws -> Int {
     var count = 0
-    if evaluator == nil && pending.isEmpty && changed.isEmpty {
-      for target in targets.compactMap({ $0 }) { count += try view.count(of: target.storage) }
-    } else {
-      var counting = MatchCount()
-      try visitMatches(&counting, try plan(capacity: .max))
-      count = counting.count
+    for part in parts {
+      if let rowCount = try part.rowCount() {
+        count += rowCount
+      } else {
+        var counting = MatchCount()
+        _ = try part.visitMatches(&counting, part.plan(capacity: .max))
+        count += counting.count
+      }
     }
     count = max(0, count - offset)
     return limit > 0 ? min(count, limit) : count
@@ -119,9 +134,14 @@ struct FetchExecution {
   /// The matches in the order of the request, offset and limit applied.
   func matches() throws -> [FetchMatch] {
     // Rows come in order, so that without sort keys and changes the first ones are the result.
+    let capacity = capacity
     var list = MatchList(
-      sortDescriptors, isOrdered: sortDescriptors.isEmpty && pending.isEmpty, capacity: capacity)
-    try visitMatches(&list, try plan(capacity: capacity))
+      sortDescriptors, isOrdered: sortDescriptors.isEmpty && !parts.contains(where: \.isPending),
+      capacity: capacity)
+    for (place, part) in parts.enumerated() {
+      list.place = place
+      if try !part.visitMatches(&list, part.plan(capacity: capacity)) { break }
+    }
     var matches = list.sorted()
     if offset > 0 { matches.removeFirst(min(offset, matches.count)) }
     return matches
@@ -133,51 +153,13 @@ struct FetchExecution {
     return limit == 0 || isTooMany ? .max : end
   }
 
-  /// How rows are found.
-  ///
-  /// - Parameter capacity: how many matches are enough, in the order of the request.
-  private func plan(capacity: Int) throws -> FetchPlan {
-    let planning = FetchPlanning(
-      targets: targets.compactMap { $0?.storage }, entityName: entityName, predicate: predicate,
-      sortDescriptors: sortDescriptors, capacity: capacity, model: model, view: view)
-    return try planning.plan()
-  }
-
-  func plan() throws -> FetchPlan { try plan(capacity: capacity) }
-
-  private func visitMatches(_ visitor: inout some MatchVisitor, _ plan: FetchPlan) throws {
-    for object in pending {
-      guard let target = targets[object.binding.index] else { continue }
-      let subject = PendingSubject(source: .object(object), view: view, changed: changed)
-      guard try isMatch(subject, target) else { continue }
-      let goesOn = try visitor.visit(
-        subject, at: object.reference, sortedBy: target.sortPaths, object, row: { nil })
-      if !goesOn { return }
-    }
-    switch plan.access {
-    case .scan: break
-    case .candidates(let references, let source):
-      return try visitCandidates(references, mustExist: source.isIndex, &visitor)
-    case .walk(let walk):
-      // A walk that is given up has not happened.
-      var copy = visitor
-      if try visitRows(on: walk, &copy) {
-        visitor = copy
-        return
-      }
-    }
-    let numbered = targets.compactMap { $0 }.sorted {
-      $0.storage.stored.number < $1.storage.stored.number
-    }
-    for target in numbered {
-      if try !visitRows(of: target, &visitor) { return }
-    }
-  }
+  /// How rows are found, in each of the stores.
+  func plans() throws -> [FetchPlan] { try parts.map { try $0.plan(capacity: capacity) } }
 }
 
 extension ManagedObjectContext {
-  /// The objects that a request asks for, from the store's last saved state with this context's
-  /// changes on top.
+  /// The objects that a request asks for, from the last saved state of all stores, or of those that
+  /// it names, with this context's changes on top.
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the model lacks the entity or a name in
   ///   a key path; ``PersistenceError/Code/unacceptableValue`` when an object found is not a
@@ -190,9 +172,10 @@ extension ManagedObjectContext {
   {
     settlePendingChanges()
     try throwUnreported()
-    let execution = try FetchExecution(request, in: self, try latestView())
+    let execution = try FetchExecution(request, in: self)
     return try execution.matches().map { match in
-      let object = try match.object ?? object(at: match.reference)
+      let object =
+        try match.object ?? execution.parts[match.place].session.object(at: match.reference)
       if request.shouldRefreshRefetchedObjects, !object.isFault {
         refresh(object, mergeChanges: true)
       }
@@ -207,18 +190,31 @@ extension ManagedObjectContext {
     }
   }
 
-  /// How ``fetch(_:)`` would find the rows of a request.
-  package final func plan<Result: ManagedObject>(
+  /// How ``fetch(_:)`` would find the rows of a request, in each of the stores.
+  package final func plans<Result: ManagedObject>(
     for request: FetchRequest<Result>
-  ) throws -> FetchPlan {
+  ) throws -> [FetchPlan] {
     settlePendingChanges()
-    return try FetchExecution(request, in: self, try latestView()).plan()
+    return try FetchExecution(request, in: self).plans()
   }
 
   /// How many objects ``fetch(_:)`` would return.
   public final func count<Result: ManagedObject>(for request: FetchRequest<Result>) throws -> Int {
     settlePendingChanges()
     try throwUnreported()
-    return try FetchExecution(request, in: self, try latestView()).count()
+    return try FetchExecution(request, in: self).count()
+  }
+
+  /// The sessions of the stores that a request asks, in their order.
+  final func sessions(of stores: [PersistentStore]?) throws -> [StoreSession] {
+    let sessions = try requiredSessions()
+    guard let stores else { return sessions }
+    for store in stores where !sessions.contains(where: { $0.store === store }) {
+      throw PersistenceError(
+        .persistentStoreOperation,
+        "the request is to ask the store \(store.identifier), which is not of the context's "
+          + "coordinator")
+    }
+    return sessions.filter { session in stores.contains { $0 === session.store } }
   }
 }

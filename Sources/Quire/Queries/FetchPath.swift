@@ -114,6 +114,8 @@ struct PendingSubject: PathSubject {
   }
 
   let source: Source
+  /// The store that the rows are in.
+  let session: StoreSession
   let view: StoreView
   /// The changed and deleted objects of the context that have rows.
   let changed: [Reference: ManagedObject]
@@ -154,18 +156,21 @@ struct PendingSubject: PathSubject {
   }
 
   private func subject(of object: ManagedObject) throws -> PendingSubject? {
-    if object.isStored { return try subject(at: object.reference) }
-    return PendingSubject(source: .object(object), view: view, changed: changed)
+    // Until a save refuses it, a new object may lead to one of another store.
+    if object.isStored, object.session === session { return try subject(at: object.reference) }
+    return object.isDeleted && object.isStored ? nil : subject(.object(object))
   }
 
   private func subject(at reference: Reference) throws -> PendingSubject? {
     if let object = changed[reference] {
       return object.isDeleted
-        ? nil : PendingSubject(source: .object(object), view: view, changed: changed)
+        ? nil : subject(.object(object))
     }
-    return try RowSubject(at: reference, in: view).map {
-      PendingSubject(source: .row($0), view: view, changed: changed)
-    }
+    return try RowSubject(at: reference, in: view).map { subject(.row($0)) }
+  }
+
+  private func subject(_ source: Source) -> PendingSubject {
+    PendingSubject(source: source, session: session, view: view, changed: changed)
   }
 }
 

@@ -65,7 +65,6 @@ struct FetchPlanning {
   let sortDescriptors: [FetchSortDescriptor]
   /// How many matches are wanted; `Int.max` for all.
   let capacity: Int
-  let model: ModelBinding
   let view: StoreView
 
   /// Few rows are looked up as fast as they are read one after the other.
@@ -195,10 +194,9 @@ struct FetchPlanning {
   private func reference(of identity: OpaqueIdentity) -> Reference? {
     guard let id = identity.base as? ManagedObjectID, let store = id.store,
       targets.first?.identity == store,
-      let binding = model.entity(named: id.entity.name),
-      let storage = view.entities.byIndex[binding.index]
+      let stored = view.entities.schema.entity(named: id.entity.name)
     else { return nil }
-    return Reference(entity: storage.stored.number, key: id.key)
+    return Reference(entity: stored.number, key: id.key)
   }
 
   // MARK: Walks

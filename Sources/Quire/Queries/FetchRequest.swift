@@ -14,7 +14,7 @@ public struct FetchRequest<Result: ManagedObject> {
   /// All objects of the entity when `nil`.
   public var predicate: FetchPredicate?
   /// The order of the result. Objects that are equal in all keys, and all objects when there is no
-  /// key, come in the order of their entities and keys, objects that were never saved last.
+  /// key, come in the order of their stores, entities and keys, objects that were never saved last.
   public var sortDescriptors: [FetchSortDescriptor] = []
   /// The largest number of objects to return; 0 is no limit.
   public var fetchLimit = 0
@@ -28,6 +28,9 @@ public struct FetchRequest<Result: ManagedObject> {
   /// Whether objects that the context has already are refreshed, their unsaved changes on top;
   /// otherwise they keep the values they had.
   public var shouldRefreshRefetchedObjects = false
+
+  /// The stores that are asked, and whose new objects count; `nil` for all that the context has.
+  public var affectedStores: [PersistentStore]?
 
   public init(entityName: String) { self.entityName = entityName }
 

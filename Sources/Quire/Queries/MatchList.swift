@@ -2,6 +2,8 @@ import QuireModel
 
 /// A row or an object that the predicate of a fetch is true of.
 struct FetchMatch {
+  /// Which of the stores that are asked has it.
+  var place: Int
   let reference: Reference
   /// The row, when the store had it; `nil` for objects with changes.
   var row: Row?
@@ -45,6 +47,8 @@ struct MatchList: MatchVisitor {
     var index: Int
   }
 
+  /// Which of the stores that are asked is asked now.
+  var place = 0
   private let descriptors: [FetchSortDescriptor]
   /// Whether matches come in the order of the request already.
   private let isOrdered: Bool
@@ -71,13 +75,13 @@ struct MatchList: MatchVisitor {
     _ object: ManagedObject?, row: () throws -> Row?
   ) throws -> Bool {
     if isOrdered {
-      matches.append(FetchMatch(reference: reference, row: try row(), object: object))
+      matches.append(FetchMatch(place: place, reference: reference, row: try row(), object: object))
       return matches.count < capacity
     }
     let first = try paths.first.flatMap { try subject.value(at: $0) }
     let prefix = SortPrefix(first, ascending: descriptors.first?.ascending ?? true)
     if let last, last.prefix < prefix { return true }
-    var match = FetchMatch(reference: reference, object: object)
+    var match = FetchMatch(place: place, reference: reference, object: object)
     if !paths.isEmpty {
       match.keys.reserveCapacity(paths.count)
       match.keys.append(first)
@@ -119,6 +123,12 @@ struct MatchList: MatchVisitor {
     for (index, descriptor) in descriptors.enumerated() {
       let order = descriptor.compare(left.keys[index], right.keys[index])
       if order != 0 { return order < 0 }
+    }
+    // Store by store, but that objects which were never saved come last.
+    if left.place != right.place, left.reference.isTemporary == right.reference.isTemporary,
+      !left.reference.isTemporary
+    {
+      return left.place < right.place
     }
     return left.reference < right.reference
   }

@@ -40,27 +40,40 @@ final class EntityStorage: Sendable {
 
 /// The entities of one store, by model index and by number.
 final class StoreEntities: Sendable {
-  /// The model that the store was opened with.
+  /// The store's UUID.
+  let identity: StoreIdentity
+  /// The model that the store was opened with: of the coordinator's, what its configuration has.
   let model: ManagedObjectModel
+  /// What the schema says about the hashes of that model.
+  let hashBytes: [UInt8]
   let schema: StoreSchema
   /// What the schema says about where rows and links lie.
   let schemaBytes: [UInt8]
   /// The indexes that the store had when it was opened.
   let indexes: StoreIndexes
-  /// By the entity's index in the model; `nil` for abstract entities.
+  /// By the entity's index in the coordinator's model; `nil` for abstract entities, and for those
+  /// that the store's configuration does not have.
   let byIndex: [EntityStorage?]
   /// By the entity's number in the store, which begin at 1 and have few gaps.
   private let byNumber: [EntityStorage?]
 
-  init(_ model: ModelBinding, schema: StoreSchema, identity: StoreIdentity) throws {
-    self.model = model.model
+  /// - Parameter configuration: `nil` for all entities of the model.
+  init(
+    _ model: ModelBinding, schema: StoreSchema, identity: StoreIdentity,
+    configuration: ModelSubset? = nil
+  ) throws {
+    self.identity = identity
+    self.model = configuration?.model ?? model.model
+    hashBytes = configuration.map { StoreSchema.hashBytes(of: $0.model) } ?? model.hashBytes
     self.schema = schema
     schemaBytes = schema.entityBytes
     var byIndex: [EntityStorage?] = []
     var byNumber = [EntityStorage?](
       repeating: nil, count: (schema.entities.map { Int($0.number) }.max() ?? 0) + 1)
     for binding in model.entities {
-      guard !binding.entity.isAbstract else {
+      guard !binding.entity.isAbstract,
+        configuration?.entityNames.contains(binding.entity.name) ?? true
+      else {
         byIndex.append(nil)
         continue
       }

@@ -68,6 +68,6 @@ extension ManagedObjectID {
 extension PersistentStoreCoordinator {
   /// The coordinator's store that an ID belongs to; `nil` when it is another's.
   public func persistentStore(for objectID: ManagedObjectID) -> PersistentStore? {
-    store.flatMap { $0.identity == objectID.store ? $0 : nil }
+    stores.first { $0.identity == objectID.store }
   }
 }

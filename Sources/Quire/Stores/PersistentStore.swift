@@ -17,6 +17,9 @@ public final class PersistentStore: Sendable {
   /// The file, or `/dev/null`; `nil` for another store in memory.
   public let url: URL?
   public let isReadOnly: Bool
+  /// The name of the model's configuration that the store is for; `DefaultConfigurationName` where
+  /// it is for all entities.
+  public let configurationName: String
   /// What opening the store changed in it; `nil` when it had the current version already.
   public let migrationReport: MigrationReport?
   let pages: PageStore
@@ -27,7 +30,7 @@ public final class PersistentStore: Sendable {
 
   init(
     type: StoreType, url: URL?, isReadOnly: Bool, pages: PageStore, entities: StoreEntities,
-    migrationReport: MigrationReport?
+    migrationReport: MigrationReport?, configurationName: String = DefaultConfigurationName
   ) {
     self.type = type
     self.url = url
@@ -35,11 +38,17 @@ public final class PersistentStore: Sendable {
     self.pages = pages
     self.entities = entities
     self.migrationReport = migrationReport
+    self.configurationName = configurationName
     metadataState = Mutex(MetadataState(saved: entities.schema.metadata))
     hub = pages.companion { CommitHub() }
   }
 
   var identity: StoreIdentity { pages.identity }
+
+  /// For people.
+  var name: String {
+    url.flatMap { type.hasFile(at: $0) ? $0.lastPathComponent : nil } ?? "memory"
+  }
 
   /// The store's UUID, kept for its whole life and through every migration.
   public var identifier: UUID { UUID(pages.identity) }

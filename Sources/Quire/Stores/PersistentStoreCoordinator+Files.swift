@@ -19,15 +19,18 @@ extension PersistentStoreCoordinator {
   ///
   /// - Returns: `nil` when there is none, and for `/dev/null`.
   public func persistentStore(for url: URL) -> PersistentStore? {
-    guard url.isFileURL, let store, let own = store.url, store.type.hasFile(at: own) else {
-      return nil
+    guard url.isFileURL else { return nil }
+    let inFiles = stores.filter { $0.url != nil && $0.type.hasFile(at: $0.url) }
+    let standardized = url.standardizedFileURL
+    if let store = inFiles.first(where: { $0.url?.standardizedFileURL == standardized }) {
+      return store
     }
-    if url.standardizedFileURL == own.standardizedFileURL { return store }
     let files = DiskFileSystem()
-    guard let found = try? files.identifier(of: url.path(percentEncoded: false)),
-      let ownFile = try? files.identifier(of: own.path(percentEncoded: false))
-    else { return nil }
-    return found == ownFile ? store : nil
+    guard let found = try? files.identifier(of: url.path(percentEncoded: false)) else { return nil }
+    return inFiles.first { store in
+      guard let own = store.url?.path(percentEncoded: false) else { return false }
+      return (try? files.identifier(of: own)) == found
+    }
   }
 
   /// Goes on with the store's file at another place, where somebody has moved or copied it: a store
@@ -55,8 +58,9 @@ extension PersistentStoreCoordinator {
     try Self.checkFile(.quire, url)
     var options = PersistentStoreOptions()
     options.isReadOnly = store.isReadOnly
-    let opening = StoreOpening(
-      model: versionedModel, binding: binding, options: options, mustExist: true)
+    let opening = try StoreOpening(
+      model: versionedModel, binding: binding, options: options,
+      configuration: store.configurationName, mustExist: true)
     if let found = try? DiskFileSystem().identifier(of: url.path(percentEncoded: false)),
       found == store.pages.fileIdentifier
     {

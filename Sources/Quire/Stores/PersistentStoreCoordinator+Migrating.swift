@@ -67,9 +67,9 @@ extension PersistentStoreCoordinator {
       let writer = try store.isReadOnly ? nil : quiescentWriter(of: store.pages)
       // Nothing is written; it keeps others from writing what the new store would not have.
       defer { writer?.abort() }
-      let opening = StoreOpening(
-        model: versionedModel, binding: binding, options: options, fileSystem: fileSystem,
-        mustExist: true)
+      let opening = try StoreOpening(
+        model: versionedModel, binding: binding, options: options,
+        configuration: store.configurationName, fileSystem: fileSystem, mustExist: true)
       new =
         try type.hasFile(at: url)
         ? copyToFile(store, url, opening) : copyToMemory(store, type, url, opening)

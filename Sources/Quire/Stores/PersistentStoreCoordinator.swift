@@ -8,15 +8,18 @@ import Synchronization
   import Foundation
 #endif
 
-/// Brings a model and a store together, for any number of contexts.
+/// Brings a model and stores together, for any number of contexts.
 ///
-/// A coordinator can be used from anywhere at once. It has one store.
+/// A coordinator can be used from anywhere at once. It has as many stores as somebody adds, in
+/// files and in memory, each for all entities of the model or for those of a configuration.
+/// Contexts show the objects of all of them. A relationship leads to objects of the same store
+/// only; between stores an object keeps the other's URI (``ManagedObjectID/uriRepresentation()``).
 public final class PersistentStoreCoordinator: Sendable {
   /// The versions a store may come from, and the one it is brought to.
   public let versionedModel: VersionedModel
   let binding: ModelBinding
   let classes: ObjectClasses
-  private let current = Mutex<PersistentStore?>(nil)
+  private let current = Mutex<[PersistentStore]>([])
   /// Who wants to know of saves of the store, by any coordinator.
   let remoteChangeCenter = RemoteChangeCenter()
 
@@ -42,7 +45,7 @@ public final class PersistentStoreCoordinator: Sendable {
   deinit {
     // Nobody is left to tell; what was committed is durable, and the log is replayed at the next
     // open.
-    if let store = current.withLock({ $0 }) {
+    for store in current.withLock({ $0 }) {
       AddedStores.remove(store)
       try? store.pages.close()
     }
@@ -50,15 +53,26 @@ public final class PersistentStoreCoordinator: Sendable {
 
   public var managedObjectModel: ManagedObjectModel { versionedModel.current }
 
-  public var persistentStores: [PersistentStore] { store.map { [$0] } ?? [] }
+  /// In the order in which they were added. One that was migrated to another place keeps its own.
+  public var persistentStores: [PersistentStore] { stores }
 
-  var store: PersistentStore? { current.withLock { $0 } }
+  var stores: [PersistentStore] { current.withLock { $0 } }
 
   /// Opens a store, creating it where there is none, migrating it where `options` ask for that.
   ///
+  /// A store for a configuration holds the entities of that, and knows of no others: its version is
+  /// that of these entities, and it is migrated where they have changed. It is opened with the same
+  /// configuration again; with another, or with none, it is a store of another model. Ancestors of
+  /// its entities belong to its version, too; objects of these it holds if the configuration names
+  /// them.
+  ///
   /// - Parameters:
+  ///   - configuration: the name of one of the model's configurations; `nil` and
+  ///     `DefaultConfigurationName` stand for all entities.
   ///   - url: the file, or `nil` for a store in memory.
-  /// - Throws: ``PersistenceError/Code/persistentStoreIncompatibleVersionHash`` (134100) when
+  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when the model has no
+  ///   such configuration, or a relationship leads out of it;
+  ///   ``PersistenceError/Code/persistentStoreIncompatibleVersionHash`` (134100) when
   ///   another version of the model wrote the store and `options` do not ask for migration;
   ///   ``PersistenceError/Code/migrationMissingSourceModel`` (134130) when none of the known
   ///   versions did; ``PersistenceError/Code/migrationMissingMappingModel`` (134140) when a mapping
@@ -69,7 +83,8 @@ public final class PersistentStoreCoordinator: Sendable {
   ///   ``PersistenceError/Code/managedObjectModelReferenceNotFound`` (134504) and its neighbours
   ///   when the stages of a ``StagedMigrationManager`` do not fit; what mappings, policies and
   ///   stages throw; ``PersistenceError/Code/persistentStoreOpen`` (134080) when the engine cannot
-  ///   open the file.
+  ///   open the file, and when the coordinator has this store, or another copy of it with the same
+  ///   UUID, as object IDs could not tell the two apart.
   @discardableResult
   public func addPersistentStore(
     type: StoreType, configuration: String? = nil, at url: URL?,
@@ -85,32 +100,21 @@ public final class PersistentStoreCoordinator: Sendable {
     type: StoreType, configuration: String? = nil, at url: URL?, options: PersistentStoreOptions,
     in fileSystem: any FileSystem
   ) throws -> PersistentStore {
-    guard store == nil else {
-      throw PersistenceError(
-        .persistentStoreOperation,
-        "the coordinator has a store already; make another coordinator for another store")
-    }
-    if let configuration {
-      throw PersistenceError(
-        .persistentStoreOperation,
-        "a store cannot hold the configuration \(configuration) alone: it holds all entities of the "
-          + "model, so pass nil")
-    }
     let opened = try StoreOpening(
-      model: versionedModel, binding: binding, options: options, fileSystem: fileSystem
+      model: versionedModel, binding: binding, options: options, configuration: configuration,
+      fileSystem: fileSystem, forbidden: Set(stores.map(\.identity))
     ).open(type, at: url)
-    let isFirst = current.withLock { store in
-      guard store == nil else { return false }
-      store = opened
-      return true
+    let other = current.withLock { stores in
+      let other = stores.first { $0.identity == opened.identity }
+      if other == nil { stores.append(opened) }
+      return other
     }
-    guard isFirst else {
+    if let other {
       try? opened.pages.close()
-      throw PersistenceError(
-        .persistentStoreOperation, "another thread added a store to the coordinator first")
+      throw StoreOpening.isThere(other.identity)
     }
     AddedStores.add(opened)
-    remoteChangeCenter.watch(opened)
+    remoteChangeCenter.watch(stores)
     return opened
   }
 
@@ -124,18 +128,22 @@ public final class PersistentStoreCoordinator: Sendable {
       type: type, configuration: configurationName, at: url, options: options ?? [:])
   }
 
-  /// Closes a store. Contexts keep the objects whose rows they have read, and can fetch and save
-  /// nothing.
+  /// Closes a store.
+  ///
+  /// Contexts go on with the other stores. Of this one they let go with their next look at a store:
+  /// its objects become faults, unsaved changes of them are dropped, as is what can be undone, and
+  /// reading them is an error. What a context has not saved until then is lost; an object that
+  /// somebody holds can be used again when the same store is added again.
   public func remove(_ store: PersistentStore) throws {
-    let isOurs = current.withLock { current in
-      guard current === store else { return false }
-      current = nil
+    let isOurs = current.withLock { stores in
+      guard let index = stores.firstIndex(where: { $0 === store }) else { return false }
+      stores.remove(at: index)
       return true
     }
     guard isOurs else { throw PersistentStoreCoordinator.notOurs }
     store.entities.retire()
     AddedStores.remove(store)
-    remoteChangeCenter.watch(nil)
+    remoteChangeCenter.watch(stores)
     try storage { () throws(StorageError) in try store.pages.close() }
   }
 
@@ -143,22 +151,22 @@ public final class PersistentStoreCoordinator: Sendable {
   ///
   /// - Returns: `false` when the coordinator does not have that one any more.
   func exchange(_ old: PersistentStore, for new: PersistentStore) -> Bool {
-    let isOurs = current.withLock { current in
-      guard current === old else { return false }
-      current = new
+    let isOurs = current.withLock { stores in
+      guard let index = stores.firstIndex(where: { $0 === old }) else { return false }
+      stores[index] = new
       return true
     }
     if isOurs {
       old.entities.retire()
       AddedStores.remove(old)
       AddedStores.add(new)
-      remoteChangeCenter.watch(new)
+      remoteChangeCenter.watch(stores)
     }
     return isOurs
   }
 
   func checkOwn(_ store: PersistentStore) throws(PersistenceError) {
-    guard self.store === store else { throw PersistentStoreCoordinator.notOurs }
+    guard stores.contains(where: { $0 === store }) else { throw PersistentStoreCoordinator.notOurs }
   }
 
   static var notOurs: PersistenceError {
@@ -167,23 +175,27 @@ public final class PersistentStoreCoordinator: Sendable {
   }
 
   /// Takes a store that somebody else has opened and will close.
-  func attach(_ store: PersistentStore) { current.withLock { $0 = store } }
+  func attach(_ store: PersistentStore) { current.withLock { $0 = [store] } }
 
-  /// Lets go of a store without closing it.
-  func detach() { current.withLock { $0 = nil } }
+  /// Lets go of all stores without closing them.
+  func detach() {
+    for store in stores { store.entities.retire() }
+    current.withLock { $0 = [] }
+  }
 
   /// The ID that ``ManagedObjectID/uriRepresentation()`` was made of.
   ///
-  /// - Returns: `nil` when the URI is not of the coordinator's store, names no entity of its model,
-  ///   or belongs to an object that was never saved.
+  /// - Returns: `nil` when the URI is of none of the coordinator's stores, names no entity of its
+  ///   store, or belongs to an object that was never saved.
   public func managedObjectID(forURIRepresentation url: URL) -> ManagedObjectID? {
     let parts = url.pathComponents
-    guard url.scheme == "x-coredata", let store, parts.count == 3, parts[2].hasPrefix("p"),
-      url.host().flatMap({ UUID(uuidString: $0) }) == store.identifier,
+    guard url.scheme == "x-coredata", parts.count == 3, parts[2].hasPrefix("p"),
+      let identifier = url.host().flatMap({ UUID(uuidString: $0) }),
+      let store = stores.first(where: { $0.identifier == identifier }),
       let key = Int64(parts[2].dropFirst()), (1...Reference.maximumKey).contains(key),
-      let entity = managedObjectModel.entity(named: parts[1]), !entity.isAbstract
+      let entity = binding.entity(named: parts[1]), store.entities.byIndex[entity.index] != nil
     else { return nil }
-    return ManagedObjectID(entity: entity, store: store.identity, key: key)
+    return ManagedObjectID(entity: entity.entity, store: store.identity, key: key)
   }
 
   /// The model a store file was written with, read from the file itself.

@@ -9,13 +9,39 @@ import QuireStorage
 
 /// Opens, creates or migrates one store.
 struct StoreOpening {
+  /// What the store may have of the coordinator's model, and of its versions.
   let model: VersionedModel
+  private let fullModel: VersionedModel
+  private let hashBytes: [UInt8]
   let binding: ModelBinding
   let options: PersistentStoreOptions
   /// Where files are: the disk, or what a test takes for one.
   var fileSystem: any FileSystem = DiskFileSystem()
   /// Whether a store that is not there is an error.
   var mustExist = false
+  /// What of the model the store is for; `nil` for all.
+  private let subset: ModelSubset?
+  /// Stores that cannot be opened once more.
+  private let forbidden: Set<StoreIdentity>
+
+  /// - Parameter configuration: the name of one of the model's; `nil` for all entities.
+  /// - Throws: when the model has no such configuration, or it is none that a store can have.
+  init(
+    model: VersionedModel, binding: ModelBinding, options: PersistentStoreOptions,
+    configuration: String? = nil, fileSystem: any FileSystem = DiskFileSystem(),
+    mustExist: Bool = false, forbidden: Set<StoreIdentity> = []
+  ) throws {
+    let subset = try ModelSubset(configuration, of: model.current)
+    self.model = try subset?.history(of: model) ?? model
+    fullModel = model
+    self.binding = binding
+    self.subset = subset
+    self.options = options
+    self.fileSystem = fileSystem
+    self.mustExist = mustExist
+    self.forbidden = forbidden
+    hashBytes = subset.map { StoreSchema.hashBytes(of: $0.model) } ?? binding.hashBytes
+  }
 
   func open(_ type: StoreType, at url: URL?) throws -> PersistentStore {
     try options.check()
@@ -48,17 +74,28 @@ struct StoreOpening {
     return try finish(type, url, pages)
   }
 
+  static func isThere(_ identity: StoreIdentity) -> PersistenceError {
+    PersistenceError(
+      .persistentStoreOpen,
+      "the coordinator has a store with the UUID \(UUID(identity)) already: this one, or a copy of "
+        + "it. IDs could not tell their objects apart; replacePersistentStore makes a copy with "
+        + "another UUID")
+  }
+
   private func finish(_ type: StoreType, _ url: URL?, _ pages: PageStore) throws -> PersistentStore
   {
     do {
+      if forbidden.contains(pages.identity) { throw StoreOpening.isThere(pages.identity) }
       let report = try prepare(pages, type.hasFile(at: url) ? url : nil)
       if options.compactsStore, !options.isReadOnly { try pages.compact() }
       let schema = try pages.read { try StoreSchema(from: $0) }
       guard let schema else { throw StoreSchema.damaged("is missing") }
       return PersistentStore(
         type: type, url: url, isReadOnly: options.isReadOnly, pages: pages,
-        entities: try StoreEntities(binding, schema: schema, identity: pages.identity),
-        migrationReport: report)
+        entities: try StoreEntities(
+          binding, schema: schema, identity: pages.identity, configuration: subset),
+        migrationReport: report,
+        configurationName: subset?.name ?? DefaultConfigurationName)
     } catch {
       // The error that made us give up is the one to tell; what is in the store stays as it is.
       try? pages.close()
@@ -105,16 +142,19 @@ struct StoreOpening {
     }
     try pages.write { transaction in
       // Somebody may have migrated it meanwhile; opening will find that out.
-      guard try StoreSchema.matches(binding.hashBytes, in: transaction) else { return }
-      if hasOtherIndexes { try StoreSchema.exchangeIndexes(for: binding, in: transaction) }
+      guard try StoreSchema.matches(hashBytes, in: transaction) else { return }
+      if hasOtherIndexes {
+        try StoreSchema.exchangeIndexes(for: ModelBinding(model.current), in: transaction)
+      }
       try StoreSchema.putModel(archive, versionName: name, in: transaction)
     }
   }
 
   /// The steps that the store needs before it can be opened; `nil` when it has the current version.
   func migrationPath(for snapshot: Snapshot) throws -> MigrationPath? {
-    if try StoreSchema.matches(binding.hashBytes, in: snapshot) { return nil }
+    if try StoreSchema.matches(hashBytes, in: snapshot) { return nil }
     let hashes = try StoreSchema.hashes(in: snapshot)
+    try checkConfiguration(hashes)
     guard options.migratesAutomatically else {
       throw PersistenceError(
         .persistentStoreIncompatibleVersionHash,
@@ -132,6 +172,23 @@ struct StoreOpening {
           + "A newer version of the program may have written it")
     }
     return try MigrationPathSearch(model, source, options, snapshot).path()
+  }
+
+  /// A store of all entities, or of another configuration, would lose objects by a migration to
+  /// this one, and nobody has said that.
+  private func checkConfiguration(_ hashes: [String: VersionHash]) throws {
+    if model.version(matching: hashes) != nil { return }
+    let names = [nil] + fullModel.current.configurations.keys.sorted().map { Optional($0) }
+    for version in fullModel.versions {
+      for name in names where name != subset?.name {
+        guard ModelSubset.hashes(name, of: version.model) == hashes else { continue }
+        throw PersistenceError(
+          .persistentStoreIncompatibleVersionHash,
+          "the store has \(name.map { "the configuration \($0)" } ?? "all entities") of the model, "
+            + "not \(subset.map { "the configuration \($0.name)" } ?? "all entities"): open it with "
+            + "the configuration that it was made with")
+      }
+    }
   }
 
   private func createSchema(in pages: PageStore) throws {

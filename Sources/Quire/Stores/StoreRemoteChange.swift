@@ -8,7 +8,8 @@ import Synchronization
   import Foundation
 #endif
 
-/// A save of a coordinator's store, by a context of this or of another coordinator of this process.
+/// A save of one of a coordinator's stores, by a context of this or of another coordinator of this
+/// process.
 public struct StoreRemoteChange: Sendable {
   /// Core Data's name of the notification.
   public static let name = "NSPersistentStoreRemoteChangeNotification"
@@ -59,7 +60,7 @@ public final class RemoteChangeObservation: Sendable {
 }
 
 extension PersistentStoreCoordinator {
-  /// Calls `body` after each save of the coordinator's store, by any coordinator of this process.
+  /// Calls `body` after each save of the coordinator's stores, by any coordinator of this process.
   ///
   /// - Parameter body: called on the thread that saves, which waits for it.
   /// - Returns: a token, which ends the registration when it is released.
@@ -71,7 +72,7 @@ extension PersistentStoreCoordinator {
     return RemoteChangeObservation { center.remove(number) }
   }
 
-  /// The saves of the coordinator's store from now on, by any coordinator of this process.
+  /// The saves of the coordinator's stores from now on, by any coordinator of this process.
   ///
   /// The sequence keeps what nobody has taken yet, and ends with the coordinator.
   public func remoteChanges() -> AsyncStream<StoreRemoteChange> {
@@ -99,7 +100,7 @@ final class RemoteChangeCenter: CommitListener {
   }
 
   private struct State {
-    var store: Store?
+    var stores: [StoreIdentity: Store] = [:]
     var listeners: [Listener] = []
     var lastNumber = 0
   }
@@ -110,15 +111,18 @@ final class RemoteChangeCenter: CommitListener {
     for listener in state.withLock({ $0.listeners }) { listener.end() }
   }
 
-  /// - Parameter store: `nil` when the coordinator has let go of its store.
-  func watch(_ store: PersistentStore?) {
-    let new = store.map { Store(identifier: $0.identifier, url: $0.url, hub: $0.hub) }
-    let old = state.withLock { state in
-      defer { state.store = new }
-      return state.store
+  /// - Parameter stores: all that the coordinator has.
+  func watch(_ stores: [PersistentStore]) {
+    let pairs = stores.map {
+      ($0.identity, Store(identifier: $0.identifier, url: $0.url, hub: $0.hub))
     }
-    old?.hub.remove(self)
-    new?.hub.add(self)
+    let new = Dictionary(pairs) { first, _ in first }
+    let old = state.withLock { state in
+      defer { state.stores = new }
+      return state.stores
+    }
+    for (identity, store) in old where new[identity]?.hub !== store.hub { store.hub.remove(self) }
+    for (identity, store) in new where old[identity]?.hub !== store.hub { store.hub.add(self) }
   }
 
   func add(
@@ -145,7 +149,9 @@ final class RemoteChangeCenter: CommitListener {
   var isListening: Bool { state.withLock { !$0.listeners.isEmpty } }
 
   func take(_ notice: CommitNotice) {
-    let (store, listeners) = state.withLock { ($0.store, $0.listeners) }
+    let (store, listeners) = state.withLock {
+      ($0.stores[notice.changes.entities.identity], $0.listeners)
+    }
     guard let store, !listeners.isEmpty else { return }
     let change = StoreRemoteChange(notice, store)
     for listener in listeners { listener.body(change) }

@@ -76,15 +76,18 @@ extension MigrationPlan {
   /// ``checkObstacles()`` makes one of it. Of a migration in several steps it is the plan of the
   /// first: what the others find is what that one makes. ``MigrationPath`` has all steps.
   ///
+  /// - Parameter configuration: the one that the store would be opened with.
   /// - Returns: `nil` when the store has the current version already.
   /// - Throws: what else opening the store would throw: see
   ///   ``PersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)``.
   public static func plan(
-    forStoreAt url: URL, to model: VersionedModel, options: PersistentStoreOptions = .migrating
+    forStoreAt url: URL, to model: VersionedModel, configuration: String? = nil,
+    options: PersistentStoreOptions = .migrating
   ) throws -> MigrationPlan? {
     try StoreOpening.inspecting(url) { snapshot, _ in
-      let opening = StoreOpening(
-        model: model, binding: ModelBinding(model.current), options: options)
+      let opening = try StoreOpening(
+        model: model, binding: ModelBinding(model.current), options: options,
+        configuration: configuration)
       return try opening.migrationPath(for: snapshot)?.steps.first?.plan(for: snapshot)
     }
   }

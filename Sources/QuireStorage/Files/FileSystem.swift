@@ -120,15 +120,13 @@ public enum SyncReason: String, Hashable, Sendable, CaseIterable {
   case creation
   /// The name of a new store.
   case creationFolder
-  /// The header of a new log.
+  /// The header of a new log, and the first record.
   case logCreation
   /// The name of a new log.
   case logFolder
   /// A meta page that another process wrote, once more, before what it made history in the log
   /// goes.
   case settledMeta
-  /// The meta page that says that the log counts from now on.
-  case firstCommitMeta
   /// A commit's record in the log.
   case commit
   /// The log as recovery read it, before pages are written from it.

@@ -55,6 +55,8 @@ package struct LogAnatomy {
   package private(set) var records: [Record] = []
   package private(set) var findings: [StoreAnatomy.Finding] = []
   package private(set) var notes: [String] = []
+  /// Whether the meta page is that of a closed store, and the log goes on from it.
+  package private(set) var goesOn = false
   let bytes: PageMemory
   private let checksum: Checksum
   private let storePageSize: Int
@@ -90,7 +92,13 @@ package struct LogAnatomy {
   }
 
   private mutating func classify(_ meta: StoreAnatomy.Meta?, _ path: String) {
-    if let meta, !meta.isClean {
+    var meta = meta
+    if let closed = meta, closed.isClean, isOurs {
+      let begun = closed.begun(checksum)
+      follow(begun, path)
+      goesOn = records.contains { $0.state == .counts }
+      if goesOn { meta = begun }
+    } else if let meta, !meta.isClean {
       if isOurs {
         follow(meta, path)
       } else {

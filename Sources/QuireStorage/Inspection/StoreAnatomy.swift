@@ -29,14 +29,14 @@ package struct StoreAnatomy {
     /// Whether it is the one of the two that counts.
     package internal(set) var counts = false
     package let sequence: UInt64
-    package let epoch: UInt64
+    package private(set) var epoch: UInt64
     package let lastCommit: CommitNumber
     package let pageCount: UInt32
     package let freePageCount: UInt32
     package let mapCommit: CommitNumber
-    package let logOffset: UInt64
-    package let logChain: UInt64
-    package let isClean: Bool
+    package private(set) var logOffset: UInt64
+    package private(set) var logChain: UInt64
+    package private(set) var isClean: Bool
   }
 
   /// A page map and what it says of its group.
@@ -133,5 +133,15 @@ extension StoreAnatomy.Meta {
     logOffset = base.u64(at: MetaPage.logOffsetOffset)
     logChain = base.u64(at: MetaPage.logChainOffset)
     isClean = base.u32(at: MetaPage.flagsOffset) & 1 != 0
+  }
+
+  /// What the page of a closed store says once a log was begun that goes on from there.
+  func begun(_ checksum: Checksum) -> Self {
+    var begun = self
+    begun.epoch &+= 1
+    begun.logOffset = UInt64(LogFormat.recordsStart)
+    begun.logChain = checksum.logChainStart(epoch: begun.epoch)
+    begun.isClean = false
+    return begun
   }
 }

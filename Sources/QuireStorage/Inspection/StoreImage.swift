@@ -110,7 +110,7 @@ final class StoreImage {
     let log = try LogAnatomy(
       logFile, path: logPath, meta: meta, checksum, pageSize: geometry.pageSize)
     self.log = log
-    if let meta, meta.isClean {
+    if let meta, meta.isClean, !log.goesOn {
       notes.append("the store was closed: the log beside it is history")
       return
     }

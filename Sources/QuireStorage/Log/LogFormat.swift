@@ -59,3 +59,15 @@ enum LogFormat {
     (byteCount + Record.alignment - 1) & ~(Record.alignment - 1)
   }
 }
+
+extension MetaPage {
+  /// What the page of a closed store says once a log was begun that goes on from there.
+  func begun(_ checksum: Checksum) -> MetaPage {
+    var begun = self
+    begun.epoch += 1
+    begun.logOffset = UInt64(LogFormat.recordsStart)
+    begun.logChain = checksum.logChainStart(epoch: begun.epoch)
+    begun.isClean = false
+    return begun
+  }
+}

@@ -34,13 +34,15 @@ struct LogReader {
   private let path: String
 
   /// - Parameters:
+  ///   - headerEpochs: what the header may say. That of a log that was being begun may be the one
+  ///     before: header and first record reach the disk in any order.
   ///   - images: what a checkpoint that was cut short was about to overwrite.
   ///   - storeFile: has the pages that the log changes.
   /// - Throws: ``StorageError/logForeign(path:)`` if the header is not this store's,
   ///   ``StorageError/logDamaged(path:firstLost:lastLost:)``, or an error of the file.
   init(
-    _ file: any File, path: String, identity: StoreIdentity, meta: MetaPage, pageSize: Int,
-    images: PageImages?, storeFile: any File
+    _ file: any File, path: String, identity: StoreIdentity, meta: MetaPage,
+    headerEpochs: ClosedRange<UInt64>, pageSize: Int, images: PageImages?, storeFile: any File
   ) throws(StorageError) {
     self.images = images
     self.storeFile = storeFile
@@ -54,7 +56,7 @@ struct LogReader {
     freePageCount = meta.freePageCount
     fileByteCount = try file.byteCount()
     let window = LogWindow(file, path: path, byteCount: fileByteCount)
-    guard try isHeaderOurs(window, isClosed: meta.isClean) else { throw .logForeign(path: path) }
+    guard try isHeaderOurs(window, headerEpochs) else { throw .logForeign(path: path) }
     // A closed store needs no log. But a log that is newer says that it was not closed after all.
     if meta.isClean {
       try lookBeyondEnd(window)
@@ -74,7 +76,9 @@ struct LogReader {
     if let missing { use(missing) }
   }
 
-  private func isHeaderOurs(_ window: LogWindow, isClosed: Bool) throws(StorageError) -> Bool {
+  private func isHeaderOurs(
+    _ window: LogWindow, _ epochs: ClosedRange<UInt64>
+  ) throws(StorageError) -> Bool {
     typealias Header = LogFormat.Header
     guard fileByteCount >= LogFormat.recordsStart,
       let header = try window.bytes(at: 0, count: Header.byteCount)
@@ -82,7 +86,7 @@ struct LogReader {
     let checked = UnsafeRawBufferPointer(start: header, count: Header.checksum)
     // The checksum is seeded with the identity, so the identity itself need not be compared.
     return header.u64(at: Header.magic) == LogFormat.fileMagic
-      && (header.u64(at: Header.epoch) == epoch || isClosed)
+      && epochs.contains(header.u64(at: Header.epoch))
       && header.u64(at: Header.checksum) == checksum.ofLog(checked, epoch: 0)
       && Int(header.u32(at: Header.pageSize)) == pageSize
   }

@@ -48,7 +48,7 @@ final class LogWriter {
   private let imageByteLimit: Int
   private var buffer = PageMemory(byteCount: 0)
 
-  /// Makes the log's file, and nothing in it: see ``begin(for:identity:path:in:durability:)``.
+  /// Makes the log's file, and nothing in it: see ``begin(with:identity:)``.
   init(
     creating path: String, identity: StoreIdentity, pageSize: Int, epoch: UInt64,
     in fileSystem: any FileSystem, durability: Durability, imageByteLimit: Int
@@ -65,14 +65,8 @@ final class LogWriter {
     file = try fileSystem.open(path, .create)
   }
 
-  /// Writes the header and, with full or ordered durability, makes it durable, and the log's name.
-  ///
-  /// With full durability there is room for the first record at once: its sync need not write the
-  /// file's length then.
-  func begin(
-    for record: Record, identity: StoreIdentity, path: String, in fileSystem: any FileSystem,
-    durability: Durability
-  ) throws(StorageError) {
+  /// Writes the header and the first record.
+  func begin(with record: Record, identity: StoreIdentity) throws(StorageError) {
     while fillsAhead, allocated < tail.offset + record.byteCount, allocated < 1 << 20 {
       allocated *= 2
     }
@@ -80,10 +74,15 @@ final class LogWriter {
     start.base.initializeMemory(as: UInt8.self, repeating: 0, count: start.byteCount)
     LogWriter.encodeHeader(identity, pageSize: pageSize, epoch, checksum, in: start.base)
     try file.write(start, at: 0)
-    if durability != .none {
-      try file.sync(for: .logCreation)
-      try fileSystem.syncFolder(of: path, for: .logFolder)
-    }
+    try append(record)
+  }
+
+  /// After a failed ``begin(with:identity:)``: the record must not come back.
+  func takeBack(durability: Durability) throws(StorageError) {
+    // One that is whole lies behind a header; in a shorter file there is nothing to spoil.
+    guard try file.byteCount() > LogFormat.recordsStart else { return }
+    try file.truncate(to: 0)
+    if durability != .none { try file.sync(for: .commit) }
   }
 
   private static func encodeHeader(

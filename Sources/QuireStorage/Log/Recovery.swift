@@ -39,16 +39,19 @@ struct Recovery {
     identity = page.identity
     let checksum = Checksum(identity)
     let metas = MetaPage.all(in: bytes, checksum, pageSize: page.pageSize)
-    guard let meta = metas.first else {
+    guard let newest = metas.first else {
       throw .damaged(page: .metaA, reason: "the checksums of both meta pages are wrong")
     }
-    self.meta = meta
-    let reader = try Recovery.readLog(
-      path, fileSystem, isReadOnly: isReadOnly, meta, identity, geometry, storeFile: file)
-    log = reader.map { ($0.file, $0.reader.records) }
-    if metas.count > 1, !isReadOnly {
+    let found = try Recovery.readLog(
+      path, fileSystem, isReadOnly: isReadOnly, newest, identity, geometry, storeFile: file)
+    meta = found?.meta ?? newest
+    let reader = found?.reader
+    log = found.map { ($0.file, $0.reader.records) }
+    // A log is begun when the page that it goes on from is on disk for sure.
+    let isBegun = meta.epoch > newest.epoch
+    if metas.count > 1, !isReadOnly, !isBegun {
       isNewerMetaSpare = try Recovery.leads(
-        metas[1], to: reader?.reader.lastCommit ?? meta.lastCommit, path, fileSystem, identity,
+        metas[1], to: reader?.lastCommit ?? meta.lastCommit, path, fileSystem, identity,
         geometry, storeFile: file)
     } else {
       isNewerMetaSpare = false
@@ -60,20 +63,20 @@ struct Recovery {
       file, geometry: geometry, checksum: checksum, validation: validation,
       reclaimer: registry.reclaimer, byteLimit: options.cacheByteLimit,
       mapCommit: meta.mapCommit)
-    let pageCount = reader?.reader.pageCount ?? meta.pageCount
-    let commit = reader?.reader.lastCommit ?? meta.lastCommit
+    let pageCount = reader?.pageCount ?? meta.pageCount
+    let commit = reader?.lastCommit ?? meta.lastCommit
     space = PageSpace(
       geometry: geometry, commit: commit, cache: cache, registry: registry,
       overlay: PageOverlay(pageCount: pageCount), pageCount: pageCount,
-      freePageCount: Int(reader?.reader.freePageCount ?? meta.freePageCount),
+      freePageCount: Int(reader?.freePageCount ?? meta.freePageCount),
       lowestFree: .firstFree)
     cache.setFile(pageCount: pageCount, byteLimit: options.cacheByteLimit)
     cache.preload(bytes, for: commit)
-    for (id, frame) in reader?.reader.pages ?? [:] {
+    for (id, frame) in reader?.pages ?? [:] {
       let isSound = validation.defect(of: Page(frame.base), at: id, geometry: geometry) == nil
       space.set(id, to: isSound ? frame.intoTable() : .unreadable)
     }
-    for id in reader?.reader.lost ?? [] { space.set(id, to: .unreadable) }
+    for id in reader?.lost ?? [] { space.set(id, to: .unreadable) }
     space.publish()
     let ticket = try space.enter()
     defer { space.leave(ticket) }
@@ -95,10 +98,12 @@ struct Recovery {
     return (memory, memory.byteCount)
   }
 
+  /// The log that a meta page leads to, and that page; of a closed store, the log that was begun
+  /// afterwards, and the page that says so, whether the file has it or not.
   private static func readLog(
     _ path: String, _ fileSystem: any FileSystem, isReadOnly: Bool, _ meta: MetaPage,
     _ identity: StoreIdentity, _ geometry: PageGeometry, storeFile: any File
-  ) throws(StorageError) -> (file: any File, reader: LogReader)? {
+  ) throws(StorageError) -> (meta: MetaPage, file: any File, reader: LogReader)? {
     let logPath = StoreFile.logPath(of: path)
     let file: any File
     do throws(StorageError) {
@@ -108,19 +113,30 @@ struct Recovery {
       throw .logMissing(path: logPath)
     }
     if meta.isClean {
-      // A closed store needs no log; one that lies there was left behind, or is another's. But if
-      // it has commits of a later time, it is the meta page that is of an earlier one.
+      // The log may have been begun anew, by a commit that goes on from here.
+      let begun = meta.begun(Checksum(identity))
+      do throws(StorageError) {
+        let reader = try LogReader(
+          file, path: logPath, identity: identity, meta: begun,
+          headerEpochs: meta.epoch...begun.epoch, pageSize: geometry.pageSize,
+          images: try readImages(path, fileSystem, begun, identity, geometry),
+          storeFile: storeFile)
+        if !reader.records.isEmpty { return (begun, file, reader) }
+      } catch .logForeign {}
+      // Else a closed store needs no log; one that lies there was left behind, or is another's. But
+      // if it has commits of a later time, it is the meta page that is of an earlier one.
       do throws(StorageError) {
         _ = try LogReader(
-          file, path: logPath, identity: identity, meta: meta, pageSize: geometry.pageSize,
-          images: nil, storeFile: storeFile)
+          file, path: logPath, identity: identity, meta: meta, headerEpochs: 0...(.max),
+          pageSize: geometry.pageSize, images: nil, storeFile: storeFile)
       } catch .logForeign {}
       return nil
     }
     let reader = try LogReader(
-      file, path: logPath, identity: identity, meta: meta, pageSize: geometry.pageSize,
+      file, path: logPath, identity: identity, meta: meta, headerEpochs: meta.epoch...meta.epoch,
+      pageSize: geometry.pageSize,
       images: try readImages(path, fileSystem, meta, identity, geometry), storeFile: storeFile)
-    return (file, reader)
+    return (meta, file, reader)
   }
 
   /// Whether a meta page leads to that commit, with every page of it, as recovery would take it if

@@ -174,29 +174,42 @@ final class StoreFile: @unchecked Sendable {
     }
   }
 
-  /// Before the first commit after opening: begins the log, and writes a meta page that says so.
-  private func begin(_ created: LogWriter, for record: LogWriter.Record) throws(Failure) {
-    do throws(StorageError) {
-      try created.begin(
-        for: record, identity: identity, path: StoreFile.logPath(of: path), in: fileSystem,
-        durability: durability)
-    } catch {
-      // What there is of it, no meta page demands; the next commit begins it again.
-      throw Failure(error)
-    }
-    // The log's name and header are durable before a meta page demands them.
-    var next = meta
+  /// The first commit after opening: begins the log with it, and writes a meta page that says so.
+  ///
+  /// That page needs no sync of its own. Recovery goes on from the one that closed the store with a
+  /// log that continues it, as with this one; it is there to tell of a log that is missing, and
+  /// before it is written over, a checkpoint syncs the file.
+  private func begin(_ created: LogWriter, with record: LogWriter.Record) throws(Failure) {
+    var next = meta.begun(checksum)
     next.sequence += 1
-    next.epoch += 1
-    next.logOffset = UInt64(created.tail.offset)
-    next.logChain = created.tail.chain
-    next.isClean = false
     do throws(StorageError) {
-      try write(next, for: .firstCommitMeta)
+      try created.begin(with: record, identity: identity)
     } catch {
-      // Whatever the reason: if the meta page counts, the log must not be begun again.
+      guard case .noSpaceLeft = error else { throw .unknown(error) }
+      do throws(StorageError) {
+        try created.takeBack(durability: durability)
+      } catch {
+        throw .unknown(error)
+      }
+      throw .aborted(error)
+    }
+    do throws(StorageError) {
+      if durability != .none {
+        try created.sync(for: .logCreation)
+        try fileSystem.syncFolder(of: StoreFile.logPath(of: path), for: .logFolder)
+      }
+    } catch {
       throw .unknown(error)
     }
+    do throws(StorageError) {
+      let page = next.encoded(checksum, pageSize: pageSize)
+      try file.write(page, at: Int(next.id.rawValue) * pageSize)
+    } catch {
+      // The commit stands, since recovery finds it without this page; but whatever is there now,
+      // the other page must not be written over.
+      metaFailure = error
+    }
+    meta = next
     log = created
   }
 
@@ -212,9 +225,15 @@ final class StoreFile: @unchecked Sendable {
     if durability != .none { try sync(for: .settledMeta) }
   }
 
-  /// Writes a record; with full durability it is to be synced before it counts.
-  func append(_ record: LogWriter.Record, to log: LogWriter) throws(Failure) {
-    if self.log == nil { try begin(log, for: record) }
+  /// Writes a record.
+  ///
+  /// - Returns: whether it is durable, as that of the first commit after opening is. Of the others,
+  ///   with full durability, each is to be synced before it counts.
+  func append(_ record: LogWriter.Record, to log: LogWriter) throws(Failure) -> Bool {
+    if self.log == nil {
+      try begin(log, with: record)
+      return durability != .none
+    }
     do throws(StorageError) {
       try log.append(record)
     } catch {
@@ -228,6 +247,7 @@ final class StoreFile: @unchecked Sendable {
       }
       throw .aborted(error)
     }
+    return false
   }
 
   // MARK: Checkpoint
@@ -238,6 +258,7 @@ final class StoreFile: @unchecked Sendable {
   /// A full disk aborts it while only page content has changed, since the log still holds
   /// everything.
   func write(_ checkpoint: Checkpoint, isClosing: Bool) throws(Failure) {
+    if let metaFailure { throw .unknown(metaFailure) }
     let space = checkpoint.space
     space.cache?.beginOverwriting(with: space.commit)
     defer { space.cache?.endOverwriting() }
@@ -360,4 +381,6 @@ final class StoreFile: @unchecked Sendable {
   }
 
   private let failure = Mutex<StorageError?>(nil)
+  /// Why the meta page of the first commit could not be written, though the commit stands.
+  private(set) var metaFailure: StorageError?
 }

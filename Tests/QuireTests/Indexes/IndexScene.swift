@@ -74,6 +74,6 @@ extension ManagedObjectContext {
     request.predicate = predicate
     request.sortDescriptors = sort
     request.fetchLimit = limit
-    return (try plan(for: request).description, try fetch(request))
+    return (try plans(for: request).map(\.description).joined(separator: "; "), try fetch(request))
   }
 }

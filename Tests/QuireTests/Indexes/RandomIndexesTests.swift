@@ -150,7 +150,7 @@ import Testing
       var expected = try context.fetch(plain).map(\.objectID)
       expected.removeFirst(min(request.fetchOffset, expected.count))
       if request.fetchLimit > 0 { expected = Array(expected.prefix(request.fetchLimit)) }
-      let plan = try context.plan(for: request).description
+      let plan = try context.plans(for: request).map(\.description).joined(separator: "; ")
       plans[
         plan.hasPrefix("index") ? plan.contains(" order") ? "walk" : "index" : plan, default: 0] +=
         1

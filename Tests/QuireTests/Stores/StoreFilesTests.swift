@@ -167,7 +167,7 @@ import Testing
       let refused = #expect(throws: PersistenceError.self) {
         try first.addPersistentStore(type: .quire, at: there)
       }
-      #expect(refused?.code == .persistentStoreOperation)
+      #expect(refused?.code == .persistentStoreOpen)
       let second = try open(there)
       let (context, other) = (GotchaHome.context(of: first), GotchaHome.context(of: second))
       let artist = try #require(try context.all(Artist.self).first)

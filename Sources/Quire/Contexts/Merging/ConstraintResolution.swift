@@ -52,7 +52,8 @@ struct ConstraintResolution {
       if object.binding.traits[slot].attributeType != nil {
         try object.setAttribute(slot, object.storedValue(slot))
       } else {
-        try object.setOne(slot, object.storedReference(slot).map(context.object(at:)))
+        let former = object.storedReference(slot)
+        try object.setOne(slot, former.flatMap { try object.session?.object(at: $0) })
       }
     }
   }

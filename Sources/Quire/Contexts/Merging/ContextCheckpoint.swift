@@ -5,6 +5,7 @@
 struct ContextCheckpoint {
   private struct Entry {
     let object: ManagedObject
+    let session: StoreSession?
     let row: Row?
     let slots: [ManagedObject.Slot]
     let state: ManagedObject.State
@@ -14,17 +15,18 @@ struct ContextCheckpoint {
   private let entries: [Entry]
   private let changes: ManagedObjectContext.Changes
   private let watched: Set<ManagedObject>
-  private let view: StoreView?
+  private let views: StoreViews
 
   init(_ context: ManagedObjectContext) {
     entries = context.registeredObjects.map { object in
       Entry(
-        object: object, row: object.row, slots: object.slots.map(\.independent),
+        object: object, session: object.session, row: object.row,
+        slots: object.slots.map(\.independent),
         state: object.state, listPlace: object.listPlace)
     }
     changes = context.changes
     watched = context.watched
-    view = context.view
+    views = StoreViews(context.sessions) { $0.view }
   }
 
   func restore(_ context: ManagedObjectContext) {
@@ -45,11 +47,12 @@ struct ContextCheckpoint {
       object.state = entry.state
       object.listPlace = entry.listPlace
       object.context = context
+      object.session = entry.session
       context.enter(object)
     }
     context.changes = changes
     context.watched = watched
-    context.view = view
+    for session in context.sessions { session.view = views[session] }
   }
 }
 

@@ -12,14 +12,14 @@ extension ManagedObjectContext {
     watched.insert(object)
   }
 
-  /// Why objects here cannot be saved over what the store has.
-  final func conflicts(against view: StoreView) throws -> [MergeConflict] {
-    var found = FoundConflicts(view)
+  /// Why objects here cannot be saved over what the stores have.
+  final func conflicts(against views: StoreViews) throws -> [MergeConflict] {
+    var found = FoundConflicts(views)
     let updated = changes.updated.sorted.filter(\.hasPersistentChangedValues)
     let deleted = changes.deleted.sorted.filter(\.isPersistent)
     for object in updated { try found.compareVersion(of: object) }
     for object in deleted { try found.compareVersion(of: object) }
-    for object in watched.sorted(by: { $0.reference < $1.reference }) where !object.hasChanges {
+    for object in watched.sorted(by: { $0.placeOrder < $1.placeOrder }) where !object.hasChanges {
       try found.compareVersion(of: object)
     }
     for object in deleted { try found.lookForMembers(of: object) }
@@ -38,20 +38,20 @@ extension ManagedObjectContext {
 }
 
 private struct FoundConflicts {
-  let view: StoreView
+  let views: StoreViews
   private(set) var conflicts: [MergeConflict] = []
   private var objects: Set<ManagedObject> = []
 
-  init(_ view: StoreView) { self.view = view }
+  init(_ views: StoreViews) { self.views = views }
 
   private mutating func note(_ object: ManagedObject) throws {
     guard objects.insert(object).inserted else { return }
-    let row = try view.row(object.reference)
+    let row = try views.row(of: object)
     conflicts.append(try MergeConflict(object, row, row?.version ?? 0))
   }
 
   mutating func compareVersion(of object: ManagedObject) throws {
-    let current = try view.row(object.reference)?.version ?? 0
+    let current = try views.row(of: object)?.version ?? 0
     // An object whose row was never read has no version that could be outdated.
     let isUnread = object.row == nil && current > 0 && (object.isDeleted || !object.hasChanges)
     if current == 0 || !isUnread && current != object.version { try note(object) }
@@ -59,7 +59,8 @@ private struct FoundConflicts {
 
   /// Members that a deleted object got from another save, and that would be left without an owner.
   mutating func lookForMembers(of object: ManagedObject) throws {
-    guard let storage = object.storage, let context = object.context else { return }
+    guard let storage = object.storage, let session = object.session, let view = views[session]
+    else { return }
     for slot in object.binding.relationshipSlots {
       let relationship = object.binding.relationship(slot)
       guard let link = storage.link(slot), relationship.deleteRule != .noAction,
@@ -70,7 +71,7 @@ private struct FoundConflicts {
           let back = other.binding.slot(named: inverse), other.fieldBySlot[back] >= 0,
           try view.contains(member)
         else { continue }
-        if let known = context.registered(member),
+        if let known = session.registered(member),
           known.isDeleted || known.isUpdated && known.isChanged(back)
         {
           continue
@@ -94,7 +95,7 @@ private struct FoundConflicts {
 
   private mutating func lookFor(_ destination: ManagedObject?) throws {
     guard let destination, destination.isPersistent, !destination.isDeleted,
-      destination.context != nil, try !view.contains(destination.reference)
+      destination.context != nil, try !views.contain(destination)
     else { return }
     try note(destination)
   }

@@ -4,11 +4,14 @@ import QuireStorage
 // Which objects of a context would break a uniqueness constraint of the store.
 extension ManagedObjectContext {
   /// The conflicts that a save would meet; asked for when one has met some.
-  final func constraintConflicts(against view: StoreView) throws -> [ConstraintConflict] {
-    let indexes = try view.entities.indexes(in: view.snapshot)
+  final func constraintConflicts(against views: StoreViews) throws -> [ConstraintConflict] {
     var conflicts: [ConstraintConflict] = []
-    for index in indexes.list where index.kind == .unique {
-      conflicts += try ConstraintSearch(index, indexes, view, self).conflicts()
+    for session in presentSessions() {
+      guard let view = views[session] else { continue }
+      let indexes = try view.entities.indexes(in: view.snapshot)
+      for index in indexes.list where index.kind == .unique {
+        conflicts += try ConstraintSearch(index, indexes, view, session).conflicts()
+      }
     }
     return conflicts
   }
@@ -37,19 +40,20 @@ private struct ConstraintSearch {
   private let index: StoredIndex
   private let indexes: StoreIndexes
   private let view: StoreView
-  private let context: ManagedObjectContext
+  private let session: StoreSession
   /// Stored objects whose values in the store do not count: they are deleted here, or have others.
   private var moved: Set<Reference> = []
   private var changed: [ManagedObject] = []
 
   init(
     _ index: StoredIndex, _ indexes: StoreIndexes, _ view: StoreView,
-    _ context: ManagedObjectContext
+    _ session: StoreSession
   ) {
     self.index = index
     self.indexes = indexes
     self.view = view
-    self.context = context
+    self.session = session
+    let context = session.context
     for object in context.changes.inserted.sorted where isCovered(object) {
       changed.append(object)
       // Its deletion may have been undone.
@@ -63,10 +67,13 @@ private struct ConstraintSearch {
       changed.append(object)
       moved.insert(object.reference)
     }
-    for object in context.changes.deleted.objects { moved.insert(object.reference) }
+    for object in context.changes.deleted.objects where object.session === session {
+      moved.insert(object.reference)
+    }
   }
 
   private func isCovered(_ object: ManagedObject) -> Bool {
+    guard (try? session.context.targetSession(of: object)) === session else { return false }
     let storage = view.entities.byIndex[object.binding.index]
     return storage.map { index.entities.contains($0.stored.number) } ?? false
   }
@@ -138,7 +145,7 @@ private struct ConstraintSearch {
   private func conflict(
     _ objects: [ManagedObject], _ stored: Reference?
   ) throws -> ConstraintConflict {
-    let database = try stored.map(context.object(at:))
+    let database = try stored.map(session.object(at:))
     var values: [String: MergeConflict.Value] = [:]
     for element in index.elements {
       let path = element.path.joined(separator: ".")

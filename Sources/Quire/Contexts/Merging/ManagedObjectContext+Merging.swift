@@ -12,27 +12,26 @@ extension ManagedObjectContext {
   ///
   /// - Returns: what was written and the store as it then was; `nil` when nothing was left to save.
   /// - Throws: what the policy, validation or the engine throw. Everything here is as it was then.
-  final func commitMerged(
-    _ save: SaveOperation, to store: PersistentStore
-  ) throws -> (save: SaveOperation, view: StoreView)? {
-    let transaction = try beginWrite(to: store)
+  ///
+  /// All stores are kept from other writers, as a policy may change any object.
+  final func commitMerged(_ save: ContextSave) throws -> ContextSave.Outcome? {
+    let transactions = try ContextSave.beginWrites(
+      in: presentSessions().filter { !$0.store.isReadOnly })
+    defer { transactions.values.forEach { $0.abort() } }
     let checkpoint = isMerging ? ContextCheckpoint(self) : nil
-    // What is merged with is what the store has; a save moves a query generation on.
-    let generation = pinnedView
-    pinnedView = nil
+    // What is merged with is what the stores have; a save moves a query generation on.
+    let generation = StoreViews(sessions) { $0.pinnedView }
+    for session in sessions { session.pinnedView = nil }
     do {
-      guard let merged = try mergedSave(save, to: store) else {
-        transaction.abort()
-        if generation != nil { pinnedView = view }
-        return nil
+      let merged = try mergedSave(save)
+      if let merged { undoRecording?.willCommit(merged) }
+      let outcome = try merged?.write(in: transactions, settling: true)
+      for session in sessions where generation[session] != nil {
+        session.pinnedView = session.view ?? generation[session]
       }
-      undoRecording?.willCommit(merged)
-      let saved = try write(merged, in: transaction, of: store, settling: true)
-      if generation != nil { pinnedView = saved }
-      return (merged, saved)
+      return outcome
     } catch {
-      transaction.abort()
-      pinnedView = generation
+      for session in sessions { session.pinnedView = generation[session] }
       merge = nil
       checkpoint?.restore(self)
       if error is SaveOperation.Outdated { throw mergeError([]) }
@@ -46,9 +45,7 @@ extension ManagedObjectContext {
     type(of: mergePolicy) != MergePolicy.self || mergePolicy.mergeType != .errorMergePolicyType
   }
 
-  private func mergedSave(
-    _ save: SaveOperation, to store: PersistentStore
-  ) throws -> SaveOperation? {
+  private func mergedSave(_ save: ContextSave) throws -> ContextSave? {
     var told: Set<ManagedObject> = []
     save.forEachObject { told.insert($0) }
     var latest: [MergeConflict] = []
@@ -64,7 +61,7 @@ extension ManagedObjectContext {
         try throwUnreported()
       }
       guard hasChanges else { return nil }
-      let merged = try prepareSave(to: store, without: told)
+      let merged = try prepareSave(without: told)
       merged.forEachObject { told.insert($0) }
       guard hasChanges else { return nil }
       if try remainingConflicts().isEmpty {
@@ -79,22 +76,20 @@ extension ManagedObjectContext {
   }
 
   private func remainingConflicts() throws -> [MergeConflict] {
-    // Of the store itself, whatever a query generation shows.
-    let store = try requiredStore()
-    let newest = try storage { () throws(StorageError) in try store.pages.snapshot() }
-    return try conflicts(against: StoreView(store.entities, newest))
+    // Of the stores themselves, whatever a query generation shows.
+    try conflicts(against: StoreViews(requiredSessions()) { try $0.newestState() })
   }
 
   private func remainingConstraintConflicts() throws -> [ConstraintConflict] {
-    let store = try requiredStore()
-    let newest = try storage { () throws(StorageError) in try store.pages.snapshot() }
-    return try constraintConflicts(against: StoreView(store.entities, newest))
+    try constraintConflicts(against: StoreViews(requiredSessions()) { try $0.newestState() })
   }
 
   private func resolve(_ conflicts: [ConstraintConflict]) throws {
     // What is read from now on is what the values are compared with.
-    view = nil
-    _ = try newestView()
+    for session in try requiredSessions() {
+      session.view = nil
+      _ = try session.newestView()
+    }
     try mergePolicy.resolve(constraintConflicts: conflicts)
     processPendingChanges()
     let left = try remainingConstraintConflicts().map(\.report)

@@ -31,18 +31,20 @@ extension Merge {
   }
 
   func replay(_ facts: MergeFacts) throws {
-    partners.forEach(freshen)
+    for partner in partners { freshen(partner.reference, in: partner.session) }
     for fact in facts.values { try fact.object.put(fact.content, in: fact.slot) }
     // What leads nowhere first: what then leads somewhere may take the place.
     for fact in facts.destinations where fact.content == nil { try setOne(fact) }
     for fact in facts.destinations where fact.content != nil { try setOne(fact) }
-    for fact in facts.removals where try view.contains(fact.content) {
-      let member = try context.object(at: fact.content)
+    for fact in facts.removals {
+      guard let session = fact.object.session, try views[session]?.contains(fact.content) ?? false
+      else { continue }
+      let member = try session.object(at: fact.content)
       freshen(member)
       try fact.object.removeMember(member, fact.slot)
     }
     for fact in facts.additions {
-      if fact.content.isPersistent, try !view.contains(fact.content.reference) { continue }
+      if fact.content.isPersistent, try !views.contain(fact.content) { continue }
       freshen(fact.content)
       try fact.object.addMember(fact.content, fact.slot)
     }
@@ -52,12 +54,12 @@ extension Merge {
 
   private func setOne(_ fact: MergeFacts.Fact<ManagedObject?>) throws {
     let object = fact.object
-    freshen(object.storedReference(fact.slot))
+    freshen(object.storedReference(fact.slot), in: object.session)
     if let destination = fact.content {
       freshen(destination)
       let relationship = object.binding.relationship(fact.slot)
       if let inverse = object.inverseSlot(of: relationship, on: destination) {
-        freshen(destination.storedReference(inverse))
+        freshen(destination.storedReference(inverse), in: destination.session)
       }
       if try object.one(fact.slot) === destination { return }
     }
@@ -111,10 +113,8 @@ extension Merge {
 
   // The other ends of what is set again are changed with it, and have to show what they change.
 
-  private func freshen(_ reference: Reference?) { reference.map(freshen) }
-
-  private func freshen(_ reference: Reference) {
-    if let object = context.registered(reference) { freshen(object) }
+  private func freshen(_ reference: Reference?, in session: StoreSession?) {
+    if let reference, let object = session?.registered(reference) { freshen(object) }
   }
 
   private func freshen(_ object: ManagedObject) {
@@ -122,7 +122,7 @@ extension Merge {
       !newRows.keys.contains(object)
     else { return }
     do {
-      if let row = try view.row(object.reference) {
+      if let row = try views.row(of: object) {
         if row.version == object.version { return }
         object.row = row
         freshened.append(object)

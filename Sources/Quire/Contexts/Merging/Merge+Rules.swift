@@ -51,7 +51,7 @@ struct MergeFacts {
       additions.append(Fact(object: object, slot: slot, content: member))
     }
     for reference in pending.removed.sorted() {
-      let member = merge.context.registered(reference)
+      let member = object.session?.registered(reference)
       if let member {
         guard merge.isChangedHere(relationship, member) else { continue }
         let treatment = merge.treatment(of: member)
@@ -102,7 +102,7 @@ extension Merge {
     guard isMeant else { return false }
     guard let destination else {
       // It leads nowhere where its destination was deleted, which then came back or is gone.
-      let former = object.storedReference(slot).flatMap { context.registered($0) }
+      let former = object.storedReference(slot).flatMap { object.session?.registered($0) }
       if let former, treatment(of: former) == .revival { return false }
       if object.slots.isEmpty { return former.map { treatment(of: $0) != .gone } ?? true }
       switch object.slots[slot] {
@@ -112,7 +112,7 @@ extension Merge {
       }
     }
     if destination.isPersistent, treatments[destination] == nil,
-      try !view.contains(destination.reference)
+      try !views.contain(destination)
     {
       return false
     }

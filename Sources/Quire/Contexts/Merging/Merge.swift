@@ -23,10 +23,10 @@ final class Merge {
   }
 
   let context: ManagedObjectContext
-  /// What the store has now.
-  let view: StoreView
+  /// What the stores have now.
+  let views: StoreViews
   /// What relationships were read from when they were changed.
-  private var base: StoreView?
+  private var bases: StoreViews
   private let formerSlots: [ManagedObject: [ManagedObject.Slot]]
 
   /// The objects with changes, in the order of their places, and how they are treated. Valid within
@@ -35,16 +35,17 @@ final class Merge {
   private(set) var treatments: [ManagedObject: Treatment] = [:]
   private(set) var newRows: [ManagedObject: Row] = [:]
   /// The other ends of one-to-one relationships that the store has changed.
-  private(set) var partners: [Reference] = []
+  private(set) var partners: [(session: StoreSession, reference: Reference)] = []
   /// Objects without changes that are as the store has them now.
   var freshened: [ManagedObject] = []
 
   /// - Parameter conflicts: of whose objects it is to be known what a policy sets from now on.
   init(_ context: ManagedObjectContext, _ conflicts: [MergeConflict] = []) throws {
     self.context = context
-    base = context.view
-    view = try context.newestView()
-    if let base { context.view = base }
+    let sessions = try context.requiredSessions()
+    bases = StoreViews(sessions) { $0.view }
+    views = try StoreViews(sessions) { try $0.newestView() }
+    for session in sessions { if let base = bases[session] { session.view = base } }
     var slots: [ManagedObject: [ManagedObject.Slot]] = [:]
     for conflict in conflicts { slots[conflict.sourceObject] = conflict.sourceObject.slots }
     formerSlots = slots
@@ -56,14 +57,14 @@ final class Merge {
     // What a merge changes is nobody's change: it is the store's, or was told already.
     context.observers = []
     defer { context.observers = observers }
-    context.view = base
+    for session in context.sessions { session.view = bases[session] }
     try treat(conflicts, type)
     let facts = try MergeFacts(self)
     let gone = objects.filter { treatments[$0] == .gone }
     for object in gone where object.row != nil { object.willTurnIntoFault() }
     let told = gone.filter { $0.row != nil }
-    context.view = view
-    base = view
+    for session in context.sessions { session.view = views[session] }
+    bases = views
     objects.forEach(clear)
     try replay(facts)
     for object in told { object.didTurnIntoFault() }
@@ -94,13 +95,13 @@ final class Merge {
     objects = Set(
       changes.inserted.objects + changes.updated.objects + changes.deleted.objects
         + conflicts.map(\.sourceObject).filter { $0.context === context }
-    ).sorted { $0.reference < $1.reference }
-    for conflict in try context.conflicts(against: view) {
+    ).sorted { $0.placeOrder < $1.placeOrder }
+    for conflict in try context.conflicts(against: views) {
       treatments[conflict.sourceObject] = .undecided
     }
     for conflict in conflicts { treatments[conflict.sourceObject] = Treatment(type) }
     for object in objects where object.isPersistent {
-      newRows[object] = try view.row(object.reference)
+      newRows[object] = try views.row(of: object)
       if newRows[object] == nil { treatments[object] = .gone }
       notePartners(of: object)
     }
@@ -116,7 +117,8 @@ final class Merge {
     var neighbors: [ManagedObject: [ManagedObject]] = [:]
     for object in deleted {
       for reference in try cascadeDestinations(of: object) {
-        guard let other = context.registered(reference), other.isDeleted, newRows[other] != nil
+        guard let other = object.session?.registered(reference), other.isDeleted,
+          newRows[other] != nil
         else { continue }
         neighbors[object, default: []].append(other)
         neighbors[other, default: []].append(object)
@@ -130,15 +132,18 @@ final class Merge {
   }
 
   private func notePartners(of object: ManagedObject) {
-    guard let row = newRows[object], row.version != object.version else { return }
+    guard let row = newRows[object], row.version != object.version, let session = object.session
+    else { return }
     for slot in object.binding.relationshipSlots where !object.isToMany(slot) {
       let (old, new) = (object.storedReference(slot), storedReference(slot, of: object))
-      if old != new { partners += [old, new].compactMap { $0 } }
+      if old != new { partners += [old, new].compactMap { $0 }.map { (session, $0) } }
     }
   }
 
   private func cascadeDestinations(of object: ManagedObject) throws -> [Reference] {
-    guard let storage = object.storage else { return [] }
+    guard let storage = object.storage, let view = object.session.flatMap({ views[$0] }) else {
+      return []
+    }
     var destinations: [Reference] = []
     for slot in object.binding.relationshipSlots
     where object.binding.relationship(slot).deleteRule == .cascade {
@@ -167,7 +172,8 @@ final class Merge {
   }
 
   func storedMembers(_ slot: Int, of object: ManagedObject) throws -> [Reference] {
-    guard let link = object.storage?.link(slot) else { return [] }
+    guard let link = object.storage?.link(slot), let view = object.session.flatMap({ views[$0] })
+    else { return [] }
     return try view.members(of: object.reference, link)
   }
 }

@@ -93,10 +93,9 @@ extension Row {
       case .attribute: values[property.name] = try value(field).map { .attribute($0) }
       case .relationship:
         guard let reference = reference(field),
-          let entity = object.context?.store?.entities.storage(of: reference)?.binding.entity
+          let id = object.session?.objectID(of: reference)
         else { continue }
-        values[property.name] = .object(
-          ManagedObjectID(entity: entity, store: storage.identity, key: reference.key))
+        values[property.name] = .object(id)
       }
     }
     return values

@@ -5,7 +5,7 @@ import QuireModel
 extension ManagedObject {
   /// Drops changes that the store has already, and brings new members into an order.
   final func settlePendingMembers() throws {
-    guard let context else { return }
+    guard let session else { return }
     for slot in binding.relationshipSlots {
       guard case .many(let pending) = slots[slot], storage?.link(slot) != nil else { continue }
       let stored = try storedMembers(slot)
@@ -16,7 +16,7 @@ extension ManagedObject {
         let isKept = Set(order.map(\.reference)).union(pending.removed)
         pending.order =
           try order.filter { isStored.contains($0.reference) || isAdded.contains($0) }
-          + stored.filter { !isKept.contains($0) }.map { try context.object(at: $0) }
+          + stored.filter { !isKept.contains($0) }.map { try session.object(at: $0) }
       }
       pending.added.removeAll { isStored.contains($0.reference) }
     }
@@ -25,13 +25,13 @@ extension ManagedObject {
   /// Where this object leads elsewhere than the store says, takes it away from the destination that
   /// the store has: for that one, the change was made while it led to another.
   final func displaceStoredDestinations() throws {
-    guard let context else { return }
+    guard let session else { return }
     for slot in binding.relationshipSlots {
       guard case .one(let destination) = slots[slot], !binding.traits[slot].isTransient,
         let reference = storedReference(slot), present(destination)?.reference != reference,
-        try context.currentView().contains(reference)
+        try session.currentView().contains(reference)
       else { continue }
-      let stored = try context.object(at: reference)
+      let stored = try session.object(at: reference)
       guard !stored.isDeleted,
         let inverse = inverseSlot(of: binding.relationship(slot), on: stored)
       else { continue }

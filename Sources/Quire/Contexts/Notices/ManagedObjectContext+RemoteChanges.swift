@@ -17,41 +17,42 @@ extension ManagedObjectContext {
   /// container does so soon after the save, every context when it next performs something,
   /// fetches, saves or processes its changes.
   ///
-  /// Merged are saves of all contexts of this process that have the store open, by whichever
-  /// coordinator.
+  /// Merged are saves of all contexts of this process that have one of the stores open, by
+  /// whichever coordinator.
   public final var automaticallyMergesChangesFromParent: Bool {
-    get { commitInbox != nil }
+    get { mergesCommits }
     set {
-      guard newValue != automaticallyMergesChangesFromParent else { return }
+      guard newValue != mergesCommits else { return }
+      mergesCommits = newValue
       if newValue {
-        commitInbox = CommitInbox(wake: wakeOnCommit)
-        if let store { joinCommits(of: store) }
+        for session in presentSessions() { session.joinCommits() }
       } else {
-        if let commitInbox { joinedHub?.remove(commitInbox) }
-        commitInbox = nil
-        joinedHub = nil
+        for session in sessions { session.leaveCommits() }
       }
     }
   }
 
-  /// From now on the store's saves wait in the inbox, if there is one.
-  final func joinCommits(of store: PersistentStore) {
-    guard let commitInbox, joinedHub !== store.hub else { return }
-    joinedHub?.remove(commitInbox)
-    commitInbox.begin()
-    joinedHub = store.hub
-    store.hub.add(commitInbox)
-  }
-
-  /// Merges what waits. Nothing is merged while a save is under way: the next call will do it.
+  /// Merges what waits, and lets go of stores that are not there any more. Nothing of this is done
+  /// while a save is under way: the next call will do it.
   final func mergeWaitingCommits() {
-    guard let commitInbox, commitInbox.isWaiting, !isSaving, !isProcessingChanges else { return }
-    let content = commitInbox.takeAll()
-    if content.isTooMuch {
-      merge(registeredObjects.filter(\.isStored).map { ($0.reference, false) })
-    } else {
-      merge(content.places.map { ($0.key, $0.value.isInsertion) })
+    guard !isSaving, !isProcessingChanges else { return }
+    leaveRemovedStores()
+    guard mergesCommits else { return }
+    var places: [MergedPlace] = []
+    for session in sessions {
+      guard let inbox = session.inbox, inbox.isWaiting else { continue }
+      let content = inbox.takeAll()
+      if content.isTooMuch {
+        places += session.objects.filter(\.isStored).map {
+          MergedPlace(session: session, reference: $0.reference, isInsertion: false)
+        }
+      } else {
+        places += content.places.map {
+          MergedPlace(session: session, reference: $0.key, isInsertion: $0.value.isInsertion)
+        }
+      }
     }
+    merge(places)
   }
 
   /// Brings into this context what another one has saved.
@@ -63,7 +64,7 @@ extension ManagedObjectContext {
   ///
   /// Errors of the store are thrown by the next fetch or save.
   ///
-  /// - Parameter notice: one of another context of the same store that tells of a save. IDs of
+  /// - Parameter notice: one of another context of the same stores that tells of a save. IDs of
   ///   other stores, and temporary ones, are passed over.
   public final func mergeChanges(fromContextDidSave notice: ObjectIDNotice) {
     mergeChanges(
@@ -105,9 +106,11 @@ extension ManagedObjectContext {
   }
 
   private func mergeChanges(inserted: Set<ManagedObjectID>, changed: Set<ManagedObjectID>) {
-    func places(_ ids: Set<ManagedObjectID>, _ isInsertion: Bool) -> [(Reference, Bool)] {
+    func places(_ ids: Set<ManagedObjectID>, _ isInsertion: Bool) -> [MergedPlace] {
       ids.compactMap { id in
-        id.isTemporaryID ? nil : reference(for: id).map { ($0, isInsertion) }
+        place(for: id).map {
+          MergedPlace(session: $0.session, reference: $0.reference, isInsertion: isInsertion)
+        }
       }
     }
     merge(places(inserted, true) + places(changed.subtracting(inserted), false))
@@ -117,50 +120,59 @@ extension ManagedObjectContext {
 
 // MARK: - One merge
 
+/// Where something was saved, and whether an object was inserted there.
+private struct MergedPlace {
+  let session: StoreSession
+  let reference: Reference
+  let isInsertion: Bool
+
+  var order: PlaceOrder { PlaceOrder(store: session.place, reference: reference) }
+}
+
 extension ManagedObjectContext {
-  /// - Parameter places: where something was saved, and whether an object was inserted there.
-  private func merge(_ places: [(reference: Reference, isInsertion: Bool)]) {
+  private func merge(_ places: [MergedPlace]) {
     guard !places.isEmpty else { return }
     do {
       try moveQueryGeneration()
-      let view = try latestView()
       var ids = ObjectIDNotice(.didMergeChangesObjectIDs, self)
       var merged: [ManagedObject] = []
-      var new: [Reference] = []
+      var new: [MergedPlace] = []
+      for session in sessions where places.contains(where: { $0.session === session }) {
+        _ = try session.latestView()
+      }
       // In order, so that the same saves make the same context.
-      for (reference, isInsertion) in places.sorted(by: { $0.reference < $1.reference }) {
-        guard let id = objectID(of: reference) else { continue }
-        let object = registered(reference)
-        if try !view.contains(reference) {
+      for place in places.sorted(by: { $0.order < $1.order }) {
+        let reference = place.reference
+        guard let id = place.session.objectID(of: reference) else { continue }
+        let object = place.session.registered(reference)
+        if try !place.session.currentView().contains(reference) {
           ids.deletedObjectIDs.insert(id)
           if let object { mergeDeletion(of: object) }
           continue
         }
-        if isInsertion { ids.insertedObjectIDs.insert(id) } else { ids.updatedObjectIDs.insert(id) }
+        if place.isInsertion {
+          ids.insertedObjectIDs.insert(id)
+        } else {
+          ids.updatedObjectIDs.insert(id)
+        }
         if let object {
           merged.append(object)
-        } else if isInsertion, noticeCenter != nil {
-          new.append(reference)
+        } else if place.isInsertion, noticeCenter != nil {
+          new.append(place)
         }
       }
-      for object in merged { try mergeRow(of: object, view) }
+      for object in merged { try mergeRow(of: object) }
       // When all rows are the new ones: both sides of a relationship are looked at.
       for object in merged where !object.slots.isEmpty { try object.settlePendingMembers() }
       for object in merged where !object.slots.isEmpty && !object.isDeleted {
         try object.displaceStoredDestinations()
       }
       for object in merged { noticeCenter?.didRefresh(object) }
-      for reference in new { noticeCenter?.didInsert(try object(at: reference)) }
+      for place in new { noticeCenter?.didInsert(try place.session.object(at: place.reference)) }
       noticeCenter?.postMerge(ids)
     } catch {
       report(error)
     }
-  }
-
-  private func objectID(of reference: Reference) -> ManagedObjectID? {
-    guard let store, let storage = store.entities.storage(of: reference) else { return nil }
-    return ManagedObjectID(
-      entity: storage.binding.entity, store: store.identity, key: reference.key)
   }
 
   /// The object's row is gone, by somebody else's doing. That wins over what was changed here.
@@ -175,13 +187,13 @@ extension ManagedObjectContext {
     release(object)
   }
 
-  private func mergeRow(of object: ManagedObject, _ view: StoreView) throws {
+  private func mergeRow(of object: ManagedObject) throws {
     if object.slots.isEmpty {
       let deletion = object.state.intersection([.deleted, .propagated])
       object.turnIntoFault()
       object.state.formUnion(deletion)
-    } else {
-      try exchangeRow(of: object, view)
+    } else if let session = object.session {
+      try exchangeRow(of: object, session.currentView())
       object.tell(of: .refresh)
     }
   }

@@ -96,15 +96,18 @@ final class NoticeCenter: ContextObserver {
     post(notice)
   }
 
-  func postDidSave(_ save: SaveOperation, _ changes: SavedChanges) {
+  /// - Parameter changes: of each store that the save has written.
+  func postDidSave(_ parts: some Collection<SaveOperation>, _ changes: [SavedChanges]) {
     guard wants(.didSaveObjects) || wants(.didSaveObjectIDs) else { return }
     var notice = ContextNotice(.didSaveObjects, context)
-    notice.insertedObjects = Set(save.inserted.lazy.map(\.object))
-    notice.updatedObjects = Set(save.updated.lazy.map(\.object))
-    notice.deletedObjects = Set(save.deleted)
+    for save in parts {
+      notice.insertedObjects.formUnion(save.inserted.lazy.map(\.object))
+      notice.updatedObjects.formUnion(save.updated.lazy.map(\.object))
+      notice.deletedObjects.formUnion(save.deleted)
+    }
     notice.completeIDs()
-    notice.objectIDs.commitNumber = changes.commit.rawValue
-    for (id, names) in changes.updatedProperties {
+    if changes.count == 1 { notice.objectIDs.commitNumber = changes[0].commit.rawValue }
+    for (id, names) in changes.lazy.flatMap(\.updatedProperties) {
       notice.objectIDs.changedProperties[id] = Set(names)
     }
     post(notice)

@@ -8,7 +8,7 @@ public struct ObjectIDNotice: Sendable {
   public let contextName: String?
   /// ``ManagedObjectContext/transactionAuthor`` of the context.
   public let transactionAuthor: String?
-  /// The number of the commit, when this tells of a save.
+  /// The number of the commit, when this tells of a save; `nil` when that went to several stores.
   public internal(set) var commitNumber: UInt64?
   public internal(set) var insertedObjectIDs: Set<ManagedObjectID> = []
   public internal(set) var updatedObjectIDs: Set<ManagedObjectID> = []

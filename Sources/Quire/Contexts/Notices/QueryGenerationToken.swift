@@ -1,96 +1,98 @@
 import QuireStorage
 
-/// One state of a store, to which contexts can be pinned.
+/// One state of each store of a coordinator, to which contexts can be pinned.
 ///
 /// A token of a certain state keeps that state readable, within the memory that a store keeps for
 /// it (256 MB of replaced pages): beyond that, the oldest states expire.
 public final class QueryGenerationToken: Sendable {
   /// The state at the moment when a context is pinned to it.
-  public static let current = QueryGenerationToken(nil, nil)
+  public static let current = QueryGenerationToken([:])
 
-  let snapshot: Snapshot?
-  let identity: StoreIdentity?
+  /// By store; none for ``current``.
+  let snapshots: [StoreIdentity: Snapshot]
 
-  init(_ snapshot: Snapshot?, _ identity: StoreIdentity?) {
-    self.snapshot = snapshot
-    self.identity = identity
-  }
+  init(_ snapshots: [StoreIdentity: Snapshot]) { self.snapshots = snapshots }
+
+  private var commits: [StoreIdentity: CommitNumber] { snapshots.mapValues(\.commitNumber) }
 }
 
 extension QueryGenerationToken: Hashable {
   public static func == (left: QueryGenerationToken, right: QueryGenerationToken) -> Bool {
-    left.identity == right.identity
-      && left.snapshot?.commitNumber == right.snapshot?.commitNumber
+    left.commits == right.commits
   }
 
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(identity)
-    hasher.combine(snapshot?.commitNumber)
-  }
+  public func hash(into hasher: inout Hasher) { hasher.combine(commits) }
 }
 
 extension ManagedObjectContext {
   /// The state that the context is pinned to; `nil` when it is not.
   public final var queryGenerationToken: QueryGenerationToken? {
-    pinnedView.map { QueryGenerationToken($0.snapshot, store?.identity) }
+    let pinned = pinnedViews
+    if pinned.isEmpty { return nil }
+    return QueryGenerationToken(
+      Dictionary(uniqueKeysWithValues: pinned.map { ($0.session.identity, $0.view.snapshot) }))
   }
 
-  /// Pins the context to one state of its store: whatever others save, fetches and faults read
+  private var pinnedViews: [(session: StoreSession, view: StoreView)] {
+    sessions.compactMap { session in session.pinnedView.map { (session, $0) } }
+  }
+
+  private func pin(_ views: [(session: StoreSession, view: StoreView)]) {
+    for session in sessions { session.pinnedView = nil }
+    for (session, view) in views { session.pinnedView = view }
+  }
+
+  /// Pins the context to one state of its stores: whatever others save, fetches and faults read
   /// from there. Objects that were read already keep their values until they are refreshed.
   ///
   /// A save of this context, a merge and ``refreshAllObjects()`` move it on to the newest state, to
   /// which it is pinned then; ``reset()`` and `nil` let go of it. A save compares with the newest
-  /// state in any case.
+  /// state in any case. It moves on the stores that it writes to. A store that is added after the
+  /// context was pinned is read as it is.
   ///
   /// - Parameter token: ``QueryGenerationToken/current``, the token of another context of the same
-  ///   store, or `nil`.
+  ///   stores, or `nil`.
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` when the context has no store,
   ///   the token is another store's, or its state has expired. A fetch throws that, too, when the
   ///   state has expired since.
   public final func setQueryGeneration(from token: QueryGenerationToken?) throws {
-    guard let token else {
-      pinnedView = nil
-      return
+    guard let token else { return pin([]) }
+    let sessions = try requiredSessions()
+    guard !token.snapshots.isEmpty else {
+      let former = pinnedViews
+      pin([])
+      do {
+        return pin(try sessions.map { ($0, try $0.latestView()) })
+      } catch {
+        pin(former)
+        throw error
+      }
     }
-    let store = try requiredStore()
-    guard let snapshot = token.snapshot else {
-      pinnedView = nil
-      pinnedView = try latestView()
-      return
+    var views: [(session: StoreSession, view: StoreView)] = []
+    for (identity, snapshot) in token.snapshots {
+      guard let session = sessions.first(where: { $0.identity == identity }) else {
+        throw PersistenceError(
+          .persistentStoreOperation,
+          "the query generation is another store's: take it from a context of this store")
+      }
+      let view = StoreView(session.entities, snapshot)
+      try session.checkReadable(view)
+      try session.checkVersion(of: snapshot)
+      views.append((session, view))
     }
-    guard token.identity == store.identity else {
-      throw PersistenceError(
-        .persistentStoreOperation,
-        "the query generation is another store's: take it from a context of this store")
-    }
-    let view = StoreView(store.entities, snapshot)
-    try checkReadable(view)
-    try checkVersion(of: snapshot)
-    pinnedView = view
-    self.view = view
-  }
-
-  /// - Throws: when the view has expired, saying what to do.
-  final func checkReadable(_ pinned: StoreView) throws {
-    do {
-      try pinned.snapshot.checkReadable()
-    } catch {
-      throw PersistenceError(
-        .persistentStoreOperation,
-        "the query generation of commit \(pinned.snapshot.commitNumber.rawValue) cannot be read any "
-          + "more: pin the context to a newer one by setQueryGeneration(from:)",
-        underlying: error)
-    }
+    pin(views)
+    for (session, view) in views { session.view = view }
   }
 
   /// Brings a pinned context to the newest state.
   final func moveQueryGeneration() throws {
-    guard let former = pinnedView else { return }
-    pinnedView = nil
+    let former = pinnedViews
+    guard !former.isEmpty else { return }
+    pin([])
     do {
-      pinnedView = try latestView()
+      pin(try former.map { ($0.session, try $0.session.latestView()) })
     } catch {
-      pinnedView = former
+      pin(former)
       throw error
     }
   }

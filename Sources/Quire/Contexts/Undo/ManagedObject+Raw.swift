@@ -35,21 +35,22 @@ extension ManagedObject {
       if pending.removed.contains(member.reference) { return false }
       if pending.added.contains(where: { $0 === member }) { return true }
     }
-    guard isPersistent, member.isPersistent, let context, let link = storage?.link(slot) else {
-      return false
-    }
+    guard isPersistent, let session, member.session === session, let link = storage?.link(slot)
+    else { return false }
     if link.isOrdered { return try storedMembers(slot).contains(member.reference) }
-    try context.settleLinks()
+    try session.settleLinks()
     let key = LinkKey(owner: reference.key, member: member.reference)
-    return try context.currentView().links(link)?.tree.contains(key.bytes(isOrdered: false))
+    return try session.currentView().links(link)?.tree.contains(key.bytes(isOrdered: false))
       ?? false
   }
 
   private func rawObject(_ reference: Reference) throws -> ManagedObject? {
-    guard let context else { return nil }
-    if let object = context.undoRecording?.takenObject(at: reference) { return object }
-    if let object = context.registered(reference) { return object }
-    return try context.currentView().contains(reference) ? context.object(at: reference) : nil
+    guard let context, let session else { return nil }
+    if let object = context.undoRecording?.takenObject(at: reference, in: session.identity) {
+      return object
+    }
+    if let object = session.registered(reference) { return object }
+    return try session.currentView().contains(reference) ? session.object(at: reference) : nil
   }
 
   /// Whether all slots say what the row says, and none leads to an object that is not shown, so

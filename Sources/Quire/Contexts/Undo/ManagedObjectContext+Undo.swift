@@ -46,7 +46,7 @@ extension ManagedObjectContext {
   }
 
   final func forgetUndo() {
-    formerVersions = [:]
+    for session in sessions { session.formerVersions = [:] }
     undoRecording?.manager.removeAllActions()
   }
 
@@ -58,19 +58,31 @@ extension ManagedObjectContext {
   }
 
   /// Takes an object in that has left, with the ID and the content that it had.
-  final func bringBack(_ taken: TakenObject, _ content: [ManagedObject.Slot]) {
+  ///
+  /// - Throws: when the store that it was in is not there any more.
+  final func bringBack(_ taken: TakenObject, _ content: [ManagedObject.Slot]) throws {
     let object = taken.object
+    var session: StoreSession?
+    if let place = taken.place {
+      session = self.session(with: place.store)
+      guard session != nil else {
+        throw PersistenceError(
+          .persistentStoreOperation,
+          "the deletion of \(object.objectID) cannot be undone: its store was removed")
+      }
+    }
     object.reference = taken.reference
     object.storage = taken.storage
     // Somebody may have asked for the ID meanwhile, and holds an object that stood for nothing.
-    if let other = registered(object.reference), other !== object { release(other) }
+    if let other = session?.registered(object.reference), other !== object { release(other) }
+    object.session = session
     object.row = nil
     object.slots = content
     object.context = self
     object.state = [.inserted, .awoken]
     if object.isPersistent {
       object.state.insert(.returning)
-      formerVersions[object.reference] = taken.version
+      session?.formerVersions[object.reference] = taken.version
     }
     changes.inserted.insert(object)
     enter(object)

@@ -33,6 +33,12 @@ final class TakenObject {
 
   deinit { recording?.forget(self) }
 
+  /// Where the object was saved; `nil` when it never was.
+  var place: StorePlace? {
+    guard !reference.isTemporary, let storage else { return nil }
+    return StorePlace(store: storage.identity, reference: reference)
+  }
+
   /// The object is about to leave.
   func keepContent() throws {
     reference = object.reference

@@ -1,4 +1,5 @@
 import QuireModel
+import QuireStorage
 
 /// Enters what happens in a context with an undo manager.
 ///
@@ -28,7 +29,7 @@ final class UndoRecording: ContextObserver {
   /// The last deletion of each object that can be brought back.
   private var taken: [ObjectIdentifier: WeakTaken] = [:]
   /// Those that have left with a permanent ID.
-  private var takenByReference: [Reference: WeakTaken] = [:]
+  private var takenByPlace: [StorePlace: WeakTaken] = [:]
   /// While an object is taken away or brought back: whether that is for its insertion.
   private var isOfInsertion: Bool?
   private var performed = PerformedChanges()
@@ -131,29 +132,32 @@ final class UndoRecording: ContextObserver {
   func forget(_ object: TakenObject) {
     let identifier = ObjectIdentifier(object.object)
     if taken[identifier]?.taken == nil { taken[identifier] = nil }
-    if takenByReference[object.reference]?.taken == nil { takenByReference[object.reference] = nil }
+    if let place = object.place, takenByPlace[place]?.taken == nil { takenByPlace[place] = nil }
   }
 
   /// An object is about to leave.
   func keepContent(of object: ManagedObject) {
     guard let taken = taken[ObjectIdentifier(object)]?.taken else { return }
     attempt { try taken.keepContent() }
-    if object.isPersistent { takenByReference[object.reference] = WeakTaken(taken: taken) }
+    if let place = taken.place { takenByPlace[place] = WeakTaken(taken: taken) }
   }
 
-  func takenObject(at reference: Reference) -> ManagedObject? {
-    guard !takenByReference.isEmpty, let object = takenByReference[reference]?.taken?.object,
+  func takenObject(at reference: Reference, in store: StoreIdentity) -> ManagedObject? {
+    let place = StorePlace(store: store, reference: reference)
+    guard !takenByPlace.isEmpty, let object = takenByPlace[place]?.taken?.object,
       object.context == nil, object.reference == reference
     else { return nil }
     return object
   }
 
   /// Deleted objects are about to go, and with them what leads there from objects that nobody told.
-  func willCommit(_ save: SaveOperation) {
+  func willCommit(_ save: ContextSave) {
     guard !taken.isEmpty else { return }
-    for object in save.deleted { keepContent(of: object) }
-    for item in save.inserted { noteLosses(of: item.object, save) }
-    for object in save.touched { noteLosses(of: object, save) }
+    for part in save.parts { for object in part.deleted { keepContent(of: object) } }
+    for part in save.parts {
+      for item in part.inserted { noteLosses(of: item.object, part) }
+      for object in part.touched { noteLosses(of: object, part) }
+    }
   }
 
   private func noteLosses(of object: ManagedObject, _ save: SaveOperation) {
@@ -263,8 +267,8 @@ final class UndoRecording: ContextObserver {
       context.revive(object)
     } else {
       guard object.context == nil, let content = taken.content else { return }
+      try context.bringBack(taken, content)
       taken.content = nil
-      context.bringBack(taken, content)
       for loss in taken.losses { try restore(loss, of: object) }
       try object.makeAgree()
     }

@@ -5,7 +5,7 @@ import QuireStorage
 /// All of it can be done from any thread while contexts read and save. Only one of these
 /// transactions is under way at a time, and a save that comes meanwhile waits for it. What a crash
 /// interrupts is as it was before, and is begun again; objects keep their versions, so that no save
-/// that is under way finds a conflict.
+/// that is under way finds a conflict. With several stores, one is finished after the other.
 extension PersistentStoreCoordinator {
   /// The objects that ``finishDeferredLightweightMigrationTask()`` looks at.
   private static let taskObjectCount = 10_000
@@ -18,7 +18,10 @@ extension PersistentStoreCoordinator {
   ///   be written. Every object is then as it was, and some may have been rewritten.
   /// - Complexity: O(bytes of the entities that are left).
   public func finishDeferredLightweightMigration() throws {
-    try finishing { try $0.finishAll() }
+    _ = try finishing {
+      try $0.finishAll()
+      return false
+    }
   }
 
   /// Rewrites some of the objects that are left in older layouts: a fraction of a second's work.
@@ -53,11 +56,19 @@ extension PersistentStoreCoordinator {
     try finishing { try $0.finishSlice(.duration(duration)) }
   }
 
-  private func finishing<Result>(_ body: (DeferredFinishing) throws -> Result) throws -> Result {
-    guard let store else {
+  /// Calls `body` for one store after the other, until it says that objects are left in one.
+  private func finishing(_ body: (DeferredFinishing) throws -> Bool) throws -> Bool {
+    let stores = stores
+    guard !stores.isEmpty else {
       throw PersistenceError(
         .persistentStoreOperation, "the coordinator has no store: add one first")
     }
+    return try stores.contains { try finish($0, body) }
+  }
+
+  private func finish(
+    _ store: PersistentStore, _ body: (DeferredFinishing) throws -> Bool
+  ) throws -> Bool {
     do {
       guard try !store.isReadOnly || store.deferredMigration() == nil else {
         throw PersistenceError(

@@ -288,7 +288,7 @@ extension MigrationManager {
     try passes.run(try MigrationSources(sourceContext))
     try checkCancellation()
     var validation = DestinationValidation(
-      try destinationContext.latestView(), destination.binding)
+      try destinationContext.firstSession().latestView(), destination.binding)
     try validation.run()
     // From all rows at once; what is in the destination until then is found without indexes.
     try part.pages.write {

@@ -184,7 +184,7 @@ extension MigrationManager {
     guard let sourceInstances else {
       let saved = try (0..<associations.count(in: mappingName)).compactMap { index in
         try associations.pair(index, in: mappingName).map {
-          try destinationContext.object(at: $0.destination)
+          try destinationContext.firstSession().object(at: $0.destination)
         }
       }
       return unique(saved + associations.unsavedDestinations(of: nil, in: mappingName))
@@ -192,7 +192,7 @@ extension MigrationManager {
     var found: [ManagedObject] = []
     for source in sourceInstances {
       for reference in associations.destinations(of: source.reference, in: mappingName) {
-        found.append(try destinationContext.object(at: reference))
+        found.append(try destinationContext.firstSession().object(at: reference))
       }
       found += associations.unsavedDestinations(of: source.reference, in: mappingName)
     }
@@ -214,7 +214,9 @@ extension MigrationManager {
         destination.isPersistent
         ? associations.sources(of: destination.reference, in: mappingName)
         : associations.unsavedSources(of: destination, in: mappingName)
-      for reference in references { found.append(try sourceContext.object(at: reference)) }
+      for reference in references {
+        found.append(try sourceContext.firstSession().object(at: reference))
+      }
     }
     return unique(found)
   }

@@ -152,7 +152,7 @@ struct MigrationPasses {
     }
     for index in 0..<count {
       guard let pair = manager.associations.pair(index, in: step.mapping.name) else { break }
-      let object = try manager.destinationContext.object(at: pair.destination)
+      let object = try manager.destinationContext.firstSession().object(at: pair.destination)
       try step.policy.createRelationships(
         forDestination: object, in: step.mapping, manager: manager)
       try advance(object, MigrationPasses.relationshipBatchCount)

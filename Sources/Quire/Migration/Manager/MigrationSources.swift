@@ -4,11 +4,13 @@ import QuireStorage
 /// The objects that a migration reads, one after the other.
 struct MigrationSources {
   private let context: ManagedObjectContext
+  private let session: StoreSession
   private let view: StoreView
 
   init(_ context: ManagedObjectContext) throws {
     self.context = context
-    view = try context.latestView()
+    session = try context.firstSession()
+    view = try session.latestView()
   }
 
   /// How many objects there are of an entity, without those of its subentities.
@@ -65,7 +67,7 @@ struct MigrationSources {
     var cursor = tree.cursor()
     var isInside = try cursor.first()
     while isInside {
-      let object = try context.object(at: Reference(entity: number, key: try cursor.key))
+      let object = try session.object(at: Reference(entity: number, key: try cursor.key))
       if object.row == nil, object.slots.isEmpty {
         object.fulfil(with: try Row(try cursor.storedValue(), layout: storage.layout))
       }

@@ -81,14 +81,18 @@ public struct MigrationPath: Sendable, CustomStringConvertible {
 
   /// What opening a store with these options would do. Nothing is written.
   ///
+  /// - Parameter configuration: the one that the store would be opened with.
   /// - Returns: `nil` when the store has the current version already.
   /// - Throws: what opening the store would throw before it begins.
   public static func path(
-    forStoreAt url: URL, to model: VersionedModel, options: PersistentStoreOptions = .migrating
+    forStoreAt url: URL, to model: VersionedModel, configuration: String? = nil,
+    options: PersistentStoreOptions = .migrating
   ) throws -> MigrationPath? {
     try StoreOpening.inspecting(url) { snapshot, _ in
-      try StoreOpening(model: model, binding: ModelBinding(model.current), options: options)
-        .migrationPath(for: snapshot)
+      try StoreOpening(
+        model: model, binding: ModelBinding(model.current), options: options,
+        configuration: configuration
+      ).migrationPath(for: snapshot)
     }
   }
 }

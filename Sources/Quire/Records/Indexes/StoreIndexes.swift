@@ -18,9 +18,8 @@ final class StoreIndexes: Sendable {
     var byEntity: [UInt16: [EntityIndex]] = [:]
     for index in list {
       for number in index.entities {
-        guard let storage = storage(number) else {
-          throw StoreSchema.damaged("has an index \(index.title) of entity number \(number)")
-        }
+        // A configuration may leave an entity out of which the store can have no rows then.
+        guard let storage = storage(number) else { continue }
         byEntity[number, default: []].append(try EntityIndex(index, storage))
       }
     }

@@ -2,28 +2,29 @@ import QuireModel
 import QuireStorage
 
 // How the rows of the store are visited.
-extension FetchExecution {
-  func isMatch(_ subject: some PathSubject, _ target: Target) throws -> Bool {
-    guard let evaluator else { return true }
+extension StoreFetch {
+  func isMatch(_ subject: some PathSubject, _ paths: FetchTarget.Paths) throws -> Bool {
+    guard let evaluator = target.evaluator else { return true }
     do {
-      return try evaluator.evaluate(PathsOfSubject(subject: subject, paths: target.predicatePaths))
+      return try evaluator.evaluate(PathsOfSubject(subject: subject, paths: paths.predicate))
     } catch let error as FetchPredicateError {
       throw PersistenceError(error)
     }
   }
 
   func visitRows(
-    of target: Target, _ visitor: inout some MatchVisitor
+    of storage: EntityStorage, _ visitor: inout some MatchVisitor
   ) throws -> Bool {
-    guard let tree = try view.rows(of: target.storage) else { return true }
-    let number = target.storage.stored.number
+    guard let tree = try view.rows(of: storage), let paths = target.paths[storage.binding.index]
+    else { return true }
+    let number = storage.stored.number
     let scratch = RowScratch()
     defer { withExtendedLifetime(scratch) {} }
     var cursor = tree.cursor()
     var isInside = try cursor.first()
     while isInside {
       let reference = Reference(entity: number, key: try cursor.key)
-      if try visitRow(at: reference, &cursor, scratch, target, &visitor) == .enough {
+      if try visitRow(at: reference, &cursor, scratch, storage, paths, &visitor) == .enough {
         return false
       }
       isInside = try cursor.next()
@@ -37,29 +38,31 @@ extension FetchExecution {
   /// - Parameter cursor: at the row.
   @inline(__always)
   private func visitRow(
-    at reference: Reference, _ cursor: inout RecordCursor, _ scratch: RowScratch, _ target: Target,
-    _ visitor: inout some MatchVisitor
+    at reference: Reference, _ cursor: inout RecordCursor, _ scratch: RowScratch,
+    _ storage: EntityStorage, _ paths: FetchTarget.Paths, _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
     guard changed.isEmpty || changed[reference] == nil else { return .noMatch }
     let bytes = try cursor.valueBytes
     let row = RowSubject(
       reference: reference,
-      source: .borrowed(try RowReader(bytes, layout: target.storage.layout, scratch)),
-      storage: target.storage, view: view)
-    guard followsChanges else { return try visit(row, at: reference, cursor, target, &visitor) }
+      source: .borrowed(try RowReader(bytes, layout: storage.layout, scratch)),
+      storage: storage, view: view)
+    guard followsChanges else {
+      return try visit(row, at: reference, cursor, storage, paths, &visitor)
+    }
     return try visit(
-      PendingSubject(source: .row(row), view: view, changed: changed), at: reference, cursor,
-      target, &visitor)
+      PendingSubject(source: .row(row), session: session, view: view, changed: changed),
+      at: reference, cursor, storage, paths, &visitor)
   }
 
   @inline(__always)
   private func visit(
-    _ subject: some PathSubject, at reference: Reference, _ cursor: RecordCursor, _ target: Target,
-    _ visitor: inout some MatchVisitor
+    _ subject: some PathSubject, at reference: Reference, _ cursor: RecordCursor,
+    _ storage: EntityStorage, _ paths: FetchTarget.Paths, _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
-    guard try isMatch(subject, target) else { return .noMatch }
-    let goesOn = try visitor.visit(subject, at: reference, sortedBy: target.sortPaths, nil) {
-      try Row(try cursor.storedValue(), layout: target.storage.layout)
+    guard try isMatch(subject, paths) else { return .noMatch }
+    let goesOn = try visitor.visit(subject, at: reference, sortedBy: paths.sort, nil) {
+      try Row(try cursor.storedValue(), layout: storage.layout)
     }
     return goesOn ? .match : .enough
   }
@@ -67,18 +70,21 @@ extension FetchExecution {
 
 // MARK: - By an index
 
-extension FetchExecution {
-  /// A target, and a cursor in its rows.
+extension StoreFetch {
+  /// An entity, and a cursor in its rows.
   private struct RowLookup {
-    let target: Target
+    let storage: EntityStorage
+    let paths: FetchTarget.Paths
     var cursor: RecordCursor
   }
 
   private func lookups() throws -> [UInt16: RowLookup] {
     var lookups: [UInt16: RowLookup] = [:]
-    for target in targets.compactMap({ $0 }) {
-      guard let tree = try view.rows(of: target.storage) else { continue }
-      lookups[target.storage.stored.number] = RowLookup(target: target, cursor: tree.cursor())
+    for storage in storages {
+      guard let tree = try view.rows(of: storage), let paths = target.paths[storage.binding.index]
+      else { continue }
+      lookups[storage.stored.number] = RowLookup(
+        storage: storage, paths: paths, cursor: tree.cursor())
     }
     return lookups
   }
@@ -97,24 +103,27 @@ extension FetchExecution {
       if !mustExist { return .noMatch }
       throw PersistenceError(
         .persistentStoreOpen,
-        "an index leads to \(lookup.target.storage.stored.name)/p\(reference.key), which "
+        "an index leads to \(lookup.storage.stored.name)/p\(reference.key), which "
           + "does not exist: the store is damaged")
     }
-    return try visitRow(at: reference, &lookup.cursor, scratch, lookup.target, &visitor)
+    return try visitRow(
+      at: reference, &lookup.cursor, scratch, lookup.storage, lookup.paths, &visitor)
   }
 
+  /// - Returns: whether to go on.
   func visitCandidates(
     _ references: [Reference], mustExist: Bool, _ visitor: inout some MatchVisitor
-  ) throws {
-    if references.isEmpty { return }
+  ) throws -> Bool {
+    if references.isEmpty { return true }
     let scratch = RowScratch()
     defer { withExtendedLifetime(scratch) {} }
     var lookups = try lookups()
     for reference in references {
       if try lookUp(reference, mustExist: mustExist, &lookups, scratch, &visitor) == .enough {
-        return
+        return false
       }
     }
+    return true
   }
 
   /// - Returns: whether the walk came to its end.

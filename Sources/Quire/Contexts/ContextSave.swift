@@ -1,0 +1,209 @@
+import QuireModel
+import QuireStorage
+
+/// One save of a context: what it does to each of its stores.
+///
+/// Most contexts have one store, and their saves one part.
+final class ContextSave {
+  private let context: ManagedObjectContext
+  /// In the order of the stores; those without changes are left out.
+  let parts: [SaveOperation]
+  /// Why a new object can be saved nowhere.
+  private let failure: (any Error)?
+
+  init(_ context: ManagedObjectContext) {
+    self.context = context
+    let changes = context.changes
+    let (inserted, updated, deleted) =
+      (changes.inserted.sorted, changes.updated.sorted, changes.deleted.sorted)
+    let sessions = context.presentSessions()
+    if !context.hasSeveralStores, let session = sessions.first, !session.store.isReadOnly,
+      inserted.allSatisfy(session.takes)
+    {
+      parts = [
+        SaveOperation(session, inserted: inserted, updated: updated, deleted: deleted)
+      ]
+      failure = nil
+      return
+    }
+    var failure: (any Error)?
+    var targets: [ObjectIdentifier: [ManagedObject]] = [:]
+    for object in inserted {
+      do {
+        targets[ObjectIdentifier(try context.targetSession(of: object)), default: []].append(object)
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    self.failure = failure
+    parts = sessions.compactMap { session in
+      let inserted = targets[ObjectIdentifier(session)] ?? []
+      let updated = updated.filter { $0.session === session }
+      let deleted = deleted.filter { $0.session === session }
+      if inserted.isEmpty, updated.isEmpty, deleted.isEmpty { return nil }
+      return SaveOperation(session, inserted: inserted, updated: updated, deleted: deleted)
+    }
+  }
+
+  /// Calls `body` with each object of the save: store by store inserted ones, changed ones, deleted
+  /// ones.
+  func forEachObject(_ body: (ManagedObject) -> Void) {
+    for part in parts { part.forEachObject(body) }
+  }
+
+  /// - Throws: all that is wrong with the objects, or an error of the engine.
+  func validate() throws {
+    var validation = Validation()
+    for part in parts { try part.validate(&validation) }
+    try validation.finishSave()
+  }
+
+  // MARK: Stores
+
+  /// - Throws: when an object can be saved nowhere, a store is read-only, or a relationship leads
+  ///   from one store to another.
+  func checkStores() throws {
+    if let failure { throw failure }
+    for part in parts where part.store.isReadOnly {
+      throw PersistenceError(
+        .persistentStoreSave, "the store was opened read-only: open it for writing to save")
+    }
+    guard context.hasSeveralStores else { return }
+    for part in parts {
+      for item in part.inserted {
+        try checkDestinations(of: item.object, item.object.binding.storedRelationshipSlots, part)
+      }
+      for update in part.updated {
+        try checkDestinations(of: update.object, update.changedSlots, part)
+      }
+    }
+  }
+
+  private func checkDestinations(
+    of object: ManagedObject, _ slots: [Int], _ part: SaveOperation
+  ) throws {
+    guard !object.slots.isEmpty else { return }
+    for slot in slots {
+      let destinations: [ManagedObject] =
+        switch object.slots[slot] {
+        case .unchanged, .value: []
+        case .one(let destination): destination.map { [$0] } ?? []
+        case .many(let pending): pending.order ?? pending.added
+        }
+      for destination in destinations where part.remains(destination) {
+        guard try context.targetSession(of: destination) === part.session else {
+          throw object.leadsToOtherStore(object.binding.relationship(slot), destination)
+        }
+      }
+    }
+  }
+}
+
+// MARK: - Writing
+
+extension ContextSave {
+  /// What of a save is durable.
+  struct Outcome {
+    let save: ContextSave
+    /// The stores as the save left them, of the first parts, in their order.
+    var views: [StoreView] = []
+    /// Why the other parts are not saved.
+    var failure: PersistenceError?
+
+    var parts: ArraySlice<SaveOperation> { save.parts.prefix(views.count) }
+  }
+
+  /// Opens a transaction in each store.
+  ///
+  /// Stores are taken in one order by all contexts of the process, so that no two of them wait for
+  /// each other.
+  static func beginWrites(
+    in sessions: [StoreSession]
+  ) throws -> [ObjectIdentifier: WriteTransaction] {
+    var transactions: [ObjectIdentifier: WriteTransaction] = [:]
+    do {
+      for session in sessions.sorted(by: { $0.identity.precedes($1.identity) }) {
+        transactions[ObjectIdentifier(session)] = try session.store.pages.beginWrite()
+      }
+    } catch {
+      transactions.values.forEach { $0.abort() }
+      throw PersistenceError(
+        .persistentStoreSave, "the store cannot be written", underlying: error)
+    }
+    return transactions
+  }
+
+  /// Writes all parts, and commits them one after the other when all of them are written.
+  ///
+  /// - Parameters:
+  ///   - transactions: one for each part at least. All are over when this returns or throws.
+  ///   - settling: whether links that wait are put in their trees.
+  /// - Returns: what is durable then: all, or the first parts.
+  /// - Throws: if nothing is; ``SaveOperation/Outdated`` if there are conflicts.
+  func write(
+    in transactions: [ObjectIdentifier: WriteTransaction], settling: Bool
+  ) throws -> Outcome {
+    var outcome = Outcome(save: self)
+    // What was committed is over already.
+    defer { transactions.values.forEach { $0.abort() } }
+    do {
+      try checkWatchedObjects()
+      for part in parts {
+        guard let transaction = transactions[ObjectIdentifier(part.session)] else { continue }
+        try part.session.checkVersion(of: transaction)
+        let writer = StoreWriter(
+          transaction, part.entities, deferring: context.deferredLinks)
+        try part.write(to: writer, watching: context.watched)
+        if settling { try writer.settleLinks() }
+      }
+      for part in parts {
+        guard let transaction = transactions[ObjectIdentifier(part.session)] else { continue }
+        outcome.views.append(StoreView(part.entities, try part.store.commit(transaction)))
+      }
+    } catch {
+      guard outcome.views.isEmpty else {
+        outcome.failure = incompleteSave(outcome.views.count, error)
+        return outcome
+      }
+      if let error = error as? StorageError {
+        throw PersistenceError(
+          .persistentStoreSave, "the changes could not be written", underlying: error)
+      }
+      throw error
+    }
+    return outcome
+  }
+
+  /// Objects that must be as they were read, in stores that this save does not write to.
+  private func checkWatchedObjects() throws {
+    guard context.hasSeveralStores, !context.watched.isEmpty else { return }
+    for session in context.sessions where !parts.contains(where: { $0.session === session }) {
+      let watched = context.watched.filter { $0.session === session && !$0.hasChanges }
+      guard !watched.isEmpty else { continue }
+      let state = try session.newestState()
+      for object in watched {
+        let current = try state.row(object.reference)?.version ?? 0
+        if current == 0 || object.row != nil && current != object.version {
+          throw SaveOperation.Outdated()
+        }
+      }
+    }
+  }
+
+  private func incompleteSave(_ count: Int, _ error: any Error) -> PersistenceError {
+    func names(_ parts: some Sequence<SaveOperation>) -> String {
+      parts.map { $0.store.name }.joined(separator: ", ")
+    }
+    return PersistenceError(
+      .persistentStoreIncompleteSave,
+      "the changes in \(names(parts.prefix(count))) are saved, those in "
+        + "\(names(parts.dropFirst(count))) are not: they are still unsaved here, save again",
+      underlying: error)
+  }
+}
+
+extension StoreIdentity {
+  fileprivate func precedes(_ other: StoreIdentity) -> Bool {
+    (high, low) < (other.high, other.low)
+  }
+}

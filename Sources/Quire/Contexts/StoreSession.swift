@@ -1,0 +1,218 @@
+import QuireModel
+import QuireStorage
+
+/// What one context has of one store: the objects that stand for its rows, and the state of the
+/// store that they are read from.
+///
+/// Places in a store (``Reference``) say nothing about which store it is. An object that was saved
+/// knows its session, and asks it for all that a place leads to: rows, links, other objects. As no
+/// relationship leads from one store to another, nobody else has to be asked.
+///
+/// A session belongs to a store by its UUID: when the coordinator opens the store again, or has it
+/// at another place, the session goes on with that. When the store is removed, the session stays
+/// for the objects that somebody holds, and refuses what they ask for.
+final class StoreSession {
+  // Sound: a context takes its objects away from their sessions before it goes.
+  @exclusivity(unchecked) unowned(unsafe) let context: ManagedObjectContext
+  /// The store as the coordinator had it when somebody looked last.
+  @exclusivity(unchecked) private(set) var store: PersistentStore
+  /// The store's place among those of the coordinator.
+  var place = 0
+  // Sound: an object leaves the register in its deinit, in its context's isolation, so that a
+  // register entry always points to a living object.
+  @exclusivity(unchecked) private var register = ObjectRegister()
+  /// What relationships and faults are read from.
+  @exclusivity(unchecked) var view: StoreView?
+  /// The state of the store that a query generation keeps the context at.
+  @exclusivity(unchecked) var pinnedView: StoreView?
+  /// What the versions were of rows that saves have removed and the next one writes anew.
+  var formerVersions: [Reference: UInt32] = [:]
+  /// Whether the context has let go of what it had read, as the store was removed.
+  var hasLeft = false
+  /// Where others' saves wait to be merged; `nil` unless that is to happen by itself.
+  private(set) var inbox: CommitInbox?
+  /// Who fills it.
+  private var joinedHub: CommitHub?
+
+  init(_ context: ManagedObjectContext, _ store: PersistentStore) {
+    self.context = context
+    self.store = store
+  }
+
+  var identity: StoreIdentity { store.identity }
+  var entities: StoreEntities { store.entities }
+
+  /// Whether the store has left the coordinator, or another one has taken its place.
+  var isRetired: Bool { store.entities.isRetired }
+
+  /// Whether the session can go on with a store: with its UUID, and the layout that the objects
+  /// here know.
+  func canFollow(_ other: PersistentStore) -> Bool {
+    store === other
+      || identity == other.identity
+        && (register.count == 0 || entities.schemaBytes == other.entities.schemaBytes)
+  }
+
+  func follow(_ other: PersistentStore) {
+    store = other
+    hasLeft = false
+  }
+
+  func requiredStore() throws -> PersistentStore {
+    if !isRetired { return store }
+    context.matchSessions()
+    guard !isRetired else {
+      throw PersistenceError(
+        .persistentStoreOperation,
+        "the store \(store.identifier) is not there any more: it was removed from the context's "
+          + "coordinator, and its objects cannot be used")
+    }
+    return store
+  }
+}
+
+// MARK: - The state of the store
+
+extension StoreSession {
+  /// The state of the store that relationships and faults are read from.
+  func currentView() throws -> StoreView {
+    if let view, pinnedView == nil, !view.entities.isRetired { return view }
+    return try newestView()
+  }
+
+  /// Moves on to the store's last saved state, unless a query generation keeps the context back.
+  func latestView() throws -> StoreView {
+    try settleLinks()
+    return try newestView()
+  }
+
+  /// The same, in which links that wait are missing.
+  func newestView() throws -> StoreView {
+    let store = try requiredStore()
+    if let pinnedView {
+      try checkReadable(pinnedView)
+      view = pinnedView
+      return pinnedView
+    }
+    // Before the snapshot: what is saved in between waits here or is in the snapshot, or both.
+    joinCommits()
+    let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
+    if let view, view.snapshot.commitNumber == snapshot.commitNumber,
+      view.entities === store.entities
+    {
+      return view
+    }
+    try checkVersion(of: snapshot)
+    // Where nothing was read yet, nothing is out of date.
+    if view == nil, register.count == 0 { inbox?.forget(through: snapshot.commitNumber) }
+    let view = StoreView(store.entities, snapshot)
+    self.view = view
+    return view
+  }
+
+  /// The store as it is, whatever a query generation shows.
+  func newestState() throws -> StoreView {
+    let store = try requiredStore()
+    let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
+    return StoreView(store.entities, snapshot)
+  }
+
+  /// Another coordinator of this process may have migrated the store since it was opened here; and
+  /// a third one back to our version, with other layouts.
+  func checkVersion(of reader: some TreeReader) throws {
+    if try StoreSchema.matches(entities.hashBytes, in: reader),
+      try StoreSchema.hasEntities(entities.schemaBytes, in: reader)
+    {
+      return
+    }
+    throw PersistenceError(
+      .persistentStoreIncompatibleVersionHash,
+      "the store was migrated to another version of the model since this coordinator opened it")
+  }
+
+  /// - Throws: when the view has expired, saying what to do.
+  func checkReadable(_ pinned: StoreView) throws {
+    do {
+      try pinned.snapshot.checkReadable()
+    } catch {
+      throw PersistenceError(
+        .persistentStoreOperation,
+        "the query generation of commit \(pinned.snapshot.commitNumber.rawValue) cannot be read any "
+          + "more: pin the context to a newer one by setQueryGeneration(from:)",
+        underlying: error)
+    }
+  }
+
+  /// Puts links that wait in their trees, for somebody who is about to read there.
+  func settleLinks() throws {
+    guard let deferredLinks = context.deferredLinks, !deferredLinks.isEmpty else { return }
+    let store = try requiredStore()
+    try store.pages.write {
+      try StoreWriter($0, store.entities, deferring: deferredLinks).settleLinks()
+    }
+    view = nil
+  }
+}
+
+// MARK: - Registered objects
+
+extension StoreSession {
+  var objects: [ManagedObject] { register.objects }
+
+  func registered(_ reference: Reference) -> ManagedObject? {
+    register[reference]?.takeUnretainedValue()
+  }
+
+  /// The one object for a row: a fault, unless it is registered already.
+  func object(at reference: Reference) throws -> ManagedObject {
+    if let object = registered(reference) { return object }
+    guard let coordinator = context.persistentStoreCoordinator,
+      let storage = entities.storage(of: reference)
+    else {
+      throw PersistenceError(
+        .managedObjectReferentialIntegrity,
+        "a reference leads to entity number \(reference.entity), which the store does not have")
+    }
+    let object = coordinator.classes.makeObject(storage.binding)
+    object.reference = reference
+    object.storage = storage
+    object.session = self
+    object.context = context
+    enter(object)
+    return object
+  }
+
+  func enter(_ object: ManagedObject) {
+    register.set(object.reference, to: Unmanaged.passUnretained(object))
+  }
+
+  func unregister(_ object: ManagedObject) { register.removeEntry(of: object) }
+
+  /// The ID of what is in a place; `nil` when the store has no such entity.
+  func objectID(of reference: Reference) -> ManagedObjectID? {
+    entities.storage(of: reference).map {
+      ManagedObjectID(entity: $0.binding.entity, store: $0.identity, key: reference.key)
+    }
+  }
+}
+
+// MARK: - Others' saves
+
+extension StoreSession {
+  /// From now on the store's saves wait in the inbox, if the context wants that.
+  func joinCommits() {
+    guard context.mergesCommits, joinedHub !== store.hub else { return }
+    let inbox = inbox ?? CommitInbox(wake: context.wakeOnCommit)
+    self.inbox = inbox
+    joinedHub?.remove(inbox)
+    inbox.begin()
+    joinedHub = store.hub
+    store.hub.add(inbox)
+  }
+
+  func leaveCommits() {
+    if let inbox { joinedHub?.remove(inbox) }
+    inbox = nil
+    joinedHub = nil
+  }
+}

@@ -1,0 +1,83 @@
+import QuireModel
+import QuireStorage
+
+/// The part of a fetch that one store has: its rows, and the objects of the context that stand for
+/// some of them.
+struct StoreFetch {
+  let session: StoreSession
+  let view: StoreView
+  /// Changed objects, and new ones that the store will have.
+  private let pending: [ManagedObject]
+  /// The objects that stand for rows, with their unsaved changes.
+  let changed: [Reference: ManagedObject]
+  /// The concrete entities of the request that the store has, in the order of their numbers.
+  let storages: [EntityStorage]
+  let target: FetchTarget
+  /// Whether a path leads from a row to another, for which a changed object may stand.
+  let followsChanges: Bool
+
+  init(
+    _ session: StoreSession, _ target: FetchTarget, pending: [ManagedObject],
+    changed: [Reference: ManagedObject]
+  ) throws {
+    self.session = session
+    self.target = target
+    self.pending = pending
+    self.changed = changed
+    let view = try session.latestView()
+    self.view = view
+    storages = target.paths.indices
+      .compactMap { target.paths[$0] == nil ? nil : view.entities.byIndex[$0] }
+      .sorted { $0.stored.number < $1.stored.number }
+    followsChanges = !changed.isEmpty && target.followsRelationships
+  }
+
+  var isPending: Bool { !pending.isEmpty }
+
+  /// How many rows there are, when there is no predicate and nothing unsaved; otherwise `nil`.
+  func rowCount() throws -> Int? {
+    guard target.evaluator == nil, pending.isEmpty, changed.isEmpty else { return nil }
+    var count = 0
+    for storage in storages { count += try view.count(of: storage) }
+    return count
+  }
+
+  /// How rows are found.
+  ///
+  /// - Parameter capacity: how many matches are enough, in the order of the request.
+  func plan(capacity: Int) throws -> FetchPlan {
+    let planning = FetchPlanning(
+      targets: storages, entityName: target.entityName, predicate: target.predicate,
+      sortDescriptors: target.sortDescriptors, capacity: capacity, view: view)
+    return try planning.plan()
+  }
+
+  /// - Returns: whether to go on.
+  func visitMatches(_ visitor: inout some MatchVisitor, _ plan: FetchPlan) throws -> Bool {
+    for object in pending {
+      guard let paths = target.paths[object.binding.index] else { continue }
+      let subject = PendingSubject(
+        source: .object(object), session: session, view: view, changed: changed)
+      guard try isMatch(subject, paths) else { continue }
+      let goesOn = try visitor.visit(
+        subject, at: object.reference, sortedBy: paths.sort, object, row: { nil })
+      if !goesOn { return false }
+    }
+    switch plan.access {
+    case .scan: break
+    case .candidates(let references, let source):
+      return try visitCandidates(references, mustExist: source.isIndex, &visitor)
+    case .walk(let walk):
+      // A walk that is given up has not happened.
+      var copy = visitor
+      if try visitRows(on: walk, &copy) {
+        visitor = copy
+        return true
+      }
+    }
+    for storage in storages {
+      if try !visitRows(of: storage, &visitor) { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,91 @@
+import QuireModel
+
+/// The part of a model that a store for one of its configurations has: the entities of the
+/// configuration, with their ancestors.
+///
+/// It is a model of its own, by which the store is made, compared, and migrated, as if there were
+/// no other entities.
+struct ModelSubset {
+  let name: String
+  let model: ManagedObjectModel
+  /// The entities that the configuration names: what the store has objects of.
+  let entityNames: Set<String>
+
+  /// - Parameter name: `nil` for all entities.
+  /// - Returns: `nil` when the configuration has all entities.
+  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when the model has no
+  ///   such configuration, or a relationship leads out of it.
+  init?(_ name: String?, of model: ManagedObjectModel) throws(PersistenceError) {
+    guard let name, name != DefaultConfigurationName || model.configurations[name] != nil else {
+      return nil
+    }
+    guard let entities = model.entities(forConfigurationName: name) else {
+      let names = model.configurations.keys.sorted()
+      throw PersistenceError(
+        .persistentStoreOperation,
+        "the model has no configuration \(name); "
+          + (names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"))
+    }
+    self.name = name
+    entityNames = Set(entities.map(\.name))
+    var members: Set<String> = []
+    for entity in entities {
+      var level: EntityDescription? = entity
+      while let member = level {
+        members.insert(member.name)
+        level = member.parent
+      }
+    }
+    var declaration = model.declaration
+    declaration.entities = declaration.entities.filter { members.contains($0.name) }
+    for entity in declaration.entities {
+      for relationship in entity.relationships where !members.contains(relationship.destination) {
+        var error = PersistenceError(
+          .persistentStoreOperation,
+          "the configuration \(name) cannot be a store's: \(entity.name).\(relationship.name) leads "
+            + "to \(relationship.destination), which it does not have. A fetched property, or an "
+            + "attribute with the URI of the other object, can lead to another store")
+        error.entityName = entity.name
+        error.key = relationship.name
+        throw error
+      }
+    }
+    // They may name any entity of the whole model.
+    declaration.fetchRequestTemplates = []
+    declaration.configurations = [name: entities.map(\.name)]
+    do {
+      // Fetched properties lead to entities of other stores.
+      self.model = try ManagedObjectModel(unchecked: declaration)
+    } catch {
+      throw PersistenceError(
+        .persistentStoreOperation, "the configuration \(name) cannot be a store's",
+        underlying: error)
+    }
+  }
+
+  /// The versions of a model that have the configuration, each with what it had then.
+  func history(of versions: VersionedModel) throws(PersistenceError) -> VersionedModel {
+    guard versions.hasNamedVersions else { return VersionedModel(model, name: versions.name) }
+    var parts: [VersionedModel.Version] = []
+    for version in versions.versions {
+      if version.name == versions.currentVersion.name {
+        parts.append(.init(version.name, model))
+      } else if version.model.configurations[name] != nil,
+        let subset = try? ModelSubset(name, of: version.model)
+      {
+        parts.append(.init(version.name, subset.model))
+      }
+    }
+    // The names were good for more versions, and the current one is among them.
+    return VersionedModel(
+      name: versions.name, versions: parts, current: versions.currentVersion.name)
+      ?? VersionedModel(model, name: versions.name)
+  }
+
+  /// The hashes of a store for a configuration; `nil` when the model has no such configuration.
+  static func hashes(_ name: String?, of model: ManagedObjectModel) -> [String: VersionHash]? {
+    guard let name else { return model.entityVersionHashesByName }
+    guard model.configurations[name] != nil else { return nil }
+    return (try? ModelSubset(name, of: model))?.model.entityVersionHashesByName
+  }
+}
