@@ -93,6 +93,8 @@ extension PersistenceError.Code {
   public static let migrationManagerDestinationStore = Self(rawValue: 134160)
   public static let entityMigrationPolicy = Self(rawValue: 134170)
   public static let inferredMappingModel = Self(rawValue: 134190)
+  /// A history does not reach to the place of a token.
+  public static let persistentHistoryTokenExpired = Self(rawValue: 134301)
   /// A staged migration that meets a version of the model that it does not know.
   public static let managedObjectModelReferenceNotFound = Self(rawValue: 134504)
   /// A staged migration of a store whose version hashes are not those that this release makes of

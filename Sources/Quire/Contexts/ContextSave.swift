@@ -153,7 +153,9 @@ extension ContextSave {
         try part.session.checkVersion(of: transaction)
         let writer = StoreWriter(
           transaction, part.entities, deferring: context.deferredLinks)
+        let history = try HistoryRecording(part, of: context, to: part.store, writer)
         try part.write(to: writer, watching: context.watched)
+        try history?.write(part)
         if settling { try writer.settleLinks() }
       }
       for part in parts {

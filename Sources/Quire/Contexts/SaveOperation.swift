@@ -38,6 +38,8 @@ final class SaveOperation {
   let deleted: [ManagedObject]
   /// Whether others have saved what this save rests on.
   var isOutdated = false
+  /// The number of the transaction that tells of this save, when the store keeps a history.
+  var historyNumber: Int64?
   /// By the index of the entity in its model, as far as they were needed.
   @exclusivity(unchecked) var rowWriters: [RowWriter?]
 

@@ -15,6 +15,8 @@ package struct SavedChanges: Sendable {
   /// Objects whose row or links the save has written; not those that were set to what they were.
   let updated: [Update]
   let deleted: [Reference]
+  /// The number of the transaction in the store's history, if that tells of the save.
+  let historyNumber: Int64?
 
   package var commitNumber: CommitNumber { commit }
   package var insertedIDs: [ManagedObjectID] { inserted.compactMap(objectID) }
@@ -42,6 +44,6 @@ extension SaveOperation {
     SavedChanges(
       entities: entities, commit: commit, inserted: inserted.map(\.reference),
       updated: updated.map { .init(reference: $0.object.reference, slots: $0.changedSlots) },
-      deleted: deleted.map(\.reference))
+      deleted: deleted.map(\.reference), historyNumber: historyNumber)
   }
 }

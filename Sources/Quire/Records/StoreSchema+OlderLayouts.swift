@@ -7,17 +7,22 @@ import QuireStorage
 /// nothing of older layouts refuses the store instead of half its rows. When the last of them is
 /// rewritten, the store has the format again that it would have had without, byte for byte.
 extension StoreSchema {
-  /// The format of a store without indexes whose rows may have older layouts. On disk, for ever.
+  /// The format of a store whose rows may have older layouts. On disk, for ever.
   static let formatWithOlderLayouts: UInt32 = 2
   private static let layoutsKey = "layouts"
 
   var hasOlderLayouts: Bool { entities.contains { $0.unfinished != nil } }
 
-  /// What the store's format is, or is to be.
+  /// What the store's format is, or is to be: the highest of those that something in it asks for.
+  /// Whoever knows that one knows the lower ones.
   var currentFormat: UInt32 {
+    if history != nil { return StoreSchema.formatWithHistory }
     if !indexes.isEmpty { return StoreSchema.formatWithIndexes }
     return hasOlderLayouts ? StoreSchema.formatWithOlderLayouts : StoreSchema.format
   }
+
+  /// The highest format that this version knows.
+  static let latestFormat = formatWithHistory
 
   func writeFormat(to tree: MutableIndexTree) throws {
     var format = ByteWriter()
@@ -55,16 +60,8 @@ extension StoreSchema {
   }
 
   /// Adds what the schema says about older layouts to the entities read before.
-  mutating func readLayouts(in tree: IndexTree, format: UInt32) throws {
-    guard let value = try tree.value(for: Array(StoreSchema.layoutsKey.utf8)) else {
-      guard format != StoreSchema.formatWithOlderLayouts else {
-        throw StoreSchema.damaged("has format \(format) and no older layouts")
-      }
-      return
-    }
-    guard format != StoreSchema.format else {
-      throw StoreSchema.damaged("has format \(format) and older layouts")
-    }
+  mutating func readLayouts(in tree: IndexTree) throws {
+    guard let value = try tree.value(for: Array(StoreSchema.layoutsKey.utf8)) else { return }
     do {
       try value.withBytes { try readLayouts($0) }
     } catch let error as ByteReaderError {

@@ -33,6 +33,8 @@ struct StoreSchema: Sendable {
   var metadata: [String: MetadataValue]
   /// The last migrations, oldest first.
   var migrations: [MigrationRecord]
+  /// Where the store's history begins; `nil` when it keeps none.
+  var history: HistoryMark?
 
   /// The schema of a new store.
   ///
@@ -105,6 +107,7 @@ extension StoreSchema {
     try tree.removeAll()
     try writeLayouts(to: tree)
     if let indexBytes { try tree.put(indexBytes, for: StoreSchema.indexesKey) }
+    if history != nil { try writeHistory(to: tree) }
     try tree.put(ModelArchive.encode(model), for: Array("model".utf8))
     try tree.put(StoreSchema.hashBytes(of: model), for: Array("hashes".utf8))
     if let versionName { try tree.put(Array(versionName.utf8), for: Array("version".utf8)) }
@@ -200,19 +203,23 @@ extension StoreSchema {
     migrations = try StoreSchema.decodeMigrations(
       tree.value(for: Array(StoreSchema.migrationsKey.utf8)))
     metadata = try StoreSchema.metadata(in: tree)
-    try readLayouts(in: tree, format: format)
-    try readIndexes(in: tree, format: format)
+    history = try StoreSchema.history(in: tree)
+    try readLayouts(in: tree)
+    try readIndexes(in: tree)
+    guard format == currentFormat else {
+      throw StoreSchema.damaged(
+        "has format \(format), and what is in the store makes it format \(currentFormat)")
+    }
   }
 
   private static func checkedFormat(in tree: IndexTree) throws -> UInt32 {
     guard let found = try tree.value(for: Array("format".utf8))?.integer(UInt32.self) else {
       throw damaged("has no format number")
     }
-    if found > formatWithIndexes {
+    if found > latestFormat {
       throw PersistenceError(
         .persistentStoreOpen,
-        "the store's objects have format \(found); this version reads up to "
-          + "\(formatWithIndexes)")
+        "the store's objects have format \(found); this version reads up to \(latestFormat)")
     }
     return found
   }

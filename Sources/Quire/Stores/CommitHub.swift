@@ -29,6 +29,11 @@ final class CommitHub: Sendable {
   }
 
   private let entries = Mutex<[Entry]>([])
+  /// Whether the store has kept a history since somebody has it open: only then a save looks.
+  private let hasHadHistory = Atomic(false)
+
+  var mayHaveHistory: Bool { hasHadHistory.load(ordering: .acquiring) }
+  func noteHistory() { hasHadHistory.store(true, ordering: .releasing) }
 
   func add(_ listener: any CommitListener) {
     entries.withLock { entries in

@@ -41,6 +41,7 @@ public final class PersistentStore: Sendable {
     self.configurationName = configurationName
     metadataState = Mutex(MetadataState(saved: entities.schema.metadata))
     hub = pages.companion { CommitHub() }
+    if entities.schema.history != nil { hub.noteHistory() }
   }
 
   var identity: StoreIdentity { pages.identity }

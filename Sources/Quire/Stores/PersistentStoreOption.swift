@@ -42,6 +42,10 @@ public let SQLitePragmasOption = PersistentStoreOption(
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let SQLiteManualVacuumOption = PersistentStoreOption(
   rawValue: "NSSQLiteManualVacuumOption")
+/// Keep a history of saves: see ``PersistentStoreOptions/tracksHistory``. A `Bool`.
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let PersistentHistoryTrackingKey = PersistentStoreOption(
+  rawValue: "NSPersistentHistoryTrackingKey")
 /// Let a file that is no store go when a store is destroyed, replaced or migrated there, and a
 /// store when one is migrated there. A `Bool`.
 // swift-format-ignore: AlwaysUseLowerCamelCase
@@ -59,10 +63,6 @@ public let IgnorePersistentStoreVersioningOption = PersistentStoreOption(
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let SQLiteAnalyzeOption = PersistentStoreOption(
   rawValue: "NSSQLiteAnalyzeOption")
-/// Taken, and without a meaning: no history of changes is kept yet.
-// swift-format-ignore: AlwaysUseLowerCamelCase
-public let PersistentHistoryTrackingKey = PersistentStoreOption(
-  rawValue: "NSPersistentHistoryTrackingKey")
 /// Taken, and without a meaning: no notices of other coordinators' saves are posted yet.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let PersistentStoreRemoteChangeNotificationPostOptionKey = PersistentStoreOption(
@@ -92,7 +92,6 @@ extension PersistentStoreOption {
   /// Options of Core Data that code may go on passing.
   static let meaningless: Set<PersistentStoreOption> = [
     SQLiteAnalyzeOption,
-    PersistentHistoryTrackingKey,
     PersistentStoreRemoteChangeNotificationPostOptionKey,
     PersistentStoreFileProtectionKey,
     PersistentStoreConnectionPoolMaxSizeKey,

@@ -19,6 +19,8 @@ extension PersistentStoreOptions {
       take(value, option, \.compactsStore, false, Self.flag, "a Bool")
     case PersistentStoreForceDestroyOption:
       take(value, option, \.forcesDestruction, false, Self.flag, "a Bool")
+    case PersistentHistoryTrackingKey:
+      take(value, option, \.tracksHistory, nil, { Self.flag($0).map(Optional.some) }, "a Bool")
     case PersistentStoreTimeoutOption:
       take(value, option, \.timeout, 0, Self.seconds, "a number of seconds, not below 0")
     case PersistentStoreStagedMigrationManagerOptionKey:

@@ -22,6 +22,13 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   /// meaning only together with ``migratesAutomatically`` and ``infersMappingModel``; without it a
   /// migration also rewrites what earlier ones have deferred.
   public var defersLightweightMigration = false
+  /// Whether the store keeps a history of its saves, for ``PersistentHistoryChangeRequest``; `nil`
+  /// leaves that as it is.
+  ///
+  /// A store that keeps one does so for every coordinator and context that saves to it, until it is
+  /// opened with `false`: then its history is deleted. Versions of Quire that know of no history
+  /// refuse the store until then. Without a meaning for a store that is opened read-only.
+  public var tracksHistory: Bool?
   /// Whether a store that is migrated is copied before, and where to; of several steps, before the
   /// first.
   public var migrationBackup = MigrationBackup.none

@@ -61,12 +61,14 @@ public struct StoreInspection: Sendable {
       for link in storage.stored.links { try inspectLinks(link, of: storage, view) }
     }
     for index in schema.indexes { try inspectIndex(index, view) }
+    try inspectHistory(view)
   }
 
   // MARK: Schema
 
   private mutating func inspectTrees(_ snapshot: Snapshot, _ schema: StoreSchema) throws {
     var known: Set<String> = [StoreSchema.tree, StoreSchema.keysTree]
+    if schema.history != nil { known.insert(StoreSchema.historyTree) }
     for entity in schema.entities {
       known.insert(entity.rowTree)
       for link in entity.links { known.insert(link.tree) }

@@ -87,6 +87,7 @@ struct StoreOpening {
     do {
       if forbidden.contains(pages.identity) { throw StoreOpening.isThere(pages.identity) }
       let report = try prepare(pages, type.hasFile(at: url) ? url : nil)
+      try beginOrEndHistory(of: pages)
       if options.compactsStore, !options.isReadOnly { try pages.compact() }
       let schema = try pages.read { try StoreSchema(from: $0) }
       guard let schema else { throw StoreSchema.damaged("is missing") }

@@ -19,6 +19,8 @@ public struct StoreRemoteChange: Sendable {
   public let storeURL: URL?
   /// The number of the commit that the save was: it rises with every commit of the store.
   public let commitNumber: UInt64
+  /// The place behind the save in the store's history; `nil` when the store keeps none.
+  public let historyToken: PersistentHistoryToken?
   /// ``ManagedObjectContext/transactionAuthor`` of the context that saved.
   public let transactionAuthor: String?
   /// ``ManagedObjectContext/name`` of the context that saved.
@@ -30,8 +32,9 @@ public struct StoreRemoteChange: Sendable {
   /// What Core Data's notification has, by its keys.
   public var userInfo: [String: any Sendable] {
     var userInfo: [String: any Sendable] = [
-      "storeUUID": storeUUID.uuidString, "historyToken": commitNumber,
+      "storeUUID": storeUUID.uuidString
     ]
+    userInfo["historyToken"] = historyToken
     userInfo["NSStoreURL"] = storeURL
     return userInfo
   }
@@ -40,6 +43,9 @@ public struct StoreRemoteChange: Sendable {
     storeUUID = store.identifier
     storeURL = store.url
     commitNumber = notice.changes.commit.rawValue
+    historyToken = notice.changes.historyNumber.map {
+      PersistentHistoryToken([store.identifier: $0])
+    }
     transactionAuthor = notice.author
     contextName = notice.contextName
     insertedObjectIDs = Set(notice.changes.insertedIDs)

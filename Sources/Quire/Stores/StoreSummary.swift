@@ -16,8 +16,8 @@ public struct StoreSummary: Sendable {
 
   /// The store's UUID.
   public let identifier: UUID
-  /// The number of the format of rows, links and schema: 1, or 2 while a deferred migration is not
-  /// finished.
+  /// The number of the format of rows, links and schema: 5 when the store keeps a history, else 1,
+  /// or 2 while a deferred migration is not finished.
   public let objectFormat: Int
   /// The name of the model's version, when the model had named versions.
   public let versionName: String?
@@ -29,6 +29,8 @@ public struct StoreSummary: Sendable {
   public let migrationHistory: [MigrationRecord]
   /// What a deferred migration has left; `nil` when nothing is.
   public let deferredMigration: DeferredMigration?
+  /// How far the store's history reaches; `nil` when it keeps none.
+  public let history: PersistentHistorySummary?
   public let statistics: StoreStatistics
 
   public var objectCount: Int { entities.reduce(0) { $0 + $1.objectCount } }
@@ -49,14 +51,16 @@ public struct StoreSummary: Sendable {
             name: $0.name, objectCount: try snapshot.recordTree($0.rowTree)?.count ?? 0)
         },
         migrationHistory: schema.migrations,
-        deferredMigration: try DeferredMigration(schema, snapshot), statistics: pages.statistics)
+        deferredMigration: try DeferredMigration(schema, snapshot),
+        history: try PersistentHistorySummary(snapshot), statistics: pages.statistics)
     }
   }
 
   private init(
     identifier: UUID, objectFormat: Int, versionName: String?, modelChecksum: VersionHash,
     entities: [EntityCount], migrationHistory: [MigrationRecord],
-    deferredMigration: DeferredMigration?, statistics: StoreStatistics
+    deferredMigration: DeferredMigration?, history: PersistentHistorySummary?,
+    statistics: StoreStatistics
   ) {
     self.identifier = identifier
     self.objectFormat = objectFormat
@@ -65,6 +69,7 @@ public struct StoreSummary: Sendable {
     self.entities = entities
     self.migrationHistory = migrationHistory
     self.deferredMigration = deferredMigration
+    self.history = history
     self.statistics = statistics
   }
 }

@@ -9,6 +9,7 @@ struct DumpCommand: Command {
     operands: [.init("STORE", "the store's file")],
     options: [
       .init("entity", "NAME", "only the objects of this entity and its subentities"),
+      .init(flag: "history", "instead: every transaction of the store's history as a line of JSON"),
       .init(flag: "pages", "instead: every page, a line each"),
       .init("page", "N", "instead: one page in full"),
       .init(flag: "log", "instead, or behind pages: the log and its records"),
@@ -19,17 +20,22 @@ struct DumpCommand: Command {
       seconds since 2001-01-01 00:00 UTC, bytes are base64, decimals are strings. Nothing is
       written to the store, whose own model says what is in it.
 
+      Transactions come in their order, with who saved, and the objects that were inserted,
+      updated, with the names of what changed, and deleted, with what is kept of them.
+
       Pages and log are shown as far as they can be read, also of a store that is damaged, and
       of one that holds no objects. What is wrong is an error each, and the exit code 1.
       """)
 
   let store: URL
   private let entity: String?
+  private let showsHistory: Bool
   let structures: Structures
 
   init(_ arguments: Arguments) throws(UsageError) {
     store = URL(filePath: arguments.operands[0])
     entity = arguments.value(of: "entity")
+    showsHistory = arguments.has(flag: "history")
     structures = Structures(
       pages: arguments.has(flag: "pages"), page: try arguments.number(of: "page"),
       log: arguments.has(flag: "log"))
@@ -38,22 +44,35 @@ struct DumpCommand: Command {
         "--entity chooses objects; with --pages, --page or --log none are shown.",
         usage: Self.syntax.usage)
     }
+    if showsHistory, !structures.isEmpty || entity != nil {
+      throw UsageError(
+        "--history shows transactions, and nothing else with them.", usage: Self.syntax.usage)
+    }
   }
 
   func run(_ console: Console) throws -> ExitCode {
     guard structures.isEmpty else { return try dumpStructures(to: console) }
-    try Tool.working(on: store) { try dump(to: console.output) }
+    try Tool.working(on: store) {
+      if showsHistory { try dumpHistory(to: console) } else { try dump(to: console.output) }
+    }
     return .good
   }
 
-  private func dump(to output: TextOutput) throws {
+  /// The context's store, which is to be removed from its coordinator in the end.
+  func openedContext() throws -> (context: ManagedObjectContext, store: PersistentStore) {
     let model = try PersistentStoreCoordinator.managedObjectModel(storedAt: store)
-    let entities = try chosenEntities(of: model).filter { !$0.isAbstract }
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     let opened = try coordinator.addPersistentStore(
       type: .quire, at: store, options: [ReadOnlyPersistentStoreOption: true])
     let context = ManagedObjectContext()
     context.persistentStoreCoordinator = coordinator
+    return (context, opened)
+  }
+
+  private func dump(to output: TextOutput) throws {
+    let model = try PersistentStoreCoordinator.managedObjectModel(storedAt: store)
+    let entities = try chosenEntities(of: model).filter { !$0.isAbstract }
+    let (context, opened) = try openedContext()
     for entity in entities.sorted(by: { $0.name < $1.name }) {
       var request = FetchRequest<ManagedObject>(entityName: entity.name)
       request.includesSubentities = false
@@ -62,7 +81,7 @@ struct DumpCommand: Command {
         guard output.isOpen else { return }
       }
     }
-    try coordinator.remove(opened)
+    try context.persistentStoreCoordinator?.remove(opened)
   }
 
   private func chosenEntities(of model: ManagedObjectModel) throws -> [EntityDescription] {

@@ -53,6 +53,13 @@ struct StatCommand: Command {
         let entities = left.entities.map { "\($0.name) \($0.objectCount.grouped)" }
         table.add("left to rewrite", "up to " + entities.joined(separator: ", "))
       }
+      if let history = summary.history {
+        let since = history.firstTimestamp.map { " since \($0.formatted(.iso8601))" } ?? ""
+        table.add(
+          "history",
+          "\(history.transactionCount.counting("transaction"))\(since), "
+            + history.changeCount.counting("change"))
+      }
       table.add("objects", summary.objectCount.grouped)
       let counts = Table.counts(summary.entities.map { ($0.name, $0.objectCount) })
       blocks.append(counts.isEmpty ? table.text : "\(table.text)\n\(counts)")
@@ -78,6 +85,15 @@ struct StatCommand: Command {
     return grid.text
   }
 
+  private func json(_ history: PersistentHistorySummary) -> JSONValue {
+    [
+      "transactions": JSONValue(history.transactionCount),
+      "changes": JSONValue(history.changeCount),
+      "purged": JSONValue(history.purgedNumber),
+      "last": JSONValue(history.lastNumber),
+    ]
+  }
+
   private func json(_ anatomy: StoreAnatomy, _ summary: StoreSummary?) -> JSONValue {
     .object(
       [
@@ -95,6 +111,7 @@ struct StatCommand: Command {
           .object(
             summary?.deferredMigration?.entities.map { ($0.name, JSONValue($0.objectCount)) } ?? [])
         ),
+        ("history", summary?.history.map(json) ?? .null),
         ("pageSize", JSONValue(anatomy.pageSize)),
         ("pages", JSONValue(anatomy.pageCount)),
         ("freePages", anatomy.freePageCount.map { JSONValue($0) } ?? .null),

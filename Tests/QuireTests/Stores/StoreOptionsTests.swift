@@ -51,7 +51,6 @@ import Testing
     _ = try add(
       .inMemory,
       [
-        PersistentHistoryTrackingKey: true,
         PersistentStoreRemoteChangeNotificationPostOptionKey: true,
         SQLiteAnalyzeOption: true, PersistentStoreFileProtectionKey: "complete",
         IgnorePersistentStoreVersioningOption: false,

@@ -28,6 +28,13 @@ public struct ObjectIDNotice: Sendable {
     transactionAuthor = context.transactionAuthor
   }
 
+  /// What a history tells of a save.
+  init(_ kind: ContextNotice.Kind, contextName: String?, author: String?) {
+    self.kind = kind
+    self.contextName = contextName
+    transactionAuthor = author
+  }
+
   /// The same under Core Data's keys; those without objects are missing.
   public var userInfo: [ManagedObjectContext.NotificationKey: any Sendable] {
     var userInfo: [ManagedObjectContext.NotificationKey: any Sendable] = [:]

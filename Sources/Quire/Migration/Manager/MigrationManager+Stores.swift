@@ -147,7 +147,11 @@ extension MigrationManager {
         let record = MigrationRecording(self, schema, destination: nil)
         try fill(part, from: pages, mapping)
         let entry = try record.entry(for: try part.pages.snapshot())
-        try part.pages.write { try StoreSchema.append(entry, in: $0) }
+        let history = try pages.read { try StoredHistory(in: $0) }
+        try part.pages.write { transaction in
+          try StoreSchema.append(entry, in: transaction)
+          if let history { try StoredHistory.restart(after: history, in: transaction) }
+        }
       }
       try checkCancellation()
       try destinationError { try part.publish() }
@@ -252,13 +256,17 @@ extension MigrationManager {
         migrations: schema.migrations, options: options, in: files)
     }
     defer { part.discard() }
-    let before = try pages.snapshot().commitNumber
+    let old = try pages.snapshot()
+    let before = old.commitNumber
     try fill(part, from: pages, mapping)
     try checkCancellation()
     let made = try part.pages.snapshot()
     let entry = try recording.entry(for: made)
+    // Objects have other keys than those that the history tells of.
+    let history = try StoredHistory(in: old)
     try pages.replaceContent(by: made, since: before, stepProgress) { transaction in
       try StoreSchema.append(entry, in: transaction)
+      if let history { try StoredHistory.restart(after: history, in: transaction) }
     }
   }
 

@@ -4,7 +4,7 @@ import QuireStorage
 // What the schema says about indexes. A store that has some has an object format of its own, so
 // that a version of Quire that would not keep them up refuses it.
 extension StoreSchema {
-  /// The format of a store that has indexes, and may have rows of older layouts. On disk, for ever.
+  /// The format of a store that has indexes. On disk, for ever.
   static let formatWithIndexes: UInt32 = 3
   static let indexesKey = Array("indexes".utf8)
 
@@ -28,13 +28,8 @@ extension StoreSchema {
     }
   }
 
-  mutating func readIndexes(in tree: IndexTree, format: UInt32) throws {
-    let value = try tree.value(for: StoreSchema.indexesKey)
-    guard (value != nil) == (format == StoreSchema.formatWithIndexes) else {
-      throw StoreSchema.damaged(
-        "has format \(format) and \(value == nil ? "no " : "")indexes")
-    }
-    guard let value else { return }
+  mutating func readIndexes(in tree: IndexTree) throws {
+    guard let value = try tree.value(for: StoreSchema.indexesKey) else { return }
     (lastIndexNumber, indexes) = try StoreSchema.decodeIndexes(value)
   }
 

@@ -1,0 +1,80 @@
+import QuireModel
+import QuireStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A place in the histories of stores: what was saved up to it is known to whoever keeps the token.
+///
+/// It can be archived and sent anywhere. It holds for the stores that it names, by their UUIDs, and
+/// for as long as their histories reach back to it.
+public struct PersistentHistoryToken: Hashable, Sendable {
+  /// The number of the last known transaction of each store.
+  public private(set) var transactionNumbers: [UUID: Int64]
+
+  init(_ transactionNumbers: [UUID: Int64]) { self.transactionNumbers = transactionNumbers }
+
+  /// What is known to whoever knows what both tokens stand for.
+  ///
+  /// A transaction's token names its own store alone: with several stores, merge it into the one
+  /// that is kept.
+  public func merging(_ other: PersistentHistoryToken) -> PersistentHistoryToken {
+    PersistentHistoryToken(
+      transactionNumbers.merging(other.transactionNumbers) { Swift.max($0, $1) })
+  }
+}
+
+extension PersistentHistoryToken: Codable {
+  /// - Throws: `DecodingError` when a key is no UUID.
+  public init(from decoder: any Decoder) throws {
+    let numbers = try [String: Int64](from: decoder)
+    transactionNumbers = [:]
+    for (name, number) in numbers {
+      guard let uuid = UUID(uuidString: name) else {
+        throw DecodingError.dataCorrupted(
+          .init(codingPath: decoder.codingPath, debugDescription: "\(name) is no store's UUID"))
+      }
+      transactionNumbers[uuid] = number
+    }
+  }
+
+  /// A dictionary of numbers by UUIDs.
+  public func encode(to encoder: any Encoder) throws {
+    try Dictionary(
+      uniqueKeysWithValues: transactionNumbers.map { ($0.key.uuidString, $0.value) }
+    ).encode(to: encoder)
+  }
+}
+
+extension PersistentHistoryToken: CustomStringConvertible {
+  public var description: String {
+    let parts = transactionNumbers.map { "\($0.key.uuidString): \($0.value)" }.sorted()
+    return "[\(parts.joined(separator: ", "))]"
+  }
+}
+
+extension PersistentHistoryToken: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .object(OpaqueIdentity(self)) }
+}
+
+extension PersistentStoreCoordinator {
+  /// Where the histories of stores end now: with it, ``PersistentHistoryChangeRequest`` finds what
+  /// will be saved from now on.
+  ///
+  /// - Parameter stores: some of the coordinator's; `nil` for all.
+  /// - Returns: `nil` when none of the stores keeps a history, or none can be read.
+  public func currentPersistentHistoryToken(
+    fromStores stores: [PersistentStore]?
+  ) -> PersistentHistoryToken? {
+    var numbers: [UUID: Int64] = [:]
+    for store in stores ?? persistentStores {
+      if let number = try? store.pages.read({ try StoredHistory(in: $0)?.lastNumber }) {
+        numbers[store.identifier] = number
+      }
+    }
+    return numbers.isEmpty ? nil : PersistentHistoryToken(numbers)
+  }
+}

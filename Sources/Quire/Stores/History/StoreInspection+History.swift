@@ -1,0 +1,86 @@
+import QuireModel
+import QuireStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// How far a store's history reaches.
+public struct PersistentHistorySummary: Hashable, Sendable {
+  public let transactionCount: Int
+  /// How many changes all transactions have.
+  public let changeCount: Int
+  /// Tokens below this number are expired.
+  public let purgedNumber: Int64
+  /// The number of the last transaction.
+  public let lastNumber: Int64
+  /// When the first transaction that is there was saved.
+  public let firstTimestamp: Date?
+
+  init?(_ snapshot: Snapshot) throws {
+    guard let history = try StoredHistory(in: snapshot) else { return nil }
+    transactionCount = history.tree.count
+    purgedNumber = history.mark.purgedNumber
+    lastNumber = try history.lastNumber
+    let (first, last) = (try history.firstHead, try history.lastHead)
+    firstTimestamp = first?.timestamp
+    changeCount = Int(
+      clamping: (last?.nextChangeID ?? 0).subtractingReportingOverflow(first?.firstChangeID ?? 0)
+        .partialValue)
+  }
+}
+
+extension StoreInspection {
+  /// Reads every transaction, and compares what was last done to each object with what is there.
+  mutating func inspectHistory(_ view: StoreView) throws {
+    guard let history = try StoredHistory(in: view.snapshot) else { return }
+    var last: [Reference: (exists: Bool, number: Int64)] = [:]
+    // Behind a transaction that cannot be read it is not known.
+    var nextChangeID: Int64? = history.mark.purgedChangeID + 1
+    var next = history.mark.purgedNumber
+    var isWhole = true
+    while isWhole {
+      do {
+        try history.forEach(after: next) { number, bytes in
+          next = number
+          let record = try HistoryRecord(bytes)
+          if let nextChangeID, record.head.firstChangeID != nextChangeID {
+            findings.append(
+              "transaction \(number) of the history begins with change "
+                + "\(record.head.firstChangeID), and \(nextChangeID) should come")
+          }
+          nextChangeID = record.head.nextChangeID
+          for group in record.groups {
+            func note(_ key: Int64, exists: Bool) {
+              last[Reference(entity: group.entity, key: key)] = (exists, number)
+            }
+            for key in group.inserted { note(key, exists: true) }
+            for update in group.updated { note(update.key, exists: true) }
+            for deletion in group.deleted { note(deletion.key, exists: false) }
+          }
+          return true
+        }
+        isWhole = false
+      } catch let error as PersistenceError {
+        findings.append(error.message)
+        nextChangeID = nil
+      }
+    }
+    if let first = try history.tree.firstKey, first <= history.mark.purgedNumber {
+      findings.append(
+        "the history has transaction \(first), and says that those up to "
+          + "\(history.mark.purgedNumber) are gone")
+    }
+    for (reference, state) in last.sorted(by: { $0.key < $1.key }) {
+      guard let storage = view.entities.storage(of: reference),
+        try view.contains(reference) != state.exists
+      else { continue }
+      findings.append(
+        "\(storage.stored.name)/p\(reference.key) \(state.exists ? "does not exist" : "exists"), "
+          + "though transaction \(state.number) of the history, the last to tell of it, "
+          + (state.exists ? "wrote it" : "deleted it"))
+    }
+  }
+}
