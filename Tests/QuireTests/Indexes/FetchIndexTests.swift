@@ -277,4 +277,74 @@ import Testing
       }
     }
   }
+
+  @Test func `a crash while objects are saved leaves indexes and rows that agree`() throws {
+    let model = try ManagedObjectModel {
+      Entity("Work") {
+        Attribute("title", .string)
+        Attribute("price", .double)
+        FetchIndex("byPrice", on: .descending("price"), "title")
+        UniquenessConstraint("title")
+      }
+    }
+    /// Creates a store and saves three times; returns how many saves returned.
+    func run(_ disk: SimulatedDisk) -> Int {
+      var count = 0
+      do {
+        let context = try IndexScene(disk: disk).open(model)
+        for round in 0..<3 {
+          let works = try context.found("Work").objects
+          for (number, work) in works.enumerated() {
+            if number % 5 == 0 { context.delete(work) }
+            try work.setValue(Double(round * number), forKey: "price")
+          }
+          for number in 0..<20 {
+            try context.add("Work", ["title": "\(round) \(number)", "price": Double(number)])
+          }
+          try context.save()
+          count += 1
+        }
+        try IndexScene(disk: disk).close(context)
+      } catch {}
+      return count
+    }
+    let whole = SimulatedDisk()
+    #expect(run(whole) == 3)
+    for operation in 0...whole.operationCount {
+      let disk = SimulatedDisk()
+      disk.crash(after: operation)
+      let count = run(disk)
+      let images = disk.crashImages()
+      for image in [images.first, images.last].compactMap({ $0 }) {
+        let context = try IndexScene(disk: SimulatedDisk(image)).open(model)
+        #expect(try StoreFacts(context).findings == [], "crash after \(operation)")
+        #expect(try context.found("Work").objects.count >= [0, 20, 36, 48][count])
+      }
+    }
+  }
+
+  // MARK: Several stores
+
+  @Test func `indexes of several stores serve one fetch`() throws {
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: try Self.model(FetchIndex("byPrice", on: "price")))
+    let stores = try (0..<2).map { _ in try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    }
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = coordinator
+    for number in 0..<400 {
+      let work = try context.add("Work", ["price": Double(number % 60), "year": number % 7])
+      context.assign(work, to: stores[number % 2])
+    }
+    try context.save()
+    let predicate = Key("price") == 7.0
+    let found = try context.found("Work", predicate)
+    #expect(
+      found.plan == "index Work.byPrice, 0 candidates; index Work.byPrice, 7 candidates")
+    #expect(found.objects == (try context.found("Work", .not(.not(predicate))).objects))
+    let sort = [FetchSortDescriptor(key: "price", ascending: false)]
+    let first = try context.found("Work", nil, by: sort, limit: 5)
+    #expect(first.plan.contains("in reverse order; index"))
+    #expect(first.objects == Array(try context.found("Work", nil, by: sort).objects.prefix(5)))
+  }
 }
