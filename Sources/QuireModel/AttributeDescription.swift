@@ -28,9 +28,13 @@ public struct AttributeDescription: Hashable, Sendable {
   public var valueTransformerName: String?
   /// The Swift or Objective-C class of a transformable value.
   public var valueClassName: String?
-  /// Whether large values may be kept outside the row.
+  /// Whether large values, of more than 102,400 bytes, may be kept outside the row, where nobody
+  /// reads them who does not ask for them.
   public var allowsExternalBinaryDataStorage = false
-  /// The expression of a derived attribute, such as `artworks.@count`.
+  /// The expression of a derived attribute, such as `artworks.@count`. The store works it out when
+  /// something it is made of is saved; what the attribute is set to is not saved. Objects show it
+  /// when they are saved or refreshed. It follows what others change only where all relationships
+  /// on its way have an inverse. In a required attribute the default stands for no value.
   public var derivationExpression: String?
   /// Whether the value of a deleted object is kept in the history.
   public var preservesValueInHistoryOnDeletion = false

@@ -142,7 +142,7 @@ extension FetchPredicate {
 
 extension FetchExpression {
   /// The counterpart of ``FetchPredicate/keyPaths``.
-  var keyPaths: [[String]] {
+  package var keyPaths: [[String]] {
     var paths: [[String]] = []
     forEachExpression(bound: []) { $0.addKeyPath(to: &paths, bound: $1) }
     return paths

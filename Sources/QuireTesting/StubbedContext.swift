@@ -12,9 +12,11 @@ extension ManagedObjectContext {
   /// The store goes with the context. Nothing is shared with any other context and no file is made;
   /// what the engine does is the same as for a file.
   public static func stubbed(
-    _ model: ManagedObjectModel, classes: [ManagedObject.Type] = []
+    _ model: ManagedObjectModel, classes: [ManagedObject.Type] = [],
+    transformers: ValueTransformers = [:]
   ) throws -> sending ManagedObjectContext {
-    let coordinator = PersistentStoreCoordinator(managedObjectModel: model, classes: classes)
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: model, classes: classes, transformers: transformers)
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
     let context = ManagedObjectContext()
     context.persistentStoreCoordinator = coordinator

@@ -85,6 +85,7 @@ extension ManagedObjectContext {
   }
 
   final func exchangeRow(of object: ManagedObject, _ view: StoreView) throws {
+    fetchedLists.forget(object)
     object.row = try view.row(object.reference)
     if object.row == nil {
       object.state.insert(.inaccessible)

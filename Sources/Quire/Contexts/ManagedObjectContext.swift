@@ -102,6 +102,7 @@ open class ManagedObjectContext {
   final var undoRecording: UndoRecording?
   private var unreportedError: (any Error)?
   final var announcedChanges = AnnouncedChanges()
+  final var fetchedLists = FetchedLists()
   /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
   final var deferredLinks: DeferredLinks?
 
@@ -187,6 +188,7 @@ extension ManagedObjectContext {
   }
 
   final func unregister(_ object: ManagedObject) {
+    fetchedLists.forget(object)
     if let session = object.session {
       session.unregister(object)
     } else {

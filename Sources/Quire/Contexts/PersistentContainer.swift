@@ -36,17 +36,21 @@ public final class PersistentContainer: Sendable {
   private let descriptions = Mutex<[PersistentStoreDescription]?>(nil)
 
   public init(
-    name: String, versionedModel: VersionedModel, classes: [ManagedObject.Type] = []
+    name: String, versionedModel: VersionedModel, classes: [ManagedObject.Type] = [],
+    transformers: ValueTransformers = [:]
   ) {
     self.name = name
     persistentStoreCoordinator = PersistentStoreCoordinator(
-      versionedModel: versionedModel, classes: classes)
+      versionedModel: versionedModel, classes: classes, transformers: transformers)
   }
 
   public convenience init(
-    name: String, managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = []
+    name: String, managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = [],
+    transformers: ValueTransformers = [:]
   ) {
-    self.init(name: name, versionedModel: VersionedModel(managedObjectModel), classes: classes)
+    self.init(
+      name: name, versionedModel: VersionedModel(managedObjectModel), classes: classes,
+      transformers: transformers)
   }
 
   public var managedObjectModel: ManagedObjectModel {

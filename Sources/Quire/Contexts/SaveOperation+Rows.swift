@@ -34,10 +34,14 @@ extension SaveOperation {
     let version = isNew ? 1 : object.version + 1
     if let old = object.row {
       try old.withReader { reader in
-        try row.write(version: version) { content(of: $0, object, storage, reader) }
+        try row.write(version: version) {
+          try writer.placing(content(of: $0, object, storage, reader), $0, storage)
+        }
       }
     } else {
-      try row.write(version: version) { content(of: $0, object, storage, nil) }
+      try row.write(version: version) {
+        try writer.placing(content(of: $0, object, storage, nil), $0, storage)
+      }
     }
     try writer.putRow(row, at: reference, in: storage)
   }
@@ -53,11 +57,19 @@ extension SaveOperation {
   /// What a field of an object's new row holds.
   func content(
     of field: Int, _ object: ManagedObject, _ storage: EntityStorage, _ old: RowReader?
-  ) -> RowWriter.Field? {
+  ) throws -> RowWriter.Field? {
     let slot = storage.slotByField[field]
     guard slot >= 0, !object.slots.isEmpty else { return nil }
+    if storage.binding.traits[slot].isDerived {
+      return try derivedContent(of: field, slot, object, old)
+    }
     switch object.slots[slot] {
-    case .value(let value): return value.map(RowWriter.Field.value)
+    case .value(let value):
+      // Large values are not written again for having been set to what they are.
+      if let old, old.external(field) != nil, !object.isChanged(slot) {
+        return .copy(of: field, in: old)
+      }
+      return value.map(RowWriter.Field.value)
     case .one(let destination):
       return destination.flatMap { remains($0) ? .reference(finalReference($0)) : nil }
     case .many: return nil

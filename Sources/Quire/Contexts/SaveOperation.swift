@@ -91,6 +91,7 @@ final class SaveOperation {
       try checkVersion(of: object, writer)
     }
     try throwIfOutdated()
+    let derived = try beginDerivedValues(writer)
     for index in inserted.indices {
       let storage = inserted[index].storage
       if inserted[index].object.isPersistent {
@@ -126,6 +127,7 @@ final class SaveOperation {
     }
     try writeOrders(writer)
     try throwIfOutdated()
+    try writeDerivedValues(derived)
     if try writer.hasDuplicates() { throw Duplicates() }
     try writer.writeKeys()
   }

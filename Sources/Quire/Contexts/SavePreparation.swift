@@ -80,7 +80,7 @@ extension ManagedObjectContext {
 extension ManagedObject {
   /// Whether a save has more to write, or something else, after the change.
   fileprivate func isChange(_ change: SlotChange, of slot: Int) -> Bool {
-    if binding.traits[slot].isTransient { return false }
+    if binding.traits[slot].isTransient || binding.traits[slot].isDerived { return false }
     do {
       switch change {
       case .value(let value):

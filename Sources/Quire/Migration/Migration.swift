@@ -70,7 +70,7 @@ struct Migration {
         throw PersistenceError(.migration, "the store was changed while its migration was planned")
       }
       let writer = try MigrationWriter(
-        draft, snapshot, transaction, versionName: versionName, progress)
+        draft, snapshot, transaction, versionName: versionName, identity: pages.identity, progress)
       try writer.write()
       let record = MigrationRecord(
         sourceVersion: source.name, sourceChecksum: source.model.versionChecksum,

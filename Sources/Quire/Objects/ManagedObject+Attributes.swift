@@ -45,7 +45,7 @@ extension ManagedObject {
       let slot = try self.slot(for: key)
       guard isPersistent else { continue }
       switch binding.properties[slot] {
-      case .attribute: committed[key] = try storedValue(slot)?.plainValue
+      case .attribute: committed[key] = try plainAttribute(storedValue(slot), slot)
       case .relationship(let relationship) where relationship.isToMany:
         committed[key] = try plainMembers(
           storedMembers(slot).compactMap { try session?.object(at: $0) }, relationship)
@@ -58,6 +58,7 @@ extension ManagedObject {
 
   final func slot(for key: String) throws -> Int {
     guard let slot = binding.slot(named: key) else {
+      if entity.fetchedProperty(named: key) != nil { throw fetchedPropertyError(key) }
       var error = PersistenceError(
         .undefinedKey, "the entity \(entity.name) has no property \(key)")
       error.entityName = entity.name

@@ -11,14 +11,19 @@ extension ManagedObject: KeyValueCoding {
   /// The value of a property, under the Swift type people expect.
   ///
   /// Integers of any width are `Int`; a to-many relationship is a `Set<ManagedObject>`, an ordered
-  /// one an array.
+  /// one an array. A fetched property is an array of what it has found when it was first asked for
+  /// since the object was read or refreshed.
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property, and
   ///   what reading the store throws.
   public final func value(forKey key: String) throws -> Any? {
-    let slot = try slot(for: key)
+    guard let slot = binding.slot(named: key) else {
+      if let property = entity.fetchedProperty(named: key) { return try fetchedObjects(property) }
+      _ = try slot(for: key)
+      return nil
+    }
     let trait = binding.traits[slot]
-    if trait.attributeType != nil { return try attribute(slot)?.plainValue }
+    if trait.attributeType != nil { return try plainAttribute(attribute(slot), slot) }
     if !trait.isToMany { return try one(slot) }
     switch binding.properties[slot] {
     case .attribute: return nil
@@ -60,6 +65,9 @@ extension ManagedObject: KeyValueCoding {
       if let number = value as? Int, Int16(exactly: number) != nil {
         return try setAttribute(slot, .integer(Int64(number)))
       }
+    case .transformable?:
+      let bytes = try flattened(value).map { try transformedAttribute($0, slot) }
+      return try setAttribute(slot, bytes)
     case nil where !trait.isToMany:
       if let object = value as? ManagedObject { return try setOne(slot, object) }
     default: break

@@ -59,6 +59,7 @@ extension ManagedObject {
     if hadValues { willTurnIntoFault() }
     // What the object has changed just now is dropped with the rest.
     if state.contains(.updated) { context?.changes.updated.remove(self) }
+    context?.fetchedLists.forget(self)
     slots = []
     row = nil
     state = []

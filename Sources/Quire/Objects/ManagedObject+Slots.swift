@@ -187,7 +187,7 @@ extension ManagedObject {
 
   /// Whether a save has to write a slot.
   final func isChanged(_ slot: Int) -> Bool {
-    if binding.traits[slot].isTransient { return false }
+    if binding.traits[slot].isTransient || binding.traits[slot].isDerived { return false }
     return switch slots[slot] {
     case .unchanged: false
     case .value(let value): !isEqualToRow(value, slot)
@@ -198,6 +198,12 @@ extension ManagedObject {
 
   private func isEqualToRow(_ value: AttributeValue?, _ slot: Int) -> Bool {
     do {
+      // What is large is not read to be compared with what is longer or shorter.
+      if let row, row.hasExternal, let field = storage?.fieldBySlot[slot], field >= 0,
+        let external = row.external(field), value?.binaryByteCount != external.byteCount
+      {
+        return false
+      }
       let stored = try storedValue(slot)
       guard let value, let stored else { return value == nil && stored == nil }
       return value.isIdentical(to: stored)
@@ -227,7 +233,22 @@ extension ManagedObject {
   /// The row's value of an attribute slot.
   final func storedValue(_ slot: Int) throws -> AttributeValue? {
     guard let row, let field = storage?.fieldBySlot[slot], field >= 0 else { return nil }
+    if row.hasExternal, let external = row.external(field) {
+      return try storedValue(external, field, row)
+    }
     return try row.value(field)
+  }
+
+  /// A value that is outside of the object's row. When another save has replaced it since the row
+  /// was read, the one that the row has now: the former is nowhere.
+  private func storedValue(
+    _ external: ExternalValue, _ field: Int, _ row: Row
+  ) throws -> AttributeValue? {
+    guard let view = try session?.currentView() else { return nil }
+    if let data = try view.data(of: external) {
+      return row.withReader { $0.externalValue(field, data) }
+    }
+    return try view.row(reference)?.value(field, in: view)
   }
 
   /// The row's destination of a to-one slot.
@@ -241,5 +262,15 @@ extension ManagedObject {
     guard let session, let link = storage?.link(slot) else { return [] }
     try session.settleLinks()
     return try session.currentView().members(of: reference, link)
+  }
+}
+
+extension AttributeValue {
+  /// The length of binary data.
+  fileprivate var binaryByteCount: Int? {
+    switch self {
+    case .binary(let data), .transformed(let data): data.count
+    default: nil
+    }
   }
 }

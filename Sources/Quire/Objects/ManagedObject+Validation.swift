@@ -41,7 +41,7 @@ extension ManagedObject {
   /// than a way to look at it.
   private func content(of slot: Int) throws -> Any? {
     let trait = binding.traits[slot]
-    if trait.attributeType != nil { return try attribute(slot)?.plainValue }
+    if trait.attributeType != nil { return try plainAttribute(attribute(slot), slot) }
     if !trait.isToMany { return try one(slot) }
     return trait.isOrdered ? MutableOrderedMembers(self, slot) : MutableMembers(self, slot)
   }
@@ -87,6 +87,7 @@ extension ManagedObject {
       if let number = value as? Int { return .integer(Int64(number)) }
     case .double?: if let number = value as? Double { return .double(number) }
     case .boolean?: if let flag = value as? Bool { return .boolean(flag) }
+    case .transformable?: return try transformedAttribute(value, slot)
     default: break
     }
     guard case .attribute(let attribute) = binding.properties[slot],

@@ -9,7 +9,8 @@ struct FetchPath {
   /// The slot of the first name in the entity that rows are read of; -1 for a count of `SELF`.
   let slot: Int
 
-  /// - Throws: ``PersistenceError/Code/undefinedKey`` when a step does not exist in the model.
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when a step does not exist in the model;
+  ///   ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` when it is transient.
   init(_ names: [String], from binding: EntityBinding, in model: ModelBinding) throws {
     guard let first = names.first else {
       throw PersistenceError(
@@ -21,12 +22,14 @@ struct FetchPath {
     for (index, name) in names.enumerated() {
       if name == FetchExpression.countOperator, index == names.count - 1, index > 0 { return }
       if let attribute = entity.attribute(named: name) {
+        if attribute.isTransient { throw FetchPath.transient(name, in: entity, names) }
         try FetchPath.check(names.dropFirst(index + 1), inside: attribute, of: entity, names)
         return
       }
       guard let relationship = entity.relationship(named: name),
         let destination = model.entity(named: relationship.destination)
       else { throw FetchPath.unknown(name, in: entity, names) }
+      if relationship.isTransient { throw FetchPath.transient(name, in: entity, names) }
       entity = destination.entity
     }
   }
@@ -44,6 +47,19 @@ struct FetchPath {
       }
       attribute = element
     }
+  }
+
+  /// A store does not have it: every row would be taken for one without a value.
+  private static func transient(
+    _ name: String, in entity: EntityDescription, _ names: [String]
+  ) -> PersistenceError {
+    var error = PersistenceError(
+      .persistentStoreUnsupportedRequestType,
+      "the key path \(names.joined(separator: ".")) of a fetch leads to \(entity.name).\(name), which "
+        + "is transient: no store has it. Fetch without it, and ask the objects by evaluate(with:)")
+    error.entityName = entity.name
+    error.key = name
+    return error
   }
 
   private static func unknown(
@@ -200,8 +216,8 @@ struct RowSubject: PathSubject {
     let field = storage.fieldBySlot[slot]
     guard field >= 0 else { return nil }
     return switch source {
-    case .borrowed(let reader): try reader.value(field)
-    case .kept(let row): try row.value(field)
+    case .borrowed(let reader): try reader.value(field, in: view)
+    case .kept(let row): try row.value(field, in: view)
     }
   }
 

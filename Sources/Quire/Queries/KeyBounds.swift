@@ -59,8 +59,7 @@ struct KeyBounds {
 
   private static func isOfKind(_ value: AttributeValue, _ kind: FieldKind) -> Bool {
     switch (value, kind) {
-    case (.string, .string), (.uuid, .uuid), (.uri, .uri), (.objectID, .objectID),
-      (.binary, .binary):
+    case (.string, .string), (.uuid, .uuid), (.uri, .uri), (.objectID, .objectID):
       true
     case (.date, .date): !value.isNaN
     default: false

@@ -41,3 +41,13 @@ struct CompositeConversion: Hashable, Sendable {
     return .composite(result)
   }
 }
+
+extension AttributeDescription {
+  /// What a new object has: the default, and where a composite has none those of its elements.
+  var initialValue: AttributeValue? {
+    guard type == .composite, defaultValue == nil else { return defaultValue }
+    var values: [String: AttributeValue] = [:]
+    for element in elements { values[element.name] = element.initialValue }
+    return values.isEmpty ? nil : .composite(values)
+  }
+}

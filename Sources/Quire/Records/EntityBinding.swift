@@ -28,6 +28,10 @@ final class EntityBinding: Sendable {
     var isOrdered = false
     /// Whether no more than this side of the relationship has to be right for a store to be.
     var isOneSided = true
+    /// Whether the store works the attribute out: what it is set to is never saved.
+    var isDerived = false
+    /// Whether large values may be kept outside of their rows.
+    var isExternal = false
     /// Whether there are numbers of destinations that are not allowed.
     var limitsCount = false
   }
@@ -45,6 +49,10 @@ final class EntityBinding: Sendable {
   let rules: [AttributeRule?]
   /// The slots of attributes that have a rule.
   let ruledSlots: [Int]
+  /// The transformers of transformable attributes, by slot, as far as they are registered.
+  let transformers: [Int: any ValueTransformer]
+  /// How derived attributes are worked out, in the order of their slots.
+  let derivations: [Derivation]
   /// The slots of typed properties.
   let accessors = SlotCache()
   /// The relationships that a store keeps.
@@ -54,7 +62,10 @@ final class EntityBinding: Sendable {
   private let names: NameTable
 
   /// - Parameter model: knows the inverses; an entity without one has none that count.
-  init(_ entity: EntityDescription, index: Int, in model: ManagedObjectModel? = nil) {
+  init(
+    _ entity: EntityDescription, index: Int, in model: ManagedObjectModel? = nil,
+    _ transformers: ValueTransformers = [:]
+  ) {
     self.entity = entity
     self.index = index
     let (attributes, relationships) = (entity.attributes, entity.relationships)
@@ -77,8 +88,10 @@ final class EntityBinding: Sendable {
       traits.append(
         Trait(
           attributeType: attributes[place].type, isToMany: false,
-          isTransient: attributes[place].isTransient))
-      defaultValues.append(attributes[place].defaultValue)
+          isTransient: attributes[place].isTransient,
+          isDerived: attributes[place].isDerived,
+          isExternal: attributes[place].allowsExternalBinaryDataStorage))
+      defaultValues.append(attributes[place].initialValue)
       names.append(attributes[place].name)
     }
     var storedRelationshipSlots: [Int] = []
@@ -97,9 +110,22 @@ final class EntityBinding: Sendable {
     hasTransientProperties = traits.contains(where: \.isTransient)
     self.storedRelationshipSlots = storedRelationshipSlots
     self.names = NameTable(names)
-    let rules = attributePlaces.map { AttributeRule(attributes[$0]) }
+    // What is worked out when it is saved cannot be checked before.
+    let rules = attributePlaces.map {
+      attributes[$0].isDerived ? nil : AttributeRule(attributes[$0])
+    }
     self.rules = rules
     ruledSlots = rules.indices.filter { rules[$0] != nil }
+    var transformersBySlot: [Int: any ValueTransformer] = [:]
+    for (slot, place) in attributePlaces.enumerated()
+    where traits[slot].attributeType == .transformable {
+      transformersBySlot[slot] = attributes[place].valueTransformerName.flatMap { transformers[$0] }
+    }
+    self.transformers = transformersBySlot
+    derivations = attributePlaces.enumerated().compactMap { slot, place in
+      guard traits[slot].isDerived else { return nil }
+      return Derivation(attributes[place], slot: slot, of: entity)
+    }
   }
 
   func slot(named name: String) -> Int? { names[name] }
@@ -114,6 +140,10 @@ final class EntityBinding: Sendable {
   func relationship(_ slot: Int) -> RelationshipDescription {
     entity.relationships[relationshipPlaces[slot - entity.attributes.count]]
   }
+}
+
+extension AttributeDescription {
+  fileprivate var isDerived: Bool { derivationExpression != nil && !isTransient }
 }
 
 extension EntityBinding.Trait {
@@ -153,9 +183,11 @@ final class ModelBinding: Sendable {
   let hashBytes: [UInt8]
   private let names: NameTable
 
-  init(_ model: ManagedObjectModel) {
+  init(_ model: ManagedObjectModel, _ transformers: ValueTransformers = [:]) {
     self.model = model
-    entities = model.entities.enumerated().map { EntityBinding($1, index: $0, in: model) }
+    entities = model.entities.enumerated().map {
+      EntityBinding($1, index: $0, in: model, transformers)
+    }
     hashBytes = StoreSchema.hashBytes(of: model)
     names = NameTable(entities.map(\.entity.name))
   }

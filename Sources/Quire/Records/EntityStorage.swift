@@ -56,6 +56,8 @@ final class StoreEntities: Sendable {
   let byIndex: [EntityStorage?]
   /// By the entity's number in the store, which begin at 1 and have few gaps.
   private let byNumber: [EntityStorage?]
+  /// `nil` when the model has no derived attributes.
+  let derivations: DerivationPlan?
 
   /// - Parameter configuration: `nil` for all entities of the model.
   init(
@@ -89,6 +91,7 @@ final class StoreEntities: Sendable {
     indexes = try StoreIndexes(schema.indexes, schema.indexBytes) { number in
       Int(number) < byNumber.count ? byNumber[Int(number)] : nil
     }
+    derivations = DerivationPlan(model.entities, model.model)
   }
 
   func storage(of reference: Reference) -> EntityStorage? { storage(number: reference.entity) }
@@ -135,6 +138,9 @@ struct Row {
   var version: UInt32 { withExtendedLifetime(owner) { reader.version } }
 
   var byteCount: Int { reader.bytes.count }
+
+  /// Whether the row has values outside of it.
+  var hasExternal: Bool { withExtendedLifetime(owner) { reader.hasExternal } }
 
   /// Where the bytes are: for who keeps the row.
   var start: UnsafeRawPointer? { reader.bytes.baseAddress }

@@ -75,6 +75,10 @@ struct RowReader {
       guard end >= previous else { throw RowError(reason: "a row has a field that ends too early") }
       previous = end
     }
+    if bytes[2] & RowLayout.externalFlag != 0 {
+      try checkExternal()
+      return
+    }
     guard previous == bytes.count - valuesStart else {
       throw RowError(reason: "a row's fields end at \(previous) of \(bytes.count - valuesStart)")
     }
@@ -110,8 +114,12 @@ struct RowReader {
         UUID(uuid: bytes.loadUnaligned(fromByteOffset: layout.places[field], as: uuid_t.self)))
     case .reference: throw RowError(reason: "a relationship was read as an attribute")
     case .string: return .string(String(decoding: variable(field), as: UTF8.self))
-    case .binary: return .binary(Data(variable(field)))
-    case .transformed: return .transformed(Data(variable(field)))
+    case .binary, .transformed:
+      guard external(field) == nil else {
+        throw RowError(
+          reason: "\(layout.fields[field].name) was looked for in its row, but is outside")
+      }
+      return externalValue(field, Data(variable(field)))
     case .decimal:
       let text = String(decoding: variable(field), as: UTF8.self)
       guard let decimal = Decimal(rowText: text) else {
@@ -147,7 +155,12 @@ struct RowReader {
     T(littleEndian: bytes.loadUnaligned(fromByteOffset: layout.places[field], as: T.self))
   }
 
-  /// The bytes of all variable fields together.
+  /// Where the last variable field ends.
+  var variableEnd: Int {
+    valuesStart + (layout.variableCount == 0 ? 0 : end(ofVariable: layout.variableCount - 1))
+  }
+
+  /// The bytes of all variable fields together, and what follows them.
   var variableByteCount: Int { bytes.count - valuesStart }
 
   /// The bytes of variable fields that follow each other, by their index among the variable ones.

@@ -56,7 +56,27 @@ extension RowTransformation {
       target.storeBytes(
         of: reference.rawValue.littleEndian, toByteOffset: place, as: UInt64.self)
     }
-    return writeVariables(of: row, converted, to: target)
+    let count = writeVariables(of: row, converted, to: target)
+    return row.hasExternal ? writeExternals(of: row, to: target, behind: count) : count
+  }
+
+  /// Says behind the fields which of them are outside of the new row.
+  @inline(never)
+  private func writeExternals(
+    of row: RowReader, to target: UnsafeMutableRawPointer, behind start: Int
+  ) -> Int {
+    var count = start
+    for index in 0..<row.externalCount {
+      guard let field = externalFields[row.externalField(index)] else { continue }
+      target.storeBytes(
+        of: UInt16(truncatingIfNeeded: field).littleEndian, toByteOffset: count, as: UInt16.self)
+      count += 2
+    }
+    if count > start {
+      let flags = target.load(fromByteOffset: 2, as: UInt8.self) | RowLayout.externalFlag
+      target.storeBytes(of: flags, toByteOffset: 2, as: UInt8.self)
+    }
+    return count
   }
 
   @inline(__always)

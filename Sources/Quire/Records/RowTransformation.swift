@@ -66,6 +66,8 @@ struct RowTransformation: Sendable {
   private(set) var conversions:
     [(field: Int, from: Int, CompositeConversion, orDefault: [UInt8]?)] = []
   private(set) var links: [(field: Int, place: Int, number: Int)] = []
+  /// The fields of the new row that are copied and may be outside of it, by those of the old one.
+  private(set) var externalFields: [Int: Int] = [:]
   /// The bytes of all variable constants and defaults.
   private(set) var constantByteCount = 0
 
@@ -161,6 +163,11 @@ struct RowTransformation: Sendable {
   private mutating func addVariable(
     _ field: Int, _ source: Source, _ constants: RowReader, _ template: inout [UInt8]
   ) {
+    switch source {
+    case .copy(let from), .copyOrDefault(let from, _):
+      if new.fields[field].kind.canBeExternal { externalFields[from] = field }
+    case .convert, .constant, .link, .absent: break
+    }
     switch source {
     case .copy(let from):
       addBit(from, field, &template)

@@ -11,8 +11,10 @@ final class RowWriter {
   enum Field {
     case value(AttributeValue)
     case reference(Reference)
-    /// The variable or fixed bytes of a field of the same kind in another row.
+    /// The variable or fixed bytes of a field of the same kind in another row; of a value that is
+    /// outside of that row, where it is.
     case copy(of: Int, in: RowReader)
+    case external(ExternalValue)
   }
 
   let layout: RowLayout
@@ -22,6 +24,12 @@ final class RowWriter {
   @exclusivity(unchecked) private var count = 0
   /// Where the variable fields end, counted from the first one's start.
   @exclusivity(unchecked) private var ends: [Int] = []
+
+  /// The fields of the row whose values are outside of it.
+  @exclusivity(unchecked) private var externals: [(field: Int, value: ExternalValue)] = []
+
+  /// The values that the row built last has outside of it.
+  var externalValues: [ExternalValue] { externals.map(\.value) }
 
   init(_ layout: RowLayout) {
     self.layout = layout
@@ -49,6 +57,7 @@ final class RowWriter {
     version: UInt32, _ field: (Int) throws -> Field?
   ) throws {
     ends.removeAll(keepingCapacity: true)
+    if !externals.isEmpty { externals = [] }
     count = valuesStart
     memory[..<count].initializeMemory(as: UInt8.self, repeating: 0)
     store(layout.number, at: 0)
@@ -61,11 +70,25 @@ final class RowWriter {
       }
       if layout.fields[index].kind.fixedWidth == nil { ends.append(count - valuesStart) }
     }
-    if count - valuesStart > Int(UInt16.max) { return makeWide() }
-    var place = layout.offsetsStart
-    for end in ends {
-      store(UInt16(truncatingIfNeeded: end), at: place)
-      place += 2
+    if count - valuesStart > Int(UInt16.max) {
+      makeWide()
+    } else {
+      var place = layout.offsetsStart
+      for end in ends {
+        store(UInt16(truncatingIfNeeded: end), at: place)
+        place += 2
+      }
+    }
+    if !externals.isEmpty { noteExternals() }
+  }
+
+  /// Says behind the fields which of them are outside.
+  private func noteExternals() {
+    memory[2] |= RowLayout.externalFlag
+    reserve(2 * externals.count)
+    for external in externals {
+      store(UInt16(truncatingIfNeeded: external.field), at: count)
+      count += 2
     }
   }
 
@@ -98,8 +121,14 @@ final class RowWriter {
           UnsafeRawBufferPointer(rebasing: reader.bytes[start..<start + width]),
           to: layout.places[index])
       } else {
+        if let external = reader.external(source) { externals.append((index, external)) }
         append(reader.variable(source))
       }
+    case .external(let external):
+      guard kind.canBeExternal else { throw mismatch(index, "a value outside of its row") }
+      externals.append((index, external))
+      let place = (external.number.littleEndian, Int64(external.byteCount).littleEndian)
+      withUnsafeBytes(of: place) { append($0) }
     case .value(let value):
       try put(value, kind, index)
     }

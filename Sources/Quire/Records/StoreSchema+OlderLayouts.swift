@@ -9,6 +9,9 @@ import QuireStorage
 extension StoreSchema {
   /// The format of a store whose rows may have older layouts. On disk, for ever.
   static let formatWithOlderLayouts: UInt32 = 2
+  /// The format of a store with values outside of their rows; its rows may have older layouts, too.
+  /// On disk, for ever.
+  static let formatWithExternalData: UInt32 = 4
   private static let layoutsKey = "layouts"
 
   var hasOlderLayouts: Bool { entities.contains { $0.unfinished != nil } }
@@ -17,6 +20,7 @@ extension StoreSchema {
   /// Whoever knows that one knows the lower ones.
   var currentFormat: UInt32 {
     if history != nil { return StoreSchema.formatWithHistory }
+    if hasExternalData { return StoreSchema.formatWithExternalData }
     if !indexes.isEmpty { return StoreSchema.formatWithIndexes }
     return hasOlderLayouts ? StoreSchema.formatWithOlderLayouts : StoreSchema.format
   }

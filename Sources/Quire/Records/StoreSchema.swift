@@ -35,6 +35,8 @@ struct StoreSchema: Sendable {
   var migrations: [MigrationRecord]
   /// Where the store's history begins; `nil` when it keeps none.
   var history: HistoryMark?
+  /// Whether there are values outside of rows.
+  var hasExternalData = false
 
   /// The schema of a new store.
   ///
@@ -204,6 +206,7 @@ extension StoreSchema {
       tree.value(for: Array(StoreSchema.migrationsKey.utf8)))
     metadata = try StoreSchema.metadata(in: tree)
     history = try StoreSchema.history(in: tree)
+    hasExternalData = try reader.recordTree(ExternalValue.tree) != nil
     try readLayouts(in: tree)
     try readIndexes(in: tree)
     guard format == currentFormat else {

@@ -1,6 +1,12 @@
 import QuireModel
 import QuireStorage
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// One state of a store, read as rows and links.
 ///
 /// Finding a tree by name costs a search in the catalog; a view does it once for each tree.
@@ -10,6 +16,7 @@ final class StoreView {
   // Private, and no call leads back here while they change.
   @exclusivity(unchecked) private var rowTrees: [RecordTree??]
   @exclusivity(unchecked) private var linkTrees: [UInt16: LinkReader?] = [:]
+  @exclusivity(unchecked) private var externalTree: RecordTree??
 
   @exclusivity(unchecked) private var knownIndexes: StoreIndexes?
 
@@ -63,5 +70,12 @@ final class StoreView {
   /// The destinations of a to-many slot of an object.
   func members(of reference: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
     try links(link)?.members(of: reference.key) ?? []
+  }
+}
+
+extension StoreView: ExternalValues {
+  func data(of value: ExternalValue) throws -> Data? {
+    if externalTree == nil { externalTree = .some(try snapshot.recordTree(ExternalValue.tree)) }
+    return try externalTree??.value(for: value.number)?.data
   }
 }

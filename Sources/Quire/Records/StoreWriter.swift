@@ -13,6 +13,12 @@ final class StoreWriter {
   /// What keeps indexes up, once it was asked for; there is none where the store has no index.
   @exclusivity(unchecked) private var upkeep: IndexUpkeep??
 
+  /// Whether links may wait. What depends on them is then worked out in the end.
+  var defersLinks: Bool { deferred != nil }
+
+  /// Values that are kept outside of rows.
+  let external: ExternalDataWriter
+
   /// Where links wait that need not be in their trees yet.
   private let deferred: DeferredLinks?
 
@@ -24,6 +30,7 @@ final class StoreWriter {
     self.entities = entities
     keys = KeyCounters(transaction)
     self.deferred = deferred
+    external = ExternalDataWriter(transaction)
   }
 
   // MARK: Rows
@@ -36,6 +43,7 @@ final class StoreWriter {
   /// - Returns: whether there was one.
   @discardableResult
   func putRow(_ row: RowWriter, at reference: Reference, in storage: EntityStorage) throws -> Bool {
+    try removeExternal(at: reference, in: storage, keeping: row.externalValues)
     let rows = try rows(of: storage.stored)
     if let upkeep = try indexUpkeep() {
       return try row.withBytes { try upkeep.put($0, at: reference, storage, in: rows) }
@@ -45,6 +53,7 @@ final class StoreWriter {
 
   /// Removes the row of an object, if there is one.
   func removeRow(at reference: Reference, in storage: EntityStorage) throws {
+    try removeExternal(at: reference, in: storage)
     let rows = try rows(of: storage.stored)
     if let upkeep = try indexUpkeep() {
       return try upkeep.remove(at: reference, storage, in: rows)
@@ -111,6 +120,20 @@ final class StoreWriter {
     }
   }
 
+  /// The keys of some rows of an entity, in order.
+  func keys(of storage: EntityStorage, from first: Int64, limit: Int) throws -> [Int64] {
+    guard let tree = try existingRows(of: storage.stored) else { return [] }
+    var keys: [Int64] = []
+    var cursor = tree.cursor()
+    var isInside = try cursor.seek(to: first)
+    while isInside, keys.count < limit {
+      keys.append(try cursor.key)
+      isInside = try cursor.next()
+    }
+    withExtendedLifetime(cursor) {}
+    return keys
+  }
+
   private func existingRows(of stored: StoredEntity) throws -> MutableRecordTree? {
     if let tree = openRows(stored.number) { return tree }
     guard let tree = try transaction.mutableRecordTree(stored.rowTree) else { return nil }
@@ -129,7 +152,10 @@ final class StoreWriter {
   func lastKey(in space: UInt16) throws -> Int64 { try keys.last(in: space) }
 
   /// Writes the key counters that changed; to be called before the transaction commits.
-  func writeKeys() throws { try keys.write() }
+  func writeKeys() throws {
+    try external.finish()
+    try keys.write()
+  }
 
   // MARK: Links
 

@@ -63,6 +63,11 @@ public final class PersistentStore: Sendable {
   /// What the engine says about the store's pages.
   public var statistics: StoreStatistics { pages.statistics }
 
+  /// Calls `body` with the trees of the last save.
+  package func withSnapshot<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
+    try body(try pages.snapshot())
+  }
+
   /// Writes the last save into a new file, which is then a closed store of its own with the same
   /// UUID. The store can be used meanwhile.
   ///

@@ -25,20 +25,28 @@ public final class PersistentStoreCoordinator: Sendable {
 
   /// A coordinator for a model that has one version.
   ///
-  /// - Parameter classes: the classes of the model's objects. Each names its entity
-  ///   (``ManagedObject/entityName``), or is named by it
-  ///   (``EntityDescription/managedObjectClassName``); entities without a class have that of their
-  ///   nearest ancestor, or plain managed objects.
+  /// - Parameters:
+  ///   - classes: the classes of the model's objects. Each names its entity
+  ///     (``ManagedObject/entityName``), or is named by it
+  ///     (``EntityDescription/managedObjectClassName``); entities without a class have that of
+  ///     their nearest ancestor, or plain managed objects.
+  ///   - transformers: what makes bytes of the values of transformable attributes.
   public convenience init(
-    managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = []
+    managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = [],
+    transformers: ValueTransformers = [:]
   ) {
-    self.init(versionedModel: VersionedModel(managedObjectModel), classes: classes)
+    self.init(
+      versionedModel: VersionedModel(managedObjectModel), classes: classes,
+      transformers: transformers)
   }
 
   /// A coordinator that knows all versions of its model, to migrate stores of earlier ones.
-  public init(versionedModel: VersionedModel, classes: [ManagedObject.Type] = []) {
+  public init(
+    versionedModel: VersionedModel, classes: [ManagedObject.Type] = [],
+    transformers: ValueTransformers = [:]
+  ) {
     self.versionedModel = versionedModel
-    binding = ModelBinding(versionedModel.current)
+    binding = ModelBinding(versionedModel.current, transformers)
     self.classes = ObjectClasses(classes, for: binding)
   }
 

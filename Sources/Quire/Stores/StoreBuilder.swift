@@ -66,7 +66,7 @@ package final class StoreBuilder {
       if storage.layout.fields[field].kind == .reference {
         return try toOne[name].map { .reference(try self.reference($0)) }
       }
-      return attributes[name].map(RowWriter.Field.value)
+      return try writer.placing(attributes[name].map(RowWriter.Field.value), field, storage)
     }
     if try writer.putRow(row, at: try reference(object), in: storage) {
       throw PersistenceError(
@@ -96,6 +96,8 @@ package final class StoreBuilder {
   ///
   /// - Throws: also when somebody else has made a file of that name meanwhile.
   package func finish() throws {
+    // What an import brings along was right where it comes from; `now()` could not be told again.
+    try DerivedValues.writeAll(writer, onlyMissing: true)
     try writer.writeKeys()
     try StoreSchema.exchangeIndexes(for: part.binding, in: writer.transaction)
     try writer.transaction.commit()

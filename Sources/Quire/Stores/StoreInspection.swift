@@ -55,12 +55,14 @@ public struct StoreInspection: Sendable {
       model, schema: schema, identity: StoreIdentity(high: 0, low: 0))
     let view = StoreView(entities, snapshot)
     try inspectTrees(snapshot, schema)
+    var external = try ExternalDataInspection(snapshot)
     for storage in entities.byIndex.compactMap({ $0 }) {
       inspectLayout(storage)
-      try inspectRows(storage, view)
+      try inspectRows(storage, view, &external)
       for link in storage.stored.links { try inspectLinks(link, of: storage, view) }
     }
     for index in schema.indexes { try inspectIndex(index, view) }
+    findings += try external.findings()
     try inspectHistory(view)
   }
 
@@ -69,6 +71,7 @@ public struct StoreInspection: Sendable {
   private mutating func inspectTrees(_ snapshot: Snapshot, _ schema: StoreSchema) throws {
     var known: Set<String> = [StoreSchema.tree, StoreSchema.keysTree]
     if schema.history != nil { known.insert(StoreSchema.historyTree) }
+    if schema.hasExternalData { known.insert(ExternalValue.tree) }
     for entity in schema.entities {
       known.insert(entity.rowTree)
       for link in entity.links { known.insert(link.tree) }
@@ -92,7 +95,9 @@ public struct StoreInspection: Sendable {
 
   // MARK: Rows
 
-  private mutating func inspectRows(_ storage: EntityStorage, _ view: StoreView) throws {
+  private mutating func inspectRows(
+    _ storage: EntityStorage, _ view: StoreView, _ external: inout ExternalDataInspection
+  ) throws {
     guard let tree = try view.rows(of: storage) else { return }
     let required = Set(
       storage.binding.entity.attributes.filter { !$0.isOptional && !$0.isTransient }.map(\.name))
@@ -121,6 +126,10 @@ public struct StoreInspection: Sendable {
               try inspectReference(
                 target, description.name,
                 from: Reference(entity: storage.stored.number, key: lastKey), storage, view)
+            }
+          } else if let value = row.external(field) {
+            if let finding = try external.finding(value, "\(place).\(description.name)") {
+              findings.append(finding)
             }
           } else if try row.value(field) == nil, required.contains(description.name) {
             missing[description.name, default: 0] += 1

@@ -141,13 +141,22 @@ struct StoreOpening {
     if !hasOtherIndexes, try StoreSchema.hasModel(archive, versionName: name, in: snapshot) {
       return
     }
+    let former = try StoreSchema.model(in: snapshot)
     try pages.write { transaction in
       // Somebody may have migrated it meanwhile; opening will find that out.
       guard try StoreSchema.matches(hashBytes, in: transaction) else { return }
+      try StoreSchema.putModel(archive, versionName: name, in: transaction)
+      guard let schema = try StoreSchema(from: transaction) else { return }
+      let entities = try StoreEntities(binding, schema: schema, identity: pages.identity)
+      // No version hash counts the expressions either.
+      try DerivedValues.writeAll(StoreWriter(transaction, entities)) { entity, derivation in
+        former.entity(named: entity.entity.name)?
+          .attribute(named: derivation.attribute.name)?.derivationExpression
+          != derivation.attribute.derivationExpression
+      }
       if hasOtherIndexes {
         try StoreSchema.exchangeIndexes(for: ModelBinding(model.current), in: transaction)
       }
-      try StoreSchema.putModel(archive, versionName: name, in: transaction)
     }
   }
 

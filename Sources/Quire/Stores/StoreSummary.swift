@@ -16,8 +16,9 @@ public struct StoreSummary: Sendable {
 
   /// The store's UUID.
   public let identifier: UUID
-  /// The number of the format of rows, links and schema: 5 when the store keeps a history, else 1,
-  /// or 2 while a deferred migration is not finished.
+  /// The number of the format of rows, links and schema: 5 when the store keeps a history, else 4
+  /// while there are values outside of rows, else 2 while a deferred migration is not finished,
+  /// else 1.
   public let objectFormat: Int
   /// The name of the model's version, when the model had named versions.
   public let versionName: String?

@@ -12,7 +12,7 @@ import QuireSimulation
 enum IndexValues {
   static let types: [AttributeType] = [
     .boolean, .integer16, .integer32, .integer64, .double, .float, .decimal, .string, .date, .uuid,
-    .uri, .binaryData,
+    .uri,
   ]
 
   private static let long = String(repeating: "a long text ", count: 30)
@@ -64,9 +64,6 @@ enum IndexValues {
       return URL(string: "https://example.org/\(pick(["", "a", "b", "ab", "%20", "z"]))").map {
         .uri($0)
       }
-    case .binaryData:
-      return .binary(
-        Data((0..<pick([0, 1, 2, 3, 400])).map { UInt8($0 < 300 ? generator.below(2) * 255 : 7) }))
     default: return nil
     }
   }

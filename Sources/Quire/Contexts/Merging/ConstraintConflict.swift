@@ -15,15 +15,18 @@ public struct ConstraintConflict: CustomStringConvertible {
   /// The paths of the constraint, as the entity declares them.
   public var constraint: [String] { report.constraint }
   /// The values, by the paths: plain values of attributes, IDs of to-one destinations.
-  public var constraintValues: [String: Any] { report.values.mapValues(\.plain) }
+  public var constraintValues: [String: Any] { report.values.mapValues(\.plainValue) }
 
   /// What the store has of ``databaseObject``: plain values of attributes, IDs of to-one
   /// destinations, by the names of the properties. Those without a value are left out.
-  public var databaseSnapshot: [String: Any]? { report.databaseValues?.mapValues(\.plain) }
+  public var databaseSnapshot: [String: Any]? {
+    guard let databaseObject else { return nil }
+    return report.databaseValues.map(databaseObject.plainValues)
+  }
 
   /// What was fetched of each of the ``conflictingObjects``, in the same form; nothing of new ones.
   public var conflictingSnapshots: [[String: Any]] {
-    report.conflictingValues.map { $0.mapValues(\.plain) }
+    zip(conflictingObjects, report.conflictingValues).map { $0.plainValues($1) }
   }
 
   public var description: String { report.description }
@@ -57,6 +60,16 @@ extension ConstraintConflict {
       return
         "\(names) of \(entityName) is to be unique, and is \(texts.joined(separator: ", ")) in "
         + objects + other
+    }
+  }
+}
+
+extension MergeConflict.Value {
+  /// The value as it is, without a transformer: no constraint is about a transformed one.
+  fileprivate var plainValue: Any {
+    switch self {
+    case .attribute(let value): value.plainValue
+    case .object(let id): id
     }
   }
 }

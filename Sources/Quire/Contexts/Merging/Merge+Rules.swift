@@ -146,7 +146,8 @@ extension Merge {
   }
 
   private func isValueChangedThere(_ slot: Int, of object: ManagedObject) throws -> Bool {
-    try !isSame(object.storedValue(slot), storedValue(slot, of: object))
+    try isExternalChanged(slot, of: object)
+      ?? !isSame(object.storedValue(slot), storedValue(slot, of: object))
   }
 
   private func isDestinationChangedThere(_ slot: Int, of object: ManagedObject) -> Bool {

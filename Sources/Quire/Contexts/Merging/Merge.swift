@@ -168,7 +168,16 @@ final class Merge {
 
   func storedValue(_ slot: Int, of object: ManagedObject) throws -> AttributeValue? {
     guard let field = object.storage?.fieldBySlot[slot], field >= 0 else { return nil }
-    return try newRows[object]?.value(field)
+    guard let view = object.session.flatMap({ views[$0] }) else { return nil }
+    return try newRows[object]?.value(field, in: view)
+  }
+
+  /// Whether a value that is outside of its row is another one in the store now; `nil` when it is
+  /// in the row. What the object has read may be nowhere any more.
+  func isExternalChanged(_ slot: Int, of object: ManagedObject) -> Bool? {
+    guard let field = object.storage?.fieldBySlot[slot], field >= 0 else { return nil }
+    let (old, new) = (object.row?.external(field), newRows[object]?.external(field))
+    return old == nil && new == nil ? nil : old != new
   }
 
   func storedMembers(_ slot: Int, of object: ManagedObject) throws -> [Reference] {

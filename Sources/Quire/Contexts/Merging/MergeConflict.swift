@@ -17,10 +17,10 @@ public struct MergeConflict: CustomStringConvertible {
 
   /// What was fetched: plain values of attributes, IDs of to-one destinations, by the names of the
   /// properties. Those without a value are left out.
-  public var objectSnapshot: [String: Any] { report.objectValues.mapValues(\.plain) }
+  public var objectSnapshot: [String: Any] { sourceObject.plainValues(report.objectValues) }
 
   /// What the store has now, in the same form; `nil` when the object is gone.
-  public var persistedSnapshot: [String: Any]? { report.storeValues?.mapValues(\.plain) }
+  public var persistedSnapshot: [String: Any]? { report.storeValues.map(sourceObject.plainValues) }
 
   /// The same as ``persistedSnapshot``: nothing lies between a context and the store.
   public var cachedSnapshot: [String: Any]? { persistedSnapshot }
@@ -59,13 +59,6 @@ extension MergeConflict {
   public enum Value: Hashable, Sendable {
     case attribute(AttributeValue)
     case object(ManagedObjectID)
-
-    var plain: Any {
-      switch self {
-      case .attribute(let value): value.plainValue
-      case .object(let id): id
-      }
-    }
   }
 
   init(_ object: ManagedObject, _ row: Row?, _ newVersion: UInt32) throws {
@@ -80,6 +73,22 @@ extension MergeConflict {
   }
 }
 
+extension ManagedObject {
+  /// Values as key-value coding shows them. Of one that its transformer cannot read, the bytes.
+  func plainValues(_ values: [String: MergeConflict.Value]) -> [String: Any] {
+    var plain: [String: Any] = [:]
+    for (name, value) in values {
+      switch value {
+      case .attribute(let value):
+        let slot = binding.slot(named: name)
+        plain[name] = slot.flatMap { try? plainAttribute(value, $0) } ?? value.plainValue
+      case .object(let id): plain[name] = id
+      }
+    }
+    return plain
+  }
+}
+
 extension Row {
   func conflictValues(
     _ object: ManagedObject
@@ -90,7 +99,16 @@ extension Row {
       let field = storage.fieldBySlot[slot]
       guard field >= 0 else { continue }
       switch property {
-      case .attribute: values[property.name] = try value(field).map { .attribute($0) }
+      case .attribute:
+        if let external = external(field) {
+          // The value of an older state may be nowhere any more.
+          let data = try object.session?.currentView().data(of: external)
+          values[property.name] = data.map { data in
+            .attribute(withReader { $0.externalValue(field, data) })
+          }
+        } else {
+          values[property.name] = try value(field).map { .attribute($0) }
+        }
       case .relationship:
         guard let reference = reference(field),
           let id = object.session?.objectID(of: reference)

@@ -125,7 +125,12 @@ extension ManagedObject {
         continue
       }
       switch former {
-      case .value(let value): values[property] = .some(value?.plainValue)
+      case .value(let value):
+        do {
+          values[property] = .some(try plainAttribute(value, slot))
+        } catch {
+          context?.report(error)
+        }
       case .one(let object): values[property] = .some(object)
       case .list(let objects): values[property] = .some(objects)
       case .set(let added, let removed):

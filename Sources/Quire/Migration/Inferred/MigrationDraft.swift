@@ -181,7 +181,7 @@ struct MigrationDraft {
     let source = change?.source
     let old = source.flatMap { draft.old?.layout.index(of: $0.name) }
     guard let old, draft.old?.layout.fields[old].kind == field.kind else {
-      return attribute.defaultValue.map(FieldSource.constant) ?? .absent
+      return attribute.initialValue.map(FieldSource.constant) ?? .absent
     }
     let isNewlyRequired = !attribute.isOptional && source?.isOptional == true
     if field.kind == .composite, let conversion = change.flatMap(CompositeConversion.init) {

@@ -10,6 +10,7 @@ final class MigrationWriter {
   private let snapshot: Snapshot
   private let transaction: WriteTransaction
   private let schema: StoreSchema
+  private let identity: StoreIdentity
   private let progress: StepProgress
   /// The rows and links to write.
   private let total: Int
@@ -17,9 +18,10 @@ final class MigrationWriter {
 
   init(
     _ draft: MigrationDraft, _ snapshot: Snapshot, _ transaction: WriteTransaction,
-    versionName: String?, _ progress: StepProgress
+    versionName: String?, identity: StoreIdentity, _ progress: StepProgress
   ) throws {
     self.draft = draft
+    self.identity = identity
     self.snapshot = snapshot
     self.transaction = transaction
     self.progress = progress
@@ -33,6 +35,7 @@ final class MigrationWriter {
   }
 
   func write() throws {
+    let hasExternalData = try draft.removeExternalData(snapshot, transaction)
     for link in draft.droppedLinks { try dropTree(link.tree) }
     for entity in draft.removed { try dropTree(entity.stored.rowTree) }
     let destinations = try writeLinks()
@@ -44,7 +47,10 @@ final class MigrationWriter {
     for destination in destinations { try destination.end() }
     try writeIndexes()
     try writeKeyCounters()
+    var schema = schema
+    schema.hasExternalData = hasExternalData
     try schema.write(to: transaction, model: draft.model)
+    try draft.writeDerivedValues(transaction, schema, identity: identity)
   }
 
   /// Tells how far it is, and looks whether to go on.

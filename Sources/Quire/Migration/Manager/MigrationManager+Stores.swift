@@ -295,6 +295,10 @@ extension MigrationManager {
     var passes = try MigrationPasses(mapping, self)
     try passes.run(try MigrationSources(sourceContext))
     try checkCancellation()
+    if part.entities.derivations != nil {
+      _ = try destinationContext.firstSession().latestView()
+      try part.pages.write { try DerivedValues.writeAll(StoreWriter($0, part.entities)) }
+    }
     var validation = DestinationValidation(
       try destinationContext.firstSession().latestView(), destination.binding)
     try validation.run()

@@ -94,7 +94,6 @@ final class EntityIndex: Sendable {
     case .uri, .objectID:
       // As whoever asks for the value gets it: a URL may write its text in another way.
       writer.append(try row.value(source.field), source.kind)
-    case .binary: writer.append(binary: row.variable(source.field))
     default: writer.append(try row.value(source.field), source.kind)
     }
   }

@@ -86,9 +86,6 @@ struct IndexKeyWriter {
       withUnsafeBytes(of: uuid.uuid) { bytes.append(contentsOf: $0) }
     case (.string(let text)?, .string): append(text)
     case (.uri(let url)?, .uri), (.objectID(let url)?, .objectID): append(url.absoluteString)
-    case (.binary(let data)?, .binary):
-      bytes.append(Tag.value)
-      data.withUnsafeBytes { appendEscaped($0) }
     default: appendAbsent()
     }
   }
@@ -172,11 +169,6 @@ struct IndexKeyWriter {
     }
     bytes.append(Tag.value)
     appendEscaped(utf8)
-  }
-
-  mutating func append(binary: UnsafeRawBufferPointer) {
-    bytes.append(Tag.value)
-    appendEscaped(binary)
   }
 
   /// What all texts that begin with this one begin with in a key, as far as there is room.

@@ -48,9 +48,9 @@ extension StoredIndex {
   /// The indexes that a store of these entities keeps for a model, without numbers.
   ///
   /// Left out are indexes for which no key can be made: with an expression or with spatial
-  /// elements, with a composite or a transformable attribute as a whole, and partial ones whose
-  /// predicate asks for more than attributes of the object itself. Fetches do without them, as if
-  /// they were not there. A constraint of values without keys is not enforced.
+  /// elements, with data, a transformable or a whole composite attribute, and partial ones whose
+  /// predicate asks for more than other attributes of the object itself. Fetches do without them,
+  /// as if they were not there. A constraint of values without keys is not enforced.
   static func wanted(
     by model: ManagedObjectModel, numbers: [String: UInt16]
   ) -> [StoredIndex] {
@@ -102,7 +102,7 @@ extension StoredIndex {
     else { return nil }
     for path in evaluator.paths {
       guard let first = path.first, let attribute = entity.attribute(named: first),
-        !attribute.isTransient
+        !attribute.isTransient, attribute.type != .binaryData, attribute.type != .transformable
       else { return nil }
     }
     return predicate
@@ -134,9 +134,10 @@ extension FieldKind {
   var hasKeys: Bool {
     switch self {
     case .boolean, .integer16, .integer32, .integer64, .double, .float, .date, .uuid, .reference,
-      .string, .binary, .decimal, .uri, .objectID:
+      .string, .decimal, .uri, .objectID:
       true
-    case .transformed, .composite: false
+    // The values of these may lie outside of the row.
+    case .binary, .transformed, .composite: false
     }
   }
 }

@@ -1,0 +1,50 @@
+import QuireModel
+import QuireStorage
+
+// Derived attributes after an inferred migration: new ones have no values yet, and what others are
+// made of may have changed.
+extension MigrationDraft {
+  /// - Parameter schema: as the transaction has it by now.
+  func writeDerivedValues(
+    _ transaction: WriteTransaction, _ schema: StoreSchema, identity: StoreIdentity
+  ) throws {
+    let binding = ModelBinding(model)
+    guard binding.entities.contains(where: { !$0.derivations.isEmpty }) else { return }
+    let changes = Dictionary(
+      uniqueKeysWithValues: entities.map { ($0.destination.name, $0.change) })
+    let entities = try StoreEntities(binding, schema: schema, identity: identity)
+    try DerivedValues.writeAll(StoreWriter(transaction, entities)) { entity, derivation in
+      guard let change = changes[entity.entity.name], change.source != nil else { return false }
+      let place = change.attributes.firstIndex {
+        $0.destination?.name == derivation.attribute.name
+      }
+      guard let before = place.flatMap({ change.attributes[$0].source }), !before.isTransient,
+        before.derivationExpression == derivation.attribute.derivationExpression
+      else { return true }
+      // Whether what it is made of is what it was. `now()` is made of nothing, and stays.
+      return derivation.paths.contains { path in
+        change.kind != .kept || !removed.isEmpty
+          || destinations(of: path, from: entity.entity).contains { destination in
+            model.family(of: destination).contains {
+              changes[$0.name].map { $0.kind != .kept } ?? false
+            }
+          }
+      }
+    }
+  }
+
+  private func destinations(
+    of path: [String], from entity: EntityDescription
+  ) -> [EntityDescription] {
+    var found: [EntityDescription] = []
+    var entity = entity
+    for name in path {
+      guard let relationship = entity.relationship(named: name),
+        let destination = model.entity(named: relationship.destination)
+      else { break }
+      found.append(destination)
+      entity = destination
+    }
+    return found
+  }
+}

@@ -1,0 +1,196 @@
+import QuireModel
+import QuireStorage
+
+/// Works out derived attributes in the transaction that changes what they are made of.
+///
+/// A value is worked out anew when its object is written and, of one that leads through
+/// relationships, when an object on the way is. Such an owner's row is written with the version
+/// that it has: who adds a member to an owner does not disagree with anybody who adds another, or
+/// changes the owner (decision 0021). So a save first notes the owners of what it is about to
+/// change, as they are before, and in the end works out the values of these and of those after.
+final class DerivedValues {
+  private let plan: DerivationPlan
+  let writer: StoreWriter
+  /// The slots to work out, by object.
+  private var affected: [Reference: Set<Int>] = [:]
+
+  /// Values that depend on each other in a ring are worked out this often.
+  private static let roundLimit = 16
+
+  init(_ plan: DerivationPlan, _ writer: StoreWriter) {
+    self.plan = plan
+    self.writer = writer
+  }
+
+  // MARK: Noting what is affected
+
+  /// Notes the owners whose values an object is part of, as the transaction has it now.
+  ///
+  /// - Parameter slots: what changes of it; `nil` for everything.
+  func noteOwners(of reference: Reference, changing slots: [Int]? = nil) throws {
+    guard let binding = writer.entities.storage(of: reference)?.binding else { return }
+    let dependencies = plan.dependencies[binding.index]
+    if dependencies.isEmpty { return }
+    // What is worked out from the object alone may change with anything.
+    let own = binding.derivations.lazy.filter(\.isOwn).map(\.slot)
+    let names = slots.map { Set(($0 + own).map(binding.name(of:))) }
+    for dependency in dependencies {
+      if let names, names.isDisjoint(with: dependency.triggers) { continue }
+      var places: Set = [reference]
+      for name in dependency.wayBack {
+        places = try places.reduce(into: []) { $0.formUnion(try follow(name, from: $1)) }
+      }
+      for owner in places {
+        guard let slot = slot(of: dependency, in: owner) else { continue }
+        affected[owner, default: []].insert(slot)
+      }
+    }
+  }
+
+  /// Notes an object whose row or links are written: all its values that lead elsewhere.
+  func note(_ reference: Reference) {
+    guard let binding = writer.entities.storage(of: reference)?.binding else { return }
+    for derivation in binding.derivations where !derivation.isOwn {
+      affected[reference, default: []].insert(derivation.slot)
+    }
+  }
+
+  private func slot(of dependency: DerivationPlan.Dependency, in owner: Reference) -> Int? {
+    // The way back may lead to objects of a wider entity.
+    guard let binding = writer.entities.storage(of: owner)?.binding,
+      binding.entity.isKindOf(entity: dependency.owner)
+    else { return nil }
+    return binding.slot(named: dependency.attributeName)
+  }
+
+  /// The destinations of a relationship as the transaction has them, also those that are gone.
+  func follow(_ name: String, from reference: Reference) throws -> [Reference] {
+    guard let storage = writer.entities.storage(of: reference),
+      let slot = storage.binding.slot(named: name)
+    else { return [] }
+    if let link = storage.link(slot) {
+      return try writer.linkKeys(link, of: reference.key).map(\.member)
+    }
+    let field = storage.fieldBySlot[slot]
+    guard field >= 0, storage.layout.fields[field].kind == .reference else { return [] }
+    return try writer.withRow(reference, { $0.reference(field) }).flatMap { $0 }.map { [$0] } ?? []
+  }
+
+  // MARK: Working out
+
+  /// Works out what was noted, and then what depends on that.
+  func write() throws {
+    for _ in 1...DerivedValues.roundLimit {
+      if affected.isEmpty { return }
+      let round = affected.sorted { $0.key < $1.key }
+      affected = [:]
+      for (reference, slots) in round {
+        let changed = try write(slots.sorted(), of: reference)
+        if !changed.isEmpty { try noteOwners(of: reference, changing: changed) }
+      }
+    }
+  }
+
+  /// Writes the derived values of one object, where they are others than it has.
+  ///
+  /// - Returns: the slots that changed.
+  func write(_ slots: [Int], of reference: Reference) throws -> [Int] {
+    guard let storage = writer.entities.storage(of: reference), try writer.contains(reference)
+    else { return [] }
+    let object = DerivedSubject(reference, self)
+    var values: [Int: AttributeValue?] = [:]
+    for derivation in storage.binding.derivations where slots.contains(derivation.slot) {
+      let value: AttributeValue?
+      if let name = derivation.countedRelationship,
+        let link = storage.binding.slot(named: name).flatMap({ storage.link($0) })
+      {
+        value = try derivation.value(from: writer.linkKeys(link, of: reference.key).count)
+      } else {
+        value = try derivation.value(for: object)
+      }
+      let field = storage.fieldBySlot[derivation.slot]
+      guard field >= 0 else { continue }
+      let present = try writer.withRow(reference) { try $0.value(field, in: writer) } ?? nil
+      if let value, let present, value.isIdentical(to: present) { continue }
+      if value == nil, present == nil { continue }
+      values[field] = .some(value)
+    }
+    if values.isEmpty { return [] }
+    let row = RowWriter(storage.layout)
+    _ = try writer.withRow(reference) { reader in
+      try row.write(version: reader.version) { field in
+        if let value = values[field] { return value.map(RowWriter.Field.value) }
+        return reader.isNil(field) ? nil : .copy(of: field, in: reader)
+      }
+    }
+    try writer.putRow(row, at: reference, in: storage)
+    return values.keys.map { storage.slotByField[$0] }
+  }
+
+  // MARK: All objects
+
+  /// Works out values of all objects of some entities: after a migration, an import, or when an
+  /// expression has changed.
+  ///
+  /// - Parameter wanted: says which values, by entity, and whether only where there is none.
+  static func writeAll(
+    _ writer: StoreWriter, onlyMissing: Bool = false,
+    _ wanted: (EntityBinding, Derivation) -> Bool = { _, _ in true }
+  ) throws {
+    guard let plan = writer.entities.derivations else { return }
+    let values = DerivedValues(plan, writer)
+    for storage in writer.entities.byIndex {
+      guard let storage else { continue }
+      let slots = storage.binding.derivations.filter { wanted(storage.binding, $0) }.map(\.slot)
+      if slots.isEmpty { continue }
+      var next: Int64? = 0
+      while let first = next {
+        let keys = try writer.keys(of: storage, from: first, limit: 256)
+        for key in keys {
+          let reference = Reference(entity: storage.stored.number, key: key)
+          let chosen = onlyMissing ? try values.missing(slots, of: reference, storage) : slots
+          for slot in chosen { values.affected[reference, default: []].insert(slot) }
+        }
+        try values.write()
+        next = keys.last.map { $0 + 1 }
+      }
+    }
+  }
+
+  private func missing(
+    _ slots: [Int], of reference: Reference, _ storage: EntityStorage
+  ) throws -> [Int] {
+    try writer.withRow(reference) { row in
+      slots.filter { storage.fieldBySlot[$0] >= 0 && row.isNil(storage.fieldBySlot[$0]) }
+    } ?? []
+  }
+}
+
+/// An object as a derivation sees it: its row and links in the transaction.
+private final class DerivedSubject: KeyValueCoding {
+  private let reference: Reference
+  private let values: DerivedValues
+
+  init(_ reference: Reference, _ values: DerivedValues) {
+    self.reference = reference
+    self.values = values
+  }
+
+  func value(forKey key: String) throws -> Any? {
+    guard let storage = values.writer.entities.storage(of: reference),
+      let slot = storage.binding.slot(named: key)
+    else {
+      throw PersistenceError.undefinedKey(key, of: self, message: "has no property \(key)")
+    }
+    let trait = storage.binding.traits[slot]
+    if trait.attributeType != nil {
+      let field = storage.fieldBySlot[slot]
+      guard field >= 0 else { return nil }
+      let writer = values.writer
+      return (try writer.withRow(reference) { try $0.value(field, in: writer) } ?? nil)?.plainValue
+    }
+    let subjects = try values.follow(key, from: reference)
+      .filter { try values.writer.contains($0) }.map { DerivedSubject($0, values) }
+    return trait.isToMany ? subjects : subjects.first
+  }
+}

@@ -1,0 +1,40 @@
+import QuireStorage
+
+/// The values outside of rows, as an inspection meets them.
+struct ExternalDataInspection {
+  private let values: RecordTree?
+  private var owners: [Int64: String] = [:]
+
+  init(_ snapshot: Snapshot) throws { values = try snapshot.recordTree(ExternalValue.tree) }
+
+  /// - Returns: what is wrong with the value that a row leads to.
+  mutating func finding(_ value: ExternalValue, _ place: String) throws -> String? {
+    if let other = owners.updateValue(place, forKey: value.number) {
+      return "\(place) has the value number \(value.number), which \(other) has, too"
+    }
+    guard let found = try values?.value(for: value.number) else {
+      return "\(place) has the value number \(value.number), which does not exist"
+    }
+    let count = found.withBytes { $0.count }
+    guard count == value.byteCount else {
+      return "\(place) has a value of \(value.byteCount) bytes, which has \(count)"
+    }
+    return nil
+  }
+
+  /// - Returns: the values that no row leads to.
+  func findings() throws -> [String] {
+    var findings: [String] = []
+    guard let values else { return findings }
+    var cursor = values.cursor()
+    var isInside = try cursor.first()
+    while isInside {
+      let number = try cursor.key
+      if owners[number] == nil {
+        findings.append("the value number \(number) outside of rows belongs to nothing")
+      }
+      isInside = try cursor.next()
+    }
+    return findings
+  }
+}
