@@ -22,6 +22,8 @@ public struct PersistenceError: Error, Sendable, CustomStringConvertible {
   public var detailedErrors: [PersistenceError] = []
   /// The objects behind ``Code/managedObjectMerge``.
   public var conflicts: [MergeConflict.Report] = []
+  /// The values behind ``Code/managedObjectConstraintMerge``.
+  public var constraintConflicts: [ConstraintConflict.Report] = []
   public var underlying: (any Error & Sendable)?
   /// The value that a validation error is about.
   public var rejectedValue: AttributeValue?
@@ -46,6 +48,8 @@ public struct PersistenceError: Error, Sendable, CustomStringConvertible {
 
 extension PersistenceError.Code {
   public static let managedObjectValidation = Self(rawValue: 1550)
+  /// Core Data has it, and throws ``managedObjectConstraintMerge``; so does Quire.
+  public static let managedObjectConstraintValidation = Self(rawValue: 1551)
   public static let validationMultipleErrors = Self(rawValue: 1560)
   public static let validationMissingMandatoryProperty = Self(rawValue: 1570)
   public static let validationRelationshipLacksMinimumCount = Self(rawValue: 1580)
@@ -66,6 +70,9 @@ extension PersistenceError.Code {
   public static let managedObjectReferentialIntegrity = Self(rawValue: 133000)
   public static let managedObjectExternalRelationship = Self(rawValue: 133010)
   public static let managedObjectMerge = Self(rawValue: 133020)
+  /// Two objects have values that a uniqueness constraint forbids: of one save, or one of them is
+  /// in the store.
+  public static let managedObjectConstraintMerge = Self(rawValue: 133021)
   public static let persistentStoreInvalidType = Self(rawValue: 134000)
   public static let persistentStoreTypeMismatch = Self(rawValue: 134010)
   public static let persistentStoreSave = Self(rawValue: 134030)
@@ -77,6 +84,8 @@ extension PersistenceError.Code {
   public static let persistentStoreUnsupportedRequestType = Self(rawValue: 134091)
   public static let persistentStoreIncompatibleVersionHash = Self(rawValue: 134100)
   public static let migration = Self(rawValue: 134110)
+  /// A constraint of the model that objects in the store do not keep.
+  public static let migrationConstraintViolation = Self(rawValue: 134111)
   public static let migrationCancelled = Self(rawValue: 134120)
   public static let migrationMissingSourceModel = Self(rawValue: 134130)
   public static let migrationMissingMappingModel = Self(rawValue: 134140)

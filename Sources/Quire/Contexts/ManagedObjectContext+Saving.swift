@@ -29,8 +29,10 @@ extension ManagedObjectContext {
   /// - Throws: validation errors (codes 1550 to 1700);
   ///   ``PersistenceError/Code/managedObjectMerge`` when an object to write was changed or deleted
   ///   by another save since it was read here, with the conflicts, unless the policy resolves them,
-  ///   or what the policy throws; ``PersistenceError/Code/persistentStoreSave`` when the engine
-  ///   cannot write, with its error, when a store is read-only, or when none takes a new object;
+  ///   or what the policy throws; ``PersistenceError/Code/managedObjectConstraintMerge`` when two
+  ///   objects would have values that a uniqueness constraint forbids, in the same way;
+  ///   ``PersistenceError/Code/persistentStoreSave`` when the engine cannot write, with its error,
+  ///   when a store is read-only, or when none takes a new object;
   ///   ``PersistenceError/Code/managedObjectExternalRelationship`` (133010) when a relationship
   ///   leads from one store to another; ``PersistenceError/Code/persistentStoreIncompleteSave``
   ///   (134040); ``PersistenceError/Code/managedObjectContextLocking`` when
@@ -93,7 +95,7 @@ extension ManagedObjectContext {
       let settling = asking || deferredLinks?.isFull ?? false
       outcome = try save.write(
         in: ContextSave.beginWrites(in: save.parts.map(\.session)), settling: settling)
-    } catch is SaveOperation.Outdated {
+    } catch let error where error is SaveOperation.Outdated || error is SaveOperation.Duplicates {
       guard let merged = try commitMerged(save) else { return }
       outcome = merged
     }

@@ -4,6 +4,9 @@ extension SaveOperation {
   /// The save cannot be written: there are conflicts.
   struct Outdated: Error {}
 
+  /// The save cannot be written: two objects would have values that a constraint forbids.
+  struct Duplicates: Error {}
+
   func checkVersion(of object: ManagedObject, _ writer: StoreWriter) throws {
     let current = try writer.withRow(object.reference) { $0.version } ?? 0
     // An object whose row was never read has no version that could be outdated.

@@ -81,7 +81,8 @@ final class SaveOperation {
   }
 
   /// - Parameter watched: more objects that must be as they were read.
-  /// - Throws: ``Outdated`` if there are conflicts; the transaction is not whole then.
+  /// - Throws: ``Outdated`` if there are conflicts, ``Duplicates`` if a constraint is broken; the
+  ///   transaction is not whole then.
   func write(to writer: StoreWriter, watching watched: Set<ManagedObject> = []) throws {
     for update in updated { try checkVersion(of: update.object, writer) }
     for object in deleted { try checkVersion(of: object, writer) }
@@ -127,6 +128,7 @@ final class SaveOperation {
     try writeOrders(writer)
     try throwIfOutdated()
     try writeDerivedValues(derived)
+    if try writer.hasDuplicates() { throw Duplicates() }
     try writer.writeKeys()
   }
 }

@@ -35,7 +35,7 @@ extension MigrationDraft {
           entityName: $0.near.entityName, name: $0.near.relationship.name,
           linkCount: $0.counts.total)
       },
-      indexes: try indexSteps(snapshot).sorted {
+      indexes: try (indexSteps(snapshot) + fetchIndexSteps(snapshot)).sorted {
         ($0.entityName, $0.name) < ($1.entityName, $1.name)
       },
       obstacles: obstacles)
@@ -71,7 +71,7 @@ extension MigrationDraft {
 
   /// The nodes of each level of a tree that are read to tell its size. When rows are left as they
   /// are, nothing else depends on how many there are, and nobody waits for the figures.
-  private var sampleCount: Int { defers ? 2 : TreeExtent.sampleCount }
+  var sampleCount: Int { defers ? 2 : TreeExtent.sampleCount }
 
   /// What was written takes so much of the file, about, after a writer has carried the draft out.
   func writtenByteCount(in transaction: WriteTransaction) throws -> Int {
@@ -84,6 +84,9 @@ extension MigrationDraft {
       for link in draft.stored.links where !oldLinks.contains(link.number) {
         byteCount += try transaction.indexTree(link.tree)?.extent().byteCount ?? 0
       }
+    }
+    for index in indexChanges.added {
+      byteCount += try transaction.indexTree(index.tree)?.extent().byteCount ?? 0
     }
     return byteCount
   }
@@ -153,7 +156,7 @@ extension MigrationDraft {
 
   /// A tree's size. One that is not touched is not in the way when it is damaged: it counts as
   /// nothing then.
-  private static func byteCount(
+  static func byteCount(
     isTouched: Bool, _ extent: () throws -> TreeExtent?
   ) throws -> Int {
     do {
@@ -164,7 +167,7 @@ extension MigrationDraft {
   }
 
   /// What so many bytes of keys take in a tree that is not there yet.
-  private static func wholePages(of byteCount: Int) -> Int { (byteCount + 4095) & ~4095 }
+  static func wholePages(of byteCount: Int) -> Int { (byteCount + 4095) & ~4095 }
 }
 
 /// What became of an entity's properties, by their names: attributes first.

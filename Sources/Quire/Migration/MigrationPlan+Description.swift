@@ -3,7 +3,10 @@ extension MigrationPlan: CustomStringConvertible {
   public var description: String {
     var blocks = [Self.arrow(sourceVersion, destinationVersion)]
     if !entities.isEmpty { blocks.append(entityTable) }
-    if !indexes.isEmpty { blocks.append(indexTable) }
+    let links = indexes.filter { $0.kind == .relationship }
+    if !links.isEmpty { blocks.append(table(of: links, "links of", "links")) }
+    let others = indexes.filter { $0.kind != .relationship }
+    if !others.isEmpty { blocks.append(table(of: others, "index", "entries")) }
     blocks.append(obstacles.isEmpty ? total : obstacleList)
     return blocks.joined(separator: "\n\n")
   }
@@ -22,9 +25,9 @@ extension MigrationPlan: CustomStringConvertible {
     return table.text
   }
 
-  private var indexTable: String {
-    var table = PlanTable(["", "links of", "links", "bytes", "about", "changes"])
-    for step in indexes {
+  private func table(of steps: [IndexStep], _ title: String, _ unit: String) -> String {
+    var table = PlanTable(["", title, unit, "bytes", "about", "changes"])
+    for step in steps {
       let wasRenamed = step.sourceName.map { $0 != step.name } ?? false
       table.add(
         [
@@ -38,9 +41,12 @@ extension MigrationPlan: CustomStringConvertible {
 
   private var total: String {
     let rows = rewrittenObjectCount.counting("row")
-    let links = rebuiltEntryCount.counting("link")
+    let rebuilt = indexes(.rebuilt)
+    let links = rebuilt.reduce(0) { $0 + ($1.kind == .relationship ? $1.entryCount : 0) }
+    let entries = rebuiltEntryCount - links
+    let entryText = entries == 0 ? "" : "\(entries.counting("index key")), "
     let written =
-      "To write: \(rows), \(links), \(writtenByteCount.counting("byte")); "
+      "To write: \(rows), \(links.counting("link")), \(entryText)\(writtenByteCount.counting("byte")); "
       + "about \(Self.text(estimatedMilliseconds))."
     guard !entities(.deferred).isEmpty else { return written }
     return written + "\nLeft for later: \(deferredObjectCount.counting("row")), "

@@ -64,12 +64,15 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public let linkCount: Int
   }
 
-  /// What the store keeps beside the rows to find objects by: today the links of the to-many
-  /// relationships of each entity.
+  /// What the store keeps beside the rows to find objects by: the links of the to-many
+  /// relationships of each entity, its fetch indexes, and what its uniqueness constraints are
+  /// checked with.
   public struct IndexStep: Sendable, Hashable, Codable {
     public enum Kind: String, Sendable, Codable {
       /// The links of a to-many relationship, by the object they come from.
       case relationship
+      case fetchIndex
+      case uniquenessConstraint
     }
 
     public enum Action: String, Sendable, Codable {
@@ -87,9 +90,10 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     /// The entity whose objects the index is of, in the new model; in the old one when the index is
     /// removed.
     public let entityName: String
-    /// The name of the relationship in the new model; in the old one when the index is removed.
+    /// The name of the relationship or index in the new model; in the old one when the index is
+    /// removed. Of a constraint, the names of its properties.
     public let name: String
-    /// The name of the relationship in the old model; `nil` when it is added.
+    /// The name in the old model; `nil` when it is added.
     public let sourceName: String?
     public let action: Action
     /// The entries that are kept, made or dropped.

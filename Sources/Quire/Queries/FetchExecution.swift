@@ -9,6 +9,10 @@ struct FetchTarget {
     let sort: [FetchPath]
   }
 
+  /// The entity that was asked for.
+  let entityName: String
+  let predicate: FetchPredicate?
+  let sortDescriptors: [FetchSortDescriptor]
   let evaluator: PredicateEvaluator?
   /// By the entity's index in the model; `nil` for those that are not asked for.
   private(set) var paths: [Paths?]
@@ -27,6 +31,9 @@ struct FetchTarget {
       error.entityName = request.entityName
       throw error
     }
+    entityName = binding.entity.name
+    predicate = request.predicate
+    sortDescriptors = request.sortDescriptors
     do {
       evaluator = try request.predicate.map { predicate throws(FetchPredicateError) in
         try PredicateEvaluator(predicate)
@@ -125,7 +132,7 @@ struct FetchExecution {
         count += rowCount
       } else {
         var counting = MatchCount()
-        _ = try part.visitMatches(&counting)
+        _ = try part.visitMatches(&counting, part.plan(capacity: .max))
         count += counting.count
       }
     }
@@ -136,18 +143,27 @@ struct FetchExecution {
   /// The matches in the order of the request, offset and limit applied.
   func matches() throws -> [FetchMatch] {
     // Rows come in order, so that without sort keys and changes the first ones are the result.
-    let (end, isTooMany) = offset.addingReportingOverflow(limit)
+    let capacity = capacity
     var list = MatchList(
       sortDescriptors, isOrdered: sortDescriptors.isEmpty && !parts.contains(where: \.isPending),
-      capacity: limit == 0 || isTooMany ? .max : end)
+      capacity: capacity)
     for (place, part) in parts.enumerated() {
       list.place = place
-      if try !part.visitMatches(&list) { break }
+      if try !part.visitMatches(&list, part.plan(capacity: capacity)) { break }
     }
     var matches = list.sorted()
     if offset > 0 { matches.removeFirst(min(offset, matches.count)) }
     return matches
   }
+
+  /// How many matches are wanted, those before the offset among them.
+  private var capacity: Int {
+    let (end, isTooMany) = offset.addingReportingOverflow(limit)
+    return limit == 0 || isTooMany ? .max : end
+  }
+
+  /// How rows are found, in each of the stores.
+  func plans() throws -> [FetchPlan] { try parts.map { try $0.plan(capacity: capacity) } }
 }
 
 extension ManagedObjectContext {
@@ -159,7 +175,8 @@ extension ManagedObjectContext {
   ///   `Result`; ``PersistenceError/Code/invalidExpression`` when the predicate has no answer for
   ///   an object, such as a division by zero; errors that properties had to keep back; what the
   ///   engine throws.
-  /// - Complexity: O(*n*) in the objects of the entity, O(*n* log *n*) when sorted.
+  /// - Complexity: O(*n*) in the objects of the entity, O(*n* log *n*) when sorted; O(*m* log *n*)
+  ///   in those that an index finds, or that have one of the objects which the predicate names.
   public final func fetch<Result: ManagedObject>(_ request: FetchRequest<Result>) throws -> [Result]
   {
     settlePendingChanges()
@@ -184,6 +201,14 @@ extension ManagedObjectContext {
       }
       return result
     }
+  }
+
+  /// How ``fetch(_:)`` would find the rows of a request, in each of the stores.
+  package final func plans<Result: ManagedObject>(
+    for request: FetchRequest<Result>
+  ) throws -> [FetchPlan] {
+    settlePendingChanges()
+    return try FetchExecution(request, in: self).plans()
   }
 
   /// How many objects ``fetch(_:)`` would return.

@@ -5,20 +5,20 @@ import QuireStorage
 /// some of them.
 struct StoreFetch {
   let session: StoreSession
-  private let view: StoreView
+  let view: StoreView
   /// Changed objects, and new ones that the store will have.
   private let pending: [ManagedObject]
   /// The objects that stand for rows, with their unsaved changes.
-  private let changed: [Reference: ManagedObject]
+  let changed: [Reference: ManagedObject]
   /// Where the context's ancestors have inserted and changed objects.
   private let inherited: [Reference]
   /// The same, and where they have deleted objects.
-  private let hidden: Set<Reference>
+  let hidden: Set<Reference>
   /// The concrete entities of the request that the store has, in the order of their numbers.
-  private let storages: [EntityStorage]
-  private let target: FetchTarget
+  let storages: [EntityStorage]
+  let target: FetchTarget
   /// Whether a path leads from a row to another, for which a changed object may stand.
-  private let followsChanges: Bool
+  let followsChanges: Bool
 
   init(
     _ session: StoreSession, _ target: FetchTarget, pending: [ManagedObject],
@@ -51,8 +51,22 @@ struct StoreFetch {
     return count
   }
 
+  /// How rows are found.
+  ///
+  /// - Parameter capacity: how many matches are enough, in the order of the request.
+  func plan(capacity: Int) throws -> FetchPlan {
+    // Links are not found by the temporary IDs that objects of a child may show.
+    if let family = session.context.family, !family.shownReferences.isEmpty {
+      return FetchPlan(access: .scan, entityName: target.entityName)
+    }
+    let planning = FetchPlanning(
+      targets: storages, entityName: target.entityName, predicate: target.predicate,
+      sortDescriptors: target.sortDescriptors, capacity: capacity, view: view)
+    return try planning.plan()
+  }
+
   /// - Returns: whether to go on.
-  func visitMatches(_ visitor: inout some MatchVisitor) throws -> Bool {
+  func visitMatches(_ visitor: inout some MatchVisitor, _ plan: FetchPlan) throws -> Bool {
     for object in pending {
       guard let paths = target.paths[object.binding.index] else { continue }
       let subject = PendingSubject(
@@ -73,62 +87,21 @@ struct StoreFetch {
         subject, at: reference, sortedBy: paths.sort, nil, row: { nil })
       if !goesOn { return false }
     }
+    switch plan.access {
+    case .scan: break
+    case .candidates(let references, let source):
+      return try visitCandidates(references, mustExist: source.isIndex, &visitor)
+    case .walk(let walk):
+      // A walk that is given up has not happened.
+      var copy = visitor
+      if try visitRows(on: walk, &copy) {
+        visitor = copy
+        return true
+      }
+    }
     for storage in storages {
       if try !visitRows(of: storage, &visitor) { return false }
     }
     return true
-  }
-
-  private func isMatch(_ subject: some PathSubject, _ paths: FetchTarget.Paths) throws -> Bool {
-    guard let evaluator = target.evaluator else { return true }
-    do {
-      return try evaluator.evaluate(PathsOfSubject(subject: subject, paths: paths.predicate))
-    } catch let error as FetchPredicateError {
-      throw PersistenceError(error)
-    }
-  }
-
-  private func visitRows(
-    of storage: EntityStorage, _ visitor: inout some MatchVisitor
-  ) throws -> Bool {
-    guard let tree = try view.rows(of: storage), let paths = target.paths[storage.binding.index]
-    else { return true }
-    let number = storage.stored.number
-    let layout = storage.layout
-    let scratch = RowScratch()
-    defer { withExtendedLifetime(scratch) {} }
-    var cursor = tree.cursor()
-    var isInside = try cursor.first()
-    while isInside {
-      let reference = Reference(entity: number, key: try cursor.key)
-      if changed.isEmpty || changed[reference] == nil,
-        hidden.isEmpty || !hidden.contains(reference)
-      {
-        let row = RowSubject(
-          reference: reference,
-          source: .borrowed(try RowReader(try cursor.valueBytes, layout: layout, scratch)),
-          storage: storage, view: view)
-        let goesOn =
-          followsChanges
-          ? try visit(
-            PendingSubject(source: .row(row), session: session, view: view, changed: changed),
-            at: reference, cursor, storage, paths, &visitor)
-          : try visit(row, at: reference, cursor, storage, paths, &visitor)
-        if !goesOn { return false }
-      }
-      isInside = try cursor.next()
-    }
-    return true
-  }
-
-  @inline(__always)
-  private func visit(
-    _ subject: some PathSubject, at reference: Reference, _ cursor: RecordCursor,
-    _ storage: EntityStorage, _ paths: FetchTarget.Paths, _ visitor: inout some MatchVisitor
-  ) throws -> Bool {
-    guard try isMatch(subject, paths) else { return true }
-    return try visitor.visit(subject, at: reference, sortedBy: paths.sort, nil) {
-      try Row(try cursor.storedValue(), layout: storage.layout)
-    }
   }
 }

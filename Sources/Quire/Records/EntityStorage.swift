@@ -49,6 +49,8 @@ final class StoreEntities: Sendable {
   let schema: StoreSchema
   /// What the schema says about where rows and links lie.
   let schemaBytes: [UInt8]
+  /// The indexes that the store had when it was opened.
+  let indexes: StoreIndexes
   /// By the entity's index in the coordinator's model; `nil` for abstract entities, and for those
   /// that the store's configuration does not have.
   let byIndex: [EntityStorage?]
@@ -86,12 +88,16 @@ final class StoreEntities: Sendable {
     }
     self.byIndex = byIndex
     self.byNumber = byNumber
+    indexes = try StoreIndexes(schema.indexes, schema.indexBytes) { number in
+      Int(number) < byNumber.count ? byNumber[Int(number)] : nil
+    }
     derivations = DerivationPlan(model.entities, model.model)
   }
 
-  func storage(of reference: Reference) -> EntityStorage? {
-    let number = Int(reference.entity)
-    return number < byNumber.count ? byNumber[number] : nil
+  func storage(of reference: Reference) -> EntityStorage? { storage(number: reference.entity) }
+
+  func storage(number: UInt16) -> EntityStorage? {
+    Int(number) < byNumber.count ? byNumber[Int(number)] : nil
   }
 
   private let isRetiredFlag = Atomic(false)

@@ -5,7 +5,7 @@ import QuireStorage
 ///
 /// A store with such rows has an object format of its own, so that a version of Quire that knows
 /// nothing of older layouts refuses the store instead of half its rows. When the last of them is
-/// rewritten, the store has the first format again, byte for byte.
+/// rewritten, the store has the format again that it would have had without, byte for byte.
 extension StoreSchema {
   /// The format of a store whose rows may have older layouts. On disk, for ever.
   static let formatWithOlderLayouts: UInt32 = 2
@@ -21,6 +21,7 @@ extension StoreSchema {
   var currentFormat: UInt32 {
     if history != nil { return StoreSchema.formatWithHistory }
     if hasExternalData { return StoreSchema.formatWithExternalData }
+    if !indexes.isEmpty { return StoreSchema.formatWithIndexes }
     return hasOlderLayouts ? StoreSchema.formatWithOlderLayouts : StoreSchema.format
   }
 

@@ -17,14 +17,17 @@ struct StoreSchema: Sendable {
   static let tree = "schema"
   /// The tree of key counters: key space number to the last key given, u64.
   static let keysTree = "keys"
-  /// The format of rows, links and schema that this version writes, but while a deferred migration
-  /// is not finished. On disk, for ever.
+  /// The format of rows, links and schema that this version writes, unless the store has indexes or
+  /// a deferred migration is not finished. On disk, for ever.
   static let format: UInt32 = 1
 
   var entities: [StoredEntity]
   /// The highest numbers ever given in this store.
   var lastEntityNumber: UInt16
   var lastLinkNumber: UInt16
+  var lastIndexNumber: UInt16 = 0
+  /// The indexes whose trees the store has.
+  var indexes: [StoredIndex] = []
   var versionName: String?
   /// The user's.
   var metadata: [String: MetadataValue]
@@ -37,8 +40,12 @@ struct StoreSchema: Sendable {
 
   /// The schema of a new store.
   ///
+  /// - Parameter hasIndexes: whether it has the model's indexes from the beginning; whoever writes
+  ///   many rows makes them in the end.
   /// - Throws: when the model has more entities or relationships than a store can number.
-  init(for model: ManagedObjectModel, versionName: String?) throws(PersistenceError) {
+  init(
+    for model: ManagedObjectModel, versionName: String?, hasIndexes: Bool = true
+  ) throws(PersistenceError) {
     entities = []
     lastEntityNumber = 0
     lastLinkNumber = 0
@@ -58,6 +65,12 @@ struct StoreSchema: Sendable {
       }
       entities.append(stored)
     }
+    if hasIndexes { _ = try takeIndexes(of: model) }
+  }
+
+  mutating func takeIndexNumber() throws(PersistenceError) -> UInt16 {
+    try StoreSchema.count(&lastIndexNumber, "indexes")
+    return lastIndexNumber
   }
 
   mutating func takeEntityNumber() throws(PersistenceError) -> UInt16 {
@@ -95,6 +108,7 @@ extension StoreSchema {
       ?? transaction.createIndexTree(StoreSchema.tree)
     try tree.removeAll()
     try writeLayouts(to: tree)
+    if let indexBytes { try tree.put(indexBytes, for: StoreSchema.indexesKey) }
     if history != nil { try writeHistory(to: tree) }
     try tree.put(ModelArchive.encode(model), for: Array("model".utf8))
     try tree.put(StoreSchema.hashBytes(of: model), for: Array("hashes".utf8))
@@ -194,6 +208,7 @@ extension StoreSchema {
     history = try StoreSchema.history(in: tree)
     hasExternalData = try reader.recordTree(ExternalValue.tree) != nil
     try readLayouts(in: tree)
+    try readIndexes(in: tree)
     guard format == currentFormat else {
       throw StoreSchema.damaged(
         "has format \(format), and what is in the store makes it format \(currentFormat)")

@@ -20,6 +20,8 @@ final class StoreView {
   @exclusivity(unchecked) private var linkTrees: [UInt16: LinkReader?] = [:]
   @exclusivity(unchecked) private var externalTree: RecordTree??
 
+  @exclusivity(unchecked) private var knownIndexes: StoreIndexes?
+
   init(_ entities: StoreEntities, _ snapshot: Snapshot, _ parentRows: ParentRows? = nil) {
     self.entities = entities
     self.parentRows = parentRows
@@ -42,6 +44,15 @@ final class StoreView {
     }
     linkTrees[link.number] = .some(reader)
     return reader
+  }
+
+  /// The indexes that the store has in this state. One that had none when it was opened is read as
+  /// if it still had none.
+  func indexes() throws -> StoreIndexes {
+    if let knownIndexes { return knownIndexes }
+    let indexes = entities.indexes.isEmpty ? entities.indexes : try entities.indexes(in: snapshot)
+    knownIndexes = indexes
+    return indexes
   }
 
   func count(of storage: EntityStorage) throws -> Int { try rows(of: storage)?.count ?? 0 }

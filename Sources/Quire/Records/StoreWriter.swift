@@ -10,6 +10,8 @@ final class StoreWriter {
   @exclusivity(unchecked) private var rowTrees: [MutableRecordTree?] = []
   @exclusivity(unchecked) private var linkTrees: [UInt16: MutableIndexTree] = [:]
   @exclusivity(unchecked) private var keys: KeyCounters
+  /// What keeps indexes up, once it was asked for; there is none where the store has no index.
+  @exclusivity(unchecked) private var upkeep: IndexUpkeep??
 
   /// Whether links may wait. What depends on them is then worked out in the end.
   var defersLinks: Bool { deferred != nil }
@@ -43,13 +45,34 @@ final class StoreWriter {
   func putRow(_ row: RowWriter, at reference: Reference, in storage: EntityStorage) throws -> Bool {
     try removeExternal(at: reference, in: storage, keeping: row.externalValues)
     let rows = try rows(of: storage.stored)
+    if let upkeep = try indexUpkeep() {
+      return try row.withBytes { try upkeep.put($0, at: reference, storage, in: rows) }
+    }
     return try row.withBytes { try rows.put($0, for: reference.key) }
   }
 
   /// Removes the row of an object, if there is one.
   func removeRow(at reference: Reference, in storage: EntityStorage) throws {
     try removeExternal(at: reference, in: storage)
-    _ = try rows(of: storage.stored).remove(reference.key)
+    let rows = try rows(of: storage.stored)
+    if let upkeep = try indexUpkeep() {
+      return try upkeep.remove(at: reference, storage, in: rows)
+    }
+    _ = try rows.remove(reference.key)
+  }
+
+  /// Whether two objects have values that a constraint wants to be unique, among those that were
+  /// written.
+  func hasDuplicates() throws -> Bool {
+    guard case .some(let upkeep?) = upkeep else { return false }
+    return try upkeep.hasDuplicates(entities)
+  }
+
+  private func indexUpkeep() throws -> IndexUpkeep? {
+    if let upkeep { return upkeep }
+    let upkeep = try IndexUpkeep(transaction, entities)
+    self.upkeep = .some(upkeep)
+    return upkeep
   }
 
   private func rows(of stored: StoredEntity) throws -> MutableRecordTree {

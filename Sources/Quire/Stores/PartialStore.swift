@@ -14,6 +14,7 @@ import QuireStorage
 final class PartialStore {
   let pages: PageStore
   let entities: StoreEntities
+  let binding: ModelBinding
   private let path: String
   private let suffix: String
   private let files: any FileSystem
@@ -35,6 +36,7 @@ final class PartialStore {
     self.path = files.destination(of: path)
     self.suffix = suffix
     self.files = files
+    binding = ModelBinding(model)
     let part = self.path + suffix
     var options = options
     options.mustNotExist = true
@@ -48,10 +50,11 @@ final class PartialStore {
       throw PartialStore.failure(self.path, error)
     }
     do {
-      var schema = try StoreSchema(for: model, versionName: versionName)
+      // Made in the end, from all rows at once.
+      var schema = try StoreSchema(for: model, versionName: versionName, hasIndexes: false)
       schema.metadata = metadata
       schema.migrations = migrations
-      entities = try StoreEntities(ModelBinding(model), schema: schema, identity: pages.identity)
+      entities = try StoreEntities(binding, schema: schema, identity: pages.identity)
     } catch {
       try? pages.close()
       try? PageStore.remove(part, in: files)

@@ -99,6 +99,7 @@ package final class StoreBuilder {
     // What an import brings along was right where it comes from; `now()` could not be told again.
     try DerivedValues.writeAll(writer, onlyMissing: true)
     try writer.writeKeys()
+    try StoreSchema.exchangeIndexes(for: part.binding, in: writer.transaction)
     try writer.transaction.commit()
     isFinished = true
     try part.publish()

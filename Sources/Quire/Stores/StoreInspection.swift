@@ -61,6 +61,7 @@ public struct StoreInspection: Sendable {
       try inspectRows(storage, view, &external)
       for link in storage.stored.links { try inspectLinks(link, of: storage, view) }
     }
+    for index in schema.indexes { try inspectIndex(index, view) }
     findings += try external.findings()
     try inspectHistory(view)
   }
@@ -75,6 +76,7 @@ public struct StoreInspection: Sendable {
       known.insert(entity.rowTree)
       for link in entity.links { known.insert(link.tree) }
     }
+    for index in schema.indexes { known.insert(index.tree) }
     for tree in try snapshot.treeNames() where !known.contains(tree.name) {
       findings.append("the tree \(tree.name) belongs to nothing")
     }

@@ -130,25 +130,34 @@ struct StoreOpening {
   }
 
   /// Brings the store's copy of the model up to date, for tools and for migrations to come: what no
-  /// version hash counts (default values, rules, indexes, user info) has changed without one.
+  /// version hash counts (default values, rules, indexes, user info) has changed without one. Where
+  /// the indexes are others, their trees are made and dropped with it; a store that is read-only
+  /// stays with those it has.
   private func refreshModel(in pages: PageStore, _ snapshot: Snapshot) throws {
     if options.isReadOnly { return }
     let name = model.hasNamedVersions ? model.currentVersion.name : nil
     let archive = ModelArchive.encode(model.current)
-    if try StoreSchema.hasModel(archive, versionName: name, in: snapshot) { return }
+    let hasOtherIndexes = try StoreSchema.hasOtherIndexes(than: model.current, in: snapshot)
+    if !hasOtherIndexes, try StoreSchema.hasModel(archive, versionName: name, in: snapshot) {
+      return
+    }
     let former = binding.hasDerivations ? try StoreSchema.model(in: snapshot) : nil
     try pages.write { transaction in
       // Somebody may have migrated it meanwhile; opening will find that out.
       guard try StoreSchema.matches(hashBytes, in: transaction) else { return }
       try StoreSchema.putModel(archive, versionName: name, in: transaction)
-      guard let former, let schema = try StoreSchema(from: transaction) else { return }
-      let entities = try StoreEntities(
-        binding, schema: schema, identity: pages.identity, configuration: subset)
-      // No version hash counts the expressions either.
-      try DerivedValues.writeAll(StoreWriter(transaction, entities)) { entity, derivation in
-        former.entity(named: entity.entity.name)?
-          .attribute(named: derivation.attribute.name)?.derivationExpression
-          != derivation.attribute.derivationExpression
+      if let former, let schema = try StoreSchema(from: transaction) {
+        let entities = try StoreEntities(
+          binding, schema: schema, identity: pages.identity, configuration: subset)
+        // No version hash counts the expressions either.
+        try DerivedValues.writeAll(StoreWriter(transaction, entities)) { entity, derivation in
+          former.entity(named: entity.entity.name)?
+            .attribute(named: derivation.attribute.name)?.derivationExpression
+            != derivation.attribute.derivationExpression
+        }
+      }
+      if hasOtherIndexes {
+        try StoreSchema.exchangeIndexes(for: ModelBinding(model.current), in: transaction)
       }
     }
   }

@@ -35,6 +35,7 @@ extension ManagedObjectContext {
       merge = nil
       checkpoint?.restore(self)
       if error is SaveOperation.Outdated { throw mergeError([]) }
+      if error is SaveOperation.Duplicates { throw constraintError([]) }
       throw error
     }
   }
@@ -54,11 +55,22 @@ extension ManagedObjectContext {
         try resolve(latest)
         try throwUnreported()
       }
+      let duplicates = try remainingConstraintConflicts()
+      if !duplicates.isEmpty {
+        try resolve(duplicates)
+        try throwUnreported()
+      }
       guard hasChanges else { return nil }
       let merged = try prepareSave(without: told)
       merged.forEachObject { told.insert($0) }
       guard hasChanges else { return nil }
-      if try remainingConflicts().isEmpty { return merged }
+      if try remainingConflicts().isEmpty {
+        let left = try remainingConstraintConflicts()
+        if left.isEmpty { return merged }
+        if left.map(\.report) == duplicates.map(\.report) {
+          throw constraintError(left.map(\.report))
+        }
+      }
     }
     throw mergeError(latest.map(\.report))
   }
@@ -66,6 +78,22 @@ extension ManagedObjectContext {
   private func remainingConflicts() throws -> [MergeConflict] {
     // Of the stores themselves, whatever a query generation shows.
     try conflicts(against: StoreViews(requiredSessions()) { try $0.newestState() })
+  }
+
+  private func remainingConstraintConflicts() throws -> [ConstraintConflict] {
+    try constraintConflicts(against: StoreViews(requiredSessions()) { try $0.newestState() })
+  }
+
+  private func resolve(_ conflicts: [ConstraintConflict]) throws {
+    // What is read from now on is what the values are compared with.
+    for session in try requiredSessions() {
+      session.view = nil
+      _ = try session.newestView()
+    }
+    try mergePolicy.resolve(constraintConflicts: conflicts)
+    processPendingChanges()
+    let left = try remainingConstraintConflicts().map(\.report)
+    if left == conflicts.map(\.report) { throw constraintError(left) }
   }
 
   private func resolve(_ conflicts: [MergeConflict]) throws {

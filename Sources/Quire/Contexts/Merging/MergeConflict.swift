@@ -75,7 +75,7 @@ extension MergeConflict {
 
 extension ManagedObject {
   /// Values as key-value coding shows them. Of one that its transformer cannot read, the bytes.
-  fileprivate func plainValues(_ values: [String: MergeConflict.Value]) -> [String: Any] {
+  func plainValues(_ values: [String: MergeConflict.Value]) -> [String: Any] {
     var plain: [String: Any] = [:]
     for (name, value) in values {
       switch value {
@@ -90,7 +90,7 @@ extension ManagedObject {
 }
 
 extension Row {
-  fileprivate func conflictValues(
+  func conflictValues(
     _ object: ManagedObject
   ) throws -> [String: MergeConflict.Value] {
     guard let storage = object.storage else { return [:] }

@@ -29,10 +29,24 @@
 /// Core Data's policies are one object each; here every use of a constant makes one, which may be
 /// given to any context.
 ///
+/// ## Uniqueness constraints
+///
+/// A save in which two objects would have the values of one constraint meets a
+/// ``ConstraintConflict``. ``mergeByPropertyObjectTrump`` writes a new object over the one that the
+/// store has: the latter keeps its ID, takes what the new one was given, and the new one goes.
+/// With ``mergeByPropertyStoreTrump`` the new one goes, and what it was given with it. With
+/// ``overwrite`` the store's object is deleted, by its delete rules, and the new one stays.
+/// ``rollback`` drops the new one. A changed object that has come to have another's values keeps
+/// them with ``mergeByPropertyObjectTrump`` and ``overwrite``, and the other is deleted; it gets
+/// those properties back as they were with ``mergeByPropertyStoreTrump``, all of them with
+/// ``rollback``. Of objects that are all unsaved one stays: a changed one before new ones; of new
+/// ones the last with ``mergeByPropertyObjectTrump`` and ``overwrite``, otherwise the first.
+///
 /// ## Policies of one's own
 ///
-/// Override ``resolve(optimisticLockingConflicts:)``. It is called while nobody else can write:
-/// saving another context of the store in it is an error, waiting in it makes others wait.
+/// Override ``resolve(optimisticLockingConflicts:)`` or ``resolve(constraintConflicts:)``. Both are
+/// called while nobody else can write: saving another context of the store in one is an error,
+/// waiting in it makes others wait.
 open class MergePolicy {
   public let mergeType: MergePolicyType
 
@@ -55,6 +69,20 @@ open class MergePolicy {
     if mergeType == .errorMergePolicyType { throw context.mergeError(list.map(\.report)) }
     let merge = try context.merge ?? Merge(context)
     try merge.resolve(list, by: mergeType)
+  }
+
+  /// Resolves conflicts about uniqueness, of one context, by ``mergeType``.
+  ///
+  /// An override may give objects other values, delete some, call `super` with some of the
+  /// conflicts, or throw. If it changes nothing that is in conflict the save fails.
+  ///
+  /// - Throws: ``PersistenceError/Code/managedObjectConstraintMerge`` with the conflicts, if the
+  ///   type is ``MergePolicyType/errorMergePolicyType``; what the store throws when it is read. The
+  ///   save throws it on.
+  open func resolve(constraintConflicts list: [ConstraintConflict]) throws {
+    guard let context = list.first?.conflictingObjects.first?.managedObjectContext else { return }
+    if mergeType == .errorMergePolicyType { throw context.constraintError(list.map(\.report)) }
+    try ConstraintResolution(context).resolve(list, by: mergeType)
   }
 }
 

@@ -32,6 +32,8 @@ struct MigrationDraft {
   private(set) var relinked: [RelinkedRelationship] = []
   /// Link trees of the old store that nothing in the new one uses.
   private(set) var droppedLinks: [StoredEntity.Link] = []
+  /// The indexes that cannot stay as they are, and those that are new.
+  private(set) var indexChanges = StoreSchema.IndexChanges()
   /// What stands in the way; the rest of the draft is then worth a look, and not to be carried out.
   private(set) var obstacles: [MigrationPlan.Obstacle] = []
 
@@ -74,6 +76,9 @@ struct MigrationDraft {
     try assignLinks()
     try assignFields()
     newSchema.entities = entities.map(\.stored)
+    var schema = newSchema
+    indexChanges = try schema.takeIndexes(of: model) { keptIndex(for: $0, except: $1) }
+    newSchema = schema
   }
 
   private func obstacles(

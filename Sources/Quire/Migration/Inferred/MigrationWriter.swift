@@ -28,6 +28,7 @@ final class MigrationWriter {
     total =
       draft.entities.reduce(0) { $0 + ($1.isRewritten ? $1.objectCount : 0) }
       + draft.relinked.reduce(0) { $0 + $1.counts.total }
+      + draft.indexChanges.added.reduce(0) { $0 + draft.rowCount(of: $1) }
     var schema = draft.newSchema
     schema.versionName = versionName
     self.schema = schema
@@ -44,6 +45,7 @@ final class MigrationWriter {
       try rewriteRows(of: entity, destinations)
     }
     for destination in destinations { try destination.end() }
+    try writeIndexes()
     try writeKeyCounters()
     var schema = schema
     schema.hasExternalData = hasExternalData
@@ -114,6 +116,24 @@ final class MigrationWriter {
       let phase = "linking \(relinked.near.entityName).\(relinked.near.relationship.name)"
       try advance(by: 0, phase)
       return try writer.write(relinked) { try self.advance(by: $0, phase) }
+    }
+  }
+
+  // MARK: Indexes
+
+  /// Makes the trees of indexes that cannot stay, from the rows as they are now.
+  private func writeIndexes() throws {
+    if draft.indexChanges.isEmpty { return }
+    let entities = try StoreEntities(
+      ModelBinding(draft.model), schema: schema, identity: StoreIdentity(high: 0, low: 0))
+    for index in draft.indexChanges.dropped { try dropTree(index.tree) }
+    for index in draft.indexChanges.added {
+      let phase = "indexing \(index.title)"
+      try advance(by: 0, phase)
+      let building = IndexBuilding(
+        transaction: transaction, entities: entities,
+        advance: { try self.advance(by: $0, phase) })
+      try building.build(index)
     }
   }
 

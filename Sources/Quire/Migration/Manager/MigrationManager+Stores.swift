@@ -302,6 +302,10 @@ extension MigrationManager {
     var validation = DestinationValidation(
       try destinationContext.firstSession().latestView(), destination.binding)
     try validation.run()
+    // From all rows at once; what is in the destination until then is found without indexes.
+    try part.pages.write {
+      try StoreSchema.exchangeIndexes(for: part.binding, in: $0)
+    }
     report(0.95, "validated")
   }
 

@@ -1,0 +1,75 @@
+import QuireModel
+
+/// Objects that would have the same values of a uniqueness constraint.
+///
+/// Belongs to the isolation of the objects' context, as they do. What may travel is the ``report``,
+/// which errors carry. An object without a value for one of the constraint's properties is in no
+/// conflict: what is absent is not compared.
+public struct ConstraintConflict: CustomStringConvertible {
+  public let report: Report
+  /// The object that the store has with these values; `nil` when all objects are unsaved.
+  public let databaseObject: ManagedObject?
+  /// New and changed objects that have come to have the values, in the order of their places.
+  public let conflictingObjects: [ManagedObject]
+
+  /// The paths of the constraint, as the entity declares them.
+  public var constraint: [String] { report.constraint }
+  /// The values, by the paths: plain values of attributes, IDs of to-one destinations.
+  public var constraintValues: [String: Any] { report.values.mapValues(\.plainValue) }
+
+  /// What the store has of ``databaseObject``: plain values of attributes, IDs of to-one
+  /// destinations, by the names of the properties. Those without a value are left out.
+  public var databaseSnapshot: [String: Any]? {
+    guard let databaseObject else { return nil }
+    return report.databaseValues.map(databaseObject.plainValues)
+  }
+
+  /// What was fetched of each of the ``conflictingObjects``, in the same form; nothing of new ones.
+  public var conflictingSnapshots: [[String: Any]] {
+    zip(conflictingObjects, report.conflictingValues).map { $0.plainValues($1) }
+  }
+
+  public var description: String { report.description }
+}
+
+@available(*, unavailable)
+extension ConstraintConflict: Sendable {}
+
+extension ConstraintConflict {
+  /// What one can know of a conflict anywhere.
+  public struct Report: Hashable, Sendable, CustomStringConvertible {
+    public var entityName: String
+    public var constraint: [String]
+    public var values: [String: MergeConflict.Value]
+    public var databaseObjectID: ManagedObjectID?
+    public var conflictingObjectIDs: [ManagedObjectID]
+    public var databaseValues: [String: MergeConflict.Value]?
+    public var conflictingValues: [[String: MergeConflict.Value]]
+
+    public var description: String {
+      let names = constraint.joined(separator: ", ")
+      let objects = conflictingObjectIDs.map(\.description).joined(separator: ", ")
+      let other = databaseObjectID.map { ", which \($0) has in the store" } ?? ""
+      let texts = constraint.map { path in
+        switch values[path] {
+        case .attribute(let value)?: "\(value.plainValue)"
+        case .object(let id)?: "\(id)"
+        case nil: "?"
+        }
+      }
+      return
+        "\(names) of \(entityName) is to be unique, and is \(texts.joined(separator: ", ")) in "
+        + objects + other
+    }
+  }
+}
+
+extension MergeConflict.Value {
+  /// The value as it is, without a transformer: no constraint is about a transformed one.
+  fileprivate var plainValue: Any {
+    switch self {
+    case .attribute(let value): value.plainValue
+    case .object(let id): id
+    }
+  }
+}

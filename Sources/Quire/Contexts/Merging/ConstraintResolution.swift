@@ -1,0 +1,120 @@
+import QuireModel
+
+/// What a merge policy does with objects that would have the same values of a constraint;
+/// ``MergePolicy`` says what that is.
+struct ConstraintResolution {
+  private let context: ManagedObjectContext
+
+  init(_ context: ManagedObjectContext) { self.context = context }
+
+  func resolve(_ conflicts: [ConstraintConflict], by type: MergePolicyType) throws {
+    let observers = context.observers
+    // What a merge changes is nobody's change.
+    context.observers = []
+    defer { context.observers = observers }
+    for conflict in conflicts {
+      // An earlier conflict may have settled this one, in part or as a whole.
+      let objects = conflict.conflictingObjects.filter { $0.context === context && !$0.isDeleted }
+      let database = conflict.databaseObject.flatMap { $0.isDeleted ? nil : $0 }
+      guard !objects.isEmpty, database != nil || objects.count > 1 else { continue }
+      switch type {
+      case .errorMergePolicyType: continue
+      case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType:
+        let winner = database ?? objects.first { !$0.isInserted } ?? objects[0]
+        for object in objects where object !== winner {
+          try giveUp(object, conflict, wholly: type == .rollbackMergePolicyType)
+        }
+      case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
+        let winner = objects.last { !$0.isInserted } ?? objects[objects.count - 1]
+        for object in objects where object !== winner {
+          try giveUp(object, conflict, wholly: false)
+        }
+        guard let database else { continue }
+        let isMerged =
+          type == .mergeByPropertyObjectTrumpMergePolicyType && winner.isInserted
+          && winner.binding === database.binding
+        if isMerged { try put(winner, over: database) } else { context.delete(database) }
+      }
+    }
+    context.processPendingChanges()
+  }
+
+  /// Takes away from an object what is another's: a new one goes, a changed one has its properties
+  /// as before.
+  private func giveUp(
+    _ object: ManagedObject, _ conflict: ConstraintConflict, wholly: Bool
+  ) throws {
+    if object.isInserted { return try remove(object) }
+    if wholly { return context.refresh(object, mergeChanges: false) }
+    for path in conflict.constraint {
+      let name = FetchExpression.names(in: path)[0]
+      guard let slot = object.binding.slot(named: name) else { continue }
+      if object.binding.traits[slot].attributeType != nil {
+        try object.setAttribute(slot, object.storedValue(slot))
+      } else {
+        let former = object.storedReference(slot)
+        try object.setOne(slot, former.flatMap { try object.session?.object(at: $0) })
+      }
+    }
+  }
+
+  /// Removes a new object, and with it nothing else: delete rules are for objects that were there.
+  private func remove(_ object: ManagedObject) throws {
+    for slot in object.binding.relationshipSlots {
+      if object.isToMany(slot) {
+        try object.setMembers(slot, [])
+      } else {
+        try object.setOne(slot, nil)
+      }
+    }
+    context.delete(object)
+    context.processPendingChanges()
+  }
+
+  // MARK: One over another
+
+  /// Gives what a new object was given to the one that the store has, which takes its place.
+  private func put(_ new: ManagedObject, over stored: ManagedObject) throws {
+    for (slot, property) in new.binding.properties.enumerated() {
+      if new.binding.traits[slot].isTransient { continue }
+      switch property {
+      case .attribute:
+        let value = try new.attribute(slot)
+        let isGiven = value.map { !($0 == new.binding.defaultValues[slot]) } ?? false
+        if isGiven { try stored.setAttribute(slot, value) }
+      case .relationship(let relationship) where relationship.isToMany:
+        let members = try new.members(slot)
+        if members.isEmpty { continue }
+        try new.setMembers(slot, [])
+        let former = try stored.members(slot)
+        try stored.setMembers(slot, former + members.filter { !former.contains($0) })
+      case .relationship:
+        guard let destination = try new.one(slot) else { continue }
+        try new.setOne(slot, nil)
+        try stored.setOne(slot, destination)
+      }
+    }
+    try lead(to: stored, insteadOf: new)
+    try remove(new)
+  }
+
+  /// Relationships without an inverse that lead to a new object, of which it does not know.
+  private func lead(to stored: ManagedObject, insteadOf new: ManagedObject) throws {
+    for object in context.changes.inserted.objects + context.changes.updated.objects {
+      for slot in object.binding.storedRelationshipSlots
+      where object.binding.relationship(slot).inverse == nil && object !== new {
+        guard !object.slots.isEmpty else { continue }
+        switch object.slots[slot] {
+        case .one(let destination) where destination === new: try object.setOne(slot, stored)
+        case .many:
+          let members = try object.members(slot)
+          guard members.contains(new) else { continue }
+          var seen: Set<ManagedObject> = []
+          try object.setMembers(
+            slot, members.map { $0 === new ? stored : $0 }.filter { seen.insert($0).inserted })
+        default: continue
+        }
+      }
+    }
+  }
+}

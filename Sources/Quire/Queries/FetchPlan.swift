@@ -1,0 +1,229 @@
+import QuireModel
+import QuireStorage
+
+/// How a fetch finds the rows of which its predicate may be true.
+///
+/// Whatever the plan, the predicate is evaluated on every row that it leads to, and the result is
+/// the same, order included. What there is to choose from:
+///
+/// - Candidates: the keys of an index in the ranges that the predicate allows, or the links that
+///   lead back from an object which it names, as long as they are not more than a quarter of the
+///   rows. They are visited in the order of the rows.
+/// - An index in the order of the request, when the request has a limit: the walk ends with the
+///   first rows. If it meets too many rows of which the predicate is not true, it is given up.
+/// - All rows, one after the other: a row that is read in passing costs much less than one that is
+///   looked up.
+package struct FetchPlan: CustomStringConvertible {
+  enum Access {
+    case scan
+    /// Rows in order, each once.
+    case candidates([Reference], Source)
+    case walk(IndexWalk)
+  }
+
+  /// Where candidates come from.
+  enum Source {
+    case index(StoredIndex)
+    /// The other side of the relationship of this name.
+    case links(String)
+
+    var isIndex: Bool { if case .index = self { true } else { false } }
+  }
+
+  let access: Access
+  let entityName: String
+
+  package var description: String {
+    switch access {
+    case .scan: "all rows of \(entityName)"
+    case .candidates(let rows, .index(let index)):
+      "index \(index.title), \(rows.count) candidates"
+    case .candidates(let rows, .links(let name)): "links of \(name), \(rows.count) candidates"
+    case .walk(let walk): "index \(walk.index.title) in \(walk.isReversed ? "reverse " : "")order"
+    }
+  }
+}
+
+/// A walk through an index in the order of a request.
+struct IndexWalk {
+  let index: StoredIndex
+  let range: KeyRange
+  let isReversed: Bool
+  /// The elements that decide the order: keys that are equal in them come in any order.
+  let groupElementCount: Int
+  /// How many matches are enough, when all of their group were met.
+  let capacity: Int
+  /// How many rows may be looked up before the walk is given up.
+  let rowLimit: Int
+}
+
+/// What a plan is made for.
+struct FetchPlanning {
+  let targets: [EntityStorage]
+  let entityName: String
+  let predicate: FetchPredicate?
+  let sortDescriptors: [FetchSortDescriptor]
+  /// How many matches are wanted; `Int.max` for all.
+  let capacity: Int
+  let view: StoreView
+
+  /// Few rows are looked up as fast as they are read one after the other.
+  private static let smallCount = 64
+
+  func plan() throws -> FetchPlan { FetchPlan(access: try access(), entityName: entityName) }
+
+  private func access() throws -> FetchPlan.Access {
+    let conjuncts = predicate.map(FetchCondition.conjuncts) ?? []
+    let conditions = conjuncts.flatMap(FetchCondition.conditions)
+    let walks = capacity < .max && !sortDescriptors.isEmpty
+    if conditions.isEmpty, !walks { return .scan }
+    let indexes = try usableIndexes(conjuncts)
+    if indexes.isEmpty, !conditions.contains(where: \.namesObjects) { return .scan }
+    var rowCount = 0
+    for storage in targets { rowCount += try view.count(of: storage) }
+    let limit = max(FetchPlanning.smallCount, rowCount / 4)
+    let searches = indexes.map { IndexSearch($0, conditions, reference(of:)) }
+    let useful = searches.filter(\.isUseful).sorted { $0.rank > $1.rank }
+    if useful.first.map({ $0.equalCount < $0.index.elements.count }) ?? true,
+      let links = try linkCandidates(conditions, limit)
+    {
+      return links
+    }
+    for search in useful.prefix(3) {
+      if let found = try candidates(search, limit) {
+        return .candidates(found, .index(search.index))
+      }
+    }
+    if walks, capacity <= limit, let walk = searches.lazy.compactMap({ walk($0, limit) }).first {
+      return .walk(walk)
+    }
+    return .scan
+  }
+
+  private func isTarget(_ reference: Reference) -> Bool {
+    targets.contains { $0.stored.number == reference.entity }
+  }
+
+  /// The indexes that have all rows of which the predicate can be true.
+  private func usableIndexes(_ conjuncts: [FetchPredicate]) throws -> [StoredIndex] {
+    guard let first = targets.first else { return [] }
+    return try view.indexes().indexes(of: first.stored.number).filter { index in
+      guard targets.allSatisfy({ index.stored.entities.contains($0.stored.number) }) else {
+        return false
+      }
+      guard let partial = index.predicate else { return true }
+      return FetchCondition.conjuncts(of: partial).allSatisfy(conjuncts.contains)
+    }.map(\.stored)
+  }
+
+  // MARK: Candidates
+
+  /// - Returns: `nil` when there are more than the limit.
+  private func candidates(_ search: IndexSearch, _ limit: Int) throws -> [Reference]? {
+    guard let tree = try view.indexTree(search.index) else { return [] }
+    var found: [Reference] = []
+    var keyCount = 0
+    for range in search.ranges {
+      var entries = tree.entries(from: range.lower, to: range.upper)
+      while try entries.next() {
+        keyCount += 1
+        if keyCount > limit { return nil }
+        let reference = IndexKey.reference(of: try entries.key)
+        if let reference, isTarget(reference) { found.append(reference) }
+      }
+    }
+    found.sort()
+    return found
+  }
+
+  /// Rows that lead to an object which the predicate names: the object's inverse relationship has
+  /// them all.
+  private func linkCandidates(
+    _ conditions: [FetchCondition], _ limit: Int
+  ) throws -> FetchPlan.Access? {
+    for condition in conditions {
+      guard condition.path.count == 1, case .equal(let values) = condition.demand,
+        !values.isEmpty, values.count <= FetchPlanning.smallCount
+      else { continue }
+      var owners: Set<Reference> = []
+      var isUsable = true
+      for value in values {
+        guard case .object(let identity)? = value else {
+          isUsable = false
+          break
+        }
+        if let owner = reference(of: identity) { owners.insert(owner) }
+      }
+      guard isUsable, let found = try members(of: owners, condition.path[0], limit) else {
+        continue
+      }
+      return .candidates(found, .links(condition.path[0]))
+    }
+    return nil
+  }
+
+  private func members(
+    of owners: Set<Reference>, _ name: String, _ limit: Int
+  ) throws -> [Reference]? {
+    guard let slot = targets.first?.binding.slot(named: name),
+      case .relationship(let relationship)? = targets.first?.binding.properties[slot],
+      !relationship.isToMany, !relationship.isTransient, let inverse = relationship.inverse
+    else { return nil }
+    var found: Set<Reference> = []
+    for owner in owners {
+      guard let storage = view.entities.storage(of: owner) else { continue }
+      // An object of another entity is nobody's destination.
+      guard let back = storage.binding.slot(named: inverse) else { continue }
+      guard let link = storage.link(back), let links = try view.links(link) else {
+        if storage.link(back) != nil { continue }
+        return nil
+      }
+      var count = 0
+      var cursor = links.tree.entries(withPrefix: LinkKey.prefix(of: owner.key))
+      while try cursor.next() {
+        count += 1
+        if count > limit { return nil }
+        guard let key = LinkKey(try cursor.key, isOrdered: links.isOrdered) else { return nil }
+        if isTarget(key.member) { found.insert(key.member) }
+      }
+    }
+    return found.sorted()
+  }
+
+  /// - Returns: `nil` for what no row can lead to.
+  private func reference(of identity: OpaqueIdentity) -> Reference? {
+    guard let id = identity.base as? ManagedObjectID, let store = id.store,
+      targets.first?.identity == store,
+      let stored = view.entities.schema.entity(named: id.entity.name)
+    else { return nil }
+    return Reference(entity: stored.number, key: id.key)
+  }
+
+  // MARK: Walks
+
+  private func walk(_ search: IndexSearch, _ limit: Int) -> IndexWalk? {
+    let elements = search.index.elements
+    guard search.isSingle, search.equalCount < elements.count else { return nil }
+    var isReversed: Bool?
+    var count = 0
+    for (descriptor, element) in zip(sortDescriptors, elements[search.equalCount...]) {
+      guard descriptor.keyPath == element.path, element.kind != .reference,
+        element.kind != .string || descriptor.options.subtracting(.normalized).isEmpty,
+        isReversed.map({ $0 == (descriptor.ascending != element.isAscending) }) ?? true
+      else { break }
+      isReversed = descriptor.ascending != element.isAscending
+      count += 1
+    }
+    guard let isReversed else { return nil }
+    return IndexWalk(
+      index: search.index,
+      range: KeyRange(lower: search.prefix, upper: IndexKey.successor(of: search.prefix)),
+      isReversed: isReversed, groupElementCount: search.equalCount + count, capacity: capacity,
+      rowLimit: limit)
+  }
+}
+
+extension StoreView {
+  /// - Returns: `nil` when the index has no key.
+  func indexTree(_ index: StoredIndex) throws -> IndexTree? { try snapshot.indexTree(index.tree) }
+}

@@ -1,0 +1,229 @@
+import QuireModel
+import QuireStorage
+
+/// Keys of an index tree from one bound up to another, which is not among them.
+struct KeyRange: Hashable {
+  var lower: [UInt8]
+  /// `nil` for the end of the tree.
+  var upper: [UInt8]?
+
+  var isEmpty: Bool { upper.map { !lower.lexicographicallyPrecedes($0) } ?? false }
+}
+
+/// Where in an index the rows are of which a predicate may be true.
+///
+/// Elements of the index are gone through from the first: as long as the predicate says what one
+/// must be equal to, the next can narrow the search further; a range is the last that can.
+struct IndexSearch {
+  let index: StoredIndex
+  /// In order, and without a key that two of them have.
+  private(set) var ranges: [KeyRange] = []
+  /// How many elements are narrowed to values.
+  private(set) var equalCount = 0
+  /// Whether the values are one each.
+  private(set) var isSingle = true
+  /// Whether the element after them is bounded from below and from above.
+  private var isBoundedBelow = false
+  private var isBoundedAbove = false
+  /// The bytes before the ranges.
+  private(set) var prefix: [UInt8] = []
+
+  /// More places than this are not looked at one by one.
+  private static let placeLimit = 4_096
+
+  /// - Parameter reference: the place of an object that a predicate names; `nil` of one that no row
+  ///   can lead to.
+  init(
+    _ index: StoredIndex, _ conditions: [FetchCondition],
+    _ reference: (OpaqueIdentity) -> Reference?
+  ) {
+    self.index = index
+    var prefixes: [[UInt8]] = [[]]
+    for element in index.elements {
+      let demands = conditions.filter { $0.path == element.path }.map(\.demand)
+      guard !demands.isEmpty, IndexSearch.haveRoom(prefixes) else { break }
+      var equal: (elements: [[UInt8]], isWhole: Bool)?
+      for case .equal(let values) in demands {
+        // The room for an element is the same after all of them only if they are of one length.
+        guard Set(prefixes.map(\.count)).count == 1,
+          let found = IndexSearch.elements(values, element, after: prefixes[0], reference)
+        else { continue }
+        if let best = equal, best.elements.count <= found.elements.count { continue }
+        equal = found
+      }
+      if let equal, prefixes.count * equal.elements.count <= IndexSearch.placeLimit {
+        prefixes = prefixes.flatMap { prefix in equal.elements.map { prefix + $0 } }
+        equalCount += 1
+        if equal.elements.count != 1 || !equal.isWhole { isSingle = false }
+        if !equal.isWhole { break }
+        continue
+      }
+      guard prefixes.count == 1, narrow(prefixes[0], element, demands) else { break }
+      return
+    }
+    if isSingle, let only = prefixes.first { prefix = only }
+    ranges = IndexSearch.merged(
+      prefixes.map { KeyRange(lower: $0, upper: IndexKey.successor(of: $0)) })
+  }
+
+  private static func haveRoom(_ prefixes: [[UInt8]]) -> Bool {
+    prefixes.allSatisfy { prefix in
+      var writer = IndexKeyWriter()
+      writer.append(contentsOf: prefix)
+      return writer.hasRoom()
+    }
+  }
+
+  /// Whether the index narrows the search at all.
+  var isUseful: Bool { equalCount > 0 || isBoundedBelow || isBoundedAbove }
+
+  /// What is narrowed more is to be tried first.
+  var rank: Int {
+    4 * equalCount + (isSingle ? 1 : 0) + (isBoundedBelow ? 1 : 0) + (isBoundedAbove ? 1 : 0)
+      + (index.kind == .unique && equalCount == index.elements.count ? 100 : 0)
+  }
+
+  // MARK: Values
+
+  /// The elements of keys for values of which one must be there; `nil` when a value has none.
+  private static func elements(
+    _ values: [PredicateValue?], _ element: StoredIndex.Element, after prefix: [UInt8],
+    _ reference: (OpaqueIdentity) -> Reference?
+  ) -> (elements: [[UInt8]], isWhole: Bool)? {
+    guard values.count <= placeLimit else { return nil }
+    var found: Set<[UInt8]> = []
+    var isWhole = true
+    for value in values {
+      var writer = IndexKeyWriter()
+      writer.append(contentsOf: prefix)
+      switch value {
+      case nil:
+        // A relationship that leads to nobody any more is absent as well.
+        guard element.kind != .reference else { return nil }
+        writer.appendAbsent()
+      case .object(let identity)? where element.kind == .reference:
+        guard let reference = reference(identity) else { continue }
+        writer.append(to: reference)
+      case .value(let value)? where element.kind != .reference:
+        if value.isNaN {
+          guard [.double, .float, .decimal, .date].contains(element.kind) else { continue }
+          writer.append(Double.nan)
+        } else {
+          guard let bounds = KeyBounds(value, element.kind, after: prefix) else { return nil }
+          // Between two bounds: a range, and no value.
+          guard bounds.low == bounds.high else { return nil }
+          writer.append(contentsOf: bounds.low)
+          isWhole = isWhole && bounds.isExact
+        }
+      default: return nil
+      }
+      if !element.isAscending { writer.complement(from: prefix.count) }
+      found.insert(Array(writer.bytes[prefix.count...]))
+    }
+    return (Array(found), isWhole)
+  }
+
+  // MARK: Ranges
+
+  private mutating func narrow(
+    _ prefix: [UInt8], _ element: StoredIndex.Element, _ demands: [FetchCondition.Demand]
+  ) -> Bool {
+    var interval = KeyInterval()
+    for demand in demands { interval.narrow(by: demand, element.kind, after: prefix) }
+    guard interval.isBoundedBelow || interval.isBoundedAbove else { return false }
+    isBoundedBelow = interval.isBoundedBelow
+    isBoundedAbove = interval.isBoundedAbove
+    let range = interval.range(isAscending: element.isAscending)
+    self.prefix = prefix
+    let whole = KeyRange(
+      lower: prefix + range.lower, upper: range.upper.map { prefix + $0 })
+    ranges = whole.isEmpty ? [] : [whole]
+    return true
+  }
+
+  private static func merged(_ ranges: [KeyRange]) -> [KeyRange] {
+    var merged: [KeyRange] = []
+    for range in ranges.sorted(by: { $0.lower.lexicographicallyPrecedes($1.lower) }) {
+      guard let last = merged.last, let upper = last.upper,
+        range.lower.lexicographicallyPrecedes(upper)
+      else {
+        if merged.last.map({ $0.upper == nil }) ?? false { break }
+        merged.append(range)
+        continue
+      }
+      if let other = range.upper, !upper.lexicographicallyPrecedes(other) { continue }
+      merged[merged.count - 1].upper = range.upper
+    }
+    return merged
+  }
+}
+
+/// What an element of an index lies between, ascending.
+private struct KeyInterval {
+  private struct Bound {
+    var bytes: [UInt8]
+    /// Whether what begins with the bytes is inside.
+    var isInside: Bool
+  }
+
+  // What is absent and what is not a number has no order.
+  private var lower = Bound(bytes: [IndexKeyWriter.Tag.value], isInside: true)
+  private var upper = Bound(bytes: [IndexKeyWriter.Tag.value], isInside: true)
+  private(set) var isBoundedBelow = false
+  private(set) var isBoundedAbove = false
+
+  mutating func narrow(
+    by demand: FetchCondition.Demand, _ kind: FieldKind, after prefix: [UInt8]
+  ) {
+    switch demand {
+    // More of these than one can be searched for.
+    case .equal(let values):
+      guard values.count == 1, case .value(let value)? = values[0],
+        let bounds = KeyBounds(value, kind, after: prefix)
+      else { return }
+      raise(to: Bound(bytes: bounds.low, isInside: true))
+      reduce(to: Bound(bytes: bounds.high, isInside: true))
+    case .greater(let value, let orEqual):
+      guard let bounds = KeyBounds(value, kind, after: prefix) else { return }
+      raise(to: Bound(bytes: bounds.low, isInside: orEqual || !bounds.isExact))
+    case .less(let value, let orEqual):
+      guard let bounds = KeyBounds(value, kind, after: prefix) else { return }
+      reduce(to: Bound(bytes: bounds.high, isInside: orEqual || !bounds.isExact))
+    case .prefix(let text):
+      guard kind == .string else { return }
+      var writer = IndexKeyWriter()
+      writer.append(contentsOf: prefix)
+      writer.append(prefix: text)
+      let bytes = Array(writer.bytes[prefix.count...])
+      raise(to: Bound(bytes: bytes, isInside: true))
+      reduce(to: Bound(bytes: bytes, isInside: true))
+    }
+  }
+
+  private mutating func raise(to bound: Bound) {
+    isBoundedBelow = true
+    if start(lower).lexicographicallyPrecedes(start(bound)) { lower = bound }
+  }
+
+  private mutating func reduce(to bound: Bound) {
+    isBoundedAbove = true
+    if end(bound).lexicographicallyPrecedes(end(upper)) { upper = bound }
+  }
+
+  // A tag is less than 255, so that there always is a successor.
+  private func start(_ bound: Bound) -> [UInt8] {
+    bound.isInside ? bound.bytes : IndexKey.successor(of: bound.bytes) ?? bound.bytes
+  }
+
+  private func end(_ bound: Bound) -> [UInt8] {
+    bound.isInside ? IndexKey.successor(of: bound.bytes) ?? bound.bytes : bound.bytes
+  }
+
+  func range(isAscending: Bool) -> KeyRange {
+    if isAscending { return KeyRange(lower: start(lower), upper: end(upper)) }
+    func complement(_ bound: Bound) -> Bound {
+      Bound(bytes: bound.bytes.map(~), isInside: bound.isInside)
+    }
+    return KeyRange(lower: start(complement(upper)), upper: end(complement(lower)))
+  }
+}

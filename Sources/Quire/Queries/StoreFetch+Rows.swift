@@ -1,0 +1,160 @@
+import QuireModel
+import QuireStorage
+
+// How the rows of the store are visited.
+extension StoreFetch {
+  func isMatch(_ subject: some PathSubject, _ paths: FetchTarget.Paths) throws -> Bool {
+    guard let evaluator = target.evaluator else { return true }
+    do {
+      return try evaluator.evaluate(PathsOfSubject(subject: subject, paths: paths.predicate))
+    } catch let error as FetchPredicateError {
+      throw PersistenceError(error)
+    }
+  }
+
+  func visitRows(
+    of storage: EntityStorage, _ visitor: inout some MatchVisitor
+  ) throws -> Bool {
+    guard let tree = try view.rows(of: storage), let paths = target.paths[storage.binding.index]
+    else { return true }
+    let number = storage.stored.number
+    let scratch = RowScratch()
+    defer { withExtendedLifetime(scratch) {} }
+    var cursor = tree.cursor()
+    var isInside = try cursor.first()
+    while isInside {
+      let reference = Reference(entity: number, key: try cursor.key)
+      if try visitRow(at: reference, &cursor, scratch, storage, paths, &visitor) == .enough {
+        return false
+      }
+      isInside = try cursor.next()
+    }
+    return true
+  }
+
+  /// What came of a look at a row.
+  private enum Outcome { case noMatch, match, enough }
+
+  /// - Parameter cursor: at the row.
+  @inline(__always)
+  private func visitRow(
+    at reference: Reference, _ cursor: inout RecordCursor, _ scratch: RowScratch,
+    _ storage: EntityStorage, _ paths: FetchTarget.Paths, _ visitor: inout some MatchVisitor
+  ) throws -> Outcome {
+    guard changed.isEmpty || changed[reference] == nil,
+      hidden.isEmpty || !hidden.contains(reference)
+    else { return .noMatch }
+    let bytes = try cursor.valueBytes
+    let row = RowSubject(
+      reference: reference,
+      source: .borrowed(try RowReader(bytes, layout: storage.layout, scratch)),
+      storage: storage, view: view)
+    guard followsChanges else {
+      return try visit(row, at: reference, cursor, storage, paths, &visitor)
+    }
+    return try visit(
+      PendingSubject(source: .row(row), session: session, view: view, changed: changed),
+      at: reference, cursor, storage, paths, &visitor)
+  }
+
+  @inline(__always)
+  private func visit(
+    _ subject: some PathSubject, at reference: Reference, _ cursor: RecordCursor,
+    _ storage: EntityStorage, _ paths: FetchTarget.Paths, _ visitor: inout some MatchVisitor
+  ) throws -> Outcome {
+    guard try isMatch(subject, paths) else { return .noMatch }
+    let goesOn = try visitor.visit(subject, at: reference, sortedBy: paths.sort, nil) {
+      try Row(try cursor.storedValue(), layout: storage.layout)
+    }
+    return goesOn ? .match : .enough
+  }
+}
+
+// MARK: - By an index
+
+extension StoreFetch {
+  /// An entity, and a cursor in its rows.
+  private struct RowLookup {
+    let storage: EntityStorage
+    let paths: FetchTarget.Paths
+    var cursor: RecordCursor
+  }
+
+  private func lookups() throws -> [UInt16: RowLookup] {
+    var lookups: [UInt16: RowLookup] = [:]
+    for storage in storages {
+      guard let tree = try view.rows(of: storage), let paths = target.paths[storage.binding.index]
+      else { continue }
+      lookups[storage.stored.number] = RowLookup(
+        storage: storage, paths: paths, cursor: tree.cursor())
+    }
+    return lookups
+  }
+
+  private func lookUp(
+    _ reference: Reference, mustExist: Bool, _ lookups: inout [UInt16: RowLookup],
+    _ scratch: RowScratch,
+    _ visitor: inout some MatchVisitor
+  ) throws -> Outcome {
+    guard var lookup = lookups[reference.entity] else { return .noMatch }
+    // The cursor is not to be copied when it moves.
+    lookups[reference.entity] = nil
+    defer { lookups[reference.entity] = lookup }
+    // A link may be left of an object that nobody told of another's deletion, which took no action.
+    guard try lookup.cursor.seek(to: reference.key), try lookup.cursor.key == reference.key else {
+      if !mustExist { return .noMatch }
+      throw PersistenceError(
+        .persistentStoreOpen,
+        "an index leads to \(lookup.storage.stored.name)/p\(reference.key), which "
+          + "does not exist: the store is damaged")
+    }
+    return try visitRow(
+      at: reference, &lookup.cursor, scratch, lookup.storage, lookup.paths, &visitor)
+  }
+
+  /// - Returns: whether to go on.
+  func visitCandidates(
+    _ references: [Reference], mustExist: Bool, _ visitor: inout some MatchVisitor
+  ) throws -> Bool {
+    if references.isEmpty { return true }
+    let scratch = RowScratch()
+    defer { withExtendedLifetime(scratch) {} }
+    var lookups = try lookups()
+    for reference in references {
+      if try lookUp(reference, mustExist: mustExist, &lookups, scratch, &visitor) == .enough {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// - Returns: whether the walk came to its end.
+  func visitRows(on walk: IndexWalk, _ visitor: inout some MatchVisitor) throws -> Bool {
+    guard let tree = try view.indexTree(walk.index) else { return true }
+    let scratch = RowScratch()
+    defer { withExtendedLifetime(scratch) {} }
+    var lookups = try lookups()
+    var entries = tree.entries(
+      from: walk.range.lower, to: walk.range.upper, reversed: walk.isReversed)
+    var group: [UInt8] = []
+    var (matchCount, rowCount) = (0, 0)
+    while try entries.next() {
+      let key = Array(try entries.key)
+      guard let reference = IndexKey.reference(of: UnsafeRawBufferPointer(try entries.key)) else {
+        continue
+      }
+      let end = IndexKey.end(ofFirst: walk.groupElementCount, walk.index.elements, in: key)
+      if !key[..<end].elementsEqual(group) {
+        // Whatever follows comes after all of these.
+        if matchCount >= walk.capacity { return true }
+        group = Array(key[..<end])
+      }
+      rowCount += 1
+      if rowCount > walk.rowLimit { return false }
+      if try lookUp(reference, mustExist: true, &lookups, scratch, &visitor) == .match {
+        matchCount += 1
+      }
+    }
+    return true
+  }
+}

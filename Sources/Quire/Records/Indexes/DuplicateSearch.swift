@@ -1,0 +1,64 @@
+import QuireModel
+import QuireStorage
+
+/// Looks for objects that have the values of one constraint, while its keys come in order.
+struct DuplicateSearch {
+  private let index: StoredIndex
+  private let reader: any TreeReader
+  private let entities: StoreEntities
+  /// The whole values behind keys that are equal as far as they go, by their objects.
+  private var group: [[UInt8]: Reference] = [:]
+
+  init(_ index: StoredIndex, _ reader: any TreeReader, _ entities: StoreEntities) {
+    self.index = index
+    self.reader = reader
+    self.entities = entities
+  }
+
+  /// - Throws: ``PersistenceError/Code/migrationConstraintViolation`` when the object of the second
+  ///   key has the values of one that came before.
+  mutating func compare(_ one: [UInt8], _ next: [UInt8]) throws {
+    guard let (first, second) = try duplicates(one, next) else { return }
+    let (name, other) = (self.name(of: first), self.name(of: second))
+    throw PersistenceError(
+      .migrationConstraintViolation,
+      "\(name) and \(other) have the same \(index.name), which the model wants to be unique in "
+        + "\(index.entityName): change one of them before the constraint is added")
+  }
+
+  /// Two objects of which the second key shows that they have the same values.
+  mutating func duplicates(
+    _ one: [UInt8], _ next: [UInt8]
+  ) throws -> (first: Reference, second: Reference)? {
+    let end = one.count - IndexKey.referenceByteCount
+    guard one.count == next.count, one[..<end] == next[..<end],
+      let first = one.withUnsafeBytes({ IndexKey.reference(of: $0) }),
+      let second = next.withUnsafeBytes({ IndexKey.reference(of: $0) })
+    else {
+      group = [:]
+      return nil
+    }
+    guard IndexKey.hasAllValues(index.elements, in: one) else { return nil }
+    if group.isEmpty, let whole = try wholeKey(of: first) { group[whole] = first }
+    guard let whole = try wholeKey(of: second) else { return nil }
+    if let earlier = group[whole] { return (earlier, second) }
+    group[whole] = second
+    return nil
+  }
+
+  func name(of reference: Reference) -> String {
+    "\(entities.storage(of: reference)?.stored.name ?? "?")/p\(reference.key)"
+  }
+
+  /// - Returns: `nil` when a value is absent.
+  private func wholeKey(of reference: Reference) throws -> [UInt8]? {
+    guard let storage = entities.storage(of: reference) else { return nil }
+    let entity = try EntityIndex(index, storage)
+    let scratch = RowScratch()
+    defer { withExtendedLifetime(scratch) {} }
+    return try reader.recordTree(storage.stored.rowTree)?.withValue(for: reference.key) { bytes in
+      let row = try RowReader(bytes, layout: storage.layout, scratch)
+      return try entity.hasAllValues(row) ? try entity.wholeKey(of: row) : nil
+    } ?? nil
+  }
+}

@@ -1,0 +1,289 @@
+import QuireModel
+import QuireStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Puts keys of index trees together: bytes whose order is the order of the values.
+///
+/// A key is one element after another, then the object's reference, which makes it unique. An
+/// element is a byte that says what kind of value it is, then the value, big-endian where it is a
+/// number; a descending element is the complement of that. `docs/file-format.md` has the table.
+/// What holds for the elements *a* and *b* of two keys that are equal before them:
+///
+/// - *a* is before *b* in the order of a sort, ascending, if the bytes of *a* are less than those
+///   of *b*; values that predicates take for equal have equal bytes;
+/// - neither begins with the other, unless they are equal.
+///
+/// A value that is too long for the key is cut off, and no element follows one that was cut. Then
+/// equal bytes do not mean equal values: keys choose candidates, and the rows decide.
+struct IndexKeyWriter {
+  /// The bytes that all elements of a key take at most. On disk, for ever.
+  static let byteLimit = 240
+  /// An element begins only where at least so much is left: more than any number needs.
+  private static let minimumRoom = 48
+
+  /// The byte before a value. On disk, for ever.
+  enum Tag {
+    static let absent: UInt8 = 0
+    static let notANumber: UInt8 = 1
+    static let value: UInt8 = 2
+  }
+
+  private(set) var bytes: [UInt8] = []
+  /// Whether the key does not say all of the values.
+  private(set) var isCut = false
+  private let byteLimit: Int
+
+  init() {
+    byteLimit = IndexKeyWriter.byteLimit
+    bytes.reserveCapacity(64)
+  }
+
+  /// A writer of keys that are compared with each other and never cut: equal keys are equal values.
+  static var unlimited: IndexKeyWriter { IndexKeyWriter(byteLimit: .max / 2) }
+
+  private init(byteLimit: Int) { self.byteLimit = byteLimit }
+
+  mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    isCut = false
+  }
+
+  /// Whether another element can follow; notes that there is none if it cannot.
+  mutating func hasRoom() -> Bool {
+    if !isCut, byteLimit - bytes.count < IndexKeyWriter.minimumRoom { isCut = true }
+    return !isCut
+  }
+
+  mutating func append(_ reference: Reference) { append(reference.rawValue) }
+
+  mutating func append(contentsOf other: [UInt8]) { bytes.append(contentsOf: other) }
+
+  mutating func complement(from start: Int) {
+    for index in start..<bytes.count { bytes[index] = ~bytes[index] }
+  }
+
+  // MARK: Values
+
+  /// Appends an element for a value of an attribute of this kind; a value of another kind is taken
+  /// for absent.
+  mutating func append(_ value: AttributeValue?, _ kind: FieldKind) {
+    switch (value, kind) {
+    case (.boolean(let flag)?, .boolean): append(tagged: flag ? 1 : 0 as UInt8)
+    case (.integer(let number)?, .integer16): append(signed: Int16(truncatingIfNeeded: number))
+    case (.integer(let number)?, .integer32): append(signed: Int32(truncatingIfNeeded: number))
+    case (.integer(let number)?, .integer64): append(signed: number)
+    case (.double(let number)?, .double): append(number)
+    case (.date(let date)?, .date): append(date.timeIntervalSinceReferenceDate)
+    case (.float(let number)?, .float): append(number)
+    case (.decimal(let number)?, .decimal): append(DecimalParts(number))
+    case (.uuid(let uuid)?, .uuid):
+      bytes.append(Tag.value)
+      withUnsafeBytes(of: uuid.uuid) { bytes.append(contentsOf: $0) }
+    case (.string(let text)?, .string): append(text)
+    case (.uri(let url)?, .uri), (.objectID(let url)?, .objectID): append(url.absoluteString)
+    default: appendAbsent()
+    }
+  }
+
+  mutating func appendAbsent() { bytes.append(Tag.absent) }
+
+  mutating func append(to reference: Reference?) {
+    guard let reference else { return appendAbsent() }
+    append(tagged: reference.rawValue)
+  }
+
+  mutating func append(signed number: some FixedWidthInteger & SignedInteger) {
+    bytes.append(Tag.value)
+    // The sign flipped: negative numbers come before others.
+    let bits = number ^ (1 << (type(of: number).bitWidth - 1))
+    withUnsafeBytes(of: bits.bigEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  mutating func append(_ number: Double) {
+    if number.isNaN { return bytes.append(Tag.notANumber) }
+    // Both zeros are one.
+    let bits = number == 0 ? 0 : number.bitPattern
+    append(tagged: bits >> 63 == 0 ? bits | 1 << 63 : ~bits)
+  }
+
+  mutating func append(_ number: Float) {
+    if number.isNaN { return bytes.append(Tag.notANumber) }
+    let bits = number == 0 ? 0 : number.bitPattern
+    append(tagged: bits >> 31 == 0 ? bits | 1 << 31 : ~bits)
+  }
+
+  private mutating func append(tagged number: some FixedWidthInteger & UnsignedInteger) {
+    bytes.append(Tag.value)
+    append(number)
+  }
+
+  private mutating func append(_ number: some FixedWidthInteger & UnsignedInteger) {
+    withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  /// A sign, the power of ten of the first digit, and the digits, two in a byte; of a negative
+  /// number the complement of what follows the sign.
+  ///
+  /// - Parameter parts: `nil` for what is not a number.
+  mutating func append(_ parts: DecimalParts?) {
+    guard let parts else { return bytes.append(Tag.notANumber) }
+    bytes.append(Tag.value)
+    guard parts.mantissa != 0 else { return bytes.append(1) }
+    bytes.append(parts.isNegative ? 0 : 2)
+    let start = bytes.count
+    var digits: [UInt8] = []
+    var rest = parts.mantissa
+    while rest != 0 {
+      let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+      digits.append(UInt8(truncatingIfNeeded: digit))
+      rest = quotient
+    }
+    let leading = Int16(clamping: parts.exponent + digits.count)
+    append(UInt16(bitPattern: leading) ^ 1 << 15)
+    digits.reverse()
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      let second = index + 1 < digits.count ? digits[index + 1] : 0
+      bytes.append(digits[index] * 10 + second + 1)
+    }
+    bytes.append(0)
+    if parts.isNegative { complement(from: start) }
+  }
+
+  mutating func append(_ text: String) {
+    bytes.append(Tag.value)
+    var composed: [UInt8] = []
+    CanonicalText.appendComposed(text, to: &composed)
+    composed.withUnsafeBytes { appendEscaped($0) }
+  }
+
+  /// Appends the UTF-8 of a string as a row has it.
+  mutating func append(utf8: UnsafeRawBufferPointer) {
+    // ASCII is composed as it is.
+    guard utf8.allSatisfy({ $0 < 0x80 }) else {
+      return append(String(decoding: utf8, as: UTF8.self))
+    }
+    bytes.append(Tag.value)
+    appendEscaped(utf8)
+  }
+
+  /// What all texts that begin with this one begin with in a key, as far as there is room.
+  mutating func append(prefix: String) {
+    bytes.append(Tag.value)
+    var composed: [UInt8] = []
+    CanonicalText.appendComposed(prefix, to: &composed)
+    composed.withUnsafeBytes { _ = appendContent($0) }
+  }
+
+  /// Zeros are followed by 255, so that two zeros are an end. A cut value ends in 0, 1: after the
+  /// value that ends there, before whatever goes on.
+  private mutating func appendEscaped(_ content: UnsafeRawBufferPointer) {
+    let isWhole = appendContent(content)
+    bytes.append(0)
+    bytes.append(isWhole ? 0 : 1)
+    if !isWhole { isCut = true }
+  }
+
+  /// - Returns: whether there was room for all of it.
+  private mutating func appendContent(_ content: UnsafeRawBufferPointer) -> Bool {
+    let room = byteLimit - 2 - bytes.count
+    if content.count <= room, !content.contains(0) {
+      bytes.append(contentsOf: content)
+      return true
+    }
+    let end = bytes.count + room
+    for byte in content {
+      guard bytes.count + (byte == 0 ? 2 : 1) <= end else { return false }
+      bytes.append(byte)
+      if byte == 0 { bytes.append(255) }
+    }
+    return true
+  }
+}
+
+/// How the bytes of a key are taken apart again.
+package enum IndexKey {
+  static let referenceByteCount = 8
+
+  /// The elements of a key, for tests; `nil` when no key can be made of a type.
+  package static func elements(
+    _ values: [(value: AttributeValue?, type: AttributeType, isAscending: Bool)]
+  ) -> (bytes: [UInt8], isCut: Bool)? {
+    var writer = IndexKeyWriter()
+    for (value, type, isAscending) in values {
+      guard let kind = FieldKind(type), kind.hasKeys else { return nil }
+      guard writer.hasRoom() else { break }
+      let start = writer.bytes.count
+      writer.append(value, kind)
+      if !isAscending { writer.complement(from: start) }
+    }
+    return (writer.bytes, writer.isCut)
+  }
+
+  /// The object that a key leads to; `nil` when the key is too short to have one.
+  static func reference(of key: UnsafeRawBufferPointer) -> Reference? {
+    guard key.count > referenceByteCount else { return nil }
+    let start = key.count - referenceByteCount
+    return Reference(
+      rawValue: UInt64(bigEndian: key.loadUnaligned(fromByteOffset: start, as: UInt64.self)))
+  }
+
+  /// Where the first elements of a key end: before its reference, if it has no more of them.
+  static func end(ofFirst count: Int, _ elements: [StoredIndex.Element], in key: [UInt8]) -> Int {
+    let valuesEnd = max(0, key.count - referenceByteCount)
+    var end = 0
+    for element in elements.prefix(count) where end < valuesEnd {
+      end = min(valuesEnd, self.end(of: element, from: end, in: key))
+    }
+    return end
+  }
+
+  private static func end(
+    of element: StoredIndex.Element, from start: Int, in key: [UInt8]
+  ) -> Int {
+    let mask: UInt8 = element.isAscending ? 0 : 255
+    guard key[start] ^ mask == IndexKeyWriter.Tag.value else { return start + 1 }
+    if element.kind == .decimal {
+      guard start + 1 < key.count else { return key.count }
+      let sign = key[start + 1] ^ mask
+      if sign == 1 { return start + 2 }
+      let last = sign == 0 ? ~mask : mask
+      var place = start + 4
+      while place < key.count, key[place] != last { place += 1 }
+      return place + 1
+    }
+    if let width = element.kind.fixedWidth { return start + 1 + width }
+    var place = start + 1
+    while place + 1 < key.count {
+      guard key[place] ^ mask == 0 else {
+        place += 1
+        continue
+      }
+      if key[place + 1] ^ mask != 255 { return place + 2 }
+      place += 2
+    }
+    return key.count
+  }
+
+  /// Whether each element of a key has a value, as far as the key says.
+  static func hasAllValues(_ elements: [StoredIndex.Element], in key: [UInt8]) -> Bool {
+    let valuesEnd = key.count - referenceByteCount
+    var place = 0
+    for element in elements where place < valuesEnd {
+      let tag = key[place] ^ (element.isAscending ? 0 : 255)
+      if tag == IndexKeyWriter.Tag.absent { return false }
+      place = end(of: element, from: place, in: key)
+    }
+    return true
+  }
+
+  /// The first bytes that are after everything that begins with these; `nil` when nothing is.
+  static func successor(of prefix: [UInt8]) -> [UInt8]? {
+    guard let last = prefix.lastIndex(where: { $0 < 255 }) else { return nil }
+    return Array(prefix[..<last]) + [prefix[last] + 1]
+  }
+}

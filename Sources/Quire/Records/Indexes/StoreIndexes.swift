@@ -1,0 +1,49 @@
+import QuireModel
+import QuireStorage
+
+/// The indexes of a store, by the entities whose rows they have.
+///
+/// They are what the store says, not what a model says: another coordinator may have opened the
+/// same store with a model that differs in its indexes only.
+final class StoreIndexes: Sendable {
+  let list: [StoredIndex]
+  /// What the schema says of them; `nil` when it says nothing.
+  let bytes: [UInt8]?
+  /// By the entity's number.
+  private let byEntity: [UInt16: [EntityIndex]]
+
+  init(_ list: [StoredIndex], _ bytes: [UInt8]?, _ storage: (UInt16) -> EntityStorage?) throws {
+    self.list = list
+    self.bytes = bytes
+    var byEntity: [UInt16: [EntityIndex]] = [:]
+    for index in list {
+      for number in index.entities {
+        // A configuration may leave an entity out of which the store can have no rows then.
+        guard let storage = storage(number) else { continue }
+        byEntity[number, default: []].append(try EntityIndex(index, storage))
+      }
+    }
+    self.byEntity = byEntity
+  }
+
+  var isEmpty: Bool { list.isEmpty }
+
+  /// The indexes that have the rows of an entity.
+  func indexes(of entity: UInt16) -> [EntityIndex] { isEmpty ? [] : byEntity[entity] ?? [] }
+}
+
+extension StoreEntities {
+  /// The indexes of the store as a snapshot or a transaction shows it.
+  func indexes(in reader: some TreeReader) throws -> StoreIndexes {
+    let value = try reader.indexTree(StoreSchema.tree)?.value(for: StoreSchema.indexesKey)
+    guard let value else {
+      return indexes.isEmpty ? indexes : try StoreIndexes([], nil, storage(number:))
+    }
+    let isKnown = value.withBytes { found in
+      indexes.bytes.map { found.elementsEqual($0) } ?? false
+    }
+    if isKnown { return indexes }
+    return try StoreIndexes(
+      try StoreSchema.decodeIndexes(value).list, value.withBytes { Array($0) }, storage(number:))
+  }
+}

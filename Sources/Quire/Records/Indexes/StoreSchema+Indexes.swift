@@ -1,0 +1,106 @@
+import QuireModel
+import QuireStorage
+
+// What the schema says about indexes. A store that has some has an object format of its own, so
+// that a version of Quire that would not keep them up refuses it.
+extension StoreSchema {
+  /// The format of a store that has indexes. On disk, for ever.
+  static let formatWithIndexes: UInt32 = 3
+  static let indexesKey = Array("indexes".utf8)
+
+  /// The value of the key `indexes`; `nil` when there are none.
+  var indexBytes: [UInt8]? {
+    if indexes.isEmpty { return nil }
+    var writer = ByteWriter()
+    writer.append(lastIndexNumber)
+    writer.append(UInt32(indexes.count))
+    for index in indexes { index.write(to: &writer) }
+    return writer.bytes
+  }
+
+  /// Writes indexes and format, and nothing else of the schema.
+  func writeIndexes(to tree: MutableIndexTree) throws {
+    try writeFormat(to: tree)
+    if let bytes = indexBytes {
+      try tree.put(bytes, for: StoreSchema.indexesKey)
+    } else {
+      try tree.remove(StoreSchema.indexesKey)
+    }
+  }
+
+  mutating func readIndexes(in tree: IndexTree) throws {
+    guard let value = try tree.value(for: StoreSchema.indexesKey) else { return }
+    (lastIndexNumber, indexes) = try StoreSchema.decodeIndexes(value)
+  }
+
+  static func decodeIndexes(_ value: StoredValue) throws -> (last: UInt16, list: [StoredIndex]) {
+    do throws(ByteReaderError) {
+      return try value.withBytes { bytes throws(ByteReaderError) in
+        var reader = ByteReader(bytes)
+        let last = try reader.read(UInt16.self)
+        var list: [StoredIndex] = []
+        for _ in 0..<(try reader.readCount(minimumWidth: 20)) {
+          let index = try StoredIndex(from: &reader)
+          guard index.number <= last, !list.contains(where: { $0.number == index.number }) else {
+            throw reader.failure("indexes of different numbers")
+          }
+          list.append(index)
+        }
+        guard !list.isEmpty, reader.isAtEnd else { throw reader.failure("indexes and an end") }
+        return (last, list)
+      }
+    } catch {
+      throw damaged("has unreadable indexes at byte \(error.offset): no \(error.expected)")
+    }
+  }
+
+  // MARK: Other indexes
+
+  /// What has to be done for a store to have the indexes that it says it has.
+  struct IndexChanges {
+    /// Indexes whose trees are to be made.
+    var added: [StoredIndex] = []
+    /// Indexes whose trees are to go.
+    var dropped: [StoredIndex] = []
+
+    var isEmpty: Bool { added.isEmpty && dropped.isEmpty }
+  }
+
+  /// Exchanges the indexes for those that a model wants.
+  ///
+  /// - Parameter kept: an index of before whose tree an index can go on with; `nil` for none. Those
+  ///   with the numbers it is given are taken.
+  /// - Throws: when the store cannot number more indexes.
+  @discardableResult
+  mutating func takeIndexes(
+    of model: ManagedObjectModel, keeping kept: (StoredIndex, Set<UInt16>) -> StoredIndex?
+  ) throws(PersistenceError) -> IndexChanges {
+    let numbers = Dictionary(entities.map { ($0.name, $0.number) }) { first, _ in first }
+    let wanted = StoredIndex.wanted(by: model, numbers: numbers)
+    if wanted.isEmpty, indexes.isEmpty { return IndexChanges() }
+    var changes = IndexChanges()
+    var keptNumbers: Set<UInt16> = []
+    var list: [StoredIndex] = []
+    for index in wanted {
+      if let old = kept(index, keptNumbers) {
+        keptNumbers.insert(old.number)
+        list.append(index.numbered(old.number))
+      } else {
+        let new = index.numbered(try takeIndexNumber())
+        list.append(new)
+        changes.added.append(new)
+      }
+    }
+    changes.dropped = indexes.filter { !keptNumbers.contains($0.number) }
+    indexes = list
+    return changes
+  }
+
+  /// Exchanges the indexes for those of a model which is the store's but for its indexes.
+  mutating func takeIndexes(
+    of model: ManagedObjectModel
+  ) throws(PersistenceError) -> IndexChanges {
+    let old = Dictionary(indexes.map { ($0.numbered(0), $0) }) { first, _ in first }
+    return try takeIndexes(of: model) { index, _ in old[index] }
+  }
+}

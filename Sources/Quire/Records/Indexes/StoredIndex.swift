@@ -1,0 +1,218 @@
+import QuireModel
+
+/// What a store knows of one index: its number, and what its keys are made of.
+///
+/// An index belongs to the entity that declares it and has the rows of all its concrete subentities
+/// too, in one tree. Its number is given once, like those of entities.
+struct StoredIndex: Hashable, Sendable {
+  /// On disk: add cases, never renumber.
+  enum Kind: UInt8, Sendable { case fetch = 1, unique = 2 }
+
+  struct Element: Hashable, Sendable {
+    /// The name of a property; for a value in a composite attribute, names of elements after it.
+    var path: [String]
+    /// How the value lies in keys.
+    var kind: FieldKind
+    var isAscending: Bool
+  }
+
+  var number: UInt16 = 0
+  var kind: Kind
+  /// The entity that declares it, which may be abstract.
+  var entityName: String
+  /// The index's name; of a constraint, the names of its properties.
+  var name: String
+  var elements: [Element]
+  /// The format of a predicate: the tree has only rows of which it is true.
+  var predicate: String?
+  /// The numbers of the concrete entities whose rows it has, in order.
+  var entities: [UInt16]
+
+  /// The tree of the keys; made when the first one is.
+  var tree: String { "indexes/\(number)" }
+
+  /// What messages call it.
+  var title: String { "\(entityName).\(name)" }
+
+  /// The same under another number.
+  func numbered(_ number: UInt16) -> StoredIndex {
+    var copy = self
+    copy.number = number
+    return copy
+  }
+}
+
+// MARK: - Of a model
+
+extension StoredIndex {
+  /// The indexes that a store of these entities keeps for a model, without numbers.
+  ///
+  /// Left out are indexes for which no key can be made: with an expression or with spatial
+  /// elements, with data, a transformable or a whole composite attribute, and partial ones whose
+  /// predicate asks for more than other attributes of the object itself. Fetches do without them,
+  /// as if they were not there. A constraint of values without keys is not enforced.
+  static func wanted(
+    by model: ManagedObjectModel, numbers: [String: UInt16]
+  ) -> [StoredIndex] {
+    var wanted: [StoredIndex] = []
+    for entity in model.entities
+    where !entity.declaration.indexes.isEmpty || !entity.declaration.uniquenessConstraints.isEmpty {
+      let covered = model.family(of: entity).compactMap { numbers[$0.name] }.sorted()
+      guard !covered.isEmpty else { continue }
+      for index in entity.declaration.indexes {
+        guard let elements = elements(of: index, entity) else { continue }
+        if let format = index.partialIndexPredicate, partialPredicate(format, entity) == nil {
+          continue
+        }
+        wanted.append(
+          StoredIndex(
+            kind: .fetch, entityName: entity.name, name: index.name, elements: elements,
+            predicate: index.partialIndexPredicate, entities: covered))
+      }
+      for paths in entity.declaration.uniquenessConstraints {
+        let elements = paths.compactMap { Element($0, of: entity, isAscending: true) }
+        guard elements.count == paths.count, !elements.isEmpty else { continue }
+        wanted.append(
+          StoredIndex(
+            kind: .unique, entityName: entity.name, name: paths.joined(separator: ","),
+            elements: elements, entities: covered))
+      }
+    }
+    return wanted
+  }
+
+  private static func elements(
+    of index: FetchIndexDescription, _ entity: EntityDescription
+  ) -> [Element]? {
+    var elements: [Element] = []
+    for element in index.elements {
+      guard element.kind == .binary, let name = element.property else { return nil }
+      guard let keyed = Element(name, of: entity, isAscending: element.isAscending) else {
+        return nil
+      }
+      elements.append(keyed)
+    }
+    return elements.isEmpty ? nil : elements
+  }
+
+  /// The predicate of a partial index; `nil` when it cannot be evaluated on a row alone.
+  static func partialPredicate(_ format: String, _ entity: EntityDescription) -> FetchPredicate? {
+    guard let predicate = try? FetchPredicate(format: format),
+      let evaluator = try? PredicateEvaluator(predicate), !predicate.asksForMoreThanValues
+    else { return nil }
+    for path in evaluator.paths {
+      guard let first = path.first, let attribute = entity.attribute(named: first),
+        !attribute.isTransient, attribute.type != .binaryData, attribute.type != .transformable
+      else { return nil }
+    }
+    return predicate
+  }
+}
+
+extension StoredIndex.Element {
+  /// - Returns: `nil` when no key can be made of the property's values.
+  init?(_ path: String, of entity: EntityDescription, isAscending: Bool) {
+    let names = FetchExpression.names(in: path)
+    guard let first = names.first else { return nil }
+    if let relationship = entity.relationship(named: first) {
+      guard names.count == 1, !relationship.isToMany, !relationship.isTransient else { return nil }
+      self.init(path: names, kind: .reference, isAscending: isAscending)
+      return
+    }
+    guard var attribute = entity.attribute(named: first), !attribute.isTransient else { return nil }
+    for name in names.dropFirst() {
+      guard let element = attribute.elements.first(where: { $0.name == name }) else { return nil }
+      attribute = element
+    }
+    guard let kind = FieldKind(attribute.type), kind.hasKeys else { return nil }
+    self.init(path: names, kind: kind, isAscending: isAscending)
+  }
+}
+
+extension FieldKind {
+  /// Whether keys can be made of values of this kind.
+  var hasKeys: Bool {
+    switch self {
+    case .boolean, .integer16, .integer32, .integer64, .double, .float, .date, .uuid, .reference,
+      .string, .decimal, .uri, .objectID:
+      true
+    // The values of these may lie outside of the row.
+    case .binary, .transformed, .composite: false
+    }
+  }
+}
+
+extension FetchPredicate {
+  /// Whether the predicate asks for the object as a whole, for the time, or for chance.
+  fileprivate var asksForMoreThanValues: Bool {
+    switch self {
+    case .constant: false
+    case .comparison(let comparison):
+      comparison.left.asksForMoreThanValues || comparison.right.asksForMoreThanValues
+    case .and(let parts), .or(let parts): parts.contains(where: \.asksForMoreThanValues)
+    case .not(let part): part.asksForMoreThanValues
+    }
+  }
+}
+
+extension FetchExpression {
+  fileprivate var asksForMoreThanValues: Bool {
+    switch self {
+    case .constant(.object?), .evaluatedObject, .path, .call, .subquery, .fetch,
+      .function(.now, _), .function(.random, _), .function(.randomBelow, _):
+      true
+    case .constant, .keyPath, .variable: false
+    case .aggregate(let parts), .function(_, let parts):
+      parts.contains(where: \.asksForMoreThanValues)
+    case .conditional(let predicate, let first, let second):
+      predicate.asksForMoreThanValues || first.asksForMoreThanValues
+        || second.asksForMoreThanValues
+    }
+  }
+}
+
+// MARK: - In the store
+
+extension StoredIndex {
+  func write(to writer: inout ByteWriter) {
+    writer.append(number)
+    writer.append(kind.rawValue)
+    writer.append(entityName)
+    writer.append(name)
+    writer.append(UInt32(elements.count))
+    for element in elements {
+      writer.append(UInt32(element.path.count))
+      for name in element.path { writer.append(name) }
+      writer.append(element.kind.rawValue)
+      writer.append(element.isAscending)
+    }
+    writer.append(predicate)
+    writer.append(UInt32(entities.count))
+    for entity in entities { writer.append(entity) }
+  }
+
+  init(from reader: inout ByteReader) throws(ByteReaderError) {
+    number = try reader.read()
+    guard let kind = Kind(rawValue: try reader.read()) else {
+      throw reader.failure("a kind of index")
+    }
+    self.kind = kind
+    entityName = try reader.readString()
+    name = try reader.readString()
+    elements = []
+    for _ in 0..<(try reader.readCount(minimumWidth: 6)) {
+      var path: [String] = []
+      for _ in 0..<(try reader.readCount(minimumWidth: 4)) { path.append(try reader.readString()) }
+      guard !path.isEmpty, let kind = FieldKind(rawValue: try reader.read()), kind.hasKeys else {
+        throw reader.failure("an element of an index")
+      }
+      elements.append(Element(path: path, kind: kind, isAscending: try reader.readBool()))
+    }
+    predicate = try reader.readOptionalString()
+    entities = []
+    for _ in 0..<(try reader.readCount(minimumWidth: 2)) { entities.append(try reader.read()) }
+    guard !elements.isEmpty, !entities.isEmpty else {
+      throw reader.failure("an index with elements and entities")
+    }
+  }
+}
