@@ -245,7 +245,8 @@ extension ManagedObject {
   /// a permanent reference, or the context's parent, where it may be new.
   final var isPersistent: Bool { storage != nil }
 
-  /// Whether the store, or the context's parent, has a row for the object, as far as its context knows.
+  /// Whether the store, or the context's parent, has a row for the object, as far as its context
+  /// knows.
   final var isStored: Bool { isPersistent && !state.contains(.returning) }
 }
 
