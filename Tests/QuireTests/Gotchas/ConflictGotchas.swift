@@ -92,4 +92,31 @@ import Testing
       }
     }
   }
+
+  @Test(arguments: GotchaHome.allCases)
+  func `31 – a constraint of a parent spans its subentities`(_ home: GotchaHome) throws {
+    let model = try ManagedObjectModel {
+      Entity("Work") {
+        Attribute("slug", .string)
+        UniquenessConstraint("slug")
+      }
+      Entity("Print", parent: "Work")
+      Entity("Etching", parent: "Print") { Attribute("plates", .integer16) }
+      Entity("Essay") { Attribute("slug", .string) }
+    }
+    try home.withContext(model, classes: []) { context in
+      for entity in ["Print", "Essay"] { try context.insert(entity, ["slug": "a"]) }
+      try context.save()
+      for entity in ["Work", "Print", "Etching"] {
+        let second = try context.insert(entity, ["slug": "a"])
+        let error = #expect(throws: PersistenceError.self) { try context.save() }
+        #expect(error?.code == .managedObjectConstraintMerge)
+        try second.setValue("b \(entity)", forKey: "slug")
+        try context.save()
+      }
+      // Another root shares nothing.
+      try context.insert("Essay", ["slug": "a"])
+      try context.save()
+    }
+  }
 }
