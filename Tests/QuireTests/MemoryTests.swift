@@ -1,5 +1,6 @@
 #if os(Linux)
   import Quire
+  import QuireSimulation
   import QuireTesting
   import Testing
 
@@ -71,6 +72,56 @@
       context = nil
       #expect(husband == nil && artwork == nil)
       #expect(wife.name == "wife" && wife.spouse == nil && wife.managedObjectContext == nil)
+    }
+
+    /// Makes artists with artworks, saves, looks at all of them from both sides, refreshes them, and
+    /// deletes them, so that the store is what it was.
+    private func makeAndForget(_ count: Int, in context: ManagedObjectContext) throws {
+      var artists: [SmallGallery.Artist]? = []
+      for number in 0..<(count / 10) {
+        let artist = SmallGallery.Artist(context: context)
+        artist.name = "artist \(number)"
+        artists?.last?.spouse = number % 2 == 1 ? artist : nil
+        for _ in 0..<9 { SmallGallery.Artwork(context: context).artist = artist }
+        artists?.append(artist)
+      }
+      try context.save()
+      weak let first = artists?.first
+      #expect(artists?.allSatisfy { $0.artworks.count == 9 } == true)
+      context.refreshAllObjects()
+      #expect(artists?.reduce(0) { $0 + $1.artworks.count } == count / 10 * 9)
+      artists = nil
+      context.refreshAllObjects()
+      #expect(first == nil && context.registeredObjects.isEmpty)
+      for artist in try context.all(SmallGallery.Artist.self) {
+        for artwork in artist.artworks { context.delete(artwork) }
+        context.delete(artist)
+      }
+      try context.save()
+      #expect(context.registeredObjects.isEmpty)
+    }
+
+    @Test func `objects that are made, related, saved, refreshed and released leave none behind`()
+      throws
+    {
+      // A hundred thousand in all when there is time.
+      let count = isExhaustive ? 10_000 : 1_000
+      try withTemporaryFolder { folder in
+        let container = PersistentContainer(
+          name: "Gallery", managedObjectModel: SmallGallery.model, classes: SmallGallery.classes)
+        try container.loadPersistentStore(at: folder.appending(path: "store"))
+        let context = container.newBackgroundContext()
+        for _ in 0..<3 { try makeAndForget(count, in: context) }
+        var growth = 0
+        for _ in 0..<3 {
+          let before = try residentByteCount()
+          for _ in 0..<10 { try makeAndForget(count, in: context) }
+          growth = try residentByteCount() - before
+          print("\(10 * count) objects: \(growth >> 10) KiB more")
+          if growth < Self.limit / 4 { return }
+        }
+        Issue.record("\(10 * count) objects leave \(growth) bytes behind")
+      }
     }
 
     @Test func `opening and closing a file again and again leaves no memory behind`() throws {
