@@ -2,7 +2,7 @@ import QuireSimulation
 import Testing
 
 @Suite struct RandomUndoTests {
-  private static let seedCount: UInt64 = isExhaustive ? 4000 : 60
+  private static let seedCount: UInt64 = isExhaustive ? 4000 : 130
   private static let eventCount = 14
 
   @Test func `whatever happened is undone and made again, step by step, across saves`() throws {

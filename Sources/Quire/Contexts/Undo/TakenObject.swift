@@ -61,6 +61,9 @@ final class TakenObject {
     losses.append(loss)
   }
 
+  /// - Returns: `nil` while the object is in its context.
+  func copy(of slot: Int) -> ManagedObject.Slot? { content?[slot].copy }
+
   /// Calls `body` while the object, which has left, shows what it had.
   func withContent(_ body: () throws -> Void) rethrows {
     guard let content else { return }
@@ -71,6 +74,16 @@ final class TakenObject {
       object.slots = shown
     }
     try body()
+  }
+}
+
+extension ManagedObject.Slot {
+  /// The same, with members of its own.
+  var copy: ManagedObject.Slot {
+    guard case .many(let members) = self else { return self }
+    let copy = PendingMembers()
+    (copy.added, copy.removed, copy.order) = (members.added, members.removed, members.order)
+    return .many(copy)
   }
 }
 

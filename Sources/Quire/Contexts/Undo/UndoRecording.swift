@@ -202,42 +202,56 @@ final class UndoRecording: ContextObserver {
     performed.cleanUp(in: context)
   }
 
-  /// Calls `body` while an object can be changed: in its context, or as what is kept of it.
-  private func change(_ object: ManagedObject, _ body: () throws -> Void) throws {
+  /// Calls `body` while a slot of an object can be changed: in its context, or as what is kept of
+  /// it. What is kept tells no observer, so its change is entered here.
+  private func change(
+    _ slot: Int, of object: ManagedObject, _ body: () throws -> Void
+  ) throws {
     if let context, object.context === context {
       performed.note(object, .undoUpdate)
       try body()
-    } else if object.context == nil {
-      try taken[ObjectIdentifier(object)]?.taken?.withContent(body)
+    } else if object.context == nil, let taken = taken[ObjectIdentifier(object)]?.taken,
+      let former = taken.copy(of: slot)
+    {
+      try taken.withContent(body)
+      register { try $0.put(back: former, slot, object) }
+    }
+  }
+
+  /// Gives an object that has left what one of its slots had.
+  private func put(back content: ManagedObject.Slot, _ slot: Int, _ object: ManagedObject) throws {
+    try change(slot, of: object) {
+      // In a context all changes were entered one by one.
+      if object.context == nil { object.slots[slot] = content.copy }
     }
   }
 
   private func put(_ value: AttributeValue?, _ slot: Int, _ object: ManagedObject) throws {
-    try change(object) { try object.put(value, in: slot) }
+    try change(slot, of: object) { try object.put(value, in: slot) }
   }
 
   private func put(_ destination: ManagedObject?, _ slot: Int, _ object: ManagedObject) throws {
-    try change(object) {
+    try change(slot, of: object) {
       performed.note(object, slot, formerly: try object.rawOne(slot))
       try object.put(destination, in: slot)
     }
   }
 
   private func add(_ member: ManagedObject, _ slot: Int, _ object: ManagedObject) throws {
-    try change(object) {
+    try change(slot, of: object) {
       if try !object.holds(member, slot) { try object.pendingAdd(member, slot) }
     }
   }
 
   private func remove(_ member: ManagedObject, _ slot: Int, _ object: ManagedObject) throws {
-    try change(object) {
+    try change(slot, of: object) {
       if try object.holds(member, slot) { try object.pendingRemove(member, slot) }
     }
   }
 
   /// Members that the order does not have, as others have added them, go behind.
   private func arrange(_ order: [ManagedObject], _ slot: Int, _ object: ManagedObject) throws {
-    try change(object) {
+    try change(slot, of: object) {
       let current = try object.rawMembers(slot)
       let (isCurrent, isOrdered) = (Set(current), Set(order))
       let arranged =
@@ -278,7 +292,7 @@ final class UndoRecording: ContextObserver {
   private func restore(_ loss: TakenObject.Loss, of destination: ManagedObject) throws {
     let (object, slot) = (loss.object, loss.slot)
     if !object.isToMany(slot) {
-      try change(object) {
+      try change(slot, of: object) {
         if try object.rawOne(slot) == nil { try object.put(destination, in: slot) }
       }
     } else {
