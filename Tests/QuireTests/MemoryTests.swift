@@ -74,8 +74,8 @@
       #expect(wife.name == "wife" && wife.spouse == nil && wife.managedObjectContext == nil)
     }
 
-    /// Makes artists with artworks, saves, looks at all of them from both sides, refreshes them, and
-    /// deletes them, so that the store is what it was.
+    /// Makes artists with artworks, saves, looks at all of them from both sides, refreshes them,
+    /// and deletes them, so that the store is what it was.
     private func makeAndForget(_ count: Int, in context: ManagedObjectContext) throws {
       var artists: [SmallGallery.Artist]? = []
       for number in 0..<(count / 10) {
