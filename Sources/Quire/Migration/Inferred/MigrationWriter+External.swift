@@ -2,7 +2,7 @@ import QuireModel
 import QuireStorage
 
 // Values outside of rows in an inferred migration. Rows keep theirs, wherever their fields go; what
-// nobody has any more is removed, also where rows stay in an older layout for now.
+// nobody has any more is removed, also where rows stay in an older layout.
 extension MigrationDraft {
   /// Removes the values of what the new model does not have, before any row is written.
   ///
