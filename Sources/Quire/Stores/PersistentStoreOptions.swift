@@ -48,8 +48,8 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   /// with holds.
   public var durability = Durability.full
   /// How long to wait for another process that has the file open, in seconds; the thread sleeps
-  /// meanwhile. A store that other threads of this process have open is shared and no reason to
-  /// wait.
+  /// meanwhile; `.infinity` waits until it is let go of. A store that other threads of this process
+  /// have open is shared and no reason to wait.
   public var timeout = 0.0
   /// Whether the file is rewritten without free pages when the store is added.
   public var compactsStore = false

@@ -254,7 +254,8 @@ struct StoreOpening {
   ) throws(PersistenceError) -> PageStore {
     let path = url.path(percentEncoded: false)
     let clock = ContinuousClock()
-    let end = clock.now + .seconds(timeout)
+    // Longer than anybody waits, where a clock cannot count so far: `.infinity`, for one.
+    let end = clock.now + .seconds(timeout > 0 ? min(timeout, 1e9) : 0)
     while true {
       do throws(StorageError) {
         return try PageStore.open(path, options: options, in: fileSystem)

@@ -89,6 +89,17 @@ import Testing
     _ = try add(.inMemory, options)
   }
 
+  @Test(arguments: [Double.infinity, .nan, -1, 1e300])
+  func `a timeout that no clock can count traps nobody`(timeout: Double) throws {
+    try withTemporaryFolder { folder in
+      let url = folder.appending(path: "store")
+      var options = PersistentStoreOptions()
+      options.timeout = timeout
+      let store = try add(.quire, options, at: url)
+      #expect(store.url == url)
+    }
+  }
+
   @Test func `a store that another process has is waited for, as long as the timeout says`() throws
   {
     let disk = MemoryFileSystem()
