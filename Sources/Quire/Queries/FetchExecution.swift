@@ -34,15 +34,7 @@ struct FetchTarget {
     entityName = binding.entity.name
     predicate = request.predicate
     sortDescriptors = request.sortDescriptors
-    do {
-      evaluator = try request.predicate.map { predicate throws(FetchPredicateError) in
-        try PredicateEvaluator(predicate)
-      }
-    } catch {
-      throw PersistenceError(
-        .persistentStoreUnsupportedRequestType, "the predicate cannot be evaluated",
-        underlying: error)
-    }
+    evaluator = try request.predicate.map { try PredicateEvaluator(requested: $0) }
     let predicateNames = evaluator?.paths ?? []
     let sortNames = request.sortDescriptors.map(\.keyPath)
     followsRelationships = (predicateNames + sortNames).contains { $0.count > 1 }
@@ -229,5 +221,18 @@ extension ManagedObjectContext {
           + "coordinator")
     }
     return sessions.filter { session in stores.contains { $0 === session.store } }
+  }
+}
+
+extension PredicateEvaluator {
+  /// The evaluator of a request's predicate.
+  init(requested predicate: FetchPredicate) throws(PersistenceError) {
+    do {
+      try self.init(predicate)
+    } catch {
+      throw PersistenceError(
+        .persistentStoreUnsupportedRequestType, "the predicate cannot be evaluated",
+        underlying: error)
+    }
   }
 }

@@ -137,15 +137,7 @@ struct HistoryFilter {
           + "makes no sense")
     }
     subject = request.subject
-    do throws(FetchPredicateError) {
-      evaluator = try request.predicate.map { predicate throws(FetchPredicateError) in
-        try PredicateEvaluator(predicate)
-      }
-    } catch {
-      throw PersistenceError(
-        .persistentStoreUnsupportedRequestType, "the predicate cannot be evaluated",
-        underlying: error)
-    }
+    evaluator = try request.predicate.map { try PredicateEvaluator(requested: $0) }
     predicateKeys = try (evaluator?.paths ?? []).map { try HistoryKey($0, of: request.subject) }
     sortDescriptors = request.sortDescriptors
     sortKeys = try sortDescriptors.map { try HistoryKey($0.keyPath, of: request.subject) }
