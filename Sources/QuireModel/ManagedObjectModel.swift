@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A checked set of entities that refer to each other.
 ///
 /// A model is immutable and shared freely between threads. Two models with equal entities are
@@ -28,6 +30,7 @@ public final class ManagedObjectModel: Sendable {
   public let versionChecksum: VersionHash
 
   private let indexes: [String: Int]
+  private let keptCompanion = Mutex<(any AnyObject & Sendable)?>(nil)
 
   /// - Throws: ``ModelError`` when the declaration contradicts itself, or names what is not there.
   public convenience init(_ declaration: ModelDeclaration) throws(ModelError) {
@@ -67,6 +70,19 @@ public final class ManagedObjectModel: Sendable {
     declaration.versionIdentifiers = versionIdentifiers
     declaration.userInfo = userInfo
     try self.init(declaration)
+  }
+
+  /// What the floor above works out of a model once; it goes with the model, and must not hold it.
+  /// There is one kind of it.
+  ///
+  /// - Parameter make: called for the first who asks. Must not come back here.
+  package func companion<Companion: AnyObject & Sendable>(_ make: () -> Companion) -> Companion {
+    keptCompanion.withLock { kept in
+      if let companion = kept as? Companion { return companion }
+      let made = make()
+      kept = made
+      return made
+    }
   }
 
   /// Hints for people: never part of a comparison.

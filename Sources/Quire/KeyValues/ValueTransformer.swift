@@ -94,4 +94,6 @@ public struct ValueTransformers: Sendable, ExpressibleByDictionaryLiteral {
 
   /// The names of all, in order.
   public var names: [String] { byName.keys.sorted() }
+
+  public var isEmpty: Bool { byName.isEmpty }
 }

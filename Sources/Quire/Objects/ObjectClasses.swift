@@ -5,7 +5,7 @@ import QuireModel
 /// Classes belong to a coordinator, never to the process: two coordinators may use the same class
 /// for different entities, and a test may load a model as often as it likes.
 final class ObjectClasses: Sendable {
-  private let model: ModelBinding
+  private let entities: [EntityBinding]
   /// In the order of the model's entities.
   private let byIndex: [ManagedObject.Type]
 
@@ -19,14 +19,14 @@ final class ObjectClasses: Sendable {
   /// 4. The class of the nearest ancestor.
   ///
   /// An entity without any of these has plain managed objects.
-  init(_ classes: [ManagedObject.Type], for model: ModelBinding) {
+  init(_ classes: [ManagedObject.Type], for entities: [EntityBinding]) {
     let names = RegisteredClassNames(classes)
     var byName: [String: ManagedObject.Type] = [:]
-    for binding in model.entities {
+    for binding in entities {
       byName[binding.entity.name] = names.type(for: binding.entity)
     }
-    self.model = model
-    byIndex = model.entities.map { binding in
+    self.entities = entities
+    byIndex = entities.map { binding in
       var ancestor: EntityDescription? = binding.entity
       while let level = ancestor, byName[level.name] == nil { ancestor = level.parent }
       return ancestor.flatMap { byName[$0.name] } ?? ManagedObject.self
@@ -45,12 +45,12 @@ final class ObjectClasses: Sendable {
     // Mostly there is one.
     var first: EntityBinding?
     var isOnly = true
-    for entity in model.entities where byIndex[entity.index] == type {
+    for entity in entities where byIndex[entity.index] == type {
       if first != nil { isOnly = false }
       first = first ?? entity
     }
     if isOnly { return first }
-    let candidates = model.entities.filter { byIndex[$0.index] == type }
+    let candidates = entities.filter { byIndex[$0.index] == type }
     // Subentities without a class of their own share their ancestor's: the ancestor is meant.
     // Unrelated entities share a class when the model says so: one may be called like it.
     return candidates.first { candidate in

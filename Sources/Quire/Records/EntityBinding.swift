@@ -177,32 +177,3 @@ extension EntityBinding.Property {
     }
   }
 }
-
-/// A model with its entities by slot.
-final class ModelBinding: Sendable {
-  let model: ManagedObjectModel
-  /// In the order of the model's entities.
-  let entities: [EntityBinding]
-  /// What the schema of a store of this model says about hashes.
-  let hashBytes: [UInt8]
-  private let names: NameTable
-
-  init(_ model: ManagedObjectModel, _ transformers: ValueTransformers = [:]) {
-    self.model = model
-    entities = model.entities.enumerated().map {
-      EntityBinding($1, index: $0, in: model, transformers)
-    }
-    hashBytes = StoreSchema.hashBytes(of: model)
-    names = NameTable(entities.map(\.entity.name))
-  }
-
-  func entity(named name: String) -> EntityBinding? { names[name].map { entities[$0] } }
-
-  /// The entity that another binding means: mostly by a binding of this model.
-  func entity(as other: EntityBinding) -> EntityBinding? {
-    if other.index < entities.count, entities[other.index] === other { return other }
-    return entity(named: other.entity.name)
-  }
-
-  var hasDerivations: Bool { entities.contains { !$0.derivations.isEmpty } }
-}

@@ -35,6 +35,18 @@ final class EntityStorage: Sendable {
     self.linkBySlot = linkBySlot
   }
 
+  /// The same in another store.
+  init(_ other: EntityStorage, identity: StoreIdentity) {
+    binding = other.binding
+    stored = other.stored
+    self.identity = identity
+    fieldBySlot = other.fieldBySlot
+    slotByField = other.slotByField
+    linkBySlot = other.linkBySlot
+    canHaveExternal = other.canHaveExternal
+    table = other.table
+  }
+
   var layout: RowLayout { stored.layout }
 
   /// The link tree of a to-many slot; `nil` for other slots and transient relationships.
@@ -76,24 +88,33 @@ final class StoreEntities: Sendable {
     var byNumber = [EntityStorage?](
       repeating: nil, count: (schema.entities.map { Int($0.number) }.max() ?? 0) + 1)
     for binding in model.entities {
-      guard !binding.entity.isAbstract,
-        configuration?.entityNames.contains(binding.entity.name) ?? true
-      else {
-        byIndex.append(nil)
-        continue
-      }
-      guard let stored = schema.entity(named: binding.entity.name) else {
-        throw StoreSchema.damaged("has no entity \(binding.entity.name)")
-      }
-      let storage = EntityStorage(binding, stored, identity: identity)
+      let isHere = configuration?.entityNames.contains(binding.entity.name) ?? true
+      let storage = isHere ? try schema.storage(of: binding, identity: identity) : nil
       byIndex.append(storage)
-      byNumber[Int(stored.number)] = storage
+      if let storage { byNumber[Int(storage.stored.number)] = storage }
     }
     self.byIndex = byIndex
     self.byNumber = byNumber
     indexes = try StoreIndexes(schema.indexes, schema.indexBytes) { number in
       Int(number) < byNumber.count ? byNumber[Int(number)] : nil
     }
+    derivations = DerivationPlan(model.entities, model.model)
+  }
+
+  /// - Parameters:
+  ///   - new: what a store of the model is when it is new.
+  ///   - schema: the same, with what this store has besides.
+  init(_ model: ModelBinding, _ new: NewStore, schema: StoreSchema, identity: StoreIdentity) {
+    self.identity = identity
+    self.model = model.model
+    hashBytes = model.hashBytes
+    self.schema = schema
+    schemaBytes = new.entityBytes
+    byIndex = new.storages.map { $0.map { EntityStorage($0, identity: identity) } }
+    var byNumber = [EntityStorage?](repeating: nil, count: Int(schema.lastEntityNumber) + 1)
+    for case let storage? in byIndex { byNumber[Int(storage.stored.number)] = storage }
+    self.byNumber = byNumber
+    indexes = new.indexes
     derivations = DerivationPlan(model.entities, model.model)
   }
 

@@ -101,6 +101,22 @@ extension StoredValue {
     return try body(bytes)
   }
 
+  /// Eight bytes at a time: what is compared is mostly equal, and looked at with every save.
+  func isEqual(to other: [UInt8]) -> Bool {
+    withBytes { bytes in
+      other.withUnsafeBytes { other in
+        guard bytes.count == other.count else { return false }
+        var offset = 0
+        while offset &+ 8 <= bytes.count {
+          let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+          if word != other.loadUnaligned(fromByteOffset: offset, as: UInt64.self) { return false }
+          offset &+= 8
+        }
+        return bytes[offset...].elementsEqual(other[offset...])
+      }
+    }
+  }
+
   /// The bytes as one little-endian integer; `nil` when they are of another length.
   func integer<T: FixedWidthInteger>(_ type: T.Type = T.self) -> T? {
     withBytes {

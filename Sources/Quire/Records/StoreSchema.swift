@@ -103,6 +103,15 @@ struct StoreSchema: Sendable {
 extension StoreSchema {
   /// Writes everything the schema tree holds.
   func write(to transaction: WriteTransaction, model: ManagedObjectModel) throws {
+    try write(
+      to: transaction, archive: ModelArchive.encode(model),
+      hashes: StoreSchema.hashBytes(of: model), entityBytes: entityBytes)
+  }
+
+  /// The same, with what was worked out before.
+  func write(
+    to transaction: WriteTransaction, archive: [UInt8], hashes: [UInt8], entityBytes: [UInt8]
+  ) throws {
     let tree =
       try transaction.mutableIndexTree(StoreSchema.tree)
       ?? transaction.createIndexTree(StoreSchema.tree)
@@ -110,8 +119,8 @@ extension StoreSchema {
     try writeLayouts(to: tree)
     if let indexBytes { try tree.put(indexBytes, for: StoreSchema.indexesKey) }
     if history != nil { try writeHistory(to: tree) }
-    try tree.put(ModelArchive.encode(model), for: Array("model".utf8))
-    try tree.put(StoreSchema.hashBytes(of: model), for: Array("hashes".utf8))
+    try tree.put(archive, for: Array("model".utf8))
+    try tree.put(hashes, for: Array("hashes".utf8))
     if let versionName { try tree.put(Array(versionName.utf8), for: Array("version".utf8)) }
     try tree.put(entityBytes, for: Array("entities".utf8))
     if !migrations.isEmpty {
@@ -135,11 +144,11 @@ extension StoreSchema {
   static func hasModel(
     _ archive: [UInt8], versionName: String?, in reader: some TreeReader
   ) throws -> Bool {
-    func has(_ bytes: some Sequence<UInt8>, _ key: String) throws -> Bool {
-      let value = try reader.indexTree(tree)?.value(for: Array(key.utf8))
-      return value?.withBytes { $0.elementsEqual(bytes) } ?? false
+    func has(_ bytes: [UInt8], _ key: String) throws -> Bool {
+      try reader.indexTree(tree)?.value(for: Array(key.utf8))?.isEqual(to: bytes) ?? false
     }
-    return try has(archive, "model") && versionName.map { try has($0.utf8, "version") } ?? true
+    return try has(archive, "model")
+      && versionName.map { try has(Array($0.utf8), "version") } ?? true
   }
 
   /// Exchanges the store's copy of its model for an equal one.
@@ -266,7 +275,7 @@ extension StoreSchema {
     guard let value = try reader.indexTree(tree)?.value(for: Array("entities".utf8)) else {
       return false
     }
-    return value.withBytes { $0.elementsEqual(bytes) }
+    return value.isEqual(to: bytes)
   }
 
   /// Whether the store was written with a model whose hashes are these.
@@ -274,7 +283,7 @@ extension StoreSchema {
     guard let value = try reader.indexTree(tree)?.value(for: Array("hashes".utf8)) else {
       return false
     }
-    return value.withBytes { $0.elementsEqual(hashes) }
+    return value.isEqual(to: hashes)
   }
 
   /// The model a store was written with.

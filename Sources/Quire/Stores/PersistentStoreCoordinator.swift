@@ -47,7 +47,7 @@ public final class PersistentStoreCoordinator: Sendable {
   ) {
     self.versionedModel = versionedModel
     binding = ModelBinding(versionedModel.current, transformers)
-    self.classes = ObjectClasses(classes, for: binding)
+    self.classes = binding.classes(classes)
   }
 
   deinit {

@@ -86,16 +86,12 @@ struct StoreOpening {
   {
     do {
       if forbidden.contains(pages.identity) { throw StoreOpening.isThere(pages.identity) }
-      let report = try prepare(pages, type.hasFile(at: url) ? url : nil)
+      let (report, new) = try prepare(pages, type.hasFile(at: url) ? url : nil)
       try beginOrEndHistory(of: pages)
       if options.compactsStore, !options.isReadOnly { try pages.compact() }
-      let schema = try pages.read { try StoreSchema(from: $0) }
-      guard let schema else { throw StoreSchema.damaged("is missing") }
       return PersistentStore(
         type: type, url: url, isReadOnly: options.isReadOnly, pages: pages,
-        entities: try StoreEntities(
-          binding, schema: schema, identity: pages.identity, configuration: subset),
-        migrationReport: report,
+        entities: try entities(of: pages, new), migrationReport: report,
         configurationName: subset?.name ?? DefaultConfigurationName)
     } catch {
       // The error that made us give up is the one to tell; what is in the store stays as it is.
@@ -108,16 +104,32 @@ struct StoreOpening {
     }
   }
 
+  /// - Parameter new: the schema of a store that was made just now.
+  private func entities(of pages: PageStore, _ new: StoreSchema?) throws -> StoreEntities {
+    if let new, options.tracksHistory == nil {
+      return StoreEntities(
+        binding, try binding.newStore(), schema: new, identity: pages.identity)
+    }
+    guard let schema = try pages.read({ try StoreSchema(from: $0) }) else {
+      throw StoreSchema.damaged("is missing")
+    }
+    return try StoreEntities(
+      binding, schema: schema, identity: pages.identity, configuration: subset)
+  }
+
   /// Makes the store one of the current model, if it is not.
-  private func prepare(_ pages: PageStore, _ url: URL?) throws -> MigrationReport? {
+  ///
+  /// - Returns: how it was migrated; the schema of a new store of a whole model.
+  private func prepare(
+    _ pages: PageStore, _ url: URL?
+  ) throws -> (report: MigrationReport?, new: StoreSchema?) {
     let snapshot = try pages.snapshot()
     guard try snapshot.indexTree(StoreSchema.tree) != nil else {
-      try createSchema(in: pages)
-      return nil
+      return (nil, try createSchema(in: pages))
     }
     guard let path = try migrationPath(for: snapshot) else {
       try refreshModel(in: pages, snapshot)
-      return nil
+      return (nil, nil)
     }
     guard !options.isReadOnly else {
       let version = path.steps.first?.source.name ?? model.currentVersion.name
@@ -125,8 +137,10 @@ struct StoreOpening {
         .migration,
         "the store has version \(version) and must be migrated, but it is read-only")
     }
-    return try MigrationRun(path: path, options: options, url: url, fileSystem: fileSystem)
-      .run(in: pages)
+    let report = try MigrationRun(
+      path: path, options: options, url: url, fileSystem: fileSystem
+    ).run(in: pages)
+    return (report, nil)
   }
 
   /// Brings the store's copy of the model up to date, for tools and for migrations to come: what no
@@ -203,15 +217,26 @@ struct StoreOpening {
     }
   }
 
-  private func createSchema(in pages: PageStore) throws {
+  /// - Returns: the schema, unless it is one of a configuration, or somebody else has made it.
+  private func createSchema(in pages: PageStore) throws -> StoreSchema? {
     guard !options.isReadOnly else {
       throw PersistenceError(.persistentStoreOpen, "the file holds no objects, and is read-only")
     }
     let name = model.hasNamedVersions ? model.currentVersion.name : nil
-    try pages.write { transaction in
-      guard try transaction.indexTree(StoreSchema.tree) == nil else { return }
-      try StoreSchema(for: model.current, versionName: name)
-        .write(to: transaction, model: model.current)
+    return try pages.write { transaction in
+      guard try transaction.indexTree(StoreSchema.tree) == nil else { return nil }
+      guard subset == nil else {
+        try StoreSchema(for: model.current, versionName: name)
+          .write(to: transaction, model: model.current)
+        return nil
+      }
+      let new = try binding.newStore()
+      var schema = new.schema
+      schema.versionName = name
+      try schema.write(
+        to: transaction, archive: new.archive, hashes: binding.hashBytes,
+        entityBytes: new.entityBytes)
+      return schema
     }
   }
 

@@ -39,10 +39,7 @@ extension StoreEntities {
     guard let value else {
       return indexes.isEmpty ? indexes : try StoreIndexes([], nil, storage(number:))
     }
-    let isKnown = value.withBytes { found in
-      indexes.bytes.map { found.elementsEqual($0) } ?? false
-    }
-    if isKnown { return indexes }
+    if let known = indexes.bytes, value.isEqual(to: known) { return indexes }
     return try StoreIndexes(
       try StoreSchema.decodeIndexes(value).list, value.withBytes { Array($0) }, storage(number:))
   }

@@ -1,0 +1,115 @@
+import QuireModel
+import QuireStorage
+import Synchronization
+
+/// A model with its entities by slot.
+///
+/// Made anew for every stack, and cheap: what takes time is kept with the model.
+final class ModelBinding: Sendable {
+  let model: ManagedObjectModel
+  /// In the order of the model's entities.
+  let entities: [EntityBinding]
+  private let plan: ModelPlan
+
+  init(_ model: ManagedObjectModel, _ transformers: ValueTransformers = [:]) {
+    self.model = model
+    // Transformers belong to a coordinator; without any, all stacks of a model are alike.
+    plan =
+      transformers.isEmpty
+      ? model.companion { ModelPlan(model) } : ModelPlan(model, transformers)
+    entities = plan.entities
+  }
+
+  /// What the schema of a store of this model says about hashes.
+  var hashBytes: [UInt8] { plan.hashBytes }
+
+  func entity(named name: String) -> EntityBinding? { plan.names[name].map { entities[$0] } }
+
+  /// The entity that another binding means: mostly by a binding of this model.
+  func entity(as other: EntityBinding) -> EntityBinding? {
+    if other.index < entities.count, entities[other.index] === other { return other }
+    return entity(named: other.entity.name)
+  }
+
+  var hasDerivations: Bool { entities.contains { !$0.derivations.isEmpty } }
+
+  /// Which class stands for which entity, where these classes are registered.
+  func classes(_ types: [ManagedObject.Type]) -> ObjectClasses { plan.classes(types) }
+
+  /// What a store of this model is when it is new.
+  func newStore() throws -> NewStore { try plan.newStore(of: model) }
+}
+
+/// What is worked out of a model for its stacks, once. It knows the entities, and not the model,
+/// which holds it.
+private final class ModelPlan: Sendable {
+  let entities: [EntityBinding]
+  let hashBytes: [UInt8]
+  let names: NameTable
+  private let lastClasses = Mutex<(types: [ObjectIdentifier], classes: ObjectClasses)?>(nil)
+  private let madeStore = Mutex<NewStore?>(nil)
+
+  init(_ model: ManagedObjectModel, _ transformers: ValueTransformers = [:]) {
+    entities = model.entities.enumerated().map {
+      EntityBinding($1, index: $0, in: model, transformers)
+    }
+    hashBytes = StoreSchema.hashBytes(of: model)
+    names = NameTable(entities.map(\.entity.name))
+  }
+
+  /// Mostly a program registers the same classes for all stacks of a model.
+  func classes(_ types: [ManagedObject.Type]) -> ObjectClasses {
+    let key = types.map { ObjectIdentifier($0) }
+    return lastClasses.withLock { last in
+      if let last, last.types == key { return last.classes }
+      let classes = ObjectClasses(types, for: entities)
+      last = (key, classes)
+      return classes
+    }
+  }
+
+  func newStore(of model: ManagedObjectModel) throws -> NewStore {
+    try madeStore.withLock { made in
+      if let made { return made }
+      let new = try NewStore(model, entities)
+      made = new
+      return new
+    }
+  }
+}
+
+/// The schema that a store of a whole model has when it is new, and the bytes that say so.
+struct NewStore: Sendable {
+  let schema: StoreSchema
+  let archive: [UInt8]
+  let entityBytes: [UInt8]
+  /// By the entity's index in the model, of a store that has no UUID yet.
+  let storages: [EntityStorage?]
+  let indexes: StoreIndexes
+
+  init(_ model: ManagedObjectModel, _ entities: [EntityBinding]) throws {
+    let schema = try StoreSchema(for: model, versionName: nil)
+    self.schema = schema
+    archive = ModelArchive.encode(model)
+    entityBytes = schema.entityBytes
+    let identity = StoreIdentity(high: 0, low: 0)
+    let storages = try entities.map { try schema.storage(of: $0, identity: identity) }
+    self.storages = storages
+    indexes = try StoreIndexes(schema.indexes, schema.indexBytes) { number in
+      storages.first { $0?.stored.number == number } ?? nil
+    }
+  }
+}
+
+extension StoreSchema {
+  /// - Returns: `nil` for an abstract entity.
+  func storage(
+    of binding: EntityBinding, identity: StoreIdentity
+  ) throws(PersistenceError) -> EntityStorage? {
+    if binding.entity.isAbstract { return nil }
+    guard let stored = entity(named: binding.entity.name) else {
+      throw StoreSchema.damaged("has no entity \(binding.entity.name)")
+    }
+    return EntityStorage(binding, stored, identity: identity)
+  }
+}
