@@ -7,6 +7,8 @@ struct Goal: Sendable {
     case times(Double, Contender.Engine)
     /// So many times what we reach in the row of another name, in the same mode.
     case timesRow(Double, String)
+    /// So many times what a peer reaches in the row of another name, in the same mode.
+    case timesRowOf(Double, String, Contender.Engine)
     /// No more resident memory at its peak.
     case memory(atMostMegabytes: Int)
     /// No more bytes on disk than a peer.
@@ -33,6 +35,8 @@ struct Goal: Sendable {
       case .milliseconds(let limit): "\(Report.number(limit)) ms"
       case .times(let factor, let peer): "\(Report.number(factor)) × \(peer.rawValue)"
       case .timesRow(let factor, let row): "\(Report.number(factor)) × \(row)"
+      case .timesRowOf(let factor, let row, let peer):
+        "\(Report.number(factor)) × \(row) of \(peer.rawValue)"
       case .memory(let limit): "\(limit) MiB of memory"
       case .disk(let peer): "disk of \(peer.rawValue)"
       }
@@ -52,6 +56,14 @@ struct Goal: Sendable {
         let (ours, single) = both(row.rate(.quire), other.rate(.quire))
       {
         ours >= factor * single
+      } else {
+        nil
+      }
+    case .timesRowOf(let factor, let name, let peer):
+      if let other = others.first(where: { $0.name == name && $0.mode == row.mode }),
+        let (ours, theirs) = both(row.rate(.quire), other.rate(peer))
+      {
+        ours >= factor * theirs
       } else {
         nil
       }

@@ -4,7 +4,8 @@
 extension Workload {
   static let objInsert = Workload(
     name: "obj_insert", summary: "N artworks set up property by property, one save",
-    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
+    goals: [Goal(.times(2, .sqlite), in: .ordered)],
     contenders: [
       Contender(
         engine: .quire, fixture: QuireObjects.makeArtists, body: QuireObjects.insert,
@@ -16,7 +17,8 @@ extension Workload {
 
   static let objFetchAll = Workload(
     name: "obj_fetch_all", summary: "all N, every attribute and the artist's id read",
-    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
+    goals: [Goal(.times(1, .sqlite), in: .ordered), Goal(.memory(atMostMegabytes: 40), in: .ordered)],
     contenders: [
       Contender(engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.fetchAll),
       Contender(engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.fetchAll),
@@ -24,7 +26,8 @@ extension Workload {
 
   static let objUpdate = Workload(
     name: "obj_update", summary: "N / 10 by id: fetch, change the price; one save",
-    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
+    goals: [Goal(.times(3, .sqlite), in: .ordered)],
     contenders: [
       Contender(
         engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.update,
@@ -36,7 +39,8 @@ extension Workload {
 
   static let objInsertBatched = Workload(
     name: "obj_insert_batched", summary: "N artworks, a save every 1,000",
-    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
+    goals: [Goal(.times(2, .sqlite), in: .ordered)],
     contenders: [
       Contender(
         engine: .quire, fixture: QuireObjects.makeArtists, body: QuireObjects.insertBatched,
@@ -48,7 +52,9 @@ extension Workload {
 
   static let objFetchFaults = Workload(
     name: "obj_fetch_faults", summary: "all N, nothing of them read",
-    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
+    // Of what SQLite takes to read them, as nobody asks it for less.
+    goals: [Goal(.timesRowOf(3, "obj_fetch_all", .sqlite), in: .ordered)],
     contenders: [
       Contender(
         engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.fetchFaults),
@@ -58,7 +64,8 @@ extension Workload {
 
   static let objFetchByID = Workload(
     name: "obj_fetch_by_pk", summary: "N by id in shuffled order, every attribute read",
-    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
+    goals: [Goal(.times(2, .sqlite), in: .ordered)],
     contenders: [
       Contender(
         engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.fetchByID),
@@ -66,9 +73,19 @@ extension Workload {
         engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.fetchByID),
     ])
 
+  static let objFetchBySlug = Workload(
+    name: "obj_fetch_by_slug", summary: "N requests for one slug each, every attribute read",
+    count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.fetchBySlug),
+      Contender(
+        engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.fetchBySlug),
+    ])
+
   static let objFilterAndSort = Workload(
     name: "obj_filter_sort", summary: "20 times price > x sorted by createdAt, limit 1,000",
-    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
     contenders: [
       Contender(
         engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.filterAndSort),
@@ -78,7 +95,8 @@ extension Workload {
 
   static let objTraverse = Workload(
     name: "obj_traverse", summary: "each artist's artworks, every attribute read",
-    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
+    goals: [Goal(.times(2, .sqlite), in: .ordered)],
     contenders: [
       Contender(
         engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.traverse),
@@ -88,7 +106,8 @@ extension Workload {
 
   static let objDelete = Workload(
     name: "obj_delete", summary: "N / 10 by id: fetch, delete; one save",
-    count: 100_000, shortCount: 500, modes: [.full, .memory],
+    count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
+    goals: [Goal(.times(3, .sqlite), in: .ordered)],
     contenders: [
       Contender(
         engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.delete),

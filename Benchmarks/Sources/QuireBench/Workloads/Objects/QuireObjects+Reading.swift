@@ -34,6 +34,29 @@ extension QuireObjects {
     try close(coordinator)
   }
 
+  static func fetchBySlug(_ run: Run) throws {
+    let coordinator = try run.mode == .memory ? openWithAll(run) : open(run)
+    let data = ArtworkData(count: run.count)
+    let order = shuffled(run.count)
+    let sum = try run.time {
+      let context = context(of: coordinator)
+      defer { withExtendedLifetime(context) {} }
+      var sum = ArtworkSum()
+      for index in order {
+        var request = FetchRequest<Gallery.Artwork>()
+        request.predicate = try FetchPredicate(format: "slug == %@", data.slugs[index])
+        let found = try context.fetch(request)
+        guard found.count == 1 else {
+          throw BenchmarkError("\(found.count) artworks have the slug \(data.slugs[index])")
+        }
+        sum.add(found[0])
+      }
+      return sum
+    }
+    try run.expectAlmost(sum, .expected(data), "what was fetched")
+    try close(coordinator)
+  }
+
   static func filterAndSort(_ run: Run) throws {
     let coordinator = try run.mode == .memory ? openWithAll(run) : open(run)
     run.operationCount = ArtworkData.filterCount

@@ -95,10 +95,11 @@ enum QuireObjects {
     switch run.mode {
     case .memory:
       try coordinator.addPersistentStore(type: .inMemory, at: nil)
-    case .full:
-      try coordinator.addPersistentStore(type: .quire, at: run.url("store.quire"))
-    case .ordered, .none:
-      throw BenchmarkError("a store of objects cannot be opened \(run.mode.rawValue) yet")
+    case .full, .ordered, .none:
+      var options = PersistentStoreOptions()
+      options.durability = run.mode == .full ? .full : run.mode == .ordered ? .ordered : .none
+      try coordinator.addPersistentStore(
+        type: .quire, at: run.url("store.quire"), options: options)
     }
     return coordinator
   }

@@ -30,6 +30,27 @@ extension SQLiteObjects {
     try run.expectAlmost(sum, .expected(ArtworkData(count: run.count)), "what was fetched")
   }
 
+  static func fetchBySlug(_ run: Run) throws {
+    let database = try run.mode == .memory ? openWithAll(run) : open(run)
+    let data = ArtworkData(count: run.count)
+    let order = shuffled(run.count)
+    let sum = try run.time {
+      let select = try database.prepare(selectSQL + " WHERE slug = ?")
+      var sum = ArtworkSum()
+      for index in order {
+        var slug = data.slugs[index]
+        try slug.withUTF8 {
+          select.bind(1, text: $0)
+          guard try select.step() else { throw BenchmarkError("no artwork \(index + 1)") }
+          sum.add(select)
+          select.reset()
+        }
+      }
+      return sum
+    }
+    try run.expectAlmost(sum, .expected(data), "what was fetched")
+  }
+
   static func filterAndSort(_ run: Run) throws {
     let database = try run.mode == .memory ? openWithAll(run) : open(run)
     run.operationCount = ArtworkData.filterCount

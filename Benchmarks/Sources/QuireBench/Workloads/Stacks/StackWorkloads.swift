@@ -3,7 +3,7 @@
 extension Workload {
   static let stackCreate = Workload(
     name: "stack_create", summary: "20 entities in memory: create, insert, save, fetch, release",
-    count: 2_000, shortCount: 20, modes: [.memory], goals: [Goal(.rate(atLeast: 500))],
+    count: 2_000, shortCount: 20, modes: [.memory], goals: [Goal(.rate(atLeast: 20_000))],
     contenders: [
       Contender(engine: .quire, body: QuireStacks.create),
       Contender(engine: .sqlite, body: SQLiteStacks.create),
