@@ -83,6 +83,8 @@ extension ManagedObjectContext {
     } catch {
       report(error)
     }
+    // Objects that nobody holds are read anew by whoever asks for them next, too.
+    for session in sessions { session.view = nil }
     for object in registeredObjects { refresh(object, mergeChanges: true) }
   }
 
