@@ -92,4 +92,24 @@ import Testing
       context.rollback()
     }
   }
+
+  /// The order of one context was made before the other's room was there. Refreshed, it was saved
+  /// as if it knew that room: it led to the show, and the show not to it.
+  @Test(arguments: GotchaHome.allCases, [false, true])
+  func `an unsaved order that is refreshed takes in what others have added`(
+    _ home: GotchaHome, _ isAlone: Bool
+  ) throws {
+    try home.withTwoContexts { one, two in
+      let show = SmallGallery.Show(context: one)
+      try one.save()
+      try one.insert("Room", ["number": 1, "show": show])
+      let same = try #require(try two.existingObject(with: show.objectID) as? SmallGallery.Show)
+      try two.insert("Room", ["number": 2, "show": same])
+      try two.save()
+      if isAlone { one.refresh(show, mergeChanges: true) } else { one.refreshAllObjects() }
+      #expect(show.rooms.map(\.number) == [1, 2])
+      try one.save()
+      #expect(try StoreFacts(one).findings == [])
+    }
+  }
 }
