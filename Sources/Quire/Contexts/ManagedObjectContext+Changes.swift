@@ -45,14 +45,14 @@ extension ManagedObjectContext {
         .managedObjectExternalRelationship,
         "\(object.objectID) belongs to another context and cannot be inserted into this one")
     }
-    guard let binding = modelBinding?.entity(named: object.entity.name) else {
+    guard let binding = modelBinding?.entity(as: object.binding) else {
       throw PersistenceError(
         .undefinedKey,
         persistentStoreCoordinator == nil
           ? "the context has no coordinator, so it knows no entity \(object.entity.name)"
           : "the context's model has no entity \(object.entity.name)")
     }
-    guard binding.entity == object.entity else {
+    guard binding === object.binding || binding.entity == object.entity else {
       throw PersistenceError(
         .coreData, "the entity \(object.entity.name) of this object is another model's")
     }
@@ -220,7 +220,7 @@ extension ManagedObject {
   /// context's next fetch or save throws why.
   public convenience init(context: ManagedObjectContext) {
     if let binding = context.persistentStoreCoordinator?.classes.entity(of: Self.self) {
-      self.init(Origin(binding: binding))
+      self.init(Origin(binding))
       applyDefaults()
       do {
         try context.adopt(self)
@@ -228,7 +228,7 @@ extension ManagedObject {
         context.report(error)
       }
     } else {
-      self.init(Origin(binding: EntityBinding.unknown(named: Self.entityName)))
+      self.init(Origin(.unknown(named: Self.entityName)))
       context.report(
         PersistenceError(
           .undefinedKey,

@@ -13,6 +13,8 @@ final class EntityStorage: Sendable {
   /// The slot of each field.
   let slotByField: [Int]
   private let linkBySlot: [StoredEntity.Link?]
+  /// Whether rows of the entity may have values outside of them.
+  let canHaveExternal: Bool
   /// The same as the fields' layout, for reading quickly.
   let table: FieldTable
 
@@ -24,6 +26,7 @@ final class EntityStorage: Sendable {
     slotByField = stored.layout.fields.map { binding.slot(named: $0.name) ?? -1 }
     for (field, slot) in slotByField.enumerated() where slot >= 0 { fieldBySlot[slot] = field }
     self.fieldBySlot = fieldBySlot
+    canHaveExternal = stored.layout.fields.contains { $0.kind.canBeExternal }
     table = FieldTable(stored.layout, fieldBySlot)
     var linkBySlot = [StoredEntity.Link?](repeating: nil, count: binding.properties.count)
     for link in stored.links {
@@ -105,81 +108,4 @@ final class StoreEntities: Sendable {
   /// Whether the store has left its coordinator: what was read from it is no state to go on with.
   var isRetired: Bool { isRetiredFlag.load(ordering: .relaxed) }
   func retire() { isRetiredFlag.store(true, ordering: .relaxed) }
-}
-
-/// A row of a store that an object can keep: the bytes, and what keeps them in memory.
-///
-/// A reader alone is a pointer: it is used only where something is known to keep its bytes. A value
-/// of more than a quarter of a page is put together from several pages, and its bytes go with the
-/// owner even while the snapshot lives.
-struct Row {
-  private let reader: RowReader
-  /// The page, the assembled value, or the scratch that the bytes lie in.
-  private let owner: AnyObject
-
-  /// - Parameter layout: the current one; a row of an older one is kept as it is in this.
-  init(_ value: StoredValue, layout: RowLayout) throws(RowError) {
-    guard RowReader.isCurrent(value.bytes, layout) else {
-      self = try Row(older: value, layout)
-      return
-    }
-    reader = try RowReader(current: value.bytes, layout)
-    owner = value.owner
-  }
-
-  init(_ encoded: EncodedRow, layout: RowLayout) throws(RowError) {
-    reader = try RowReader(current: encoded.bytes, layout)
-    owner = encoded
-  }
-
-  @inline(never)
-  private init(older value: StoredValue, _ layout: RowLayout) throws(RowError) {
-    defer { withExtendedLifetime(value.owner) {} }
-    let scratch = RowScratch()
-    reader = try RowReader(value.bytes, layout: layout, scratch)
-    owner = scratch
-  }
-
-  var version: UInt32 { withExtendedLifetime(owner) { reader.version } }
-
-  var byteCount: Int { reader.bytes.count }
-
-  /// Whether the row was made of an object of a parent context, with changes that no store has.
-  var isEncoded: Bool { owner is EncodedRow }
-
-  /// Whether the row has values outside of it.
-  var hasExternal: Bool { withExtendedLifetime(owner) { reader.hasExternal } }
-
-  /// Where the bytes are: for who keeps the row.
-  var start: UnsafeRawPointer? { reader.bytes.baseAddress }
-
-  func reference(_ field: Int) -> Reference? {
-    withExtendedLifetime(owner) { reader.reference(field) }
-  }
-
-  func value(_ field: Int) throws -> AttributeValue? {
-    try withExtendedLifetime(owner) { try reader.value(field) }
-  }
-
-  /// Calls `body` with a reader that is valid within the call.
-  func withReader<Result>(_ body: (RowReader) throws -> Result) rethrows -> Result {
-    try withExtendedLifetime(owner) { try body(reader) }
-  }
-}
-
-extension StoredValue {
-  /// Calls `body` with the bytes, which are kept for as long as the call takes.
-  func withBytes<Result, Failure: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    defer { withExtendedLifetime(owner) {} }
-    return try body(bytes)
-  }
-
-  /// The bytes as one little-endian integer; `nil` when they are of another length.
-  func integer<T: FixedWidthInteger>(_ type: T.Type = T.self) -> T? {
-    withBytes {
-      $0.count == MemoryLayout<T>.size ? T(littleEndian: $0.loadUnaligned(as: T.self)) : nil
-    }
-  }
 }
