@@ -159,6 +159,12 @@ final class StoreCore: @unchecked Sendable {
     return editor
   }
 
+  /// Waits until snapshots show what a transaction began with: that may be waiting for the disk.
+  func waitUntilShown(baseOf editor: PageEditor) throws(StorageError) {
+    guard storage?.durability == .full, let log = storage?.log else { return }
+    try waitUntilDurable(CommitNumber(rawValue: editor.commit.rawValue - 1), in: log)
+  }
+
   /// Goes through the turnstile, unless there is nothing to write on the other side.
   func enter(forLong: Bool = false) throws(StorageError) -> PageSpace {
     try checkProcess()

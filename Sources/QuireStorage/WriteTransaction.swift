@@ -153,6 +153,15 @@ public final class WriteTransaction: TreeReader {
 
   /// Enters the counts that changed, in the order of the names: the file must not depend on the
   /// order of a dictionary.
+  /// Waits until a snapshot shows what this transaction began with. Without that, it may show an
+  /// earlier commit: while the last one is being written to the disk, the next transaction begins.
+  ///
+  /// - Throws: ``StorageError`` when that commit cannot be made durable.
+  package func waitUntilBaseIsShown() throws(StorageError) {
+    try checkOpen()
+    try core.waitUntilShown(baseOf: editor)
+  }
+
   private func catalogueCounts() throws(StorageError) {
     for (name, state) in states.all where !state.isCatalogued {
       try editor.operate { () throws(StorageError) in

@@ -16,6 +16,9 @@ package enum Threads {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
+  /// Lets others run, in a loop that waits for them.
+  package static func pause() { _ = sched_yield() }
+
   /// Runs each of the bodies on a thread of its own, and returns when all have ended.
   package static func run(_ bodies: [@Sendable () -> Void]) {
     #if canImport(Darwin)

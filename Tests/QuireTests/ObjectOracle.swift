@@ -14,7 +14,7 @@ struct ObjectOracle {
 
   let model: ManagedObjectModel
   private(set) var nodes: [Int: Node] = [:]
-  private var saved: [Int: Node] = [:]
+  private(set) var saved: [Int: Node] = [:]
 
   init(_ model: ManagedObjectModel) { self.model = model }
 
@@ -148,4 +148,62 @@ struct ObjectOracle {
   }
 
   mutating func rollback() { nodes = saved }
+
+  // MARK: Others
+
+  /// Shows other objects than now, some of which were saved or deleted meanwhile.
+  mutating func show(_ former: [Int: Node]) {
+    var next = former
+    for (id, node) in saved where former[id] == nil {
+      next[id] = Node(entity: node.entity, values: node.values, isNew: false, isDeleted: true)
+    }
+    for id in next.keys { next[id]!.isNew = saved[id] == nil }
+    nodes = next.filter { !$0.value.isNew || !$0.value.isDeleted }
+  }
+
+  /// The objects as another context finds them, which knows nothing of what is unsaved here.
+  var stored: ObjectOracle {
+    var other = self
+    other.nodes = saved
+    return other
+  }
+
+  /// The objects as a child finds them, to which nothing here is unsaved.
+  var child: ObjectOracle {
+    var child = self
+    child.nodes = nodes.filter { !$0.value.isDeleted }
+    for id in child.nodes.keys { child.nodes[id]!.isNew = false }
+    child.saved = child.nodes
+    return child
+  }
+
+  /// Takes what a child has saved, whose deleted objects are still marked.
+  mutating func take(_ child: ObjectOracle) {
+    for (id, node) in child.nodes where node != child.saved[id] {
+      let former = nodes[id]?.links ?? [:]
+      nodes[id] = node
+      // What the child has deleted, it has led nobody to.
+      for (name, members) in node.links {
+        nodes[id]!.links[name] = members.filter {
+          child.nodes[$0]?.isDeleted != true || former[name]?.contains($0) == true
+        }
+      }
+      nodes[id]!.isNew = saved[id] == nil
+      if node.isDeleted, saved[id] == nil { nodes[id] = nil }
+    }
+  }
+
+  /// Others have saved. What is unsaved here stays.
+  mutating func merge(_ other: ObjectOracle, keepsUnsaved: (Int) -> Bool) {
+    let former = saved
+    saved = other.saved
+    for (id, node) in other.saved {
+      guard nodes[id] != nil, let old = former[id] else {
+        nodes[id] = node
+        continue
+      }
+      if keepsUnsaved(id) { continue }
+      if node.values != old.values { nodes[id]!.values = node.values }
+    }
+  }
 }

@@ -53,6 +53,24 @@ extension ManagedObjectContext {
   /// - Parameter mergeChanges: whether unsaved changes stay on top of what is read; otherwise they
   ///   are dropped.
   public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
+    reread(object, mergeChanges: mergeChanges)
+    if mergeChanges { settleChanges(of: [object]) }
+  }
+
+  /// Rests unsaved changes of relationships on what was read just now: an order that was made of
+  /// fewer members would leave out, on one side, those that others have added.
+  private func settleChanges(of objects: some Sequence<ManagedObject>) {
+    let changed = objects.filter { $0.context === self && !$0.slots.isEmpty && $0.row != nil }
+      .sorted { $0.placeOrder < $1.placeOrder }
+    do {
+      for object in changed { try object.settlePendingMembers() }
+      for object in changed where !object.isDeleted { try object.displaceStoredDestinations() }
+    } catch {
+      report(error)
+    }
+  }
+
+  private func reread(_ object: ManagedObject, mergeChanges: Bool) {
     guard object.context === self, object.isStored, let session = object.session else { return }
     showPermanentID(of: object)
     do {
@@ -83,7 +101,12 @@ extension ManagedObjectContext {
     } catch {
       report(error)
     }
-    for object in registeredObjects { refresh(object, mergeChanges: true) }
+    // Objects that nobody holds are read anew by whoever asks for them next, too.
+    for session in sessions { session.view = nil }
+    let objects = registeredObjects
+    for object in objects { reread(object, mergeChanges: true) }
+    // When all rows are the new ones: both sides of a relationship are looked at.
+    settleChanges(of: objects)
   }
 
   final func exchangeRow(of object: ManagedObject, _ view: StoreView) throws {

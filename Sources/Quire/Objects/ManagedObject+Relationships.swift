@@ -15,12 +15,13 @@ extension ManagedObject {
       if !slots.isEmpty, case .one(let object) = slots[slot] { return present(object) }
     }
     guard let reference = storedReference(slot), let session else { return nil }
-    if let registered = session.registered(reference) { return registered }
-    if reference.isTemporary { return try context?.familyObject(reference) }
-    if binding.traits[slot].canDangle, try !session.currentView().contains(reference) {
-      return nil
-    }
-    return try session.object(at: reference)
+    let registered = session.registered(reference)
+    // A parent's row may lead to what the parent has deleted, whatever the delete rules are.
+    let canDangle = binding.traits[slot].canDangle || context?.parent != nil
+    if let registered, !registered.isFault || !canDangle { return registered }
+    if reference.isTemporary { return try registered ?? context?.familyObject(reference) }
+    if canDangle, try !session.currentView().contains(reference) { return nil }
+    return try registered ?? session.object(at: reference)
   }
 
   /// The object, unless it left the context: deleted before it was ever saved.
@@ -58,12 +59,16 @@ extension ManagedObject {
     return try existingMembers(slot).map { try session.object(at: $0) }.filter(isShown)
   }
 
-  /// The store's destinations of a to-many slot, without those that are gone.
+  /// The store's destinations of a to-many slot, without those that are gone: also where somebody
+  /// holds an object for one, of which nothing was read.
   final func existingMembers(_ slot: Int) throws -> [Reference] {
     let stored = try storedMembers(slot)
     guard !stored.isEmpty, binding.traits[slot].canDangle, let session else { return stored }
     let view = try session.currentView()
-    return try stored.filter { try session.registered($0) != nil || view.contains($0) }
+    return try stored.filter {
+      if let object = session.registered($0), !object.isFault { return true }
+      return try view.contains($0)
+    }
   }
 
   // MARK: Changing, with the inverse

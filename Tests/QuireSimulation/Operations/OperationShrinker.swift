@@ -46,12 +46,19 @@ package struct OperationRun {
   }
 }
 
+/// An operation of a random sequence. Whatever is left out before it, it means something, or does
+/// nothing.
+package protocol ShrinkableOperation: Equatable {
+  /// The same with less. Every one is smaller, so that this comes to an end.
+  var simpler: [Self] { get }
+}
+
 /// Makes a failing list of operations as short as it finds time to, by delta debugging: it drops
 /// ever smaller pieces for as long as the rest still fails, then tries smaller values.
-package struct OperationShrinker {
-  private let fails: ([StoreOperation]) -> Bool
+package struct OperationShrinker<Operation: ShrinkableOperation> {
+  private let fails: ([Operation]) -> Bool
   private let deadline: ContinuousClock.Instant
-  package private(set) var operations: [StoreOperation]
+  package private(set) var operations: [Operation]
   /// How often the operations were run.
   package private(set) var attemptCount = 0
 
@@ -59,8 +66,8 @@ package struct OperationShrinker {
   ///   - operations: a list that fails.
   ///   - seconds: after this time the shortest list so far is good enough.
   package init(
-    _ operations: [StoreOperation], seconds: Int = 60,
-    fails: @escaping ([StoreOperation]) -> Bool
+    _ operations: [Operation], seconds: Int = 60,
+    fails: @escaping ([Operation]) -> Bool
   ) {
     self.operations = operations
     self.fails = fails
@@ -78,7 +85,7 @@ package struct OperationShrinker {
     } while isInTime
   }
 
-  private mutating func attempt(_ candidate: [StoreOperation]) -> Bool {
+  private mutating func attempt(_ candidate: [Operation]) -> Bool {
     attemptCount += 1
     guard fails(candidate) else { return false }
     operations = candidate
@@ -120,9 +127,9 @@ package struct OperationShrinker {
   }
 }
 
-extension StoreOperation {
-  /// The same with less: smaller values, fewer keys, fewer steps. Ends, as every one is smaller.
-  fileprivate var simpler: [StoreOperation] {
+extension StoreOperation: ShrinkableOperation {
+  /// Smaller values, fewer keys, fewer steps.
+  package var simpler: [StoreOperation] {
     switch self {
     case .put(let tree, let key, let byteCount, let fill):
       var all: [StoreOperation] = []

@@ -141,7 +141,11 @@ final class UndoWalk {
       expect(others == state(), "the store has \(difference(others, state()))")
     } catch {
       trace.append("no save: \(error)")
-      expect(code(of: error) == .validationRelationshipDeniedDelete, "\(error)")
+      let all = (error as? PersistenceError).map {
+        $0.detailedErrors.isEmpty ? [$0] : $0.detailedErrors
+      }
+      expect(
+        all?.allSatisfy { $0.code == .validationRelationshipDeniedDelete } ?? false, "\(error)")
     }
   }
 

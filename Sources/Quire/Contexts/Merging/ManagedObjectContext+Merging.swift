@@ -18,6 +18,13 @@ extension ManagedObjectContext {
     let transactions = try ContextSave.beginWrites(
       in: presentSessions().filter { !$0.store.isReadOnly })
     defer { transactions.values.forEach { $0.abort() } }
+    // Conflicts are looked for in what the stores show, which has to be what is written upon.
+    do {
+      for transaction in transactions.values { try transaction.waitUntilBaseIsShown() }
+    } catch {
+      throw PersistenceError(
+        .persistentStoreSave, "the changes could not be written", underlying: error)
+    }
     let checkpoint = isMerging ? ContextCheckpoint(self) : nil
     // What is merged with is what the stores have; a save moves a query generation on.
     let generation = StoreViews(sessions) { $0.pinnedView }

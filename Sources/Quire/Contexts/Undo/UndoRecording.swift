@@ -214,15 +214,32 @@ final class UndoRecording: ContextObserver {
       let former = taken.copy(of: slot)
     {
       try taken.withContent(body)
-      register { try $0.put(back: former, slot, object) }
+      if let present = taken.copy(of: slot) { enter(former, present, slot, of: object) }
     }
   }
 
-  /// Gives an object that has left what one of its slots had.
-  private func put(back content: ManagedObject.Slot, _ slot: Int, _ object: ManagedObject) throws {
-    try change(slot, of: object) {
-      // In a context all changes were entered one by one.
-      if object.context == nil { object.slots[slot] = content.copy }
+  /// Enters the change of a slot that is kept, of which no observer is told. Never its content: by
+  /// the time this is taken back, the object may be in its context again.
+  private func enter(
+    _ former: ManagedObject.Slot, _ present: ManagedObject.Slot, _ slot: Int,
+    of object: ManagedObject
+  ) {
+    switch (former, present) {
+    case (.value(let value), _): register { try $0.put(value, slot, object) }
+    case (.one(let destination), _): register { try $0.put(destination, slot, object) }
+    case (.many(let former), .many(let present)):
+      let (former, order) = (former.order ?? former.added, former.order)
+      let present = present.order ?? present.added
+      let (isFormer, isPresent) = (Set(former), Set(present))
+      // What was entered first is taken back last.
+      if let order, order != present { register { try $0.arrange(order, slot, object) } }
+      for member in present where !isFormer.contains(member) {
+        register { try $0.remove(member, slot, object) }
+      }
+      for member in former where !isPresent.contains(member) {
+        register { try $0.add(member, slot, object) }
+      }
+    case (.many, _), (.unchanged, _): break
     }
   }
 

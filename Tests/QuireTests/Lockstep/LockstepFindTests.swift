@@ -1,0 +1,115 @@
+import Quire
+import QuireTesting
+import Testing
+
+/// What sequences of random operations have found, each as small as it can be.
+@Suite struct LockstepFindTests {
+  typealias Artist = SmallGallery.Artist
+  typealias Artwork = SmallGallery.Artwork
+
+  /// Nobody held an object: so nothing was refreshed, and the next one was read as of the former
+  /// save. To change it was a conflict with oneself.
+  @Test(arguments: GotchaHome.allCases)
+  func `after all objects are refreshed, those that nobody held are read as they are now`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withTwoContexts { one, two in
+      let id = try {
+        let artist = Artist(context: two)
+        try two.save()
+        return artist.objectID
+      }()
+      #expect(two.registeredObjects.isEmpty)
+      let artist = try #require(one.object(with: id) as? Artist)
+      artist.name = "Hokusai"
+      try one.save()
+      two.refreshAllObjects()
+      let same = try #require(two.object(with: id) as? Artist)
+      #expect(same.name == "Hokusai")
+      same.born = 1760
+      try two.save()
+    }
+  }
+
+  /// Another context deleted what a relationship without inverse led to. Who held that object, a
+  /// fault after a refresh, found it there, without any values; who did not found nothing.
+  @Test(arguments: GotchaHome.allCases, [false, true])
+  func `a relationship does not show what is gone from the store, whether somebody holds it or not`(
+    _ home: GotchaHome, _ isHeld: Bool
+  ) throws {
+    let model = try ManagedObjectModel {
+      Entity("Thing") {
+        Relationship("pointer", toOne: "Thing")
+        Relationship("bag", toMany: "Thing")
+        Relationship("list", toMany: "Thing", ordered: true)
+      }
+    }
+    try home.withContext(model, classes: []) { context in
+      let thing = try context.insert("Thing")
+      var gone: ManagedObject? = try context.insert("Thing")
+      let id = try {
+        try thing.setValue(gone, forKey: "pointer")
+        try thing.setValue(Set([gone!]), forKey: "bag")
+        try thing.setValue([gone!], forKey: "list")
+        try context.save()
+        return gone!.objectID
+      }()
+      if !isHeld { gone = nil }
+      let other = SmallGallery.sibling(of: context)
+      other.delete(try other.existingObject(with: id))
+      try other.save()
+      context.refreshAllObjects()
+      #expect(try thing.value(forKey: "pointer") == nil)
+      #expect(try thing.value(forKey: "bag") as? Set<ManagedObject> == [])
+      #expect(try thing.value(forKey: "list") as? [ManagedObject] == [])
+      for key in ["pointer", "bag", "list"] {
+        #expect(try thing.objectIDs(forRelationshipNamed: key) == [])
+      }
+      withExtendedLifetime(gone) {}
+    }
+  }
+
+  /// A delete rule that denies leaves the relationships to the deleted object as they are, until a
+  /// save is refused. A child does not have that object.
+  @Test(arguments: GotchaHome.allCases)
+  func `a child's relationship does not show what its parent has deleted, by whatever rule`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withContext { context in
+      let artwork = Artwork(context: context)
+      let frame = try context.insert("Frame")
+      try artwork.setValue(frame, forKey: "frame")
+      try context.save()
+      context.refreshAllObjects()
+      context.delete(frame)
+      context.processPendingChanges()
+      let child = context.newChildContext()
+      let same = try #require(try child.existingObject(with: artwork.objectID) as? Artwork)
+      #expect(try same.value(forKey: "frame") == nil)
+      let grandchild = child.newChildContext()
+      let third = try #require(try grandchild.existingObject(with: artwork.objectID) as? Artwork)
+      #expect(try third.value(forKey: "frame") == nil)
+      context.rollback()
+    }
+  }
+
+  /// The order of one context was made before the other's room was there. Refreshed, it was saved
+  /// as if it knew that room: it led to the show, and the show not to it.
+  @Test(arguments: GotchaHome.allCases, [false, true])
+  func `an unsaved order that is refreshed takes in what others have added`(
+    _ home: GotchaHome, _ isAlone: Bool
+  ) throws {
+    try home.withTwoContexts { one, two in
+      let show = SmallGallery.Show(context: one)
+      try one.save()
+      try one.insert("Room", ["number": 1, "show": show])
+      let same = try #require(try two.existingObject(with: show.objectID) as? SmallGallery.Show)
+      try two.insert("Room", ["number": 2, "show": same])
+      try two.save()
+      if isAlone { one.refresh(show, mergeChanges: true) } else { one.refreshAllObjects() }
+      #expect(show.rooms.map(\.number) == [1, 2])
+      try one.save()
+      #expect(try StoreFacts(one).findings == [])
+    }
+  }
+}

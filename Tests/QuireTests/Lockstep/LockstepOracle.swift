@@ -1,0 +1,117 @@
+import Quire
+
+/// What two stores should show: objects as dictionaries, and what can be undone as copies of them.
+struct LockstepOracle {
+  var objects = ObjectOracle(LockstepModel.model)
+  /// What was there before each group of changes.
+  private(set) var undoStates: [[Int: ObjectOracle.Node]] = []
+  private(set) var redoStates: [[Int: ObjectOracle.Node]] = []
+  /// What was there before the event; `nil` while nothing has happened in it.
+  private var eventStart: [Int: ObjectOracle.Node]?
+  private(set) var groupDepth = 0
+
+  var canUndo: Bool { !undoStates.isEmpty || eventStart != nil }
+  var canRedo: Bool { !redoStates.isEmpty }
+
+  mutating func apply(_ change: LockstepChange) {
+    noteChange()
+    objects.apply(change)
+  }
+
+  mutating func noteChange() {
+    if eventStart == nil { eventStart = objects.nodes }
+    redoStates = []
+  }
+
+  // MARK: Undo
+
+  mutating func endEvent() {
+    guard groupDepth == 0, let start = eventStart else { return }
+    undoStates.append(start)
+    eventStart = nil
+  }
+
+  mutating func beginGroup() { groupDepth += 1 }
+
+  mutating func endGroup() { groupDepth -= 1 }
+
+  mutating func undo() {
+    endEvent()
+    guard let former = undoStates.popLast() else { return }
+    redoStates.append(objects.nodes)
+    objects.show(former)
+  }
+
+  mutating func redo() {
+    endEvent()
+    guard let later = redoStates.popLast() else { return }
+    undoStates.append(objects.nodes)
+    objects.show(later)
+  }
+
+  mutating func forgetUndo() {
+    (undoStates, redoStates, eventStart, groupDepth) = ([], [], nil, 0)
+  }
+
+  // MARK: What is unsaved
+
+  var inserted: Set<Int> { Set(objects.nodes.filter { $0.value.isNew }.keys) }
+  var deleted: Set<Int> { Set(objects.nodes.filter { $0.value.isDeleted }.keys) }
+
+  /// The saved objects that differ from what was saved.
+  var changed: Set<Int> {
+    Set(
+      objects.living.filter { id in
+        objects.saved[id].map { !objects.isSame(objects.nodes[id]!, $0) } ?? false
+      })
+  }
+
+  var hasChanges: Bool { !inserted.isEmpty || !deleted.isEmpty || !changed.isEmpty }
+
+  /// Whether an object has no unsaved change but those of its attributes.
+  func hasPlainChanges(_ id: Int) -> Bool {
+    guard let node = objects.nodes[id], var saved = objects.saved[id], !node.isDeleted else {
+      return false
+    }
+    saved.values = node.values
+    return objects.isSame(node, saved)
+  }
+}
+
+extension ObjectOracle {
+  /// All that an object shows.
+  func line(_ id: Int) -> String {
+    guard let node = nodes[id] else { return "" }
+    var line = "\(node.entity) weight=\(node.values["weight"].map(String.init) ?? "nil")"
+    for relationship in relationships(of: node.entity) {
+      let members = members(id, relationship.name)
+      if members.isEmpty { continue }
+      line += " \(relationship.name)=\(relationship.isOrdered ? members : members.sorted())"
+    }
+    return line
+  }
+
+  func isSame(_ node: ObjectOracle.Node, _ other: ObjectOracle.Node) -> Bool {
+    node.values == other.values
+      && relationships(of: node.entity).allSatisfy { relationship in
+        let (here, there) = (links(node, relationship), links(other, relationship))
+        return relationship.isOrdered ? here == there : here.sorted() == there.sorted()
+      }
+  }
+
+  /// Without those that lead to nothing any more.
+  private func links(_ node: ObjectOracle.Node, _ relationship: RelationshipDescription) -> [Int] {
+    (node.links[relationship.name] ?? []).filter { nodes[$0] != nil }
+  }
+
+  /// Whether something is unsaved.
+  var hasChanges: Bool {
+    nodes.contains { id, node in
+      node.isDeleted || node.isNew || saved[id].map { !isSame(node, $0) } ?? true
+    }
+  }
+
+  var lines: [Int: String] {
+    Dictionary(uniqueKeysWithValues: living.map { ($0, line($0)) })
+  }
+}

@@ -1,0 +1,163 @@
+import Quire
+import QuireTesting
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Something is not as it should be.
+struct LockstepMismatch: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// One store, in a file or in memory, with the contexts that work on it.
+final class LockstepStack {
+  private let url: URL?
+  private(set) var context: ManagedObjectContext
+  /// Another context of the same store.
+  private(set) var other: ManagedObjectContext
+  var undoManager = UndoManager()
+  private var ids: [Int: ManagedObjectID] = [:]
+  private var created: [Int: ManagedObject] = [:]
+  /// Those that somebody holds.
+  private var held: [ManagedObject] = []
+  var holds = true
+
+  init(_ url: URL?) throws {
+    self.url = url
+    let coordinator = try Self.open(url)
+    (context, other) = (
+      LockstepModel.context(of: coordinator), LockstepModel.context(of: coordinator)
+    )
+    context.undoManager = undoManager
+  }
+
+  var name: String { url == nil ? "in memory" : "in a file" }
+
+  private static func open(_ url: URL?) throws -> PersistentStoreCoordinator {
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: LockstepModel.model)
+    try coordinator.addPersistentStore(type: url == nil ? .inMemory : .quire, at: url)
+    return coordinator
+  }
+
+  /// Closes a file and opens it again; of a store in memory, forgets all that was read.
+  func reopen() throws {
+    (held, created) = ([], [:])
+    guard let url else {
+      context.reset()
+      other.reset()
+      return
+    }
+    try close()
+    let coordinator = try Self.open(url)
+    context = LockstepModel.context(of: coordinator)
+    other = LockstepModel.context(of: coordinator)
+    undoManager = UndoManager()
+    context.undoManager = undoManager
+  }
+
+  func close() throws {
+    guard let coordinator = context.persistentStoreCoordinator,
+      let store = coordinator.persistentStores.first
+    else { return }
+    try coordinator.remove(store)
+    guard let url else { return }
+    let findings = try StoreInspection(of: url).findings
+    if !findings.isEmpty { throw LockstepMismatch(description: "\(findings)") }
+  }
+
+  // MARK: Changes
+
+  func object(_ number: Int, in context: ManagedObjectContext) throws -> ManagedObject {
+    if let object = created[number], object.managedObjectContext === context { return object }
+    guard let id = ids[number], let object = context.object(with: id) else {
+      throw LockstepMismatch(description: "there is no \(number)")
+    }
+    return object
+  }
+
+  func apply(_ change: LockstepChange, in context: ManagedObjectContext) throws {
+    func object(_ number: Int) throws -> ManagedObject { try self.object(number, in: context) }
+    switch change {
+    case .insert(let number, let entity, let owner):
+      let new = try context.insert(entity, ["number": number])
+      created[number] = new
+      ids[number] = new.objectID
+      if let owner { try new.setValue(object(owner), forKey: "owner") }
+    case .set(let number, let value): try object(number).setValue(value, forKey: "weight")
+    case .one(let number, let key, let destination):
+      try object(number).setValue(destination.map(object), forKey: key)
+    case .add(let number, let key, let member, let index?):
+      try object(number).insertIntoRelationship(object(member), at: index, forKey: key)
+    case .add(let number, let key, let member, nil):
+      try object(number).addToRelationship(object(member), forKey: key)
+    case .remove(let number, let key, let member):
+      try object(number).removeFromRelationship(object(member), forKey: key)
+    case .members(let number, let key, let members):
+      let owner = try object(number)
+      let list = try members.map(object)
+      let isOrdered = owner.entity.relationships.first { $0.name == key }?.isOrdered ?? false
+      try owner.setValue(isOrdered ? list as Any : Set(list) as Any, forKey: key)
+    case .delete(let number): context.delete(try object(number))
+    }
+  }
+
+  /// What was created elsewhere is known by its ID from now on.
+  func settleCreated() {
+    for (number, object) in created where object.managedObjectContext != nil {
+      ids[number] = object.objectID
+    }
+    created = [:]
+  }
+
+  // MARK: What is shown
+
+  /// All objects by their numbers, as they are fetched.
+  func lines(of context: ManagedObjectContext) throws -> [Int: String] {
+    var lines: [Int: String] = [:]
+    var all: [ManagedObject] = []
+    for entity in LockstepModel.roots {
+      for object in try context.fetch(FetchRequest<ManagedObject>(entityName: entity)) {
+        let number = try Self.number(object)
+        guard lines[number] == nil else {
+          throw LockstepMismatch(description: "\(name): \(number) is found twice")
+        }
+        lines[number] = try Self.line(object)
+        all.append(object)
+        if context === self.context { ids[number] = object.objectID }
+      }
+    }
+    if context === self.context { held = holds ? all : [] }
+    return lines
+  }
+
+  static func number(_ object: ManagedObject) throws -> Int {
+    try object.value(forKey: "number") as? Int ?? -1
+  }
+
+  private static func line(_ object: ManagedObject) throws -> String {
+    let weight = try object.value(forKey: "weight") as? Int
+    var line = "\(object.entity.name) weight=\(weight.map(String.init) ?? "nil")"
+    for relationship in object.entity.relationships {
+      let members: [ManagedObject] =
+        switch try object.value(forKey: relationship.name) {
+        case let list as [ManagedObject]: list
+        case let set as Set<ManagedObject>: Array(set)
+        case let one as ManagedObject: [one]
+        default: []
+        }
+      if members.isEmpty { continue }
+      let numbers = try members.map(number)
+      line += " \(relationship.name)=\(relationship.isOrdered ? numbers : numbers.sorted())"
+    }
+    return line
+  }
+
+  /// The numbers of objects that may have lost them, as their insertion was undone.
+  func numbers(_ objects: Set<ManagedObject>) throws -> Set<Int> {
+    let numbers = Dictionary(ids.map { ($1, $0) }) { max($0, $1) }
+    return Set(try objects.map { try numbers[$0.objectID] ?? Self.number($0) })
+  }
+}

@@ -1,0 +1,70 @@
+import Quire
+import QuireSimulation
+import Testing
+
+@Suite struct `Two stores and an oracle in lockstep` {
+  /// `QUIRE_SEED` runs one seed, `QUIRE_SEEDS` the first so many.
+  private static var seeds: ClosedRange<UInt64> {
+    if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
+    if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
+    return 1...(isExhaustive ? 5000 : 20)
+  }
+  private static let operationCount = 60
+
+  /// What goes wrong when operations are done one after the other; `nil` when nothing does.
+  private static func failure(of operations: [LockstepOperation]) -> String? {
+    do {
+      try withTemporaryFolder { try LockstepMachine($0).run(operations) }
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  private static func report(_ operations: [LockstepOperation], _ failure: String) -> String {
+    var shrinker = OperationShrinker(operations) { Self.failure(of: $0) != nil }
+    shrinker.shrink()
+    return """
+      \(failure)
+      \(shrinker.operations.count) operations are left, which fail with:
+      \(Self.failure(of: shrinker.operations) ?? "nothing, now")
+        [
+      \(shrinker.operations.map { "    \($0),\n" }.joined())  ]
+      """
+  }
+
+  @Test func `a file, memory and dictionaries agree after each of any operations`() throws {
+    for seed in Self.seeds {
+      let operations = LockstepOperation.sequence(seed: seed, count: Self.operationCount)
+      guard let failure = Self.failure(of: operations) else { continue }
+      Issue.record("seed \(seed): \(Self.report(operations, failure))")
+      return
+    }
+  }
+
+  @Test func `a planted failure is shrunk to the operations it needs`() {
+    var operations = LockstepOperation.sequence(seed: 3, count: 200)
+    operations.insert(.hold(false), at: 40)
+    operations.insert(
+      .child([.insert(kind: 1), .delete(99), .set(1, 2)]), at: 90)
+    operations.insert(.members(77, 1, [1, 2, 3]), at: 150)
+    /// Wrong when three things follow each other, of whatever else.
+    func fails(_ operations: [LockstepOperation]) -> Bool {
+      var stage = 0
+      for operation in operations {
+        switch operation {
+        case .hold(false) where stage == 0: stage = 1
+        case .child(let inner) where stage == 1 && inner.contains(.delete(99)): stage = 2
+        case .members(77, _, let members) where stage == 2 && !members.isEmpty: return true
+        default: break
+        }
+      }
+      return false
+    }
+    #expect(fails(operations))
+    var shrinker = OperationShrinker(operations, fails: fails)
+    shrinker.shrink()
+    #expect(
+      shrinker.operations == [.hold(false), .child([.delete(99)]), .members(77, 1, [1])])
+  }
+}

@@ -1,0 +1,100 @@
+import Quire
+import QuireTesting
+import Testing
+
+/// Undoing and redoing where an object has left in one direction and is there in the other.
+///
+/// A lock was deleted, its door got another one, and that was saved. Both were undone and made
+/// again, with a save between: the lock led to the door once more, and the save was refused.
+@Suite struct TakenObjectTests {
+  private static let model = try! ManagedObjectModel {
+    Entity("Lock") {
+      Attribute("number", .integer32)
+      Relationship("doors", toMany: "Door", inverse: "lock", deleteRule: .deny)
+      Relationship("steps", toMany: "Door", inverse: "stepLock", ordered: true, deleteRule: .deny)
+      Relationship("main", toOne: "Door", inverse: "mainLock", deleteRule: .deny)
+    }
+    Entity("Door") {
+      Attribute("number", .integer32)
+      Relationship("lock", toOne: "Lock", inverse: "doors")
+      Relationship("stepLock", toOne: "Lock", inverse: "steps")
+      Relationship("mainLock", toOne: "Lock", inverse: "main")
+    }
+  }
+
+  @Test(arguments: [("lock", "doors"), ("stepLock", "steps"), ("mainLock", "main")])
+  func `what a deleted object lost is lost again, though it has left and come back meanwhile`(
+    _ key: String, _ inverse: String
+  ) throws {
+    let context = try ManagedObjectContext.stubbed(Self.model)
+    let door = try context.insert("Door")
+    let (old, new) = (try context.insert("Lock"), try context.insert("Lock"))
+    try door.setValue(old, forKey: key)
+    try context.save()
+    context.undoManager = UndoManager()
+    context.delete(old)
+    context.processPendingChanges()
+    try door.setValue(new, forKey: key)
+    try context.save()
+    #expect(old.managedObjectContext == nil)
+    context.undo()
+    context.undo()
+    #expect(old.managedObjectContext === context && old.isInserted)
+    #expect(try door.value(forKey: key) as? ManagedObject === old)
+    // It is saved again: what deletes it next leaves it in the context.
+    try context.save()
+    context.redo()
+    context.redo()
+    #expect(old.isDeleted)
+    #expect(try door.value(forKey: key) as? ManagedObject === new)
+    try context.save()
+    let facts = try StoreFacts(context)
+    #expect(facts.findings == [])
+    #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Lock")) == 1)
+    context.undo()
+    context.undo()
+    #expect(try door.value(forKey: key) as? ManagedObject === old)
+    #expect(try members(old, inverse) == [door])
+    try context.save()
+    #expect(try StoreFacts(context).findings == [])
+  }
+
+  @Test(arguments: [false, true])
+  func `an order that a deleted object had is put back where it has come back meanwhile`(
+    _ isSaved: Bool
+  ) throws {
+    let context = try ManagedObjectContext.stubbed(Self.model)
+    let doors = try (0..<4).map { try context.insert("Door", ["number": $0]) }
+    let lock = try context.insert("Lock")
+    try lock.setValue(doors, forKey: "steps")
+    try context.save()
+    context.undoManager = UndoManager()
+    try lock.setValue([doors[0], doors[1], doors[3], doors[2]], forKey: "steps")
+    context.processPendingChanges()
+    context.delete(lock)
+    context.processPendingChanges()
+    let new = try context.insert("Lock")
+    try new.setValue([doors[1], doors[2], doors[0], doors[3]], forKey: "steps")
+    try context.save()
+    for _ in 1...2 {
+      for _ in 1...2 { context.undo() }
+      #expect(try members(lock, "steps") == [doors[0], doors[1], doors[3], doors[2]])
+      context.undo()
+      #expect(try members(lock, "steps") == doors)
+      if isSaved { try context.save() }
+      for _ in 1...3 { context.redo() }
+      #expect(try members(new, "steps") == [doors[1], doors[2], doors[0], doors[3]])
+    }
+    try context.save()
+    #expect(try StoreFacts(context).findings == [])
+  }
+
+  private func members(_ object: ManagedObject, _ key: String) throws -> [ManagedObject] {
+    switch try object.value(forKey: key) {
+    case let list as [ManagedObject]: list
+    case let set as Set<ManagedObject>: Array(set)
+    case let one as ManagedObject: [one]
+    default: []
+    }
+  }
+}
