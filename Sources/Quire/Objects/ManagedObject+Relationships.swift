@@ -59,6 +59,7 @@ extension ManagedObject {
     let stored = try storedMembers(slot)
     guard !stored.isEmpty, binding.traits[slot].canDangle, let session else { return stored }
     let view = try session.currentView()
+    try view.incremental?.read(stored.lazy.filter { session.registered($0) == nil })
     return try stored.filter { try session.registered($0) != nil || view.contains($0) }
   }
 

@@ -136,12 +136,15 @@ struct FetchExecution {
   func matches() throws -> [FetchMatch] {
     // Rows come in order, so that without sort keys and changes the first ones are the result.
     let capacity = capacity
+    let first = try parts.first?.plan(capacity: capacity)
+    let isInOrder = sortDescriptors.isEmpty || parts.count == 1 && first?.isSorted ?? false
     var list = MatchList(
-      sortDescriptors, isOrdered: sortDescriptors.isEmpty && !parts.contains(where: \.isPending),
+      sortDescriptors, isOrdered: isInOrder && !parts.contains(where: \.isPending),
       capacity: capacity)
     for (place, part) in parts.enumerated() {
       list.place = place
-      if try !part.visitMatches(&list, part.plan(capacity: capacity)) { break }
+      let plan = place == 0 ? first : nil
+      if try !part.visitMatches(&list, plan ?? part.plan(capacity: capacity)) { break }
     }
     var matches = list.sorted()
     if offset > 0 { matches.removeFirst(min(offset, matches.count)) }

@@ -14,6 +14,9 @@ struct FetchMatch {
 
 /// Takes what a fetch finds, one after the other.
 protocol MatchVisitor {
+  /// Whether the values of sort keys are looked at.
+  var readsKeys: Bool { get }
+
   /// - Parameters:
   ///   - object: where it is one with changes that was found.
   ///   - row: makes a row of what is under the cursor that the caller can keep.
@@ -27,6 +30,7 @@ protocol MatchVisitor {
 /// Counts.
 struct MatchCount: MatchVisitor {
   private(set) var count = 0
+  var readsKeys: Bool { false }
 
   mutating func visit<Subject: PathSubject>(
     _ subject: Subject, at reference: Reference, sortedBy paths: [FetchPath],
@@ -60,6 +64,8 @@ struct MatchList: MatchVisitor {
   private var matches: [FetchMatch] = []
   /// The last of the first ones, once there were enough.
   private var last: (prefix: SortPrefix, match: FetchMatch)?
+
+  var readsKeys: Bool { !isOrdered && !descriptors.isEmpty }
 
   /// - Parameter capacity: `Int.max` for all.
   init(_ descriptors: [FetchSortDescriptor], isOrdered: Bool, capacity: Int) {

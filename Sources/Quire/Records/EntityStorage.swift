@@ -145,7 +145,7 @@ struct Row {
   var byteCount: Int { reader.bytes.count }
 
   /// Whether the row was made of an object of a parent context, with changes that no store has.
-  var isEncoded: Bool { owner is EncodedRow }
+  var isEncoded: Bool { (owner as? EncodedRow).map { !$0.isSaved } ?? false }
 
   /// Whether the row has values outside of it.
   var hasExternal: Bool { withExtendedLifetime(owner) { reader.hasExternal } }
