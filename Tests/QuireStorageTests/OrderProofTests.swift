@@ -316,6 +316,32 @@ struct OrderProofTests {
     }
   }
 
+  /// A process dies that has compacted the store and not synced the new file's name. What the next
+  /// one commits must not seem to go on from the old file, which a crash may bring back.
+  @Test func `a log is not begun before the store's name is on disk`() throws {
+    let store = try open()
+    try Proof.put(store, 0..<40, 1)
+    let disk = disk
+    let states = Mutex<[DiskState]>([])
+    disk.before(.replacementFolder) { states.withLock { $0.append(disk.disk.state) } }
+    try store.compact()
+    let left = SimulatedDisk(try #require(states.withLock { $0.first }))
+    let next = HookedDisk(left)
+    states.withLock { $0 = [] }
+    for reason in [SyncReason.logFolder, .logCreation] {
+      next.before(reason) { states.withLock { $0.append(left.state) } }
+    }
+    try Proof.put(try PageStore.open("store", options: Proof.options, in: next), 0..<3, 2)
+    #expect(states.withLock { $0.count } == 2)
+    let old = [UInt8](repeating: 1, count: 40)
+    for state in states.withLock({ $0 }) {
+      try Proof.afterCrashes(of: state) { recovered, image in
+        let values = try Proof.values(try recovered.snapshot())
+        #expect(values == old || values == [2, 2, 2] + old.dropFirst(3), "\(image)")
+      }
+    }
+  }
+
   /// Two threads wait for one sync, and it fails. The next one would succeed, and say nothing about
   /// what was lost.
   @Test func `a failed sync fails every commit that waits for it`() throws {

@@ -193,7 +193,7 @@ extension ContextSave {
       let state = try session.newestState()
       for object in watched {
         let current = try state.row(object.reference)?.version ?? 0
-        if current == 0 || object.row != nil && current != object.version {
+        if current == 0 || object.hasRow && current != object.version {
           throw SaveOperation.Outdated()
         }
       }

@@ -220,7 +220,7 @@ extension ManagedObject {
   /// context's next fetch or save throws why.
   public convenience init(context: ManagedObjectContext) {
     if let binding = context.persistentStoreCoordinator?.classes.entity(of: Self.self) {
-      self.init(Origin(binding: binding))
+      self.init(Origin(binding))
       applyDefaults()
       do {
         try context.adopt(self)
@@ -228,7 +228,7 @@ extension ManagedObject {
         context.report(error)
       }
     } else {
-      self.init(Origin(binding: EntityBinding.unknown(named: Self.entityName)))
+      self.init(Origin(.unknown(named: Self.entityName)))
       context.report(
         PersistenceError(
           .undefinedKey,

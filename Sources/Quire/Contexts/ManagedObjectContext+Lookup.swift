@@ -48,10 +48,10 @@ extension ManagedObjectContext {
   public final func existingObject(with objectID: ManagedObjectID) throws -> ManagedObject {
     if let object = object(with: objectID) {
       if !object.isStored { return object }
-      if object.row == nil, let row = try object.session?.latestView().row(object.reference) {
-        object.fulfil(with: row)
+      if !object.hasRow, let row = try object.session?.latestView().row(object.reference) {
+        object.fulfil(with: row.bytes)
       }
-      if object.row != nil, !object.state.contains(.propagated) { return object }
+      if object.hasRow, !object.state.contains(.propagated) { return object }
     }
     throw PersistenceError(
       .managedObjectReferentialIntegrity, "there is no object \(objectID) in the store")

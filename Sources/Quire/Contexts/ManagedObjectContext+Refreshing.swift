@@ -89,7 +89,7 @@ extension ManagedObjectContext {
   final func exchangeRow(of object: ManagedObject, _ view: StoreView) throws {
     fetchedLists.forget(object)
     object.row = try view.row(object.reference)
-    if object.row == nil {
+    if !object.hasRow {
       object.state.insert(.inaccessible)
     } else {
       object.state.remove(.inaccessible)

@@ -118,13 +118,9 @@ open class ManagedObjectContext {
   public init(concurrencyType: ConcurrencyType) { self.concurrencyType = concurrencyType }
 
   deinit {
-    // Held until all of them know, since they may go when the first lets go of the others.
-    let objects = allObjects
-    for object in objects {
-      object.context = nil
-      object.session = nil
-    }
-    for object in objects { object.letGoOfDestinations() }
+    var changed = newObjects.abandon()
+    for session in sessions + formerSessions { changed += session.abandonObjects() }
+    for object in changed { object.letGoOfDestinations() }
   }
 
   /// Where objects come from and go to. Setting another one forgets all objects.
@@ -201,7 +197,7 @@ extension ManagedObjectContext {
 
   final func unregister(_ object: ManagedObject) {
     if family != nil { family?.forget(object) }
-    fetchedLists.forget(object)
+    if !fetchedLists.isEmpty { fetchedLists.forget(object) }
     if let session = object.session {
       session.unregister(object)
     } else {

@@ -10,7 +10,7 @@ extension SaveOperation {
   func checkVersion(of object: ManagedObject, _ writer: StoreWriter) throws {
     let current = try writer.withRow(object.reference) { $0.version } ?? 0
     // An object whose row was never read has no version that could be outdated.
-    let isUnread = object.row == nil && current > 0 && (object.isDeleted || !object.hasChanges)
+    let isUnread = !object.hasRow && current > 0 && (object.isDeleted || !object.hasChanges)
     if current == 0 || !isUnread && current != object.version { isOutdated = true }
   }
 

@@ -20,35 +20,36 @@ extension SaveOperation {
     let state = try session.newestState()
     guard let rows = state.incremental else { return }
     try rows.read(comparedPlaces)
-    let context = session.context
-    let views = try StoreViews(context.sessions) { other in
-      other === session ? state : try other.newestState()
-    }
-    guard try context.conflicts(against: views).isEmpty else { throw Outdated() }
+    let conflicts = try StoreViews([session]) { _ in state }.conflicts(
+      of: inserted.map(\.object), updated: updated.map(\.object), deleted: deleted,
+      watched: watched)
+    guard conflicts.isEmpty else { throw Outdated() }
     for item in inserted where item.object.isPersistent {
       guard let row = try rows.row(item.reference) else { continue }
       throw placeTaken(item.object, row.version)
     }
     try givePlaces { try source.takePlaces(for: $0) }
     var write = IncrementalWrite(request: IncrementalStoreSave(), rows: rows)
-    write.request.author = context.transactionAuthor
+    write.request.author = session.context.transactionAuthor
     for item in inserted { try add(item, to: &write, source) }
     for update in updated { try add(update, to: &write, source) }
     for object in deleted {
       write.request.deleted.append(try expectation(of: object, source))
     }
-    for object in context.watched where !object.hasChanges && object.session === session {
+    for object in watched where !object.hasChanges {
       write.request.unchanged.append(try expectation(of: object, source))
     }
     incrementalWrite = write
   }
 
+  /// Objects of this store that must be as they were read.
+  private var watched: [ManagedObject] {
+    session.context.watched.filter { $0.session === session }.sorted { $0.reference < $1.reference }
+  }
+
   /// Whose rows are looked at before a save: asked for together.
   private var comparedPlaces: Set<Reference> {
-    var places = Set((touched + deleted).lazy.map(\.reference))
-    for object in session.context.watched where object.session === session {
-      places.insert(object.reference)
-    }
+    var places = Set((touched + deleted + watched).lazy.map(\.reference))
     for object in inserted.map(\.object) + touched {
       if object.isPersistent { places.insert(object.reference) }
       for slot in object.slots {
@@ -157,8 +158,8 @@ extension SaveOperation {
   /// Makes the save true.
   ///
   /// - Returns: the store as this left it.
-  /// - Throws: ``Outdated`` when a store of another make has found that somebody else has changed it
-  ///   meanwhile.
+  /// - Throws: ``Outdated`` when a store of another make has found that somebody else has changed
+  ///   it meanwhile.
   func commit(_ transaction: WriteTransaction) throws -> StoreView {
     guard let write = incrementalWrite, let source = store.incremental else {
       return StoreView(entities, try store.commit(transaction))
@@ -171,7 +172,7 @@ extension SaveOperation {
         answer = try source.asking(.persistentStoreSave, to: "write the changes") {
           try $0.execute(request)
         }
-      } catch is IncrementalStoreConflict {
+      } catch let error as PersistenceError where error.underlying is IncrementalStoreConflict {
         throw Outdated()
       }
     }

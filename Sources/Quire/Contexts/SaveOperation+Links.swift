@@ -11,7 +11,7 @@ extension SaveOperation {
       let field = storage.fieldBySlot[slot]
       guard field >= 0,
         // The row at hand is the transaction's, as its version is.
-        let owner = object.row != nil
+        let owner = object.hasRow
           ? object.storedReference(slot)
           : try writer.withRow(object.reference, { $0.reference(field) }) ?? nil,
         let link = ownersLink(of: object.binding.relationship(slot), owner)

@@ -16,6 +16,8 @@ final class StoreSession {
   @exclusivity(unchecked) unowned(unsafe) let context: ManagedObjectContext
   /// The store as the coordinator had it when somebody looked last.
   @exclusivity(unchecked) private(set) var store: PersistentStore
+  /// The classes of the context's coordinator.
+  private let classes: ObjectClasses?
   /// The store's place among those of the coordinator.
   var place = 0
   // Sound: an object leaves the register in its deinit, in its context's isolation, so that a
@@ -37,6 +39,7 @@ final class StoreSession {
   init(_ context: ManagedObjectContext, _ store: PersistentStore) {
     self.context = context
     self.store = store
+    classes = context.persistentStoreCoordinator?.classes
   }
 
   var identity: StoreIdentity { store.identity }
@@ -180,6 +183,11 @@ extension StoreSession {
 extension StoreSession {
   var objects: [ManagedObject] { register.objects }
 
+  /// Takes its objects from the context, which goes.
+  ///
+  /// - Returns: those that hold others.
+  func abandonObjects() -> [ManagedObject] { register.abandon() }
+
   func registered(_ reference: Reference) -> ManagedObject? {
     if let object = register[reference] { return object.takeUnretainedValue() }
     return reference.isTemporary ? context.newObject(reference) : nil
@@ -189,19 +197,21 @@ extension StoreSession {
   func object(at reference: Reference) throws -> ManagedObject {
     if let object = registered(reference) { return object }
     if reference.isTemporary, let object = try context.familyObject(reference) { return object }
-    guard let coordinator = context.persistentStoreCoordinator,
-      let storage = entities.storage(of: reference)
-    else {
+    return try makeObject(at: reference)
+  }
+
+  /// - Parameter reference: under which no object is registered.
+  func makeObject(at reference: Reference) throws -> ManagedObject {
+    guard let classes, let storage = entities.storage(of: reference) else {
       throw PersistenceError(
         .managedObjectReferentialIntegrity,
         "a reference leads to entity number \(reference.entity), which the store does not have")
     }
-    let object = coordinator.classes.makeObject(storage.binding)
-    object.reference = reference
+    let object = classes.makeObject(storage.binding, at: reference)
     object.storage = storage
     object.session = self
     object.context = context
-    enter(object)
+    register.set(reference, to: Unmanaged.passUnretained(object))
     return object
   }
 

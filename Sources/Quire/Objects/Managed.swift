@@ -35,7 +35,8 @@ public struct Managed<Value: ManagedValue> {
 
   // Inlined into the property of another module, where the key path is known, the wrapper is one
   // look at the object's memory. For that the key path must not be handed on: a slot that is not
-  // known yet is found by the wrapper's address.
+  // known yet is found by the wrapper's address. And nothing may be called while the wrapper is
+  // accessed: then the compiler sees that no two accesses can meet, and checks none.
   @inlinable
   public static subscript<Object: ManagedObject>(
     _enclosingInstance object: Object,
@@ -44,7 +45,12 @@ public struct Managed<Value: ManagedValue> {
   ) -> Value {
     @inline(__always) get {
       var slot = Int(object[keyPath: storageKeyPath].slot)
-      if slot < 0 { slot = object.findSlot(&object[keyPath: storageKeyPath]) }
+      if slot < 0 {
+        slot = object.findSlot(
+          ofPropertyAt: withUnsafeMutablePointer(to: &object[keyPath: storageKeyPath]) {
+            UInt(bitPattern: $0)
+          })
+      }
       if slot < 0 { return Value.empty }
       do {
         return try Value.read(from: object, slot)
@@ -55,7 +61,12 @@ public struct Managed<Value: ManagedValue> {
     }
     @inline(__always) set {
       var slot = Int(object[keyPath: storageKeyPath].slot)
-      if slot < 0 { slot = object.findSlot(&object[keyPath: storageKeyPath]) }
+      if slot < 0 {
+        slot = object.findSlot(
+          ofPropertyAt: withUnsafeMutablePointer(to: &object[keyPath: storageKeyPath]) {
+            UInt(bitPattern: $0)
+          })
+      }
       if slot < 0 { return }
       do {
         try Value.write(newValue, to: object, slot)
@@ -98,6 +109,8 @@ extension ManagedObject: OptionalManagedValue {
   public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Self? {
     let destination = try object.one(object.checkedRelationship(slot, isToMany: false))
     guard let destination else { return nil }
+    // Mostly an object is of the very class; that is known sooner than whether it descends from it.
+    if type(of: destination) == Self.self { return unsafeDowncast(destination, to: Self.self) }
     guard let typed = destination as? Self else {
       throw object.unacceptable(destination, for: object.binding.properties[slot].name)
     }
@@ -112,11 +125,8 @@ extension ManagedObject: OptionalManagedValue {
 
   /// Refuses a property declared as another kind of property than the model's.
   final func checkedRelationship(_ slot: Int, isToMany: Bool) throws -> Int {
-    if case .relationship(let relationship) = binding.properties[slot],
-      relationship.isToMany == isToMany
-    {
-      return slot
-    }
+    let trait = binding.traits[slot]
+    if trait.attributeType == nil, trait.isToMany == isToMany { return slot }
     throw PersistenceError(
       .unacceptableValue,
       "\(entity.name).\(binding.properties[slot].name) is declared as a "

@@ -4,7 +4,7 @@ extension ManagedObject {
   /// The value of an attribute slot, as changed here or as the row has it.
   final func attribute(_ slot: Int) throws -> AttributeValue? {
     if !slots.isEmpty, case .value(let value) = slots[slot] { return value }
-    if row == nil {
+    if !hasRow {
       try fulfil()
       if !slots.isEmpty, case .value(let value) = slots[slot] { return value }
     }

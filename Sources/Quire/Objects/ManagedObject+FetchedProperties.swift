@@ -21,6 +21,8 @@ struct FetchedLists {
 
   private var byObject: [ObjectIdentifier: [String: Content]] = [:]
 
+  var isEmpty: Bool { byObject.isEmpty }
+
   mutating func forget(_ object: ManagedObject) {
     if !byObject.isEmpty { byObject[ObjectIdentifier(object)] = nil }
   }

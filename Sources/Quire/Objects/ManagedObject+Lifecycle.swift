@@ -21,9 +21,9 @@ extension ManagedObject {
   /// error. What the object does when its row comes may have made
   /// slots: who has looked for one before has to look again.
   final func fulfil() throws {
-    guard row == nil, isStored, !state.contains(.inaccessible), let session else { return }
+    guard !hasRow, isStored, !state.contains(.inaccessible), let session else { return }
     if let row = try session.currentView().row(reference) {
-      fulfil(with: row)
+      fulfil(with: row.bytes)
     } else {
       state.insert(.inaccessible)
     }
@@ -33,8 +33,8 @@ extension ManagedObject {
   ///
   /// The one way in which a row comes into an object that did not have it: by a fetch, or because
   /// it was needed. (A save and a refresh exchange one for another.)
-  final func fulfil(with row: Row) {
-    self.row = row
+  final func fulfil(with row: RowBytes) {
+    set(row)
     state.remove(.inaccessible)
     awaking { awakeFromFetch() }
   }
@@ -55,7 +55,7 @@ extension ManagedObject {
 
   /// Forgets all that was read and changed: the object is a fault again.
   final func turnIntoFault() {
-    let hadValues = row != nil || !slots.isEmpty
+    let hadValues = hasRow || !slots.isEmpty
     if hadValues { willTurnIntoFault() }
     // What the object has changed just now is dropped with the rest.
     if state.contains(.updated) { context?.changes.updated.remove(self) }

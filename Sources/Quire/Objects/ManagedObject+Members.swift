@@ -67,7 +67,7 @@ extension ManagedObject {
   public final func objectIDs(forRelationshipNamed key: String) throws -> [ManagedObjectID] {
     let slot = try relationshipSlot(key)
     if !isToMany(slot) { return try one(slot).map { [$0.objectID] } ?? [] }
-    guard let session, row != nil || !binding.traits[slot].isTransient else {
+    guard let session, hasRow || !binding.traits[slot].isTransient else {
       return try members(slot).map(\.objectID)
     }
     var added: [ManagedObject] = []
@@ -103,7 +103,7 @@ extension ManagedObject {
       }
     }
     if !isPersistent || context == nil { return false }
-    if row == nil || isToMany(slot) { return true }
+    if !hasRow || isToMany(slot) { return true }
     guard let reference = storedReference(slot) else { return false }
     return session?.registered(reference)?.isFault ?? true
   }

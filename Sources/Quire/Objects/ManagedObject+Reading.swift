@@ -29,6 +29,19 @@ extension ManagedObject {
     return .value(place.isNil(in: row) ? nil : read(place, row))
   }
 
+  /// The destination that the row of a clean object names; `nil` when there is none, and where it
+  /// takes more than a look to find it.
+  @inline(__always)
+  final func plainReference(_ slot: Int) -> Reference? {
+    guard slots.isEmpty, let row = rowStart, let places, slot < binding.slotCount else {
+      return nil
+    }
+    let place = places[slot]
+    guard place.isKind(.reference), !place.isNil(in: row) else { return nil }
+    let reference = Reference(rawValue: place.fixed(in: row))
+    return reference.isTemporary ? nil : reference
+  }
+
   final func double(_ slot: Int) throws -> Double? {
     if case .value(let value) = find(slot, .double, { Double(bitPattern: $0.fixed(in: $1)) }) {
       return value

@@ -5,8 +5,12 @@ extension ManagedObject {
 
   /// The destination of a to-one slot.
   final func one(_ slot: Int) throws -> ManagedObject? {
+    if let reference = plainReference(slot), let session {
+      if let registered = session.registered(reference) { return registered }
+      if !binding.traits[slot].canDangle { return try session.makeObject(at: reference) }
+    }
     if !slots.isEmpty, case .one(let object) = slots[slot] { return present(object) }
-    if row == nil {
+    if !hasRow {
       try fulfil()
       if !slots.isEmpty, case .one(let object) = slots[slot] { return present(object) }
     }
@@ -34,7 +38,7 @@ extension ManagedObject {
   /// - Complexity: O(log *n* + destinations), each a fault unless its row was read before.
   final func members(_ slot: Int) throws -> [ManagedObject] {
     // No store has them: an object may set them when its row comes.
-    if row == nil, binding.traits[slot].isTransient { try fulfil() }
+    if !hasRow, binding.traits[slot].isTransient { try fulfil() }
     if context == nil {
       if !slots.isEmpty, case .many(let pending) = slots[slot] {
         return pending.order ?? pending.added

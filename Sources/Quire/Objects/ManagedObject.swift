@@ -48,6 +48,15 @@ open class ManagedObject {
   /// How an object comes into being. Only the framework makes one; a subclass hands it on.
   public struct Origin {
     let binding: EntityBinding
+    let reference: Reference
+
+    /// - Parameter reference: `nil` for an object that no store has seen.
+    init(_ binding: EntityBinding, at reference: Reference? = nil) {
+      self.binding = binding
+      self.reference =
+        reference
+        ?? Reference(entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey())
+    }
   }
 
   // Of the following, none is looked at while another part of the program changes it: an object
@@ -72,13 +81,15 @@ open class ManagedObject {
   @exclusivity(unchecked) final var storage: EntityStorage? {
     didSet { places = storage?.table.places }
   }
-  @exclusivity(unchecked) final var row: Row? {
-    didSet { rowStart = row?.start }
-  }
-  // Sound: the storage and the row, which the object keeps, keep what they point to.
-  /// Where the fields of the row lie, and its bytes.
+  // Sound: the storage keeps what it points to.
+  /// Where the fields of the row lie.
   @exclusivity(unchecked) final private(set) var places: UnsafePointer<FieldTable.Place>?
-  @exclusivity(unchecked) final private(set) var rowStart: UnsafeRawPointer?
+  // Sound: the owner keeps what the start points to. Both change together, in
+  // `ManagedObject+Row.swift`.
+  /// The bytes of the row; `nil` in a fault, and in an object that has none.
+  @exclusivity(unchecked) final var rowStart: UnsafeRawPointer?
+  @exclusivity(unchecked) final var rowOwner: AnyObject?
+  @exclusivity(unchecked) final var rowByteCount: UInt32 = 0
   /// Empty as long as nothing was changed. A single one changes by the functions in
   /// `ManagedObject+Slots.swift` alone.
   @exclusivity(unchecked) final var slots: [Slot] = []
@@ -89,8 +100,9 @@ open class ManagedObject {
   /// Objects made by the framework come through here.
   public required init(_ origin: Origin) {
     binding = origin.binding
-    reference = Reference(
-      entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey())
+    reference = origin.reference
+    // Subclasses have initialised their properties already, and nobody else has the object.
+    binding.accessors.fill(Unmanaged.passUnretained(self).toOpaque(), of: type(of: self))
   }
 
   /// A new object of `entity`, inserted into `context` unless that is `nil`.
@@ -102,7 +114,7 @@ open class ManagedObject {
     let binding =
       context?.modelBinding?.entity(named: entity.name)
       ?? EntityBinding(entity, index: 0)
-    self.init(Origin(binding: binding))
+    self.init(Origin(binding))
     applyDefaults()
     guard let context else { return }
     do {
@@ -233,7 +245,7 @@ extension ManagedObject {
   }
 
   /// Whether the object's row has not been read yet.
-  public final var isFault: Bool { row == nil && isPersistent && slots.isEmpty }
+  public final var isFault: Bool { !hasRow && isPersistent && slots.isEmpty }
 
   /// How often the object was saved, as of the state this object shows; 0 before the first save.
   package final var version: UInt32 {

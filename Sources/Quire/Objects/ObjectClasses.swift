@@ -34,8 +34,10 @@ final class ObjectClasses: Sendable {
   }
 
   /// A new object of the entity, of its class, without a context.
-  func makeObject(_ binding: EntityBinding) -> ManagedObject {
-    byIndex[binding.index].init(.init(binding: binding))
+  ///
+  /// - Parameter reference: `nil` for one that no store has seen.
+  func makeObject(_ binding: EntityBinding, at reference: Reference? = nil) -> ManagedObject {
+    byIndex[binding.index].init(.init(binding, at: reference))
   }
 
   /// The entity whose objects have exactly this class.

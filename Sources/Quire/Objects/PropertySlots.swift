@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A typed property, as somebody sees it who looks at the object from outside.
 private protocol TypedProperty {
   var slot: Int32 { get }
@@ -10,26 +8,32 @@ extension Managed: TypedProperty {}
 extension ManagedObject {
   /// Finds the slot of a typed property, and notes it in the property.
   ///
+  /// Called for the first objects of a class; those that are made later know their slots.
+  ///
   /// - Returns: -1 when the model has no such property; the context is told.
-  @usableFromInline final func findSlot<Value>(_ property: inout Managed<Value>) -> Int {
-    let slot = withUnsafeMutablePointer(to: &property) { property in
-      let object = Unmanaged.passUnretained(self).toOpaque()
-      let offset = UnsafeRawPointer(property) - UnsafeRawPointer(object)
-      let accessors = binding.accessors
-      if let slot = accessors.slot(at: offset, in: type(of: self)) { return Int32(slot) }
-      guard let slot = findSlot(named: name(of: property)) else { return Int32(-1) }
-      accessors.remember(slot, at: offset, in: type(of: self))
-      return Int32(slot)
+  /// - Parameter address: of the property, in this object.
+  @usableFromInline final func findSlot(ofPropertyAt address: UInt) -> Int {
+    let object = Unmanaged.passUnretained(self).toOpaque()
+    let offset = Int(bitPattern: address) - Int(bitPattern: object)
+    // A wrapper is its slot, and nothing else.
+    let property = (object + offset).assumingMemoryBound(to: Int32.self)
+    let accessors = binding.accessors
+    if let slot = accessors.slot(at: offset, in: type(of: self)) {
+      // The object is older than what is known of its class: it learns all of it.
+      accessors.fill(object, of: type(of: self))
+      return slot
     }
-    property.slot = slot
-    return Int(slot)
+    guard let slot = findSlot(named: name(of: property)) else { return -1 }
+    accessors.remember(slot, at: offset, in: type(of: self))
+    property.pointee = Int32(slot)
+    return slot
   }
 
   /// The name of a property of this object: the one that changes when the property does.
-  private func name<Value>(of property: UnsafeMutablePointer<Managed<Value>>) -> String? {
+  private func name(of property: UnsafeMutablePointer<Int32>) -> String? {
     let mark = Int32.min
-    property.pointee.slot = mark
-    defer { property.pointee.slot = -1 }
+    property.pointee = mark
+    defer { property.pointee = -1 }
     var mirror: Mirror? = Mirror(reflecting: self)
     while let level = mirror, level.subjectType != ManagedObject.self {
       for child in level.children {

@@ -114,7 +114,7 @@ struct FetchExecution {
     }
   }
 
-  /// How many objects ``matches()`` would return.
+  /// How many objects ``objects(_:)`` would return.
   ///
   /// - Complexity: O(1) for each entity when there is no predicate and nothing unsaved.
   func count() throws -> Int {
@@ -132,23 +132,30 @@ struct FetchExecution {
     return limit > 0 ? min(count, limit) : count
   }
 
-  /// The matches in the order of the request, offset and limit applied.
-  func matches() throws -> [FetchMatch] {
+  /// The objects in the order of the request, offset and limit applied.
+  func objects(_ intake: FetchIntake) throws -> [ManagedObject] {
     // Rows come in order, so that without sort keys and changes the first ones are the result.
-    let capacity = capacity
     let first = try parts.first?.plan(capacity: capacity)
     let isInOrder = sortDescriptors.isEmpty || parts.count == 1 && first?.isSorted ?? false
-    var list = MatchList(
-      sortDescriptors, isOrdered: isInOrder && !parts.contains(where: \.isPending),
-      capacity: capacity)
+    if let session = parts.first?.session, isInOrder, !parts.contains(where: \.isPending) {
+      var fetched = FetchedObjects(intake, session, offset: offset, limit: limit)
+      for (place, part) in parts.enumerated() {
+        fetched.session = part.session
+        let plan = place == 0 ? first : nil
+        if try !part.visitMatches(&fetched, plan ?? part.plan(capacity: capacity)) { break }
+      }
+      return fetched.objects
+    }
+    var list = MatchList(sortDescriptors, capacity: capacity)
     for (place, part) in parts.enumerated() {
       list.place = place
       let plan = place == 0 ? first : nil
       if try !part.visitMatches(&list, plan ?? part.plan(capacity: capacity)) { break }
     }
-    var matches = list.sorted()
-    if offset > 0 { matches.removeFirst(min(offset, matches.count)) }
-    return matches
+    return try list.sorted().dropFirst(offset).map { match in
+      try intake.take(
+        match.object ?? parts[match.place].session.object(at: match.reference), match.row)
+    }
   }
 
   /// How many matches are wanted, those before the offset among them.
@@ -176,26 +183,9 @@ extension ManagedObjectContext {
   {
     settlePendingChanges()
     try throwUnreported()
-    let execution = try FetchExecution(request, in: self)
-    return try execution.matches().map { match in
-      let object =
-        try match.object ?? execution.parts[match.place].session.object(at: match.reference)
-      if request.shouldRefreshRefetchedObjects, !object.isFault {
-        refresh(object, mergeChanges: true)
-      }
-      if object.row == nil, object.slots.isEmpty, let row = match.row,
-        !(object.session?.view?.parentRows?.isKnown(object.reference) ?? false)
-      {
-        object.fulfil(with: row)
-      }
-      guard let result = object as? Result else {
-        throw PersistenceError(
-          .unacceptableValue,
-          "\(object.objectID) is a \(type(of: object)), not a \(Result.self): register the class for "
-            + "its entity with the coordinator")
-      }
-      return result
-    }
+    let intake = FetchIntake(
+      Result.self, in: self, refreshesObjects: request.shouldRefreshRefetchedObjects)
+    return [Result](checked: try FetchExecution(request, in: self).objects(intake))
   }
 
   /// How ``fetch(_:)`` would find the rows of a request, in each of the stores.

@@ -6,7 +6,7 @@ struct FetchMatch {
   var place: Int
   let reference: Reference
   /// The row, when the store had it; `nil` for objects with changes.
-  var row: Row?
+  var row: RowBytes?
   var object: ManagedObject?
   /// The values of the sort keys.
   var keys: [PredicateValue?] = []
@@ -19,12 +19,26 @@ protocol MatchVisitor {
 
   /// - Parameters:
   ///   - object: where it is one with changes that was found.
-  ///   - row: makes a row of what is under the cursor that the caller can keep.
+  ///   - row: the row under the cursor, for keeping.
   /// - Returns: whether to go on.
   mutating func visit<Subject: PathSubject>(
     _ subject: Subject, at reference: Reference, sortedBy paths: [FetchPath],
-    _ object: ManagedObject?, row: () throws -> Row?
+    _ object: ManagedObject?, row: () throws -> RowBytes?
   ) throws -> Bool
+
+  /// Whether to call ``take(_:at:)`` where every row is a match, and not ``visit(_:at:sortedBy:_:row:)``.
+  static var takesRows: Bool { get }
+
+  /// - Returns: whether to go on.
+  mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool
+}
+
+extension MatchVisitor {
+  static var takesRows: Bool { false }
+
+  mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool {
+    preconditionFailure("a visitor that wants rows takes them")
+  }
 }
 
 /// Counts.
@@ -34,14 +48,14 @@ struct MatchCount: MatchVisitor {
 
   mutating func visit<Subject: PathSubject>(
     _ subject: Subject, at reference: Reference, sortedBy paths: [FetchPath],
-    _ object: ManagedObject?, row: () throws -> Row?
+    _ object: ManagedObject?, row: () throws -> RowBytes?
   ) -> Bool {
     count += 1
     return true
   }
 }
 
-/// Collects matches in the order of a request.
+/// Collects matches and puts them in the order of a request.
 ///
 /// With a limit only the first ones are kept: a match that comes after all of them is told by a
 /// look at its first key. What is sorted are small items with a prefix of the first key each.
@@ -54,8 +68,6 @@ struct MatchList: MatchVisitor {
   /// Which of the stores that are asked is asked now.
   var place = 0
   private let descriptors: [FetchSortDescriptor]
-  /// Whether matches come in the order of the request already.
-  private let isOrdered: Bool
   /// How many are wanted at most, those before the offset among them.
   private let capacity: Int
   /// From this many on, what is not among the first ones is let go of.
@@ -65,12 +77,11 @@ struct MatchList: MatchVisitor {
   /// The last of the first ones, once there were enough.
   private var last: (prefix: SortPrefix, match: FetchMatch)?
 
-  var readsKeys: Bool { !isOrdered && !descriptors.isEmpty }
+  var readsKeys: Bool { !descriptors.isEmpty }
 
   /// - Parameter capacity: `Int.max` for all.
-  init(_ descriptors: [FetchSortDescriptor], isOrdered: Bool, capacity: Int) {
+  init(_ descriptors: [FetchSortDescriptor], capacity: Int) {
     self.descriptors = descriptors
-    self.isOrdered = isOrdered
     self.capacity = capacity
     // Who asks for more than there can be gets all of them.
     sortingCount = capacity < Int.max / 4 ? 2 * capacity + 1_024 : .max
@@ -78,12 +89,8 @@ struct MatchList: MatchVisitor {
 
   mutating func visit<Subject: PathSubject>(
     _ subject: Subject, at reference: Reference, sortedBy paths: [FetchPath],
-    _ object: ManagedObject?, row: () throws -> Row?
+    _ object: ManagedObject?, row: () throws -> RowBytes?
   ) throws -> Bool {
-    if isOrdered {
-      matches.append(FetchMatch(place: place, reference: reference, row: try row(), object: object))
-      return matches.count < capacity
-    }
     let first = try paths.first.flatMap { try subject.value(at: $0) }
     let prefix = SortPrefix(first, ascending: descriptors.first?.ascending ?? true)
     if let last, last.prefix < prefix { return true }
@@ -103,7 +110,7 @@ struct MatchList: MatchVisitor {
 
   /// The matches in order, as many as are wanted.
   mutating func sorted() -> [FetchMatch] {
-    if !isOrdered { sort() }
+    sort()
     return matches
   }
 

@@ -38,7 +38,7 @@ extension StoreFetch {
     while !rest.isEmpty {
       let batch = rest.prefix(IncrementalRows.batchCount)
       rest = rest.dropFirst(batch.count)
-      let references = batch.filter { changed[$0] == nil && !hidden.contains($0) }
+      let references = batch.filter(isVisible)
       if !isFiltered || visitor.readsKeys { try rows.read(references) }
       for reference in references {
         if try !visit(reference, rows, isFiltered: isFiltered, &visitor) { return false }
@@ -56,14 +56,16 @@ extension StoreFetch {
     else { return true }
     if isFiltered, !visitor.readsKeys {
       let subject = UnreadSubject(reference: reference, storage: storage, view: view)
-      return try visitor.visit(subject, at: reference, sortedBy: [], nil) { rows.known(reference) }
+      return try visitor.visit(subject, at: reference, sortedBy: [], nil) {
+        rows.known(reference)?.bytes
+      }
     }
     // It may have gone since the store has named it.
     guard let row = try RowSubject(at: reference, in: view) else { return true }
     let subject = PendingSubject(source: .row(row), session: session, view: view, changed: changed)
     if !isFiltered, try !isMatch(subject, paths) { return true }
     return try visitor.visit(subject, at: reference, sortedBy: paths.sort, nil) {
-      rows.known(reference)
+      rows.known(reference)?.bytes
     }
   }
 }

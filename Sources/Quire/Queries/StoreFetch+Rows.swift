@@ -18,6 +18,9 @@ extension StoreFetch {
     guard let tree = try view.rows(of: storage), let paths = target.paths[storage.binding.index]
     else { return true }
     let number = storage.stored.number
+    if target.evaluator == nil, takesRows(visitor) {
+      return try takeRows(of: tree, number, storage.layout, &visitor)
+    }
     let scratch = RowScratch()
     defer { withExtendedLifetime(scratch) {} }
     var cursor = tree.cursor()
@@ -32,6 +35,32 @@ extension StoreFetch {
     return true
   }
 
+  private func takesRows<Visitor: MatchVisitor>(_ visitor: Visitor) -> Bool { Visitor.takesRows }
+
+  /// All rows, without a look at what is in them.
+  private func takeRows(
+    of tree: RecordTree, _ number: UInt16, _ layout: RowLayout, _ visitor: inout some MatchVisitor
+  ) throws -> Bool {
+    var cursor = tree.cursor()
+    var isInside = try cursor.first()
+    while isInside {
+      let reference = Reference(entity: number, key: try cursor.key)
+      if isVisible(reference) {
+        let row = try RowBytes(try cursor.storedValue(), layout: layout)
+        if try !visitor.take(row, at: reference) { return false }
+      }
+      isInside = try cursor.next()
+    }
+    return true
+  }
+
+  /// Whether a row is what the context shows of its object.
+  @inline(__always)
+  func isVisible(_ reference: Reference) -> Bool {
+    (changed.isEmpty || changed[reference] == nil)
+      && (hidden.isEmpty || !hidden.contains(reference))
+  }
+
   /// What came of a look at a row.
   private enum Outcome { case noMatch, match, enough }
 
@@ -41,9 +70,7 @@ extension StoreFetch {
     at reference: Reference, _ cursor: inout RecordCursor, _ scratch: RowScratch,
     _ storage: EntityStorage, _ paths: FetchTarget.Paths, _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
-    guard changed.isEmpty || changed[reference] == nil,
-      hidden.isEmpty || !hidden.contains(reference)
-    else { return .noMatch }
+    guard isVisible(reference) else { return .noMatch }
     let bytes = try cursor.valueBytes
     let row = RowSubject(
       reference: reference,
@@ -64,7 +91,7 @@ extension StoreFetch {
   ) throws -> Outcome {
     guard try isMatch(subject, paths) else { return .noMatch }
     let goesOn = try visitor.visit(subject, at: reference, sortedBy: paths.sort, nil) {
-      try Row(try cursor.storedValue(), layout: storage.layout)
+      try RowBytes(try cursor.storedValue(), layout: storage.layout)
     }
     return goesOn ? .match : .enough
   }

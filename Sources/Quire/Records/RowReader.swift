@@ -62,10 +62,7 @@ struct RowReader {
 
   /// - Parameter bytes: of this layout, with their whole fixed part.
   init(current bytes: UnsafeRawBufferPointer, _ layout: RowLayout) throws(RowError) {
-    self.bytes = bytes
-    self.layout = layout
-    isWide = bytes[2] & RowLayout.wideOffsetsFlag != 0
-    valuesStart = layout.offsetsStart + layout.variableCount * (isWide ? 4 : 2)
+    self.init(checked: bytes, layout)
     guard valuesStart <= bytes.count else {
       throw RowError(reason: "a row of \(bytes.count) bytes has no room for its offsets")
     }
@@ -82,6 +79,15 @@ struct RowReader {
     guard previous == bytes.count - valuesStart else {
       throw RowError(reason: "a row's fields end at \(previous) of \(bytes.count - valuesStart)")
     }
+  }
+
+  /// - Parameter bytes: which a reader of this layout has checked before.
+  @inline(__always)
+  init(checked bytes: UnsafeRawBufferPointer, _ layout: RowLayout) {
+    self.bytes = bytes
+    self.layout = layout
+    isWide = bytes[2] & RowLayout.wideOffsetsFlag != 0
+    valuesStart = layout.offsetsStart + layout.variableCount * (isWide ? 4 : 2)
   }
 
   /// How often the row has been written: 1 when it is new.

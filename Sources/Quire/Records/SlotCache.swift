@@ -3,72 +3,101 @@ import Synchronization
 /// Remembers the slots of an entity's typed properties by where they lie in an object, so that
 /// names are looked for once, and not once for each object.
 ///
-/// Two classes may have other properties at the same place: each has a table of its own. Mostly an
-/// entity has one class, whose table is read without a lock.
+/// The first object of a class to be asked for a property finds its slot; every object that is made
+/// later has it from its beginning. Two classes may have other properties at the same place: each
+/// has a table of its own. Mostly an entity has one class, whose table is read without a lock.
 final class SlotCache: Sendable {
   /// The slots of one class, by the property's offset in an object.
   private final class Table: Sendable {
-    /// Offsets up to two kilobytes, which are multiples of four.
-    static let count = 512
+    private struct Property {
+      var offset: Int32
+      var slot: Int32
+    }
+
+    /// More typed properties than this are looked for in each object.
+    private static let capacity = 512
 
     let type: ObjectIdentifier
-    // Sound: its elements are atomic, and it goes with the table. -1 where nothing is known.
-    nonisolated(unsafe) private let slots: UnsafeMutablePointer<Atomic<Int32>>
+    // Sound: a property is written under the cache's lock, behind the count, which says so to
+    // others when it is there. From then on it is read alone, and goes with the table.
+    nonisolated(unsafe) private let properties: UnsafeMutablePointer<Property>
+    private let count = Atomic(0)
 
     init(_ type: ObjectIdentifier) {
       self.type = type
-      slots = .allocate(capacity: Table.count)
-      for index in 0..<Table.count { (slots + index).initialize(to: Atomic(-1)) }
+      properties = .allocate(capacity: Table.capacity)
     }
 
-    deinit {
-      slots.deinitialize(count: Table.count)
-      slots.deallocate()
+    deinit { properties.deallocate() }
+
+    func slot(at offset: Int) -> Int? {
+      for index in 0..<count.load(ordering: .acquiring) where properties[index].offset == offset {
+        return Int(properties[index].slot)
+      }
+      return nil
     }
 
-    subscript(offset: Int) -> Int? {
-      let index = offset >> 2
-      guard offset >= 0, index < Table.count else { return nil }
-      let slot = slots[index].load(ordering: .relaxed)
-      return slot < 0 ? nil : Int(slot)
+    @inline(__always)
+    func fill(_ object: UnsafeMutableRawPointer) {
+      for index in 0..<count.load(ordering: .acquiring) {
+        let property = properties[index]
+        object.storeBytes(of: property.slot, toByteOffset: Int(property.offset), as: Int32.self)
+      }
     }
 
-    func set(_ slot: Int, at offset: Int) {
-      let index = offset >> 2
-      guard offset >= 0, index < Table.count else { return }
-      slots[index].store(Int32(slot), ordering: .relaxed)
+    /// To be called under the cache's lock.
+    func add(_ slot: Int, at offset: Int) {
+      let count = self.count.load(ordering: .relaxed)
+      guard count < Table.capacity, self.slot(at: offset) == nil else { return }
+      (properties + count).initialize(to: Property(offset: Int32(offset), slot: Int32(slot)))
+      self.count.store(count + 1, ordering: .releasing)
     }
   }
 
-  private let first = AtomicLazyReference<Table>()
-  private let others = Mutex<[Table]>([])
+  private let tables = Mutex<[Table]>([])
+  // Read for every object that is made, so without the reference counting of a lazy reference.
+  /// The address of the first of the tables; 0 while there is none.
+  private let first = Atomic<UInt>(0)
 
   func slot(at offset: Int, in type: Any.Type) -> Int? {
-    table(of: type, makes: false)?[offset]
+    withTable(of: type) { $0.slot(at: offset) } ?? nil
+  }
+
+  /// Gives a new object the slots of all typed properties that were asked for in any object of its
+  /// class before.
+  ///
+  /// - Parameter object: of exactly this class, with nobody else looking at it.
+  @inline(__always)
+  func fill(_ object: UnsafeMutableRawPointer, of type: Any.Type) {
+    if first.load(ordering: .acquiring) != 0 { withTable(of: type) { $0.fill(object) } }
   }
 
   func remember(_ slot: Int, at offset: Int, in type: Any.Type) {
-    table(of: type, makes: true)?.set(slot, at: offset)
+    let identifier = ObjectIdentifier(type)
+    tables.withLock { tables in
+      if let table = tables.first(where: { $0.type == identifier }) {
+        return table.add(slot, at: offset)
+      }
+      let table = Table(identifier)
+      table.add(slot, at: offset)
+      tables.append(table)
+      if tables.count == 1 {
+        first.store(
+          UInt(bitPattern: Unmanaged.passUnretained(table).toOpaque()), ordering: .releasing)
+      }
+    }
   }
 
   @inline(__always)
-  private func table(of type: Any.Type, makes: Bool) -> Table? {
+  private func withTable<Result>(of type: Any.Type, _ body: (Table) -> Result) -> Result? {
     let identifier = ObjectIdentifier(type)
-    if let first = first.load(), first.type == identifier { return first }
-    return other(identifier, makes: makes)
-  }
-
-  private func other(_ identifier: ObjectIdentifier, makes: Bool) -> Table? {
-    if makes, first.load() == nil {
-      let table = first.storeIfNil(Table(identifier))
-      if table.type == identifier { return table }
+    // Sound: a table stays as long as the cache.
+    if let first = UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring)) {
+      let table = Unmanaged<Table>.fromOpaque(first)
+      if table._withUnsafeGuaranteedRef({ $0.type == identifier }) {
+        return table._withUnsafeGuaranteedRef(body)
+      }
     }
-    return others.withLock { others in
-      if let table = others.first(where: { $0.type == identifier }) { return table }
-      guard makes else { return nil }
-      let table = Table(identifier)
-      others.append(table)
-      return table
-    }
+    return tables.withLock { tables in tables.first { $0.type == identifier } }.map(body)
   }
 }

@@ -17,8 +17,8 @@ extension PersistentStoreCoordinator {
 
   /// The coordinator's store that has this file, whatever name the URL gives it.
   ///
-  /// - Returns: `nil` when there is none, and for `/dev/null`. A store of another make is found by the
-  ///   URL that it was added at.
+  /// - Returns: `nil` when there is none, and for `/dev/null`. A store of another make is found by
+  ///   the URL that it was added at.
   public func persistentStore(for url: URL) -> PersistentStore? {
     if let store = stores.first(where: { $0.incremental != nil && $0.url == url }) { return store }
     guard url.isFileURL else { return nil }

@@ -165,6 +165,7 @@ extension PersistentStore {
     if let pending { try StoreSchema.replaceMetadata(by: pending, in: transaction) }
     let snapshot: Snapshot
     if let body {
+      try noteCommit(in: transaction)
       try body(pending?.mapValues(\.sendableValue))
       // The store has it now, whether it can be counted or not.
       snapshot = try (try? transaction.commitAndShow()) ?? pages.snapshot()
@@ -178,6 +179,14 @@ extension PersistentStore {
       if state.setCount == count { state.pending = nil }
     }
     return snapshot
+  }
+
+  /// A transaction that changes nothing is no commit, and nobody would hear of it.
+  private func noteCommit(in transaction: WriteTransaction) throws {
+    let tree =
+      try transaction.mutableIndexTree("commits") ?? transaction.createIndexTree("commits")
+    let number = withUnsafeBytes(of: transaction.commitNumber.rawValue.littleEndian) { Array($0) }
+    try tree.put(number, for: Array("last".utf8))
   }
 
   /// Saves metadata alone, if some were set since the last save.

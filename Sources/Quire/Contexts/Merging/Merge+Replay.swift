@@ -118,7 +118,7 @@ extension Merge {
   }
 
   private func freshen(_ object: ManagedObject) {
-    guard object.row != nil, !object.hasChanges, treatments[object] == nil,
+    guard object.hasRow, !object.hasChanges, treatments[object] == nil,
       !newRows.keys.contains(object)
     else { return }
     do {

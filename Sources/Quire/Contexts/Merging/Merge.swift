@@ -61,7 +61,7 @@ final class Merge {
     try treat(conflicts, type)
     let facts = try MergeFacts(self)
     let gone = objects.filter { treatments[$0] == .gone }
-    for object in gone where object.row != nil { object.willTurnIntoFault() }
+    for object in gone where object.hasRow { object.willTurnIntoFault() }
     let told = gone.filter { $0.row != nil }
     for session in context.sessions { session.view = views[session] }
     bases = views
@@ -70,9 +70,9 @@ final class Merge {
     for object in told { object.didTurnIntoFault() }
     for conflict in conflicts {
       let object = conflict.sourceObject
-      if object.context === context, object.row != nil { object.tell(of: .mergePolicy) }
+      if object.context === context, object.hasRow { object.tell(of: .mergePolicy) }
     }
-    for object in freshened where object.row != nil { object.tell(of: .mergePolicy) }
+    for object in freshened where object.hasRow { object.tell(of: .mergePolicy) }
     (objects, treatments, newRows, partners, freshened) = ([], [:], [:], [], [])
   }
 

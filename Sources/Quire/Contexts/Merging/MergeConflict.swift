@@ -64,7 +64,7 @@ extension MergeConflict {
   init(_ object: ManagedObject, _ row: Row?, _ newVersion: UInt32) throws {
     sourceObject = object
     // Of an object that was never read, nothing is known but that it was there.
-    let oldVersion = object.row == nil && newVersion == 0 ? 1 : object.version
+    let oldVersion = !object.hasRow && newVersion == 0 ? 1 : object.version
     report = Report(
       objectID: object.objectID, oldVersion: Int(oldVersion), newVersion: Int(newVersion),
       changedProperties: object.changedSlots.map { object.binding.properties[$0].name },

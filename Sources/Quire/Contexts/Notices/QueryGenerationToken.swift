@@ -53,9 +53,8 @@ extension ManagedObjectContext {
   /// - Parameter token: ``QueryGenerationToken/current``, the token of another context of the same
   ///   stores, or `nil`.
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` when the context has no store,
-  ///   one of its stores is of another make (``IncrementalStore``), the token is another store's, or
-  ///   its state has expired. A fetch throws that, too, when the
-  ///   state has expired since.
+  ///   one of its stores is of another make (``IncrementalStore``), the token is another store's,
+  ///   or its state has expired. A fetch throws that, too, when the state has expired since.
   public final func setQueryGeneration(from token: QueryGenerationToken?) throws {
     guard let token else { return pin([]) }
     guard parent == nil else {

@@ -13,8 +13,7 @@ extension ManagedObjectContext {
     guard let session = session(with: identity),
       let storage = session.entities.byIndex[source.binding.index]
     else { return nil }
-    let object = coordinator.classes.makeObject(storage.binding)
-    object.reference = reference
+    let object = coordinator.classes.makeObject(storage.binding, at: reference)
     object.storage = storage
     object.session = session
     object.context = self

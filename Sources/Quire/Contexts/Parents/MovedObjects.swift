@@ -74,7 +74,7 @@ extension ManagedObjectContext {
 
   private func noteOutdated(_ places: [StorePlace]) {
     for place in places {
-      if let object = session(with: place.store)?.registered(place.reference), object.row != nil {
+      if let object = session(with: place.store)?.registered(place.reference), object.hasRow {
         family?.outdated.insert(ObjectIdentifier(object))
       }
     }

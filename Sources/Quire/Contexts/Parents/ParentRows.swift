@@ -42,7 +42,7 @@ final class ParentRows {
   func contains(_ reference: Reference) throws -> Bool {
     if let object = source.registered(reference) {
       if object.isDeleted || object.state.contains(.inaccessible) { return false }
-      if object.isInserted || object.row != nil { return true }
+      if object.isInserted || object.hasRow { return true }
     }
     return try source.currentView().contains(reference)
   }
@@ -65,7 +65,7 @@ final class ParentRows {
 
   /// Whether the parent knows the object by more than its place.
   func isKnown(_ reference: Reference) -> Bool {
-    if let object = source.registered(reference), object.row != nil || !object.slots.isEmpty {
+    if let object = source.registered(reference), object.hasRow || !object.slots.isEmpty {
       return true
     }
     return source.view?.parentRows?.isKnown(reference) ?? false

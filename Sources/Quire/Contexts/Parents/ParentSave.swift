@@ -86,8 +86,7 @@ struct ParentSave {
       }
     } else {
       guard let coordinator = parent.persistentStoreCoordinator else { return }
-      counterpart = coordinator.classes.makeObject(object.binding)
-      counterpart.reference = object.reference
+      counterpart = coordinator.classes.makeObject(object.binding, at: object.reference)
       counterpart.slots = zip(object.slots.indices, object.slots).map { slot, content in
         if case .value = content, !object.binding.traits[slot].isTransient { return content }
         return object.binding.traits[slot].isTransient
@@ -143,7 +142,7 @@ struct ParentSave {
     guard counterpart.isFault, let row = object.row, !row.isEncoded,
       object.context?.family?.outdated.contains(ObjectIdentifier(object)) != true
     else { return }
-    counterpart.fulfil(with: row)
+    counterpart.fulfil(with: row.bytes)
   }
 
   private func putAttributes(of update: SaveOperation.Update, _ part: SaveOperation) throws {

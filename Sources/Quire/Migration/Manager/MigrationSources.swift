@@ -68,8 +68,8 @@ struct MigrationSources {
     var isInside = try cursor.first()
     while isInside {
       let object = try session.object(at: Reference(entity: number, key: try cursor.key))
-      if object.row == nil, object.slots.isEmpty {
-        object.fulfil(with: try Row(try cursor.storedValue(), layout: storage.layout))
+      if !object.hasRow, object.slots.isEmpty {
+        object.fulfil(with: try RowBytes(try cursor.storedValue(), layout: storage.layout))
       }
       try body(object)
       isInside = try cursor.next()

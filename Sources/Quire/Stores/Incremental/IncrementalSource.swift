@@ -26,8 +26,6 @@ final class IncrementalSource: Sendable {
       return try body(store)
     } catch let error as PersistenceError {
       throw error
-    } catch let error as IncrementalStoreConflict {
-      throw error
     } catch {
       throw PersistenceError(
         code, "the store of type \(type.rawValue) could not \(task)", underlying: error)

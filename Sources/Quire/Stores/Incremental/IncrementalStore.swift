@@ -17,8 +17,8 @@ import QuireModel
 /// ## What a store has to say
 ///
 /// Which store it is (``loadMetadata()``), which rows there may be for a request
-/// (``execute(_:)-(IncrementalStoreFetch)``), what they hold (``newValues(forObjectsWith:)``), which
-/// numbers new objects get (``obtainPermanentIDs(for:)``); and it takes what a save changes
+/// (``execute(_:)-(IncrementalStoreFetch)``), what they hold (``newValues(forObjectsWith:)``),
+/// which numbers new objects get (``obtainPermanentIDs(for:)``); and it takes what a save changes
 /// (``execute(_:)-(IncrementalStoreSave)``). Everything else has a default:
 ///
 /// - It may answer a request with all rows of its entities: what it did not filter, sort or cut is
@@ -29,9 +29,9 @@ import QuireModel
 /// ## When it is asked
 ///
 /// On demand: a fetch asks for keys, and for rows as far as it has to look into them; a fault asks
-/// for its row when it is used, a relationship for its members when it is read. A context keeps what
-/// was answered until its next fetch, save, merge or refresh. Objects keep their rows, as anywhere,
-/// until they are refreshed. There are no snapshots: two answers may show two states.
+/// for its row when it is used, a relationship for its members when it is read. A context keeps
+/// what was answered until its next fetch, save, merge or refresh. Objects keep their rows, as
+/// anywhere, until they are refreshed. There are no snapshots: two answers may show two states.
 ///
 /// ## Isolation and errors
 ///
@@ -72,8 +72,9 @@ public protocol IncrementalStore: Sendable {
   /// Writes all of a save, or nothing and throws.
   ///
   /// The context has compared the versions of what it writes before this call. A store that others
-  /// write to compares them again (``IncrementalStoreSave/conflicts(_:)``), in the same step in which
-  /// it writes, and throws ``IncrementalStoreConflict``: the context's merge policy is asked then.
+  /// write to compares them again (``IncrementalStoreSave/conflicts(_:)``), in the same step in
+  /// which it writes, and throws ``IncrementalStoreConflict``: the context's merge policy is asked
+  /// then.
   ///
   /// - Returns: rows that are otherwise than they were given, such as with another version; mostly
   ///   none.
@@ -123,7 +124,8 @@ public struct IncrementalStorePlace: Sendable {
   public let model: ManagedObjectModel
   /// The name of the configuration; `DefaultConfigurationName` for all entities.
   public let configurationName: String
-  /// ``PersistentStoreOptions/isReadOnly`` among others, as far as they mean something to the store.
+  /// ``PersistentStoreOptions/isReadOnly`` among others, as far as they mean something to the
+  /// store.
   public let options: PersistentStoreOptions
 }
 

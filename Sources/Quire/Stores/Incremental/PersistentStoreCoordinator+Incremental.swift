@@ -8,7 +8,8 @@ extension PersistentStoreCoordinator {
   /// Says who makes the stores of a type, for this coordinator.
   ///
   /// Stores of the type are then added like others, by
-  /// ``addPersistentStore(type:configuration:at:options:)`` or by a description that names the type:
+  /// ``addPersistentStore(type:configuration:at:options:)`` or by a description that names the
+  /// type:
   ///
   /// ```swift
   /// let type = StoreType(rawValue: "Rows")
@@ -37,8 +38,9 @@ extension PersistentStore {
   /// The store of another make behind this one; `nil` for Quire's own.
   public var incrementalStore: (any IncrementalStore)? { incremental?.store }
 
-  /// The ID of an object by its row in a store of another make, as to tell contexts what has changed
-  /// there by others' doing (``ManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)``).
+  /// The ID of an object by its row in a store of another make, as to tell contexts what has
+  /// changed there by others' doing
+  /// (``ManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)``).
   ///
   /// - Returns: `nil` when this is no such store, or has no such entity or number.
   public func objectID(for key: IncrementalStoreKey) -> ManagedObjectID? {

@@ -109,8 +109,8 @@ extension RowServer.State {
     if let metadata = save.metadata { userMetadata = metadata }
   }
 
-  /// What does not fit together: destinations that are not there, though somebody was to be told, and
-  /// relationships that are many-to-many on one side only.
+  /// What does not fit together: destinations that are not there, though somebody was to be told,
+  /// and relationships that are many-to-many on one side only.
   func findings(_ model: ManagedObjectModel) -> [String] {
     var findings: [String] = []
     for (key, record) in records {

@@ -1,0 +1,26 @@
+// The row of an object. An object keeps the parts that it needs, and not a ``Row``: there may be
+// many objects, and what a row's layout is they know by their storage.
+extension ManagedObject {
+  /// What the store said of the object when it was read, in the layout of the object's storage;
+  /// `nil` in a fault, and in an object that was never saved.
+  final var row: Row? {
+    get {
+      guard let rowStart, let rowOwner, let storage else { return nil }
+      return Row(
+        RowBytes(start: rowStart, byteCount: Int(rowByteCount), owner: rowOwner), storage.layout)
+    }
+    set { set(newValue?.bytes) }
+  }
+
+  final func set(_ bytes: RowBytes?) {
+    let former = rowOwner
+    rowStart = bytes?.start
+    // The offsets in a row have no more bits.
+    rowByteCount = UInt32(truncatingIfNeeded: bytes?.byteCount ?? 0)
+    rowOwner = bytes?.owner
+    withExtendedLifetime(former) {}
+  }
+
+  @inline(__always)
+  final var hasRow: Bool { rowStart != nil }
+}

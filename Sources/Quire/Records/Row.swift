@@ -1,0 +1,110 @@
+import QuireModel
+import QuireStorage
+
+/// The bytes of a row that were found right, and what keeps them in memory.
+///
+/// A value of more than a quarter of a page is put together from several pages, and its bytes go
+/// with the owner even while the snapshot lives.
+struct RowBytes {
+  let start: UnsafeRawPointer
+  let byteCount: Int
+  /// The page, the assembled value, or the scratch that the bytes lie in.
+  let owner: AnyObject
+
+  /// - Parameter layout: the current one; a row of an older one is kept as it is in this.
+  @inline(__always)
+  init(_ value: StoredValue, layout: RowLayout) throws(RowError) {
+    guard RowReader.isCurrent(value.bytes, layout), let start = value.bytes.baseAddress else {
+      self = try RowBytes(older: value, layout)
+      return
+    }
+    _ = try RowReader(current: value.bytes, layout)
+    self.init(start: start, byteCount: value.bytes.count, owner: value.owner)
+  }
+
+  init(start: UnsafeRawPointer, byteCount: Int, owner: AnyObject) {
+    self.start = start
+    self.byteCount = byteCount
+    self.owner = owner
+  }
+
+  @inline(never)
+  private init(older value: StoredValue, _ layout: RowLayout) throws(RowError) {
+    defer { withExtendedLifetime(value.owner) {} }
+    let scratch = RowScratch()
+    let bytes = try RowReader(value.bytes, layout: layout, scratch).bytes
+    guard let start = bytes.baseAddress else { throw RowError(reason: "a row is empty") }
+    self.init(start: start, byteCount: bytes.count, owner: scratch)
+  }
+}
+
+/// A row of a store that can be kept: its bytes, and how to read them.
+///
+/// A reader alone is a pointer: it is used only where something is known to keep its bytes.
+struct Row {
+  let bytes: RowBytes
+  private let layout: RowLayout
+
+  /// - Parameter bytes: of this layout.
+  init(_ bytes: RowBytes, _ layout: RowLayout) {
+    self.bytes = bytes
+    self.layout = layout
+  }
+
+  /// - Parameter layout: the current one; a row of an older one is kept as it is in this.
+  init(_ value: StoredValue, layout: RowLayout) throws(RowError) {
+    bytes = try RowBytes(value, layout: layout)
+    self.layout = layout
+  }
+
+  init(_ encoded: EncodedRow, layout: RowLayout) throws(RowError) {
+    let bytes = try RowReader(encoded.bytes, layout: layout).bytes
+    guard let start = bytes.baseAddress else { throw RowError(reason: "a row is empty") }
+    self.bytes = RowBytes(start: start, byteCount: bytes.count, owner: encoded)
+    self.layout = layout
+  }
+
+  private var reader: RowReader {
+    RowReader(checked: UnsafeRawBufferPointer(start: bytes.start, count: bytes.byteCount), layout)
+  }
+
+  var version: UInt32 { withExtendedLifetime(bytes.owner) { reader.version } }
+
+  var byteCount: Int { bytes.byteCount }
+
+  /// Whether the row was made of an object of a parent context, with changes that no store has.
+  var isEncoded: Bool { (bytes.owner as? EncodedRow).map { !$0.isSaved } ?? false }
+
+  /// Whether the row has values outside of it.
+  var hasExternal: Bool { withExtendedLifetime(bytes.owner) { reader.hasExternal } }
+
+  func reference(_ field: Int) -> Reference? {
+    withExtendedLifetime(bytes.owner) { reader.reference(field) }
+  }
+
+  func value(_ field: Int) throws -> AttributeValue? {
+    try withExtendedLifetime(bytes.owner) { try reader.value(field) }
+  }
+
+  /// Calls `body` with a reader that is valid within the call.
+  func withReader<Result>(_ body: (RowReader) throws -> Result) rethrows -> Result {
+    try withExtendedLifetime(bytes.owner) { try body(reader) }
+  }
+}
+
+extension StoredValue {
+  /// Calls `body` with the bytes, which are kept for as long as the call takes.
+  func withBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    defer { withExtendedLifetime(owner) {} }
+    return try body(bytes)
+  }
+
+  /// The bytes as one little-endian integer; `nil` when they are of another length.
+  func integer<T: FixedWidthInteger>(_ type: T.Type = T.self) -> T? {
+    withBytes {
+      $0.count == MemoryLayout<T>.size ? T(littleEndian: $0.loadUnaligned(as: T.self)) : nil
+    }
+  }
+}
