@@ -45,14 +45,14 @@ extension ManagedObjectContext {
         .managedObjectExternalRelationship,
         "\(object.objectID) belongs to another context and cannot be inserted into this one")
     }
-    guard let binding = modelBinding?.entity(named: object.entity.name) else {
+    guard let binding = modelBinding?.entity(as: object.binding) else {
       throw PersistenceError(
         .undefinedKey,
         persistentStoreCoordinator == nil
           ? "the context has no coordinator, so it knows no entity \(object.entity.name)"
           : "the context's model has no entity \(object.entity.name)")
     }
-    guard binding.entity == object.entity else {
+    guard binding === object.binding || binding.entity == object.entity else {
       throw PersistenceError(
         .coreData, "the entity \(object.entity.name) of this object is another model's")
     }

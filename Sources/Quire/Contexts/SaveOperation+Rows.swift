@@ -31,15 +31,9 @@ extension SaveOperation {
     let row = rowWriter(for: storage)
     let version = newVersion(of: object, at: reference)
     if let old = object.row {
-      try old.withReader { reader in
-        try row.write(version: version) {
-          try writer.placing(content(of: $0, object, storage, reader), $0, storage)
-        }
-      }
+      try old.withReader { try write(object, storage, to: row, version, over: $0, writer) }
     } else {
-      try row.write(version: version) {
-        try writer.placing(content(of: $0, object, storage, nil), $0, storage)
-      }
+      try write(object, storage, to: row, version, over: nil, writer)
     }
     try writer.putRow(row, at: reference, in: storage)
   }
@@ -48,6 +42,29 @@ extension SaveOperation {
     // After four thousand million saves, or an import of as high a number, counting starts again.
     let isNew = reference != object.reference || object.version == .max
     return isNew ? 1 : object.version + 1
+  }
+
+  private func write(
+    _ object: ManagedObject, _ storage: EntityStorage, to row: RowWriter, _ version: UInt32,
+    over old: RowReader?, _ writer: StoreWriter
+  ) throws {
+    let binding = storage.binding
+    try row.write(
+      version: version,
+      putting: { field in
+        let slot = storage.slotByField[field]
+        // What most fields are, and what lies nowhere but in its row.
+        if old == nil, slot >= 0, !object.slots.isEmpty, !binding.traits[slot].isDerived,
+          !binding.traits[slot].isExternal, case .value(let value?) = object.slots[slot]
+        {
+          try row.put(value, in: field)
+          return true
+        }
+        let content = try content(of: field, object, storage, old)
+        guard let content = try writer.placing(content, field, storage) else { return false }
+        try row.put(content, field)
+        return true
+      })
   }
 
   private func rowWriter(for storage: EntityStorage) -> RowWriter {

@@ -174,7 +174,8 @@ extension ManagedObject {
     var validation = Validation()
     let trait = binding.traits[slot]
     if trait.attributeType != nil {
-      guard binding.rules[slot] != nil else { return }
+      guard let rule = binding.rules[slot] else { return }
+      if let value, rule.takesAny(Swift.type(of: value)) { return }
       validation.check(self, slot, try attributeValue(value, for: slot))
     } else {
       guard trait.limitsCount, !trait.isTransient else { return }

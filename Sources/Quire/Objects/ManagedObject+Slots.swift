@@ -131,9 +131,7 @@ extension ManagedObject {
 // MARK: - All slots
 
 extension ManagedObject {
-  final func applyDefaults() {
-    slots = binding.defaultValues.map { $0.map { .value($0) } ?? .unchanged }
-  }
+  final func applyDefaults() { slots = binding.newSlots }
 
   /// Forgets unsaved changes of relationships, by which objects hold each other; attributes stay.
   final func letGoOfDestinations() {

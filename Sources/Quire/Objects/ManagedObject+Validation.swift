@@ -16,12 +16,14 @@ extension ManagedObject {
   /// place. Nobody is told of a change again because of that.
   final func validateContent(of slot: Int) throws {
     let key = binding.name(of: slot)
-    let before = try content(of: slot)
-    var value = before
+    var value = try content(of: slot)
+    // Kept, so that nothing new can come to lie in its place and look like it.
+    let before = value
+    let bits = ManagedObject.bits(of: &value)
     try validateValue(&value, forKey: key)
-    if try isIdentical(value, before) || isContent(value, of: slot) {
-      return try checkWidth(of: slot)
-    }
+    let isUntouched = ManagedObject.bits(of: &value) == bits
+    withExtendedLifetime(before) {}
+    if try isUntouched || isContent(value, of: slot) { return try checkWidth(of: slot) }
     context?.preparation?.primitiveChangeCount += 1
     defer { context?.preparation?.primitiveChangeCount -= 1 }
     try setValue(value, forKey: key)
@@ -61,17 +63,15 @@ extension ManagedObject {
       && (flattened(value) == nil) == (one(slot) == nil)
   }
 
-  /// Whether two values are the same to the bit: known without a look at their types. What does not
-  /// fill the room for a value leaves the rest of it undefined, so that others may be equal, too.
-  private func isIdentical(_ left: Any?, _ right: Any?) -> Bool {
-    guard left != nil, right != nil else { return left == nil && right == nil }
-    return withUnsafeBytes(of: left) { left in
-      withUnsafeBytes(of: right) { right in
-        stride(from: 0, to: left.count, by: MemoryLayout<UInt>.size).allSatisfy {
-          left.load(fromByteOffset: $0, as: UInt.self)
-            == right.load(fromByteOffset: $0, as: UInt.self)
-        }
+  /// What lies in a variable, up to the last bit: while that stays as it is, nobody has written
+  /// there. Says so without a look at the value's type.
+  private static func bits(of value: inout Any?) -> SIMD4<UInt> {
+    withUnsafeBytes(of: &value) { bytes in
+      var bits = SIMD4<UInt>()
+      for word in 0..<min(bytes.count / MemoryLayout<UInt>.stride, bits.scalarCount) {
+        bits[word] = bytes.load(fromByteOffset: word * MemoryLayout<UInt>.stride, as: UInt.self)
       }
+      return bits
     }
   }
 
@@ -79,9 +79,15 @@ extension ManagedObject {
   ///
   /// - Throws: ``PersistenceError/Code/unacceptableValue`` when it is of another type.
   final func attributeValue(_ value: Any?, for slot: Int) throws -> AttributeValue? {
+    // What most attributes are: no description is copied, and a type is compared before it is cast.
+    let type = binding.traits[slot].attributeType
+    if let value, type == .string, Swift.type(of: value) == String.self,
+      let text = value as? String
+    {
+      return .string(text)
+    }
     guard let value = flattened(value) else { return nil }
-    // What most attributes are: no description is copied.
-    switch binding.traits[slot].attributeType {
+    switch type {
     case .string?: if let text = value as? String { return .string(text) }
     case .integer16?, .integer32?, .integer64?:
       if let number = value as? Int { return .integer(Int64(number)) }

@@ -42,6 +42,14 @@ final class ObjectClasses: Sendable {
 
   /// The entity whose objects have exactly this class.
   func entity(of type: ManagedObject.Type) -> EntityBinding? {
+    // Mostly there is one.
+    var first: EntityBinding?
+    var isOnly = true
+    for entity in model.entities where byIndex[entity.index] == type {
+      if first != nil { isOnly = false }
+      first = first ?? entity
+    }
+    if isOnly { return first }
     let candidates = model.entities.filter { byIndex[$0.index] == type }
     // Subentities without a class of their own share their ancestor's: the ancestor is meant.
     // Unrelated entities share a class when the model says so: one may be called like it.

@@ -26,7 +26,7 @@ protocol MatchVisitor {
     _ object: ManagedObject?, row: () throws -> RowBytes?
   ) throws -> Bool
 
-  /// Whether to call ``take(_:at:)`` where every row is a match, and not ``visit(_:at:sortedBy:_:row:)``.
+  /// Whether to call ``take(_:at:)`` where every row is a match, and nothing is asked of it.
   static var takesRows: Bool { get }
 
   /// - Returns: whether to go on.

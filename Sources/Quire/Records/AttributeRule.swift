@@ -26,6 +26,8 @@ final class AttributeRule: Sendable {
   private let width: ClosedRange<Int64>?
   private let limits: AttributeLimitsByType
   private let elements: [AttributeRule]
+  /// Of a rule that asks for no more than a value: the type that values mostly have.
+  private let plainType: Any.Type?
 
   /// - Parameter prefix: the composite attribute that this is an element of, and a dot.
   /// - Returns: `nil` when every value of the type will do, and none too.
@@ -38,7 +40,26 @@ final class AttributeRule: Sendable {
     elements = attribute.elements.compactMap {
       AttributeRule($0, in: prefix + attribute.name + ".")
     }
-    if case .none = limits, !isRequired, width == nil, elements.isEmpty { return nil }
+    if case .none = limits, width == nil, elements.isEmpty {
+      if !isRequired { return nil }
+      plainType =
+        switch attribute.type {
+        case .string: String.self
+        case .double: Double.self
+        case .boolean: Bool.self
+        case .date: Date.self
+        case .integer64: Int.self
+        default: nil
+        }
+    } else {
+      plainType = nil
+    }
+  }
+
+  /// Whether every value of a Swift type is right, as nothing is asked but that there is one, and
+  /// the type is the attribute's. `false` where it takes more than a look to know that.
+  func takesAny(_ valueType: Any.Type) -> Bool {
+    plainType.map { $0 == valueType } ?? false
   }
 
   /// Whether a value of the attribute's type can be wrong once a row has it.

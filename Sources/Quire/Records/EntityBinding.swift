@@ -45,6 +45,9 @@ final class EntityBinding: Sendable {
   let hasTransientProperties: Bool
   /// The values of new objects, by slot; `nil` where they have none.
   let defaultValues: [AttributeValue?]
+  // Sound: no slot leads to an object; they are values.
+  /// The slots of new objects.
+  nonisolated(unsafe) let newSlots: [ManagedObject.Slot]
   /// What values must be beyond their type, by the slots of attributes; `nil` for anything.
   let rules: [AttributeRule?]
   /// The slots of attributes that have a rule.
@@ -107,6 +110,7 @@ final class EntityBinding: Sendable {
     slotCount = count
     self.traits = traits
     self.defaultValues = defaultValues
+    newSlots = defaultValues.map { $0.map { .value($0) } ?? .unchanged }
     hasTransientProperties = traits.contains(where: \.isTransient)
     self.storedRelationshipSlots = storedRelationshipSlots
     self.names = NameTable(names)
@@ -193,6 +197,12 @@ final class ModelBinding: Sendable {
   }
 
   func entity(named name: String) -> EntityBinding? { names[name].map { entities[$0] } }
+
+  /// The entity that another binding means: mostly by a binding of this model.
+  func entity(as other: EntityBinding) -> EntityBinding? {
+    if other.index < entities.count, entities[other.index] === other { return other }
+    return entity(named: other.entity.name)
+  }
 
   var hasDerivations: Bool { entities.contains { !$0.derivations.isEmpty } }
 }

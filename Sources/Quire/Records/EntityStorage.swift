@@ -13,6 +13,8 @@ final class EntityStorage: Sendable {
   /// The slot of each field.
   let slotByField: [Int]
   private let linkBySlot: [StoredEntity.Link?]
+  /// Whether rows of the entity may have values outside of them.
+  let canHaveExternal: Bool
   /// The same as the fields' layout, for reading quickly.
   let table: FieldTable
 
@@ -24,6 +26,7 @@ final class EntityStorage: Sendable {
     slotByField = stored.layout.fields.map { binding.slot(named: $0.name) ?? -1 }
     for (field, slot) in slotByField.enumerated() where slot >= 0 { fieldBySlot[slot] = field }
     self.fieldBySlot = fieldBySlot
+    canHaveExternal = stored.layout.fields.contains { $0.kind.canBeExternal }
     table = FieldTable(stored.layout, fieldBySlot)
     var linkBySlot = [StoredEntity.Link?](repeating: nil, count: binding.properties.count)
     for link in stored.links {

@@ -124,11 +124,6 @@ extension Row {
   func external(_ field: Int) -> ExternalValue? { withReader { $0.external(field) } }
 }
 
-extension EntityStorage {
-  /// Whether rows of the entity may have values outside of them.
-  var canHaveExternal: Bool { layout.fields.contains { $0.kind.canBeExternal } }
-}
-
 extension StoredValue {
   var data: Data { withBytes { Data($0) } }
 }

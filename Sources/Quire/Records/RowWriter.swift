@@ -53,9 +53,23 @@ final class RowWriter {
   ///
   /// - Parameter field: what the field with this index holds; `nil` for no value.
   /// - Throws: ``RowError`` when a value is not of its field's kind or out of its range.
-  func write(
-    version: UInt32, _ field: (Int) throws -> Field?
-  ) throws {
+  func write(version: UInt32, _ field: (Int) throws -> Field?) throws {
+    try write(
+      version: version,
+      putting: { index in
+        guard let content = try field(index) else { return false }
+        try put(content, index)
+        return true
+      })
+  }
+
+  /// Builds a row, to be read by ``withBytes(_:)``.
+  ///
+  /// - Parameter put: puts what the field with this index holds, by ``put(_:_:)`` or
+  ///   ``put(_:in:)``; returns `false` for no value.
+  /// - Throws: ``RowError`` when a value is not of its field's kind or out of its range.
+  @inline(__always)
+  func write(version: UInt32, putting put: (Int) throws -> Bool) throws {
     ends.removeAll(keepingCapacity: true)
     if !externals.isEmpty { externals = [] }
     count = valuesStart
@@ -63,9 +77,7 @@ final class RowWriter {
     store(layout.number, at: 0)
     store(version, at: 4)
     for index in layout.fields.indices {
-      if let content = try field(index) {
-        try put(content, index)
-      } else {
+      if try !put(index) {
         memory[RowLayout.headerByteCount + index >> 3] |= 1 << UInt8(index & 7)
       }
       if layout.fields[index].kind.fixedWidth == nil { ends.append(count - valuesStart) }
@@ -105,7 +117,7 @@ final class RowWriter {
     }
   }
 
-  private func put(_ content: Field, _ index: Int) throws {
+  func put(_ content: Field, _ index: Int) throws {
     let kind = layout.fields[index].kind
     switch content {
     case .reference(let reference):
@@ -132,6 +144,11 @@ final class RowWriter {
     case .value(let value):
       try put(value, kind, index)
     }
+  }
+
+  /// Puts a value in a field of the row that is being built.
+  func put(_ value: AttributeValue, in field: Int) throws {
+    try put(value, layout.fields[field].kind, field)
   }
 
   private func put(_ value: AttributeValue, _ kind: FieldKind, _ index: Int) throws {

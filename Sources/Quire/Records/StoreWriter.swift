@@ -179,7 +179,10 @@ final class StoreWriter {
     if let deferred, !link.isOrdered { return deferred.add(link, from: owner, to: member) }
     var key = LinkKey(owner: owner, member: member)
     if link.isOrdered { key.position = try nextPosition(link, of: owner) }
-    try links(link).put([], for: key.bytes(isOrdered: link.isOrdered))
+    let tree = try links(link)
+    try key.withBytes(isOrdered: link.isOrdered) { key in
+      _ = try tree.put(UnsafeRawBufferPointer(start: nil, count: 0), for: key)
+    }
   }
 
   /// Puts all links that wait where they belong.

@@ -12,6 +12,8 @@ final class EntityIndex: Sendable {
   }
 
   let stored: StoredIndex
+  let number: UInt16
+  let isUnique: Bool
   private let sources: [Source]
   /// Of a partial index: only rows of which it is true are in it.
   let predicate: FetchPredicate?
@@ -19,6 +21,8 @@ final class EntityIndex: Sendable {
   /// - Throws: when the entity's rows do not have what the index says.
   init(_ stored: StoredIndex, _ storage: EntityStorage) throws(PersistenceError) {
     self.stored = stored
+    number = stored.number
+    isUnique = stored.kind == .unique
     var sources: [Source] = []
     for element in stored.elements {
       guard let name = element.path.first, let field = storage.layout.index(of: name) else {

@@ -48,16 +48,17 @@ final class IndexUpkeep {
     let isThere = try readKeys(at: reference, items, storage, in: rows)
     try makeKeys(of: RowReader(row, layout: storage.layout), reference, items, &newKeys)
     try rows.put(row, for: reference.key)
-    for (place, item) in items.enumerated() {
+    for place in items.indices {
+      let index = items[place].index
       let isChanged = oldKeys[place].bytes != newKeys[place].bytes
       if isChanged {
-        try remove(oldKeys[place], from: item.index.stored)
-        try insert(newKeys[place], into: item.index.stored)
+        try remove(oldKeys[place], from: index)
+        try insert(newKeys[place], into: index)
       }
       // Behind the end of a key that is cut another value may stand than before.
-      if item.index.stored.kind == .unique, isChanged || newKeys[place].isCut {
+      if index.isUnique, isChanged || newKeys[place].isCut {
         unchecked.append(
-          UniqueKey(index: item.index, key: newKeys[place].bytes, isCut: newKeys[place].isCut))
+          UniqueKey(index: index, key: newKeys[place].bytes, isCut: newKeys[place].isCut))
       }
     }
     return isThere
@@ -70,7 +71,7 @@ final class IndexUpkeep {
     let items = try items(of: storage)
     if !items.isEmpty, try readKeys(at: reference, items, storage, in: rows) {
       for (place, item) in items.enumerated() {
-        try remove(oldKeys[place], from: item.index.stored)
+        try remove(oldKeys[place], from: item.index)
       }
     }
     _ = try rows.remove(reference.key)
@@ -128,7 +129,7 @@ final class IndexUpkeep {
   private func isDuplicate(_ unique: UniqueKey, _ entities: StoreEntities) throws -> Bool {
     let index = unique.index.stored
     guard IndexKey.hasAllValues(index.elements, in: unique.key),
-      let tree = try existingTree(of: index)
+      let tree = try existingTree(of: unique.index)
     else { return false }
     let values = Array(unique.key.dropLast(IndexKey.referenceByteCount))
     var keys: [[UInt8]] = []
@@ -162,21 +163,23 @@ final class IndexUpkeep {
 
   // MARK: Trees
 
-  private func insert(_ key: IndexKeyWriter, into index: StoredIndex) throws {
+  private func insert(_ key: IndexKeyWriter, into index: EntityIndex) throws {
     if key.bytes.isEmpty { return }
-    let tree = try existingTree(of: index) ?? transaction.createIndexTree(index.tree)
+    let tree = try existingTree(of: index) ?? transaction.createIndexTree(index.stored.tree)
     trees[index.number] = tree
-    try tree.put([], for: key.bytes)
+    try key.bytes.withUnsafeBytes {
+      _ = try tree.put(UnsafeRawBufferPointer(start: nil, count: 0), for: $0)
+    }
   }
 
-  private func remove(_ key: IndexKeyWriter, from index: StoredIndex) throws {
+  private func remove(_ key: IndexKeyWriter, from index: EntityIndex) throws {
     guard !key.bytes.isEmpty, let tree = try existingTree(of: index) else { return }
     try tree.remove(key.bytes)
   }
 
-  private func existingTree(of index: StoredIndex) throws -> MutableIndexTree? {
+  private func existingTree(of index: EntityIndex) throws -> MutableIndexTree? {
     if let tree = trees[index.number] { return tree }
-    guard let tree = try transaction.mutableIndexTree(index.tree) else { return nil }
+    guard let tree = try transaction.mutableIndexTree(index.stored.tree) else { return nil }
     trees[index.number] = tree
     return tree
   }
