@@ -143,6 +143,10 @@ private struct Contest {
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: SmallGallery.model, classes: SmallGallery.classes)
     try coordinator.addPersistentStore(type: url == nil ? .inMemory : .quire, at: url)
+    try run(seed, coordinator)
+  }
+
+  private func run(_ seed: UInt64, _ coordinator: PersistentStoreCoordinator) throws {
     let context = ManagedObjectContext()
     context.persistentStoreCoordinator = coordinator
     var contest = try Contest(seed: seed, in: context)
@@ -161,5 +165,10 @@ private struct Contest {
   func `whoever wins a conflict, nothing that was saved is lost`(_ seed: UInt64) throws {
     try run(seed, at: nil)
     try withTemporaryFolder { try run(seed, at: $0.appending(path: "store")) }
+  }
+
+  @Test(arguments: seeds)
+  func `nothing is lost in a store of another make either`(_ seed: UInt64) throws {
+    try run(seed, RowServer().coordinator())
   }
 }

@@ -57,6 +57,8 @@ private let entityNames = ["Thing", "SpecialThing", "Tag", "Part", "Lock"]
 private final class Walk {
   private var generator: SeededGenerator
   private let url: URL?
+  /// What has the rows instead.
+  private let server: RowServer?
   private let label: String
   private var context: ManagedObjectContext
   private var oracle = ObjectOracle(model)
@@ -71,14 +73,18 @@ private final class Walk {
   private(set) var trace: [String] = []
   private(set) var isGood = true
 
-  init(seed: UInt64, url: URL?) throws {
+  init(seed: UInt64, url: URL?, server: RowServer? = nil) throws {
     generator = SeededGenerator(seed: seed)
     self.url = url
-    label = "seed \(seed)\(url == nil ? "" : ", on disk")"
-    context = try Walk.open(url)
+    self.server = server
+    label = "seed \(seed)\(url == nil ? server == nil ? "" : ", elsewhere" : ", on disk")"
+    context = try Walk.open(url, server)
   }
 
-  private static func open(_ url: URL?) throws -> ManagedObjectContext {
+  private static func open(_ url: URL?, _ server: RowServer?) throws -> ManagedObjectContext {
+    if let server {
+      return GotchaHome.context(of: try server.coordinator(.plain, model, classes: []))
+    }
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(type: url == nil ? .inMemory : .quire, at: url)
     let context = ManagedObjectContext()
@@ -201,8 +207,10 @@ private final class Walk {
         held[id] = nil
       }
       let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
-      let findings = try StoreInspection(of: store).findings
-      expect(findings.isEmpty, findings.joined(separator: "\n"))
+      if server == nil {
+        let findings = try StoreInspection(of: store).findings
+        expect(findings.isEmpty, findings.joined(separator: "\n"))
+      }
       try compare(context)
       try compare(SmallGallery.sibling(of: context), "another context: ")
       if generator.below(10) == 0 { try reopen() }
@@ -240,12 +248,12 @@ private final class Walk {
   }
 
   private func reopen() throws {
-    guard let url else { return }
+    guard url != nil || server != nil else { return }
     held = [:]
     let coordinator = try #require(context.persistentStoreCoordinator)
     try coordinator.remove(try #require(coordinator.persistentStores.first))
-    expect(try StoreInspection(of: url).findings.isEmpty, "after closing")
-    context = try Walk.open(url)
+    if let url { expect(try StoreInspection(of: url).findings.isEmpty, "after closing") }
+    context = try Walk.open(url, server)
     try compare(context, "reopened: ")
   }
 
@@ -307,6 +315,16 @@ private final class Walk {
 @Suite struct RandomOperationsTests {
   private static let seeds: [UInt64] = isExhaustive ? Array(1...200) : Array(1...6)
   private static let operationCount = isExhaustive ? 3000 : 500
+
+  @Test(arguments: seeds)
+  func `objects whose rows are elsewhere do what those in memory do`(_ seed: UInt64) throws {
+    let inMemory = try Walk(seed: seed, url: nil)
+    try inMemory.run(Self.operationCount)
+    let elsewhere = try Walk(seed: seed, url: nil, server: RowServer())
+    try elsewhere.run(Self.operationCount)
+    #expect(elsewhere.saves > 10 && elsewhere.refusals > 0)
+    #expect(inMemory.trace == elsewhere.trace)
+  }
 
   @Test(arguments: seeds)
   func `objects do what dictionaries would do, in memory and in a file alike`(

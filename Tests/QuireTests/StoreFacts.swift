@@ -10,6 +10,10 @@ struct StoreFacts {
       findings = ["there is no store"]
       return
     }
-    findings = try StoreInspection(of: store).findings
+    if let rows = store.incrementalStore as? RowStore {
+      findings = rows.server.now.findings(rows.model)
+    } else {
+      findings = try StoreInspection(of: store).findings
+    }
   }
 }

@@ -6,7 +6,7 @@ import QuireStorage
 /// Most contexts have one store, and their saves one part.
 final class ContextSave {
   private let context: ManagedObjectContext
-  /// In the order of the stores; those without changes are left out.
+  /// In the order in which they are committed; those without changes are left out.
   let parts: [SaveOperation]
   /// Why a new object can be saved nowhere.
   private let failure: (any Error)?
@@ -36,7 +36,11 @@ final class ContextSave {
       }
     }
     self.failure = failure
-    parts = sessions.compactMap { session in
+    // Stores of other makes first: they are the more likely to refuse, and nothing is saved then.
+    let order =
+      sessions.filter { $0.store.incremental != nil }
+      + sessions.filter { $0.store.incremental == nil }
+    parts = order.compactMap { session in
       let inserted = targets[ObjectIdentifier(session)] ?? []
       let updated = updated.filter { $0.session === session }
       let deleted = deleted.filter { $0.session === session }
@@ -151,6 +155,10 @@ extension ContextSave {
       for part in parts {
         guard let transaction = transactions[ObjectIdentifier(part.session)] else { continue }
         try part.session.checkVersion(of: transaction)
+        if let incremental = part.store.incremental {
+          try part.prepareWrite(to: incremental)
+          continue
+        }
         let writer = StoreWriter(
           transaction, part.entities, deferring: context.deferredLinks)
         let history = try HistoryRecording(part, of: context, to: part.store, writer)
@@ -160,7 +168,7 @@ extension ContextSave {
       }
       for part in parts {
         guard let transaction = transactions[ObjectIdentifier(part.session)] else { continue }
-        outcome.views.append(StoreView(part.entities, try part.store.commit(transaction)))
+        outcome.views.append(try part.commit(transaction))
       }
     } catch {
       guard outcome.views.isEmpty else {

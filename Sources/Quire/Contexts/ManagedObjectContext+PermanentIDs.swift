@@ -85,6 +85,10 @@ extension StoreSession {
   /// Takes a key for each object, in one commit.
   fileprivate func takePlaces(for objects: [ManagedObject]) throws -> [Reference] {
     let store = try requiredStore()
+    if let incremental = store.incremental {
+      return try incremental.takePlaces(
+        for: objects.compactMap { store.entities.byIndex[$0.binding.index] })
+    }
     var places: [Reference] = []
     do {
       let transaction = try store.pages.beginWrite()

@@ -19,13 +19,18 @@ extension SaveOperation {
   /// - Throws: ``PersistenceError/Code/managedObjectMerge`` when another context has undone the
   ///   deletion as well: there is nothing that could be merged with this object.
   func checkPlace(of object: ManagedObject, _ writer: StoreWriter) throws {
-    guard let current = try writer.withRow(object.reference, { $0.version }) else { return }
+    if let current = try writer.withRow(object.reference, { $0.version }) {
+      throw placeTaken(object, current)
+    }
+  }
+
+  func placeTaken(_ object: ManagedObject, _ current: UInt32) -> PersistenceError {
     let report = MergeConflict.Report(
       objectID: object.objectID, oldVersion: Int(object.version), newVersion: Int(current))
     var error = PersistenceError(
       .managedObjectMerge, "an object whose deletion was undone is back in the store: \(report)")
     error.conflicts = [report]
-    throw error
+    return error
   }
 
   func throwIfOutdated() throws(Outdated) {

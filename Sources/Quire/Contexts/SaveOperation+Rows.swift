@@ -29,15 +29,19 @@ extension SaveOperation {
     _ object: ManagedObject, _ storage: EntityStorage, _ reference: Reference, _ writer: StoreWriter
   ) throws {
     let row = rowWriter(for: storage)
-    // After four thousand million saves, or an import of as high a number, counting starts again.
-    let isNew = reference != object.reference || object.version == .max
-    let version = isNew ? 1 : object.version + 1
+    let version = newVersion(of: object, at: reference)
     if let old = object.row {
       try old.withReader { try write(object, storage, to: row, version, over: $0, writer) }
     } else {
       try write(object, storage, to: row, version, over: nil, writer)
     }
     try writer.putRow(row, at: reference, in: storage)
+  }
+
+  func newVersion(of object: ManagedObject, at reference: Reference) -> UInt32 {
+    // After four thousand million saves, or an import of as high a number, counting starts again.
+    let isNew = reference != object.reference || object.version == .max
+    return isNew ? 1 : object.version + 1
   }
 
   private func write(
@@ -100,11 +104,16 @@ extension SaveOperation {
   func writeUpdatedRow(_ update: Update, _ writer: StoreWriter) throws {
     let object = update.object
     guard let storage = object.storage else { return }
-    let isOwnChange = update.changedSlots.contains { slot in
-      let trait = object.binding.traits[slot]
+    if hasOwnChange(update) { try writeRow(object, storage, object.reference, writer) }
+  }
+
+  /// Whether more has changed than the foreign keys of others.
+  func hasOwnChange(_ update: Update) -> Bool {
+    let traits = update.object.binding.traits
+    return update.changedSlots.contains { slot in
+      let trait = traits[slot]
       return trait.attributeType != nil || !trait.isToMany || !trait.isForeignKeyOfOthers
     }
-    if isOwnChange { try writeRow(object, storage, object.reference, writer) }
   }
 
   func removeRow(of object: ManagedObject, _ writer: StoreWriter) throws {

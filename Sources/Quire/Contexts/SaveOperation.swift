@@ -40,6 +40,8 @@ final class SaveOperation {
   var isOutdated = false
   /// The number of the transaction that tells of this save, when the store keeps a history.
   var historyNumber: Int64?
+  /// What is to be written, in a store of another make.
+  var incrementalWrite: IncrementalWrite?
   /// By the index of the entity in its model, as far as they were needed.
   @exclusivity(unchecked) var rowWriters: [RowWriter?]
 
@@ -66,6 +68,20 @@ final class SaveOperation {
     for item in inserted { body(item.object) }
     for object in touched { body(object) }
     for object in deleted { body(object) }
+  }
+
+  /// Gives new objects the places they were promised, and the others some that `take` finds.
+  func givePlaces(_ take: ([EntityStorage]) throws -> [Reference]) throws {
+    var open: [Int] = []
+    for index in inserted.indices where !inserted[index].object.isPersistent {
+      if let place = promisedPlaces.place(of: inserted[index].object.reference) {
+        inserted[index].reference = place.reference
+      } else {
+        open.append(index)
+      }
+    }
+    let places = try take(open.map { inserted[$0].storage })
+    for (index, place) in zip(open, places) { inserted[index].reference = place }
   }
 
   func validate(_ validation: inout Validation) throws {

@@ -103,14 +103,14 @@ extension StoreSession {
     joinCommits()
     let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
     if let view, view.snapshot.commitNumber == snapshot.commitNumber,
-      view.entities === store.entities
+      view.entities === store.entities, view.incremental == nil
     {
       return view
     }
     try checkVersion(of: snapshot)
     // Where nothing was read yet, nothing is out of date.
     if view == nil, register.count == 0 { inbox?.forget(through: snapshot.commitNumber) }
-    let view = StoreView(store.entities, snapshot)
+    let view = store.view(snapshot)
     self.view = view
     return view
   }
@@ -123,11 +123,13 @@ extension StoreSession {
     }
     let behind = try source.newestView()
     if let view, view.snapshot.commitNumber == behind.snapshot.commitNumber,
-      view.entities === behind.entities, view.parentRows?.source === source
+      view.entities === behind.entities, view.parentRows?.source === source,
+      view.incremental === behind.incremental
     {
       return view
     }
-    let view = StoreView(behind.entities, behind.snapshot, ParentRows(self, source))
+    let view = StoreView(
+      behind.entities, behind.snapshot, ParentRows(self, source), behind.incremental)
     self.view = view
     return view
   }
@@ -136,7 +138,7 @@ extension StoreSession {
   func newestState() throws -> StoreView {
     let store = try requiredStore()
     let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
-    return StoreView(store.entities, snapshot)
+    return store.view(snapshot)
   }
 
   /// Another coordinator of this process may have migrated the store since it was opened here; and

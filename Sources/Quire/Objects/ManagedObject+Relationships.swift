@@ -5,9 +5,12 @@ extension ManagedObject {
 
   /// The destination of a to-one slot.
   final func one(_ slot: Int) throws -> ManagedObject? {
-    if let reference = plainReference(slot), let session {
+    // Mostly nothing stands between the row and what it names.
+    if let reference = plainReference(slot), let session, session.context.parent == nil,
+      !binding.traits[slot].canDangle
+    {
       if let registered = session.registered(reference) { return registered }
-      if !binding.traits[slot].canDangle { return try session.makeObject(at: reference) }
+      return try session.makeObject(at: reference)
     }
     if !slots.isEmpty, case .one(let object) = slots[slot] { return present(object) }
     if !hasRow {
@@ -65,10 +68,9 @@ extension ManagedObject {
     let stored = try storedMembers(slot)
     guard !stored.isEmpty, binding.traits[slot].canDangle, let session else { return stored }
     let view = try session.currentView()
-    return try stored.filter {
-      if let object = session.registered($0), !object.isFault { return true }
-      return try view.contains($0)
-    }
+    func isRead(_ member: Reference) -> Bool { session.registered(member)?.isFault == false }
+    try view.incremental?.read(stored.lazy.filter { !isRead($0) })
+    return try stored.filter { try isRead($0) || view.contains($0) }
   }
 
   // MARK: Changing, with the inverse

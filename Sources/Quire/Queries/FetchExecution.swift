@@ -135,18 +135,22 @@ struct FetchExecution {
   /// The objects in the order of the request, offset and limit applied.
   func objects(_ intake: FetchIntake) throws -> [ManagedObject] {
     // Rows come in order, so that without sort keys and changes the first ones are the result.
-    if let first = parts.first, sortDescriptors.isEmpty, !parts.contains(where: \.isPending) {
-      var fetched = FetchedObjects(intake, first.session, offset: offset, limit: limit)
-      for part in parts {
+    let first = try parts.first?.plan(capacity: capacity)
+    let isInOrder = sortDescriptors.isEmpty || parts.count == 1 && first?.isSorted ?? false
+    if let session = parts.first?.session, isInOrder, !parts.contains(where: \.isPending) {
+      var fetched = FetchedObjects(intake, session, offset: offset, limit: limit)
+      for (place, part) in parts.enumerated() {
         fetched.session = part.session
-        if try !part.visitMatches(&fetched, part.plan(capacity: capacity)) { break }
+        let plan = place == 0 ? first : nil
+        if try !part.visitMatches(&fetched, plan ?? part.plan(capacity: capacity)) { break }
       }
       return fetched.objects
     }
     var list = MatchList(sortDescriptors, capacity: capacity)
     for (place, part) in parts.enumerated() {
       list.place = place
-      if try !part.visitMatches(&list, part.plan(capacity: capacity)) { break }
+      let plan = place == 0 ? first : nil
+      if try !part.visitMatches(&list, plan ?? part.plan(capacity: capacity)) { break }
     }
     return try list.sorted().dropFirst(offset).map { match in
       try intake.take(

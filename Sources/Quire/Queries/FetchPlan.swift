@@ -19,6 +19,8 @@ package struct FetchPlan: CustomStringConvertible {
     /// Rows in order, each once.
     case candidates([Reference], Source)
     case walk(IndexWalk)
+    /// What a store of another make has answered.
+    case answer(IncrementalRows.Answer, IncrementalRows)
   }
 
   /// Where candidates come from.
@@ -33,8 +35,14 @@ package struct FetchPlan: CustomStringConvertible {
   let access: Access
   let entityName: String
 
+  /// Whether rows come in the order of the request's sort keys.
+  var isSorted: Bool {
+    if case .answer(let answer, _) = access { answer.handled.contains(.order) } else { false }
+  }
+
   package var description: String {
     switch access {
+    case .answer(let answer, _): "\(answer.references.count) rows that the store names"
     case .scan: "all rows of \(entityName)"
     case .candidates(let rows, .index(let index)):
       "index \(index.title), \(rows.count) candidates"

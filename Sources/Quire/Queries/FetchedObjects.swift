@@ -64,6 +64,7 @@ struct FetchedObjects: MatchVisitor {
     self.limit = limit == 0 ? .max : limit
   }
 
+  var readsKeys: Bool { false }
   static var takesRows: Bool { true }
 
   mutating func visit<Subject: PathSubject>(

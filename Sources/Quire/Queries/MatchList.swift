@@ -14,6 +14,9 @@ struct FetchMatch {
 
 /// Takes what a fetch finds, one after the other.
 protocol MatchVisitor {
+  /// Whether the values of sort keys are looked at.
+  var readsKeys: Bool { get }
+
   /// - Parameters:
   ///   - object: where it is one with changes that was found.
   ///   - row: the row under the cursor, for keeping.
@@ -41,6 +44,7 @@ extension MatchVisitor {
 /// Counts.
 struct MatchCount: MatchVisitor {
   private(set) var count = 0
+  var readsKeys: Bool { false }
 
   mutating func visit<Subject: PathSubject>(
     _ subject: Subject, at reference: Reference, sortedBy paths: [FetchPath],
@@ -72,6 +76,8 @@ struct MatchList: MatchVisitor {
   private var matches: [FetchMatch] = []
   /// The last of the first ones, once there were enough.
   private var last: (prefix: SortPrefix, match: FetchMatch)?
+
+  var readsKeys: Bool { !descriptors.isEmpty }
 
   /// - Parameter capacity: `Int.max` for all.
   init(_ descriptors: [FetchSortDescriptor], capacity: Int) {

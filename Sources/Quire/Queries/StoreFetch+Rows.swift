@@ -56,7 +56,7 @@ extension StoreFetch {
 
   /// Whether a row is what the context shows of its object.
   @inline(__always)
-  private func isVisible(_ reference: Reference) -> Bool {
+  func isVisible(_ reference: Reference) -> Bool {
     (changed.isEmpty || changed[reference] == nil)
       && (hidden.isEmpty || !hidden.contains(reference))
   }

@@ -39,10 +39,12 @@ struct StoreFetch {
     followsChanges = !changed.isEmpty && target.followsRelationships
   }
 
+  var pendingCount: Int { pending.count }
   var isPending: Bool { !pending.isEmpty || !inherited.isEmpty }
 
   /// How many rows there are, when there is no predicate and nothing unsaved; otherwise `nil`.
   func rowCount() throws -> Int? {
+    if let incremental = view.incremental { return try count(incremental) }
     guard target.evaluator == nil, pending.isEmpty, changed.isEmpty, hidden.isEmpty else {
       return nil
     }
@@ -55,6 +57,10 @@ struct StoreFetch {
   ///
   /// - Parameter capacity: how many matches are enough, in the order of the request.
   func plan(capacity: Int) throws -> FetchPlan {
+    if let incremental = view.incremental {
+      let answer = try ask(incremental, capacity: capacity)
+      return FetchPlan(access: .answer(answer, incremental), entityName: target.entityName)
+    }
     // Links are not found by the temporary IDs that objects of a child may show.
     if let family = session.context.family, !family.shownReferences.isEmpty {
       return FetchPlan(access: .scan, entityName: target.entityName)
@@ -91,6 +97,7 @@ struct StoreFetch {
     case .scan: break
     case .candidates(let references, let source):
       return try visitCandidates(references, mustExist: source.isIndex, &visitor)
+    case .answer(let answer, let rows): return try visit(answer, rows, &visitor)
     case .walk(let walk):
       // A walk that is given up has not happened.
       var copy = visitor

@@ -69,6 +69,19 @@ extension MetadataValue {
     return error
   }
 
+  var sendableValue: any Sendable {
+    switch self {
+    case .string(let value): value
+    case .integer(let value): value
+    case .double(let value): value
+    case .boolean(let value): value
+    case .date(let value): value
+    case .data(let value): value
+    case .array(let values): values.map(\.sendableValue)
+    case .dictionary(let values): values.mapValues(\.sendableValue)
+    }
+  }
+
   var plainValue: Any {
     switch self {
     case .string(let value): value

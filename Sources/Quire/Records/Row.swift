@@ -73,7 +73,7 @@ struct Row {
   var byteCount: Int { bytes.byteCount }
 
   /// Whether the row was made of an object of a parent context, with changes that no store has.
-  var isEncoded: Bool { bytes.owner is EncodedRow }
+  var isEncoded: Bool { (bytes.owner as? EncodedRow).map { !$0.isSaved } ?? false }
 
   /// Whether the row has values outside of it.
   var hasExternal: Bool { withExtendedLifetime(bytes.owner) { reader.hasExternal } }

@@ -15,6 +15,10 @@ final class StoreView {
   let snapshot: Snapshot
   /// What stands in front of the rows, in a child context. Trees are the store's own all the same.
   let parentRows: ParentRows?
+  /// What stands for the trees, in a store of another make: these are empty then.
+  let incremental: IncrementalRows?
+  /// Whether rows and links are in the trees.
+  private let isPlain: Bool
   // Private, and no call leads back here while they change.
   @exclusivity(unchecked) private var rowTrees: [RecordTree??]
   @exclusivity(unchecked) private var linkTrees: [UInt16: LinkReader?] = [:]
@@ -22,9 +26,14 @@ final class StoreView {
 
   @exclusivity(unchecked) private var knownIndexes: StoreIndexes?
 
-  init(_ entities: StoreEntities, _ snapshot: Snapshot, _ parentRows: ParentRows? = nil) {
+  init(
+    _ entities: StoreEntities, _ snapshot: Snapshot, _ parentRows: ParentRows? = nil,
+    _ incremental: IncrementalRows? = nil
+  ) {
     self.entities = entities
     self.parentRows = parentRows
+    self.incremental = incremental
+    isPlain = parentRows == nil && incremental == nil
     self.snapshot = snapshot
     rowTrees = Array(repeating: nil, count: entities.byIndex.count)
   }
@@ -59,22 +68,32 @@ final class StoreView {
 
   /// - Returns: `nil` when the store has no such row.
   func row(_ reference: Reference) throws -> Row? {
-    if let parentRows { return try parentRows.row(reference) }
+    if !isPlain { return try frontRow(reference) }
     guard let storage = entities.storage(of: reference), let tree = try rows(of: storage),
       let value = try tree.value(for: reference.key)
     else { return nil }
     return try Row(value, layout: storage.layout)
   }
 
+  private func frontRow(_ reference: Reference) throws -> Row? {
+    if let parentRows { return try parentRows.row(reference) }
+    return try incremental?.row(reference)
+  }
+
   func contains(_ reference: Reference) throws -> Bool {
-    if let parentRows { return try parentRows.contains(reference) }
+    if !isPlain {
+      return try parentRows?.contains(reference) ?? (incremental?.row(reference) != nil)
+    }
     guard let storage = entities.storage(of: reference) else { return false }
     return try rows(of: storage)?.contains(reference.key) ?? false
   }
 
   /// The destinations of a to-many slot of an object.
   func members(of reference: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
-    if let parentRows { return try parentRows.members(of: reference, link) }
+    if !isPlain {
+      return try parentRows?.members(of: reference, link)
+        ?? incremental?.members(of: reference, link) ?? []
+    }
     return try links(link)?.members(of: reference.key) ?? []
   }
 }

@@ -17,8 +17,10 @@ extension PersistentStoreCoordinator {
 
   /// The coordinator's store that has this file, whatever name the URL gives it.
   ///
-  /// - Returns: `nil` when there is none, and for `/dev/null`.
+  /// - Returns: `nil` when there is none, and for `/dev/null`. A store of another make is found by
+  ///   the URL that it was added at.
   public func persistentStore(for url: URL) -> PersistentStore? {
+    if let store = stores.first(where: { $0.incremental != nil && $0.url == url }) { return store }
     guard url.isFileURL else { return nil }
     let inFiles = stores.filter { $0.url != nil && $0.type.hasFile(at: $0.url) }
     let standardized = url.standardizedFileURL
@@ -50,6 +52,9 @@ extension PersistentStoreCoordinator {
   @discardableResult
   public func setURL(_ url: URL, for store: PersistentStore) throws -> PersistentStore {
     try checkOwn(store)
+    if store.incremental != nil {
+      throw IncrementalStoreOpening.refusal(of: "gone on with at another place", store)
+    }
     guard store.type.hasFile(at: store.url) else {
       throw PersistenceError(
         .persistentStoreOperation,

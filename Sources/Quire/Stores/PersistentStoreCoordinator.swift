@@ -20,6 +20,8 @@ public final class PersistentStoreCoordinator: Sendable {
   let binding: ModelBinding
   let classes: ObjectClasses
   private let current = Mutex<[PersistentStore]>([])
+  /// Who makes stores of other makes, by their types.
+  let storeMakers = Mutex<[StoreType: IncrementalStoreMaker]>([:])
   /// Who wants to know of saves of the store, by any coordinator.
   let remoteChangeCenter = RemoteChangeCenter()
 
@@ -55,7 +57,7 @@ public final class PersistentStoreCoordinator: Sendable {
     // open.
     for store in current.withLock({ $0 }) {
       AddedStores.remove(store)
-      try? store.pages.close()
+      try? store.close()
     }
   }
 
@@ -108,17 +110,26 @@ public final class PersistentStoreCoordinator: Sendable {
     type: StoreType, configuration: String? = nil, at url: URL?, options: PersistentStoreOptions,
     in fileSystem: any FileSystem
   ) throws -> PersistentStore {
-    let opened = try StoreOpening(
-      model: versionedModel, binding: binding, options: options, configuration: configuration,
-      fileSystem: fileSystem, forbidden: Set(stores.map(\.identity))
-    ).open(type, at: url)
+    let forbidden = Set(stores.map(\.identity))
+    let opened: PersistentStore
+    if let make = storeMakers.withLock({ $0[type] }) {
+      opened = try IncrementalStoreOpening(
+        type: type, make: make, model: versionedModel, binding: binding, options: options,
+        configuration: configuration, forbidden: forbidden
+      ).open(at: url)
+    } else {
+      opened = try StoreOpening(
+        model: versionedModel, binding: binding, options: options, configuration: configuration,
+        fileSystem: fileSystem, forbidden: forbidden
+      ).open(type, at: url)
+    }
     let other = current.withLock { stores in
       let other = stores.first { $0.identity == opened.identity }
       if other == nil { stores.append(opened) }
       return other
     }
     if let other {
-      try? opened.pages.close()
+      try? opened.close()
       throw StoreOpening.isThere(other.identity)
     }
     AddedStores.add(opened)
@@ -152,7 +163,7 @@ public final class PersistentStoreCoordinator: Sendable {
     store.entities.retire()
     AddedStores.remove(store)
     remoteChangeCenter.watch(stores)
-    try storage { () throws(StorageError) in try store.pages.close() }
+    try store.close()
   }
 
   /// Puts a store in the place of another.

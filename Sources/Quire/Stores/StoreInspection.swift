@@ -287,6 +287,7 @@ public struct StoreInspection: Sendable {
 extension StoreInspection {
   /// Looks at a store that is open, as of its last save.
   package init(of store: PersistentStore) throws {
+    if store.incremental != nil { throw IncrementalStoreOpening.refusal(of: "inspected", store) }
     for finding in try store.pages.check().findings { findings.append("\(finding)") }
     try inspectObjects(in: try store.pages.snapshot())
   }

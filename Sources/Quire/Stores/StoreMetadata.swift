@@ -147,11 +147,15 @@ extension PersistentStore {
 
   /// Commits a save, and with it the metadata that were set since the last.
   ///
+  /// - Parameter body: makes the commit true in a store of another make, where the transaction only
+  ///   counts it; gets the metadata.
   /// - Returns: the store as this commit left it.
   /// - Throws: also when the store has left its coordinator since the transaction began: what would
   ///   be committed now, nobody would find.
   @discardableResult
-  func commit(_ transaction: WriteTransaction) throws -> Snapshot {
+  func commit(
+    _ transaction: WriteTransaction, with body: (([String: any Sendable]?) throws -> Void)? = nil
+  ) throws -> Snapshot {
     guard !entities.isRetired else {
       throw PersistenceError(
         .persistentStoreSave,
@@ -159,7 +163,15 @@ extension PersistentStore {
     }
     let (pending, count) = metadataState.withLock { ($0.pending, $0.setCount) }
     if let pending { try StoreSchema.replaceMetadata(by: pending, in: transaction) }
-    let snapshot = try transaction.commitAndShow()
+    let snapshot: Snapshot
+    if let body {
+      try noteCommit(in: transaction)
+      try body(pending?.mapValues(\.sendableValue))
+      // The store has it now, whether it can be counted or not.
+      snapshot = try (try? transaction.commitAndShow()) ?? pages.snapshot()
+    } else {
+      snapshot = try transaction.commitAndShow()
+    }
     guard let pending else { return snapshot }
     metadataState.withLock { state in
       state.saved = pending
@@ -169,13 +181,31 @@ extension PersistentStore {
     return snapshot
   }
 
+  /// A transaction that changes nothing is no commit, and nobody would hear of it.
+  private func noteCommit(in transaction: WriteTransaction) throws {
+    let tree =
+      try transaction.mutableIndexTree("commits") ?? transaction.createIndexTree("commits")
+    let number = withUnsafeBytes(of: transaction.commitNumber.rawValue.littleEndian) { Array($0) }
+    try tree.put(number, for: Array("last".utf8))
+  }
+
   /// Saves metadata alone, if some were set since the last save.
   func saveMetadata() throws {
     guard metadataState.withLock({ $0.pending != nil }) else { return }
     do {
       let transaction = try pages.beginWrite()
       do {
-        try commit(transaction)
+        if let incremental {
+          try commit(transaction) { metadata in
+            var request = IncrementalStoreSave()
+            request.metadata = metadata
+            _ = try incremental.asking(.persistentStoreSave, to: "write its metadata") {
+              try $0.execute(request)
+            }
+          }
+        } else {
+          try commit(transaction)
+        }
       } catch {
         transaction.abort()
         throw error

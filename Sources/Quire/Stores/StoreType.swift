@@ -35,7 +35,8 @@ extension StoreType {
         "stores of the type \(rawValue) are read and written whole, and are not made here: use "
           + "StoreType.quire, which is a single file when it is closed"
       default:
-        "there is no store type \(rawValue): use StoreType.quire (or sqlite) or StoreType.inMemory"
+        "there is no store type \(rawValue) here: use StoreType.quire (or sqlite) or "
+          + "StoreType.inMemory; one of your own is registered with the coordinator"
       }
     return PersistenceError(.persistentStoreInvalidType, reason)
   }

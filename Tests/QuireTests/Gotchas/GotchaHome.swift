@@ -6,11 +6,22 @@ import Quire
   import Foundation
 #endif
 
-/// Where a store lives: the same must hold in both places.
+/// Where a store lives: the same must hold in all places.
 enum GotchaHome: CaseIterable, CustomStringConvertible {
   case memory, file
+  /// A store of another make.
+  case elsewhere
 
-  var description: String { self == .memory ? "in memory" : "in a file" }
+  /// Stores of Quire's own makes, for what is about their engine.
+  static let own: [GotchaHome] = [.memory, .file]
+
+  var description: String {
+    switch self {
+    case .memory: "in memory"
+    case .file: "in a file"
+    case .elsewhere: "elsewhere"
+    }
+  }
 
   /// Calls `body` with a context of an empty store of the small gallery.
   func withContext(
@@ -24,6 +35,8 @@ enum GotchaHome: CaseIterable, CustomStringConvertible {
         managedObjectModel: model, classes: classes)
       try coordinator.addPersistentStore(type: .inMemory, at: nil)
       try body(Self.context(of: coordinator))
+    case .elsewhere:
+      try body(Self.context(of: try RowServer().coordinator(.plain, model, classes: classes)))
     case .file:
       try withTemporaryFolder { folder in
         let coordinator = PersistentStoreCoordinator(

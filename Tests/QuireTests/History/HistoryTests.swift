@@ -11,7 +11,7 @@ import Testing
 
 /// What a store remembers of its saves.
 @Suite struct HistoryTests {
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `each save is a transaction with what it changed`(_ home: GotchaHome) throws {
     try home.withHistory { context in
       context.name = "editor"
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `deleted objects leave what is to be preserved of them, as it was saved last`(
     _ home: GotchaHome
   ) throws {
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `history is asked for from a token, a transaction or a time on`(_ home: GotchaHome) throws {
     try home.withHistory { context in
       let start = try #require(context.historyToken)
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `a result has the type that was asked for`(_ home: GotchaHome) throws {
     try home.withHistory { context in
       let author = try context.insert("Author", ["name": "a"])
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `predicates choose among transactions and among changes`(_ home: GotchaHome) throws {
     try home.withHistory { context in
       var tokens: [PersistentHistoryToken] = []
@@ -221,7 +221,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `what is deleted of a history is gone, and tokens that would need it expire`(
     _ home: GotchaHome
   ) throws {
@@ -261,7 +261,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `a transaction is merged into another context`(_ home: GotchaHome) throws {
     try home.withHistory { context in
       let book = try context.insert("Book", ["title": "old"])
@@ -289,7 +289,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `notices of saves have the token of the transaction`(_ home: GotchaHome) throws {
     try home.withHistory { context in
       let tokens = Mutex<[PersistentHistoryToken?]>([])
@@ -308,7 +308,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `saves that conflict, and deletions that are undone, are told as they were written`(
     _ home: GotchaHome
   ) throws {
@@ -341,7 +341,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `without a history none is kept, none can be asked for, and the format stays`(
     _ home: GotchaHome
   ) throws {

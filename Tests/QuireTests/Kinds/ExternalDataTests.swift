@@ -81,7 +81,7 @@ import Testing
     return other
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `large values have a place of their own, and come back`(home: GotchaHome) throws {
     try home.withContext(Self.model(), classes: []) { context in
       let small = try insert("small", large(1, 102_400), context)
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `saving another property leaves a large value where it is`(home: GotchaHome) throws {
     try home.withContext(Self.model(), classes: []) { context in
       let image = try insert("a", large(1), context)
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `a value goes with its object, with nil, and when it becomes small`(home: GotchaHome) throws
   {
     try home.withContext(Self.model(), classes: []) { context in

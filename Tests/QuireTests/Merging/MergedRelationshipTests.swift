@@ -100,7 +100,8 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases, MergingPolicy.allCases)
+  // A store of another make has no snapshot: its delete rule sees the members that have come.
+  @Test(arguments: GotchaHome.own, MergingPolicy.allCases)
   func `members that came to an owner deleted here go with it, or keep it`(
     _ home: GotchaHome, _ policy: MergingPolicy
   ) throws {

@@ -7,12 +7,12 @@ import Quire
 #endif
 
 extension GotchaHome {
-  /// Calls `body` with two contexts of one store: in memory of one coordinator, in a file of two.
+  /// Calls `body` with two contexts of one store: in a file of two coordinators, otherwise of one.
   func withTwoContexts(
     _ body: (ManagedObjectContext, ManagedObjectContext) throws -> Void
   ) throws {
     switch self {
-    case .memory:
+    case .memory, .elsewhere:
       try withContext { try body($0, SmallGallery.sibling(of: $0)) }
     case .file:
       try withTemporaryFolder { folder in

@@ -12,7 +12,7 @@ import Testing
   typealias Artist = SmallGallery.Artist
   typealias Artwork = SmallGallery.Artwork
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `a pinned context reads one state, faults and relationships too`(_ home: GotchaHome) throws {
     try home.withTwoContexts { one, two in
       let artist = Artist(context: one)

@@ -53,7 +53,7 @@ import Testing
     #expect(changes.map(\.commitNumber) == changes.map(\.commitNumber).sorted())
     #expect(Set(changes.map(\.commitNumber)).count == 3)
     #expect(changes[0].userInfo["storeUUID"] as? String == uuid?.uuidString)
-    #expect(changes.allSatisfy { ($0.storeURL == nil) == (home == .memory) })
+    #expect(changes.allSatisfy { ($0.storeURL == nil) == (home != .file) })
   }
 
   @Test func `whoever listens before there is a store hears of it when there is`() throws {

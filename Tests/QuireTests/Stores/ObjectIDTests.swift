@@ -74,8 +74,7 @@ import Testing
       let same = try #require(try fresh.existingObject(with: ids[0]) as? Artist)
       #expect(same.name == "first" && same.spouse?.objectID == ids[1])
       #expect(try fresh.all(Artist.self).count == 4)
-      let store = try #require(coordinator.persistentStores.first)
-      #expect(try StoreInspection(of: store).findings == [])
+      #expect(try StoreFacts(fresh).findings == [])
     }
   }
 

@@ -20,7 +20,7 @@ import Testing
     return request
   }
 
-  @Test(arguments: GotchaHome.allCases, GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own, GotchaHome.own)
   func `a new object is in the first store that takes it, or in the one it was assigned to`(
     _ one: GotchaHome, _ two: GotchaHome
   ) throws {
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `a relationship to an object of another store is refused, and nothing is written`(
     _ home: GotchaHome
   ) throws {
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases, GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own, GotchaHome.own)
   func `a fetch merges the stores in its order, and counts them all`(
     _ one: GotchaHome, _ two: GotchaHome
   ) throws {
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `objects in the same places of two stores are changed, undone and deleted apart`(
     _ home: GotchaHome
   ) throws {
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `objects of a removed store are out of reach, and the others go on`(_ home: GotchaHome)
     throws
   {

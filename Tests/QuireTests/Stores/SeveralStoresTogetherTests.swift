@@ -11,7 +11,7 @@ import Testing
 @Suite struct `Several stores together` {
   typealias Scene = SeveralStoresScene
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `a merge policy resolves conflicts in the store where they are`(_ home: GotchaHome) throws {
     try Scene.with((home, .memory)) { scene in
       let (hilma, wassily) = try scene.artists()
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `saves of each store are merged by themselves, and told with the store`(_ home: GotchaHome)
     throws
   {
@@ -120,7 +120,7 @@ import Testing
 
   // MARK: Configurations
 
-  @Test(arguments: GotchaHome.allCases, GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own, GotchaHome.own)
   func `a store for a configuration has its entities alone`(
     _ one: GotchaHome, _ two: GotchaHome
   ) throws {

@@ -14,7 +14,7 @@ import Testing
     try #require(context.persistentStoreCoordinator?.persistentStores.first)
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `Core Data's keys say which store it is and which model wrote it`(_ home: GotchaHome) throws
   {
     let model = try ManagedObjectModel(
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `what is set is written with the next save, which needs no other change`(_ home: GotchaHome)
     throws
   {
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test(arguments: GotchaHome.allCases)
+  @Test(arguments: GotchaHome.own)
   func `a value that cannot be kept is an error that says where it lies`(_ home: GotchaHome) throws
   {
     try home.withContext { context in

@@ -15,26 +15,39 @@ extension ManagedObjectContext {
 
   /// Why objects here cannot be saved over what the stores have.
   final func conflicts(against views: StoreViews) throws -> [MergeConflict] {
-    var found = FoundConflicts(views)
-    let updated = changes.updated.sorted.filter(\.hasPersistentChangedValues)
-    let deleted = changes.deleted.sorted.filter(\.isPersistent)
-    for object in updated { try found.compareVersion(of: object) }
-    for object in deleted { try found.compareVersion(of: object) }
-    for object in watched.sorted(by: { $0.placeOrder < $1.placeOrder }) where !object.hasChanges {
-      try found.compareVersion(of: object)
-    }
-    for object in deleted { try found.lookForMembers(of: object) }
-    for object in changes.inserted.sorted + updated { try found.lookForDestinations(of: object) }
-    return found.conflicts
+    try views.conflicts(
+      of: changes.inserted.sorted,
+      updated: changes.updated.sorted.filter(\.hasPersistentChangedValues),
+      deleted: changes.deleted.sorted.filter(\.isPersistent),
+      watched: watched.sorted { $0.placeOrder < $1.placeOrder })
   }
 
   final func mergeError(_ reports: [MergeConflict.Report]) -> PersistenceError {
     var error = PersistenceError(
       .managedObjectMerge,
-      "\(reports.count == 1 ? "an object" : "\(reports.count) objects") of this save changed in "
-        + "the store since it was read: \(reports.map(\.description).joined(separator: "; "))")
+      reports.isEmpty
+        ? "the store says that objects of this save have changed since they were read, and does not "
+          + "show it"
+        : "\(reports.count == 1 ? "an object" : "\(reports.count) objects") of this save changed in "
+          + "the store since it was read: \(reports.map(\.description).joined(separator: "; "))")
     error.conflicts = reports
     return error
+  }
+}
+
+extension StoreViews {
+  /// Why some objects cannot be saved over what the stores have.
+  func conflicts(
+    of inserted: [ManagedObject], updated: [ManagedObject], deleted: [ManagedObject],
+    watched: [ManagedObject]
+  ) throws -> [MergeConflict] {
+    var found = FoundConflicts(self)
+    for object in updated { try found.compareVersion(of: object) }
+    for object in deleted { try found.compareVersion(of: object) }
+    for object in watched where !object.hasChanges { try found.compareVersion(of: object) }
+    for object in deleted { try found.lookForMembers(of: object) }
+    for object in inserted + updated { try found.lookForDestinations(of: object) }
+    return found.conflicts
   }
 }
 
@@ -95,7 +108,7 @@ private struct FoundConflicts {
   }
 
   private mutating func lookFor(_ destination: ManagedObject?) throws {
-    guard let destination, destination.isPersistent, !destination.isDeleted,
+    guard let destination, destination.isStored, !destination.isDeleted,
       destination.context != nil, try !views.contain(destination)
     else { return }
     try note(destination)

@@ -41,7 +41,10 @@ extension ManagedObjectContext {
       for session in sessions { session.pinnedView = generation[session] }
       merge = nil
       checkpoint?.restore(self)
-      if error is SaveOperation.Outdated { throw mergeError([]) }
+      if error is SaveOperation.Outdated {
+        // Somebody who knows no lock of ours was faster again.
+        throw mergeError((try? remainingConflicts().map(\.report)) ?? [])
+      }
       if error is SaveOperation.Duplicates { throw constraintError([]) }
       throw error
     }

@@ -144,7 +144,8 @@ extension ManagedObjectContext {
       var merged: [ManagedObject] = []
       var new: [MergedPlace] = []
       for session in sessions where places.contains(where: { $0.session === session }) {
-        _ = try session.latestView()
+        let view = try session.latestView()
+        try view.incremental?.read(places.lazy.filter { $0.session === session }.map(\.reference))
       }
       // In order, so that the same saves make the same context.
       for place in places.sorted(by: { $0.order < $1.order }) {

@@ -53,8 +53,8 @@ extension ManagedObjectContext {
   /// - Parameter token: ``QueryGenerationToken/current``, the token of another context of the same
   ///   stores, or `nil`.
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` when the context has no store,
-  ///   the token is another store's, or its state has expired. A fetch throws that, too, when the
-  ///   state has expired since.
+  ///   one of its stores is of another make (``IncrementalStore``), the token is another store's,
+  ///   or its state has expired. A fetch throws that, too, when the state has expired since.
   public final func setQueryGeneration(from token: QueryGenerationToken?) throws {
     guard let token else { return pin([]) }
     guard parent == nil else {
@@ -63,6 +63,12 @@ extension ManagedObjectContext {
         "a child context sees what its parent sees: pin the first context of the family")
     }
     let sessions = try requiredSessions()
+    if let other = sessions.first(where: { $0.store.incremental != nil }) {
+      throw PersistenceError(
+        .persistentStoreOperation,
+        "the store of type \(other.store.type.rawValue) has no states that a context could be pinned "
+          + "to: it answers with what it has at the moment")
+    }
     guard !token.snapshots.isEmpty else {
       let former = pinnedViews
       pin([])

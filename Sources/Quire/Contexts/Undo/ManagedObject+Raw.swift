@@ -37,7 +37,7 @@ extension ManagedObject {
     }
     guard isPersistent, let session, member.session === session, let link = storage?.link(slot)
     else { return false }
-    if link.isOrdered || context?.parent != nil {
+    if link.isOrdered || context?.parent != nil || session.store.incremental != nil {
       return try storedMembers(slot).contains(member.reference)
     }
     try session.settleLinks()

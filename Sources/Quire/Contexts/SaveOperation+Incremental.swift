@@ -1,0 +1,193 @@
+import QuireModel
+import QuireStorage
+
+/// What a save writes to a store of another make, made while nobody else of this process writes.
+struct IncrementalWrite {
+  var request: IncrementalStoreSave
+  /// The store as it was compared with, and the new rows in it.
+  let rows: IncrementalRows
+  var newRows: [(reference: Reference, row: Row)] = []
+}
+
+// What a save does to a store of another make. The order is that of `write(to:)`; what is different
+// is that all is known before the store is told, in one call.
+extension SaveOperation {
+  /// Compares what the save was made on with what the store has, and puts together what it is to
+  /// write.
+  ///
+  /// - Throws: ``Outdated`` if there are conflicts; what the store throws.
+  func prepareWrite(to source: IncrementalSource) throws {
+    let state = try session.newestState()
+    guard let rows = state.incremental else { return }
+    try rows.read(comparedPlaces)
+    let conflicts = try StoreViews([session]) { _ in state }.conflicts(
+      of: inserted.map(\.object), updated: updated.map(\.object), deleted: deleted,
+      watched: watched)
+    guard conflicts.isEmpty else { throw Outdated() }
+    for item in inserted where item.object.isPersistent {
+      guard let row = try rows.row(item.reference) else { continue }
+      throw placeTaken(item.object, row.version)
+    }
+    try givePlaces { try source.takePlaces(for: $0) }
+    var write = IncrementalWrite(request: IncrementalStoreSave(), rows: rows)
+    write.request.author = session.context.transactionAuthor
+    for item in inserted { try add(item, to: &write, source) }
+    for update in updated { try add(update, to: &write, source) }
+    for object in deleted {
+      write.request.deleted.append(try expectation(of: object, source))
+    }
+    for object in watched where !object.hasChanges {
+      write.request.unchanged.append(try expectation(of: object, source))
+    }
+    incrementalWrite = write
+  }
+
+  /// Objects of this store that must be as they were read.
+  private var watched: [ManagedObject] {
+    session.context.watched.filter { $0.session === session }.sorted { $0.reference < $1.reference }
+  }
+
+  /// Whose rows are looked at before a save: asked for together.
+  private var comparedPlaces: Set<Reference> {
+    var places = Set((touched + deleted + watched).lazy.map(\.reference))
+    for object in inserted.map(\.object) + touched {
+      if object.isPersistent { places.insert(object.reference) }
+      for slot in object.slots {
+        let destinations: [ManagedObject] =
+          switch slot {
+          case .unchanged, .value: []
+          case .one(let destination): destination.map { [$0] } ?? []
+          case .many(let pending): pending.order ?? pending.added
+          }
+        for object in destinations where object.isPersistent && object.session === session {
+          places.insert(object.reference)
+        }
+      }
+    }
+    return places
+  }
+
+  private func expectation(
+    of object: ManagedObject, _ source: IncrementalSource
+  ) throws -> IncrementalStoreSave.Expectation {
+    .init(
+      key: try source.key(of: object.reference),
+      version: object.row == nil ? nil : object.version)
+  }
+
+  // MARK: Rows
+
+  private func add(
+    _ item: Insertion, to write: inout IncrementalWrite, _ source: IncrementalSource
+  ) throws {
+    let row = try newRow(of: item.object, item.storage, item.reference)
+    write.newRows.append((item.reference, row))
+    write.request.inserted.append(
+      .init(
+        node: try source.node(of: row, at: item.reference),
+        members: try memberChanges(
+          of: item.object, item.object.binding.storedRelationshipSlots, source)))
+  }
+
+  private func add(
+    _ update: Update, to write: inout IncrementalWrite, _ source: IncrementalSource
+  ) throws {
+    let object = update.object
+    guard let storage = object.storage else { return }
+    guard hasOwnChange(update) else {
+      write.request.unchanged.append(try expectation(of: object, source))
+      return
+    }
+    let row = try newRow(of: object, storage, object.reference)
+    write.newRows.append((object.reference, row))
+    let traits = object.binding.traits
+    let slots = update.changedSlots.filter {
+      !(traits[$0].isToMany && traits[$0].isForeignKeyOfOthers)
+    }
+    let names = (slots + object.binding.derivations.map(\.slot)).map(object.binding.name(of:))
+    write.request.updated.append(
+      .init(
+        node: try source.node(of: row, at: object.reference), formerVersion: object.version,
+        changedProperties: Set(names), members: try memberChanges(of: object, slots, source)))
+  }
+
+  private func newRow(
+    of object: ManagedObject, _ storage: EntityStorage, _ reference: Reference
+  ) throws -> Row {
+    let writer = RowWriter(storage.layout)
+    let version = newVersion(of: object, at: reference)
+    if let old = object.row {
+      try old.withReader { reader in
+        try writer.write(version: version) { try content(of: $0, object, storage, reader) }
+      }
+    } else {
+      try writer.write(version: version) { try content(of: $0, object, storage, nil) }
+    }
+    return try writer.withBytes {
+      try Row(EncodedRow($0, isSaved: true), layout: storage.layout)
+    }
+  }
+
+  // MARK: Members
+
+  private func memberChanges(
+    of object: ManagedObject, _ slots: [Int], _ source: IncrementalSource
+  ) throws -> [String: IncrementalStoreSave.MemberChange] {
+    guard !object.slots.isEmpty else { return [:] }
+    var changes: [String: IncrementalStoreSave.MemberChange] = [:]
+    for slot in slots where !object.binding.traits[slot].isForeignKeyOfOthers {
+      guard case .many(let pending) = object.slots[slot] else { continue }
+      func keys(_ objects: [ManagedObject]) throws -> [IncrementalStoreKey] {
+        // An object that is its own partner comes from both sides.
+        var seen: Set<ManagedObject> = []
+        return try objects.filter { remains($0) && seen.insert($0).inserted }
+          .map { try source.key(of: finalReference($0)) }
+      }
+      changes[object.binding.name(of: slot)] = .init(
+        added: try keys(pending.added),
+        removed: try pending.removed.sorted().filter { !$0.isTemporary }.map(source.key(of:)),
+        order: try pending.order.map(keys))
+    }
+    return changes
+  }
+}
+
+// MARK: - Writing
+
+extension SaveOperation {
+  /// Makes the save true.
+  ///
+  /// - Returns: the store as this left it.
+  /// - Throws: ``Outdated`` when a store of another make has found that somebody else has changed
+  ///   it meanwhile.
+  func commit(_ transaction: WriteTransaction) throws -> StoreView {
+    guard let write = incrementalWrite, let source = store.incremental else {
+      return StoreView(entities, try store.commit(transaction))
+    }
+    var answer: [IncrementalStoreNode] = []
+    let snapshot = try store.commit(transaction) { metadata in
+      var request = write.request
+      request.metadata = metadata
+      do {
+        answer = try source.asking(.persistentStoreSave, to: "write the changes") {
+          try $0.execute(request)
+        }
+      } catch let error as PersistenceError where error.underlying is IncrementalStoreConflict {
+        throw Outdated()
+      }
+    }
+    write.rows.forgetMembers()
+    for object in deleted { write.rows.note(nil, at: object.reference) }
+    for item in write.newRows { write.rows.note(item.row, at: item.reference) }
+    // It is saved: what of the answer makes no sense is asked for again, and told then.
+    for node in answer {
+      guard let reference = try? source.reference(of: node.key) else { continue }
+      if let row = try? source.row(of: node).row {
+        write.rows.note(row, at: reference)
+      } else {
+        write.rows.forget(reference)
+      }
+    }
+    return StoreView(entities, snapshot, nil, write.rows)
+  }
+}

@@ -1,0 +1,52 @@
+import QuireModel
+
+/// Makes a store of another make for a place.
+public typealias IncrementalStoreMaker =
+  @Sendable (IncrementalStorePlace) throws -> any IncrementalStore
+
+extension PersistentStoreCoordinator {
+  /// Says who makes the stores of a type, for this coordinator.
+  ///
+  /// Stores of the type are then added like others, by
+  /// ``addPersistentStore(type:configuration:at:options:)`` or by a description that names the
+  /// type:
+  ///
+  /// ```swift
+  /// let type = StoreType(rawValue: "Rows")
+  /// try coordinator.registerStoreClass(forStoreType: type) { place in
+  ///   try RowStore(at: place.url, for: place.model)
+  /// }
+  /// try coordinator.addPersistentStore(type: type, at: url)
+  /// ```
+  ///
+  /// - Parameter make: called whenever a store of the type is added; `nil` to end the registration.
+  ///   Stores that were added before stay.
+  /// - Throws: ``PersistenceError/Code/persistentStoreInvalidType`` (134000) for Quire's own types.
+  public func registerStoreClass(
+    forStoreType type: StoreType, _ make: IncrementalStoreMaker?
+  ) throws(PersistenceError) {
+    guard type != .quire, type != .inMemory else {
+      throw PersistenceError(
+        .persistentStoreInvalidType,
+        "the store type \(type.rawValue) is Quire's own: give the store another name")
+    }
+    storeMakers.withLock { $0[type] = make }
+  }
+}
+
+extension PersistentStore {
+  /// The store of another make behind this one; `nil` for Quire's own.
+  public var incrementalStore: (any IncrementalStore)? { incremental?.store }
+
+  /// The ID of an object by its row in a store of another make, as to tell contexts what has
+  /// changed there by others' doing
+  /// (``ManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)``).
+  ///
+  /// - Returns: `nil` when this is no such store, or has no such entity or number.
+  public func objectID(for key: IncrementalStoreKey) -> ManagedObjectID? {
+    guard let reference = try? incremental?.reference(of: key),
+      let storage = entities.storage(of: reference)
+    else { return nil }
+    return ManagedObjectID(entity: storage.binding.entity, store: identity, key: key.number)
+  }
+}
