@@ -48,8 +48,8 @@ extension ManagedObjectContext {
   public final func existingObject(with objectID: ManagedObjectID) throws -> ManagedObject {
     if let object = object(with: objectID) {
       if !object.isStored { return object }
-      if !object.hasRow, let row = try object.session?.latestView().row(object.reference) {
-        object.fulfil(with: row.bytes)
+      if !object.hasRow, let row = try object.session?.latestView().row(of: object) {
+        object.fulfil(with: row)
       }
       if object.hasRow, !object.state.contains(.propagated) { return object }
     }

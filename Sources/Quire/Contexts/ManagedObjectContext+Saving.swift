@@ -192,6 +192,6 @@ extension ManagedObject {
     keepTransientSlots()
     state = []
     // A row that cannot be read leaves a fault, which says so when it is looked at.
-    row = try? view?.row(reference)
+    set(try? view?.row(of: self))
   }
 }

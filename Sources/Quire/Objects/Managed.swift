@@ -148,12 +148,11 @@ extension Set: ManagedValue where Element: ManagedObject {
 extension Array: ManagedValue where Element: ManagedObject {
   public static var empty: [Element] { [] }
   public static func read(from object: ManagedObject, _ slot: Int) throws -> [Element] {
-    try object.members(object.checkedRelationship(slot, isToMany: true)).map {
-      guard let typed = $0 as? Element else {
-        throw object.unacceptable($0, for: object.binding.properties[slot].name)
-      }
-      return typed
+    let members = try object.members(object.checkedRelationship(slot, isToMany: true))
+    for member in members where type(of: member) != Element.self && !(member is Element) {
+      throw object.unacceptable(member, for: object.binding.properties[slot].name)
     }
+    return [Element](checked: members)
   }
   public static func write(_ value: [Element], to object: ManagedObject, _ slot: Int) throws {
     try object.setMembers(object.checkedRelationship(slot, isToMany: true), value)

@@ -22,8 +22,8 @@ extension ManagedObject {
   /// slots: who has looked for one before has to look again.
   final func fulfil() throws {
     guard !hasRow, isStored, !state.contains(.inaccessible), let session else { return }
-    if let row = try session.currentView().row(reference) {
-      fulfil(with: row.bytes)
+    if let row = try session.currentView().row(of: self) {
+      fulfil(with: row)
     } else {
       state.insert(.inaccessible)
     }

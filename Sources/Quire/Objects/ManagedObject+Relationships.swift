@@ -59,7 +59,14 @@ extension ManagedObject {
       return members.filter(isShown)
     }
     guard let session else { return [] }
-    return try existingMembers(slot).map { try session.object(at: $0) }.filter(isShown)
+    let references = try existingMembers(slot)
+    var members: [ManagedObject] = []
+    members.reserveCapacity(references.count)
+    for reference in references {
+      let member = try session.object(at: reference)
+      if isShown(member) { members.append(member) }
+    }
+    return members
   }
 
   /// The store's destinations of a to-many slot, without those that are gone: also where somebody

@@ -75,6 +75,14 @@ final class StoreView {
     return try Row(value, layout: storage.layout)
   }
 
+  /// The same of an object that knows where it lies.
+  func row(of object: ManagedObject) throws -> RowBytes? {
+    guard isPlain, let storage = object.storage else { return try row(object.reference)?.bytes }
+    guard let tree = try rows(of: storage), let value = try tree.value(for: object.reference.key)
+    else { return nil }
+    return try RowBytes(value, layout: storage.layout)
+  }
+
   private func frontRow(_ reference: Reference) throws -> Row? {
     if let parentRows { return try parentRows.row(reference) }
     return try incremental?.row(reference)
