@@ -18,7 +18,9 @@ extension Workload {
   static let objFetchAll = Workload(
     name: "obj_fetch_all", summary: "all N, every attribute and the artist's id read",
     count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
-    goals: [Goal(.times(1, .sqlite), in: .ordered), Goal(.memory(atMostMegabytes: 40), in: .ordered)],
+    goals: [
+      Goal(.times(1, .sqlite), in: .ordered), Goal(.memory(atMostMegabytes: 40), in: .ordered),
+    ],
     contenders: [
       Contender(engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.fetchAll),
       Contender(engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.fetchAll),
