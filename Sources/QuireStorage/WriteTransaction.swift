@@ -151,8 +151,6 @@ public final class WriteTransaction: TreeReader {
     return Snapshot(core.sameVersion(as: shown, for: SnapshotHolder(file: file, line: line)))
   }
 
-  /// Enters the counts that changed, in the order of the names: the file must not depend on the
-  /// order of a dictionary.
   /// Waits until a snapshot shows what this transaction began with. Without that, it may show an
   /// earlier commit: while the last one is being written to the disk, the next transaction begins.
   ///
@@ -162,6 +160,8 @@ public final class WriteTransaction: TreeReader {
     try core.waitUntilShown(baseOf: editor)
   }
 
+  /// Enters the counts that changed, in the order of the names: the file must not depend on the
+  /// order of a dictionary.
   private func catalogueCounts() throws(StorageError) {
     for (name, state) in states.all where !state.isCatalogued {
       try editor.operate { () throws(StorageError) in

@@ -14,8 +14,10 @@ final class SlotCache: Sendable {
       var slot: Int32
     }
 
-    /// More typed properties than this are looked for in each object.
+    /// More typed properties than this are looked for in each object; and so are those that seem to
+    /// lie outside of one.
     private static let capacity = 512
+    private static let offsets = 0..<1 << 14
 
     let type: ObjectIdentifier
     // Sound: a property is written under the cache's lock, behind the count, which says so to
@@ -48,7 +50,8 @@ final class SlotCache: Sendable {
     /// To be called under the cache's lock.
     func add(_ slot: Int, at offset: Int) {
       let count = self.count.load(ordering: .relaxed)
-      guard count < Table.capacity, self.slot(at: offset) == nil else { return }
+      guard count < Table.capacity, Table.offsets.contains(offset), self.slot(at: offset) == nil
+      else { return }
       (properties + count).initialize(to: Property(offset: Int32(offset), slot: Int32(slot)))
       self.count.store(count + 1, ordering: .releasing)
     }

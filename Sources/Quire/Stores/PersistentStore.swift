@@ -82,8 +82,9 @@ public final class PersistentStore: Sendable {
 
   /// To be called by the coordinator that lets go of the store.
   func close() throws {
-    try storage { () throws(StorageError) in try pages.close() }
+    let closing = Result { try storage { () throws(StorageError) in try pages.close() } }
     try incremental?.asking(to: "be closed") { try $0.close() }
+    try closing.get()
   }
 
   /// Writes the last save into a new file, which is then a closed store of its own with the same
