@@ -36,7 +36,8 @@ public struct Managed<Value: ManagedValue> {
   // Inlined into the property of another module, where the key path is known, the wrapper is one
   // look at the object's memory. For that the key path must not be handed on: a slot that is not
   // known yet is found by the wrapper's address. And nothing may be called while the wrapper is
-  // accessed: then the compiler sees that no two accesses can meet, and checks none.
+  // accessed: where the compiler sees the whole class, it then knows that no two accesses can meet,
+  // and checks none.
   @inlinable
   public static subscript<Object: ManagedObject>(
     _enclosingInstance object: Object,
