@@ -118,11 +118,6 @@ extension FetchExpression.Function {
   /// Binds closer than every operator between two operands.
   static let operandPrecedence = 4
 
-  static let infixes: [String: FetchExpression.Function] = Dictionary(
-    uniqueKeysWithValues: allCases.compactMap { function in
-      function.infix.map { ($0.sign, function) }
-    })
-
   /// The function that is written with this selector and parentheses, in any case of letters.
   init?(selector: String) {
     guard let function = Self.selectors[selector.lowercased()] else { return nil }

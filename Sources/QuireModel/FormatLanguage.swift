@@ -1,14 +1,9 @@
 /// The words of predicate format strings: what the printer writes and the parser reads.
 enum FormatLanguage {
-  /// Words that cannot be names of properties unless a `#` precedes them, in capitals; as words
-  /// they may be written in any case.
-  static let reservedWords: Set<String> = [
-    "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES",
-    "ANY", "SOME", "ALL", "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "SELF",
-    "NIL", "NULL", "YES", "NO", "TRUE", "FALSE",
-  ]
-
-  static func isReserved(_ word: String) -> Bool { reservedWords.contains(word.uppercased()) }
+  /// Whether the word cannot be the name of a property unless a `#` precedes it.
+  static func isReserved(_ word: String) -> Bool {
+    FormatWord(Array(word.utf8)[...])?.isReserved ?? false
+  }
 
   /// Whether a name can begin with, or go on with, this byte of UTF-8.
   static func isNameByte(_ byte: UInt8, first: Bool) -> Bool {

@@ -1,20 +1,3 @@
-/// A word, sign or literal of a format of predicates and expressions.
-enum FormatToken: Hashable {
-  /// A name or a word of the language, as it is written.
-  case word(String)
-  /// A name behind a `#`, which is never a word of the language.
-  case name(String)
-  case string(String)
-  case number(String)
-  /// The name behind a dollar sign.
-  case variable(String)
-  /// A percent sign and the letters of its conversion.
-  case argument(String)
-  /// Anything else, such as `>=`.
-  case sign(String)
-  case end
-}
-
 /// Cuts a format into tokens, one ahead of the parser.
 struct FormatLexer {
   private let format: String
@@ -23,6 +6,12 @@ struct FormatLexer {
   private var start = 0
   private var end = 0
   private(set) var next = FormatToken.end
+  /// Which word of the language the next token is, if it is a word.
+  private(set) var word: FormatWord?
+  /// Which sign the next token is, if it is a sign.
+  private(set) var sign: FormatSign?
+  /// What the next token says, without quotation marks: of a name, a string or a variable.
+  private(set) var content = ""
 
   init(_ format: String) throws(PredicateFormatError) {
     self.format = format
@@ -51,7 +40,26 @@ struct FormatLexer {
     start = end
     while start < bytes.count, Self.isSpace(bytes[start]) { start += 1 }
     end = start
+    (word, sign) = (nil, nil)
     next = try token()
+  }
+
+  /// The next token as it is written.
+  var text: String { text(start..<end) }
+
+  /// The letters behind the percent sign of the next token.
+  var conversion: String { text(start + 1..<end) }
+
+  /// Whether the next token is `%@`, or `%K`, as this byte says.
+  func isArgument(_ byte: UInt8) -> Bool {
+    next == .argument && end - start == 2 && bytes[start + 1] == byte
+  }
+
+  /// The first byte of the token after the next one.
+  var byteAfterNext: UInt8? {
+    var place = end
+    while place < bytes.count, Self.isSpace(bytes[place]) { place += 1 }
+    return byte(at: place)
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool {
@@ -70,41 +78,52 @@ struct FormatLexer {
     guard let first = byte(at: start) else { return .end }
     switch first {
     case UInt8(ascii: "\""), UInt8(ascii: "'"):
-      return .string(try string())
+      content = try string()
+      return .string
     case UInt8(ascii: "0")...UInt8(ascii: "9"):
-      return try number()
+      try skipNumber()
+      return .number
     case UInt8(ascii: "#"):
-      end += 1
-      let quote = byte(at: end)
-      if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") { return .name(try string()) }
-      guard let word = word() else { throw error(expected: "a name after #") }
-      return .name(word)
+      content = try name(expected: "a name after #")
+      return .name
     case UInt8(ascii: "@"):
       end += 1
-      _ = word()
-      return .sign(text(start..<end))
+      _ = skipWord()
+      sign = .at
+      return .sign
     case UInt8(ascii: "$"):
-      end += 1
-      let quote = byte(at: end)
-      if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
-        return .variable(try string())
-      }
-      guard let word = word() else { throw error(expected: "a name after $") }
-      return .variable(word)
+      content = try name(expected: "a name after $")
+      return .variable
     case UInt8(ascii: "%"):
       return argument()
     default:
-      if let word = word() { return .word(word) }
-      return sign()
+      if skipWord() {
+        word = FormatWord(bytes[start..<end])
+        return .word
+      }
+      let (found, isPair) = FormatSign.sign(first, byte(at: start + 1))
+      end += isPair ? 2 : 1
+      sign = found
+      return .sign
     }
   }
 
-  private mutating func word() -> String? {
+  /// - Returns: whether there is one.
+  private mutating func skipWord() -> Bool {
     let wordStart = end
     while let byte = byte(at: end), FormatLanguage.isNameByte(byte, first: end == wordStart) {
       end += 1
     }
-    return end == wordStart ? nil : text(wordStart..<end)
+    return end > wordStart
+  }
+
+  /// A name behind a sign, which may be in quotation marks.
+  private mutating func name(expected: String) throws(PredicateFormatError) -> String {
+    end += 1
+    let quote = byte(at: end)
+    if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") { return try string() }
+    guard skipWord() else { throw error(expected: expected) }
+    return text(start + 1..<end)
   }
 
   private mutating func argument() -> FormatToken {
@@ -113,23 +132,17 @@ struct FormatLexer {
       end += 1
     } else if byte(at: end) == UInt8(ascii: "%") {
       end += 1
-      return .sign("%%")
+      sign = .other
+      return .sign
     } else {
-      _ = word()
+      _ = skipWord()
     }
-    return .argument(text(start + 1..<end))
-  }
-
-  private mutating func sign() -> FormatToken {
-    end += 1
-    let pairs: Set<String> = ["==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||", "**"]
-    if end < bytes.count, pairs.contains(text(start..<end + 1)) { end += 1 }
-    return .sign(text(start..<end))
+    return .argument
   }
 
   // MARK: Literals
 
-  private mutating func number() throws(PredicateFormatError) -> FormatToken {
+  private mutating func skipNumber() throws(PredicateFormatError) {
     func skipDigits(_ lexer: inout FormatLexer) -> Bool {
       let before = lexer.end
       while (lexer.byte(at: lexer.end) ?? 0) &- 0x30 < 10 { lexer.end += 1 }
@@ -148,10 +161,9 @@ struct FormatLexer {
       if !skipDigits(&self) { throw error(expected: "digits in the exponent of a number") }
     }
     if let byte = byte(at: end), FormatLanguage.isNameByte(byte, first: true) {
-      _ = word()
+      _ = skipWord()
       throw error(expected: "a number")
     }
-    return .number(text(start..<end))
   }
 
   private mutating func string() throws(PredicateFormatError) -> String {

@@ -42,15 +42,16 @@ extension PredicateFormatParser {
     return FetchExpression.names(in: path)
   }
 
-  mutating func argument(_ conversion: String) throws(PredicateFormatError) -> FetchExpression {
+  mutating func argument() throws(PredicateFormatError) -> FetchExpression {
     var wanted: String?
-    switch conversion {
-    case "@": break
-    case "d", "i", "u", "x", "X", "hd", "hu", "hi", "ld", "lu", "li", "lld", "llu", "qd", "qu",
-      "zd", "zu":
-      wanted = "an integer"
-    case "f", "lf", "g", "e": wanted = "a number"
-    default: throw lexer.error(expected: "%@, %K, %d, %ld or %f")
+    if !lexer.isArgument(UInt8(ascii: "@")) {
+      switch lexer.conversion {
+      case "d", "i", "u", "x", "X", "hd", "hu", "hi", "ld", "lu", "li", "lld", "llu", "qd", "qu",
+        "zd", "zu":
+        wanted = "an integer"
+      case "f", "lf", "g", "e": wanted = "a number"
+      default: throw lexer.error(expected: "%@, %K, %d, %ld or %f")
+      }
     }
     let value = try nextArgument()
     if let wanted, !Self.isNumber(value, integer: wanted == "an integer") {

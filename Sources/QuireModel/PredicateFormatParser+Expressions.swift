@@ -28,15 +28,15 @@ extension PredicateFormatParser {
 
   private var nextInfix: FetchExpression.Function? {
     switch lexer.next {
-    case .sign(let sign): FetchExpression.Function.infixes[sign]
-    case .word(let word): FetchExpression.Function.infixes[word.uppercased()]
+    case .sign: lexer.sign?.infix
+    case .word: lexer.word?.infix
     default: nil
     }
   }
 
   private mutating func operand() throws(PredicateFormatError) -> FetchExpression {
-    if try skip(sign: "-") {
-      if case .number(let digits) = lexer.next { return try number("-" + digits) }
+    if try skip(.minus) {
+      if lexer.next == .number { return try number("-" + lexer.text) }
       try enter()
       defer { leave() }
       let operand = try operand()
@@ -50,7 +50,7 @@ extension PredicateFormatParser {
   mutating func names(
     after operand: FetchExpression
   ) throws(PredicateFormatError) -> FetchExpression {
-    guard try skip(sign: ".") else { return operand }
+    guard try skip(.point) else { return operand }
     if operand == .evaluatedObject { return try keyPath() }
     let operandHeight = height
     let names = try names()
@@ -60,8 +60,8 @@ extension PredicateFormatParser {
 
   private mutating func start() throws(PredicateFormatError) -> FetchExpression {
     beginHeight()
-    if try skip(sign: "{") { return try aggregate() }
-    if try skip(sign: "(") { return try parenthesised() }
+    if try skip(.openBrace) { return try aggregate() }
+    if try skip(.openParenthesis) { return try parenthesised() }
     guard let function = try functionName() else { return try leaf() }
     return try self.function(function)
   }
@@ -69,56 +69,58 @@ extension PredicateFormatParser {
   private mutating func aggregate() throws(PredicateFormatError) -> FetchExpression {
     try enter()
     defer { leave() }
-    let (members, highest) = try list(until: "}")
+    let (members, highest) = try list(until: .closeBrace)
     if !members.isEmpty { try raise(above: highest) }
     return .aggregate(members)
   }
 
   private mutating func parenthesised() throws(PredicateFormatError) -> FetchExpression {
     let inner = try expression()
-    if try !skip(sign: ")") { throw lexer.error(expected: "an operator or )") }
+    if try !skip(.closeParenthesis) { throw lexer.error(expected: "an operator or )") }
     return inner
   }
 
   /// An operand without parts.
   private mutating func leaf() throws(PredicateFormatError) -> FetchExpression {
     switch lexer.next {
-    case .string(let text):
+    case .string:
+      let text = lexer.content
       try lexer.advance()
       return FetchExpression(text)
-    case .number(let digits):
-      return try number(digits)
-    case .argument(let conversion) where conversion != "K":
-      return try argument(conversion)
-    case .variable(let name):
+    case .number:
+      return try number(lexer.text)
+    case .argument:
+      return isAtKeyPathArgument ? try keyPath() : try argument()
+    case .variable:
+      let name = lexer.content
       try lexer.advance()
       return .variable(name)
-    case .word(let word):
-      if let constant = try constant(word) { return constant }
+    case .word:
+      if let constant = try constant() { return constant }
       return try keyPath()
-    case .name, .argument:
+    case .name:
       return try keyPath()
-    case .sign(let sign) where sign.hasPrefix("@"):
+    case .sign where lexer.sign == .at:
       return try keyPath()
     default:
       throw lexer.error(expected: "a value or a key path")
     }
   }
 
-  private mutating func constant(
-    _ word: String
-  ) throws(PredicateFormatError) -> FetchExpression? {
+  private var isAtKeyPathArgument: Bool { lexer.isArgument(UInt8(ascii: "K")) }
+
+  /// The constant that a word of the language stands for.
+  private mutating func constant() throws(PredicateFormatError) -> FetchExpression? {
+    guard let word = lexer.word, word.isReserved else { return nil }
     let constant: FetchExpression
-    switch word.uppercased() {
-    case "SELF": constant = .evaluatedObject
-    case "NIL", "NULL": constant = nil
-    case "YES", "TRUE": constant = FetchExpression(true)
-    case "NO", "FALSE": constant = FetchExpression(false)
+    switch word {
+    case .itself: constant = .evaluatedObject
+    case .nil, .null: constant = nil
+    case .yes, .true: constant = FetchExpression(true)
+    case .no, .false: constant = FetchExpression(false)
     default:
-      if FormatLanguage.isReserved(word) {
-        throw lexer.error(expected: "a value or a key path (a property of that name is #\(word))")
-      }
-      return nil
+      throw lexer.error(
+        expected: "a value or a key path (a property of that name is #\(lexer.text))")
     }
     try lexer.advance()
     return constant
@@ -134,26 +136,25 @@ extension PredicateFormatParser {
     var names: [String] = []
     repeat {
       switch lexer.next {
-      case .argument("K"):
+      case .argument where isAtKeyPathArgument:
         names += try keyPathArgument()
         continue
-      case .word(let name):
-        let place = lexer
-        try lexer.advance()
-        if lexer.next == .sign("(") {
-          throw place.error(expected: "a name; a function such as \(name) begins an expression")
+      case .word:
+        if lexer.byteAfterNext == UInt8(ascii: "(") {
+          throw lexer.error(
+            expected: "a name; a function such as \(lexer.text) begins an expression")
         }
+        names.append(lexer.text)
+      case .name:
+        names.append(lexer.content)
+      case .sign where lexer.sign == .at:
+        guard let name = CollectionOperator(rawValue: lexer.text)?.rawValue else { fallthrough }
         names.append(name)
-      case .name(let name):
-        try lexer.advance()
-        names.append(name)
-      case .sign(let sign) where CollectionOperator(rawValue: sign) != nil:
-        try lexer.advance()
-        names.append(sign)
       default:
         throw lexer.error(expected: "a name, or an operator such as @count")
       }
-    } while try skip(sign: ".")
+      try lexer.advance()
+    } while try skip(.point)
     return names
   }
 
@@ -161,16 +162,18 @@ extension PredicateFormatParser {
 
   /// The members up to the closing sign, and how high the highest is.
   mutating func list(
-    until end: String
+    until end: FormatSign
   ) throws(PredicateFormatError) -> (members: [FetchExpression], highest: Int) {
     var members: [FetchExpression] = []
     var highest = 0
-    if try skip(sign: end) { return ([], 0) }
+    if try skip(end) { return ([], 0) }
     repeat {
       members.append(try expression())
       highest = max(highest, height)
-    } while try skip(sign: ",")
-    if try !skip(sign: end) { throw lexer.error(expected: ", or \(end) in a list") }
+    } while try skip(.comma)
+    if try !skip(end) {
+      throw lexer.error(expected: ", or \(end == .closeBrace ? "}" : ")") in a list")
+    }
     return (members, highest)
   }
 }

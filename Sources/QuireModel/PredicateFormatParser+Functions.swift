@@ -5,22 +5,22 @@ extension PredicateFormatParser {
   mutating func functionName()
     throws(PredicateFormatError) -> (selector: String, place: FormatLexer)?
   {
-    guard case .word(let name) = lexer.next, !FormatLanguage.isReserved(name) else { return nil }
+    guard lexer.next == .word, !(lexer.word?.isReserved ?? false) else { return nil }
+    guard let byte = lexer.byteAfterNext, byte == UInt8(ascii: "(") || byte == UInt8(ascii: ":")
+    else { return nil }
     let place = lexer
+    var selector = lexer.text
     try lexer.advance()
-    guard lexer.next == .sign("(") || lexer.next == .sign(":") else {
-      lexer = place
-      return nil
-    }
-    var selector = name
-    while try skip(sign: ":") {
+    while try skip(.colon) {
       selector += ":"
-      if case .word(let part) = lexer.next {
-        selector += part
+      if lexer.next == .word {
+        selector += lexer.text
         try lexer.advance()
       }
     }
-    if try !skip(sign: "(") { throw lexer.error(expected: "( after the function \(selector)") }
+    if try !skip(.openParenthesis) {
+      throw lexer.error(expected: "( after the function \(selector)")
+    }
     return (selector, place)
   }
 
@@ -36,7 +36,7 @@ extension PredicateFormatParser {
     case "TERNARY": return try conditional()
     case "SUBQUERY": return try subquery()
     case "FETCH": return try fetch()
-    default: return try function(name, of: try list(until: ")"))
+    default: return try function(name, of: try list(until: .closeParenthesis))
     }
   }
 
@@ -75,7 +75,7 @@ extension PredicateFormatParser {
       throw place.error(expected: "a selector in quotation marks")
     }
     var arguments: [FetchExpression] = []
-    while try skip(sign: ",") {
+    while try skip(.comma) {
       arguments.append(try expression())
       highest = max(highest, height)
     }
@@ -101,9 +101,10 @@ extension PredicateFormatParser {
     let collection = try expression()
     let highest = height
     try skipComma(in: "SUBQUERY")
-    guard case .variable(let name) = lexer.next else {
+    guard lexer.next == .variable else {
       throw lexer.error(expected: "a variable such as $x")
     }
+    let name = lexer.content
     try lexer.advance()
     try skipComma(in: "SUBQUERY")
     let predicate = try predicate()
@@ -138,7 +139,8 @@ extension PredicateFormatParser {
     let operand = try castOperand()
     let operandHeight = height
     try skipComma(in: "CAST")
-    guard case .string(let name) = lexer.next, CastTarget(named: name) != nil else {
+    let name = lexer.content
+    guard lexer.next == .string, CastTarget(named: name) != nil else {
       let names = CastType.allCases.map { FormatLanguage.quoted($0.rawValue) }
       throw lexer.error(expected: "one of the types \(names.joined(separator: ", "))")
     }
@@ -159,10 +161,11 @@ extension PredicateFormatParser {
   /// A number that is all there is to cast keeps all its digits.
   private mutating func castOperand() throws(PredicateFormatError) -> FetchExpression {
     let place = lexer
-    let sign = try skip(sign: "-") ? "-" : ""
-    if case .number(let digits) = lexer.next {
+    let sign = try skip(.minus) ? "-" : ""
+    if lexer.next == .number {
+      let digits = lexer.text
       try lexer.advance()
-      if lexer.next == .sign(",") {
+      if lexer.sign == .comma {
         beginHeight()
         return FetchExpression(sign + digits)
       }
@@ -172,10 +175,10 @@ extension PredicateFormatParser {
   }
 
   private mutating func skipComma(in function: String) throws(PredicateFormatError) {
-    if try !skip(sign: ",") { throw lexer.error(expected: ", in \(function)") }
+    if try !skip(.comma) { throw lexer.error(expected: ", in \(function)") }
   }
 
   private mutating func close(_ function: String) throws(PredicateFormatError) {
-    if try !skip(sign: ")") { throw lexer.error(expected: ") at the end of \(function)") }
+    if try !skip(.closeParenthesis) { throw lexer.error(expected: ") at the end of \(function)") }
   }
 }

@@ -62,7 +62,7 @@ struct PredicateFormatParser {
 
   private mutating func disjunction() throws(PredicateFormatError) -> Parsed {
     let first = try conjunction()
-    return isNext(word: "OR", or: "||") ? try disjunction(from: first) : first
+    return isNext(.or, .or) ? try disjunction(from: first) : first
   }
 
   private mutating func disjunction(
@@ -70,7 +70,7 @@ struct PredicateFormatParser {
   ) throws(PredicateFormatError) -> Parsed {
     var parts = [try predicate(in: first)]
     var highest = height
-    while try skip(word: "OR", or: "||") {
+    while try skip(.or, .or) {
       let next = try conjunction()
       parts.append(try predicate(in: next))
       highest = max(highest, height)
@@ -81,7 +81,7 @@ struct PredicateFormatParser {
 
   private mutating func conjunction() throws(PredicateFormatError) -> Parsed {
     let first = try negation()
-    return isNext(word: "AND", or: "&&") ? try conjunction(from: first) : first
+    return isNext(.and, .and) ? try conjunction(from: first) : first
   }
 
   private mutating func conjunction(
@@ -89,7 +89,7 @@ struct PredicateFormatParser {
   ) throws(PredicateFormatError) -> Parsed {
     var parts = [try predicate(in: first)]
     var highest = height
-    while try skip(word: "AND", or: "&&") {
+    while try skip(.and, .and) {
       let next = try negation()
       parts.append(try predicate(in: next))
       highest = max(highest, height)
@@ -101,8 +101,8 @@ struct PredicateFormatParser {
   private mutating func negation() throws(PredicateFormatError) -> Parsed {
     try enter()
     defer { leave() }
-    if try skip(word: "NOT", or: "!") { return try negated(try negation()) }
-    if try skip(sign: "(") { return try parenthesised(try disjunction()) }
+    if try skip(.not, .not) { return try negated(try negation()) }
+    if try skip(.openParenthesis) { return try parenthesised(try disjunction()) }
     return try comparison()
   }
 
@@ -114,31 +114,34 @@ struct PredicateFormatParser {
 
   /// What the inside of parentheses becomes with what follows them.
   private mutating func parenthesised(_ inner: Parsed) throws(PredicateFormatError) -> Parsed {
-    if try !skip(sign: ")") { throw lexer.error(expected: "AND, OR or )") }
+    if try !skip(.closeParenthesis) { throw lexer.error(expected: "AND, OR or )") }
     guard case .expression(let first) = inner else { return inner }
     let left = try operators(after: try names(after: first), from: 0)
     return isAtComparison ? .predicate(try comparison(left, .direct)) : .expression(left)
   }
 
   private mutating func comparison() throws(PredicateFormatError) -> Parsed {
-    if try skip(word: "TRUEPREDICATE") { return constant(true) }
-    if try skip(word: "FALSEPREDICATE") { return constant(false) }
-    if try skip(word: "NONE") {
+    switch lexer.word {
+    case .truePredicate, .falsePredicate:
+      let flag = lexer.word == .truePredicate
+      try lexer.advance()
+      height = 0
+      return .predicate(.constant(flag))
+    case .noneOf:
+      try lexer.advance()
       let comparison = try comparison(try expression(), .any)
       try raise(above: height)
       return .predicate(.not(comparison))
-    }
-    if try skip(word: "ANY", or: "SOME") {
+    case .anyOf, .someOf:
+      try lexer.advance()
       return .predicate(try comparison(try expression(), .any))
+    case .allOf:
+      try lexer.advance()
+      return .predicate(try comparison(try expression(), .all))
+    default: break
     }
-    if try skip(word: "ALL") { return .predicate(try comparison(try expression(), .all)) }
     let left = try expression()
     return isAtComparison ? .predicate(try comparison(left, .direct)) : .expression(left)
-  }
-
-  private mutating func constant(_ flag: Bool) -> Parsed {
-    height = 0
-    return .predicate(.constant(flag))
   }
 
   private mutating func comparison(
@@ -155,29 +158,23 @@ struct PredicateFormatParser {
     return .comparison(left, found, right, options: options, modifier: modifier)
   }
 
-  private static let operatorSigns: [String: FetchPredicate.Operator] = [
-    "=": .equal, "==": .equal, "!=": .notEqual, "<>": .notEqual, "<": .lessThan,
-    "<=": .lessThanOrEqual, "=<": .lessThanOrEqual, ">": .greaterThan,
-    ">=": .greaterThanOrEqual, "=>": .greaterThanOrEqual,
-  ]
-
   private var isAtComparison: Bool { nextOperator != nil }
 
   private var nextOperator: FetchPredicate.Operator? {
     switch lexer.next {
-    case .sign(let sign): Self.operatorSigns[sign]
-    case .word(let word): FetchPredicate.Operator(rawValue: word.uppercased())
+    case .sign: lexer.sign?.comparison
+    case .word: lexer.word?.comparison
     default: nil
     }
   }
 
   private mutating func options() throws(PredicateFormatError) -> FetchComparisonOptions {
-    guard try skip(sign: "[") else { return [] }
-    guard case .word(let letters) = lexer.next else {
+    guard try skip(.openBracket) else { return [] }
+    guard lexer.next == .word else {
       throw lexer.error(expected: "the options c, d or n")
     }
     var options: FetchComparisonOptions = []
-    for letter in letters.utf8 {
+    for letter in lexer.text.utf8 {
       switch letter | 0x20 {
       case UInt8(ascii: "c"): options.insert(.caseInsensitive)
       case UInt8(ascii: "d"): options.insert(.diacriticInsensitive)
@@ -186,7 +183,7 @@ struct PredicateFormatParser {
       }
     }
     try lexer.advance()
-    if try !skip(sign: "]") { throw lexer.error(expected: "] after the options") }
+    if try !skip(.closeBracket) { throw lexer.error(expected: "] after the options") }
     return options
   }
 }
@@ -194,28 +191,20 @@ struct PredicateFormatParser {
 // MARK: Tokens and depth
 
 extension PredicateFormatParser {
-  private func isNext(word: String, or other: String) -> Bool {
-    switch lexer.next {
-    case .word(let found): found.uppercased() == word || found.uppercased() == other
-    case .sign(let found): found == other
-    default: false
-    }
-  }
-
-  private mutating func skip(word: String) throws(PredicateFormatError) -> Bool {
-    try skip(word: word, or: word)
+  private func isNext(_ word: FormatWord, _ sign: FormatSign) -> Bool {
+    lexer.word == word || lexer.sign == sign
   }
 
   private mutating func skip(
-    word: String, or other: String
+    _ word: FormatWord, _ sign: FormatSign
   ) throws(PredicateFormatError) -> Bool {
-    guard isNext(word: word, or: other) else { return false }
+    guard isNext(word, sign) else { return false }
     try lexer.advance()
     return true
   }
 
-  mutating func skip(sign: String) throws(PredicateFormatError) -> Bool {
-    guard lexer.next == .sign(sign) else { return false }
+  mutating func skip(_ sign: FormatSign) throws(PredicateFormatError) -> Bool {
+    guard lexer.sign == sign else { return false }
     try lexer.advance()
     return true
   }
