@@ -21,6 +21,37 @@ package enum CanonicalText {
     for scalar in text._nfc { bytes.append(contentsOf: UTF8.encode(scalar).unsafelyUnwrapped) }
   }
 
+  static func composedOrder(_ left: String, _ right: String) -> ValueOrder {
+    var left = left._nfc.makeIterator()
+    var right = right._nfc.makeIterator()
+    while true {
+      switch (left.next(), right.next()) {
+      case (nil, nil): return .same
+      case (nil, _): return .ascending
+      case (_, nil): return .descending
+      case (let left?, let right?):
+        if left != right { return left < right ? .ascending : .descending }
+      }
+    }
+  }
+
+  /// The first eight bytes of `text` in composed form, as a number: zeros stand for what is
+  /// missing.
+  ///
+  /// The order of these numbers is the order of the texts, as far as the bytes say it.
+  package static func leadingBytes(of text: String) -> UInt64 {
+    var bits: UInt64 = 0
+    var count = 0
+    for scalar in text._nfc {
+      for byte in UTF8.encode(scalar).unsafelyUnwrapped {
+        bits = bits << 8 | UInt64(byte)
+        count += 1
+        if count == 8 { return bits }
+      }
+    }
+    return bits << UInt64(8 * (8 - count))
+  }
+
   /// `text` without what `options` ignore: folded texts are equal when the texts are alike.
   ///
   /// Ignoring case is Unicode's full case folding (`ß` is `ss`) of the decomposed text; ignoring

@@ -33,7 +33,7 @@ extension AttributeValue {
     case (.integer(let left), .integer(let right)):
       ValueOrder(left, right)
     case (.string(let left), .string(let right)):
-      ValueOrder(
+      CanonicalText.order(
         CanonicalText.folded(left, options), CanonicalText.folded(right, options))
     case (.double(let left), .double(let right)):
       Self.order(left, right)

@@ -38,4 +38,32 @@ import Testing
     #expect(CanonicalText.folded("\u{130}", both) == "i")
     #expect(CanonicalText.folded("\u{131}", both) == "\u{131}")
   }
+
+  /// "K" and the sign for kelvin are one text; strings said that it comes after all texts that
+  /// begin with a K, where an index had it before them.
+  @Test func `the order of texts is that of their composed bytes`() {
+    #expect(CanonicalText.order("\u{212A}", "Ka") == .ascending)
+    #expect(CanonicalText.order("K\u{0}", "\u{212A}") == .descending)
+    let parts = [
+      "a", "b", "A", "e", "é", "\u{301}", "\u{327}", "K", "\u{212A}", ";", "\u{37E}", "\r", "\n",
+      "\u{600}", "한", "\u{1112}", "\u{1161}", "ß", "\0", "😀", "\u{200D}", "zzzzzzz",
+    ]
+    var random = SeededGenerator(seed: 5)
+    func text() -> String {
+      (0..<Int.random(in: 0...5, using: &random))
+        .map { _ in parts.randomElement(using: &random) ?? "" }.joined()
+    }
+    func composed(_ text: String) -> [UInt8] {
+      var bytes: [UInt8] = []
+      CanonicalText.appendComposed(text, to: &bytes)
+      return bytes
+    }
+    for _ in 0..<20_000 {
+      let (left, right) = (text(), text())
+      let order = CanonicalText.order(left, right)
+      let (first, second) = (composed(left), composed(right))
+      #expect((order == .ascending) == first.lexicographicallyPrecedes(second), "\(left) \(right)")
+      #expect((order == .same) == (left == right), "\(left) \(right)")
+    }
+  }
 }
