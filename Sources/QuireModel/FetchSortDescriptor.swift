@@ -68,55 +68,26 @@ package func compareForSorting(
   return ValueOrder(left.sortingRank, right.sortingRank).rawValue
 }
 
-/// The place of a value in the order of a sort, as far as 72 bits can say it: what compares as less
-/// comes first, and of equal prefixes the values decide.
-package struct SortPrefix: Comparable, Sendable {
-  private var rank: UInt8
-  private var bits: UInt64
-
-  package init(_ value: PredicateValue?, ascending: Bool) {
-    rank = UInt8(value.sortingRank)
-    bits = SortPrefix.bits(value)
-    if !ascending { (rank, bits) = (~rank, ~bits) }
-  }
-
-  @inline(__always)
-  package static func < (left: SortPrefix, right: SortPrefix) -> Bool {
-    left.rank != right.rank ? left.rank < right.rank : left.bits < right.bits
-  }
-
-  /// The order of numbers and dates, as a double tells it. Rounding an integer to one makes some
-  /// equal, and puts none before a smaller one. Decimals are left to themselves.
-  private static func bits(_ value: PredicateValue?) -> UInt64 {
-    guard case .value(let value)? = value else { return 0 }
-    switch value {
-    case .double(let number): return bits(number)
-    case .float(let number): return bits(Double(number))
-    case .integer(let number): return bits(Double(number))
-    case .boolean(let flag): return bits(flag ? 1 : 0)
-    case .date(let date): return bits(date.timeIntervalSinceReferenceDate)
-    default: return 0
-    }
-  }
-
-  private static func bits(_ number: Double) -> UInt64 {
-    // What is not a number has a rank of its own, and both zeros are one.
-    if number.isNaN { return 0 }
-    let bits = number == 0 ? 0 : number.bitPattern
-    return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
-  }
+/// The ranks of values whose order a few bytes can tell.
+package enum SortingRank {
+  package static let notANumber = 1
+  package static let number = 2
+  package static let text = 3
+  package static let notADate = 4
+  package static let date = 5
 }
 
 extension PredicateValue? {
   /// Orders values between which no other order holds.
-  fileprivate var sortingRank: Int {
+  package var sortingRank: Int {
     guard let self else { return 0 }
     guard case .value(let value) = self else { return 20 }
     switch value {
-    case .double, .float, .decimal: return value.isNotANumber ? 1 : 2
-    case .boolean, .integer: return 2
-    case .string: return 3
-    case .date: return value.isNotANumber ? 4 : 5
+    case .double, .float, .decimal:
+      return value.isNotANumber ? SortingRank.notANumber : SortingRank.number
+    case .boolean, .integer: return SortingRank.number
+    case .string: return SortingRank.text
+    case .date: return value.isNotANumber ? SortingRank.notADate : SortingRank.date
     case .uuid: return 6
     case .uri: return 7
     case .objectID: return 8

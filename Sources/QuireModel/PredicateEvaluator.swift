@@ -154,10 +154,11 @@ extension PredicateEvaluator {
 /// Turns a predicate into nodes, and numbers the key paths on the way.
 struct PredicateEvaluatorBuilder {
   private let asksForExpressions: Bool
-  private(set) var paths: [[String]] = []
-  private(set) var expressions: [FetchExpression] = []
-  private var pathNumbers: [[String]: Int] = [:]
-  private var expressionNumbers: [FetchExpression: Int] = [:]
+  private var numberedPaths = Numbering<[String]>()
+  private var numberedExpressions = Numbering<FetchExpression>()
+
+  var paths: [[String]] { numberedPaths.elements }
+  var expressions: [FetchExpression] { numberedExpressions.elements }
 
   init(asksForExpressions: Bool) { self.asksForExpressions = asksForExpressions }
 
@@ -205,7 +206,7 @@ struct PredicateEvaluatorBuilder {
       }
       return .constant(.collection(values))
     default:
-      if asksForExpressions { return .expression(number(of: expression)) }
+      if asksForExpressions { return .expression(numberedExpressions.number(of: expression)) }
     }
     switch expression {
     case .evaluatedObject: return .evaluatedObject
@@ -215,7 +216,7 @@ struct PredicateEvaluatorBuilder {
       if names.dropLast(last).contains(where: { CollectionOperator(rawValue: $0) != nil }) {
         throw FetchPredicateError(.unsupported(expression))
       }
-      return .path(number(of: names))
+      return .path(numberedPaths.number(of: names))
     case .function(let function, let arguments):
       return .computed(
         PredicateEvaluator.Computed(function), try operands(arguments, depth: depth + 1))
@@ -235,18 +236,28 @@ struct PredicateEvaluatorBuilder {
     for expression in expressions { operands.append(try operand(expression, depth: depth)) }
     return operands
   }
+}
 
-  private mutating func number(of expression: FetchExpression) -> Int {
-    if let number = expressionNumbers[expression] { return number }
-    expressionNumbers[expression] = expressions.count
-    expressions.append(expression)
-    return expressions.count - 1
+/// Distinct elements, by the order of their first appearance.
+private struct Numbering<Element: Hashable> {
+  private(set) var elements: [Element] = []
+  private var numbers: [Element: Int] = [:]
+
+  /// So many are compared faster than hashed.
+  private static var fewCount: Int { 8 }
+
+  mutating func number(of element: Element) -> Int {
+    if let number = known(element) { return number }
+    elements.append(element)
+    if elements.count == Self.fewCount {
+      for (number, element) in elements.enumerated() { numbers[element] = number }
+    } else if elements.count > Self.fewCount {
+      numbers[element] = elements.count - 1
+    }
+    return elements.count - 1
   }
 
-  private mutating func number(of path: [String]) -> Int {
-    if let number = pathNumbers[path] { return number }
-    pathNumbers[path] = paths.count
-    paths.append(path)
-    return paths.count - 1
+  private func known(_ element: Element) -> Int? {
+    elements.count < Self.fewCount ? elements.firstIndex(of: element) : numbers[element]
   }
 }

@@ -66,6 +66,15 @@ public final class PageStore: Sendable {
     return Snapshot(try core.snapshot(for: SnapshotHolder(file: file, line: line)))
   }
 
+  /// Whether a new snapshot would show what this one shows.
+  ///
+  /// - Throws: what taking a snapshot throws.
+  /// - Complexity: O(1); nothing is allocated.
+  package func isNewest(_ snapshot: Snapshot) throws(StorageError) -> Bool {
+    try checkOpen()
+    return try core.isNewest(snapshot.commitNumber)
+  }
+
   /// Calls `body` with a snapshot of the newest commit.
   public func read<R>(
     file: StaticString = #fileID, line: UInt = #line, _ body: (Snapshot) throws -> R

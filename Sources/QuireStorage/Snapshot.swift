@@ -47,6 +47,15 @@ public final class Snapshot: TreeReader, Sendable {
   }
 }
 
+extension StoreCore {
+  func isNewest(_ commit: CommitNumber) throws(StorageError) -> Bool {
+    try checkProcess()
+    let (newest, isClosed) = state.withLock { ($0.current.commit, $0.isClosed) }
+    if isClosed { throw .closed }
+    return newest == commit
+  }
+}
+
 extension TreeState {
   /// - Throws: ``StorageError/invalidArgument(_:)`` if the tree is not of the kind wanted.
   func check(_ wanted: TreeKind, _ name: String) throws(StorageError) {

@@ -101,12 +101,12 @@ extension StoreSession {
     if let parent = context.parent { return try newestView(of: parent) }
     // Before the snapshot: what is saved in between waits here or is in the snapshot, or both.
     joinCommits()
-    let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
-    if let view, view.snapshot.commitNumber == snapshot.commitNumber,
-      view.entities === store.entities, view.incremental == nil
+    if let view, view.entities === store.entities, view.incremental == nil,
+      try storage({ () throws(StorageError) in try store.pages.isNewest(view.snapshot) })
     {
       return view
     }
+    let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
     try checkVersion(of: snapshot)
     // Where nothing was read yet, nothing is out of date.
     if view == nil, register.count == 0 { inbox?.forget(through: snapshot.commitNumber) }

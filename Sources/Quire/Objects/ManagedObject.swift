@@ -127,7 +127,7 @@ open class ManagedObject {
   deinit { context?.unregister(self) }
 
   /// The name of the entity this class is registered for; the name of the class unless overridden.
-  open class var entityName: String { String(describing: self) }
+  open class var entityName: String { ClassNames.name(of: self) }
 
   // MARK: Hooks
   // In the order of Core Data; each of them does nothing unless overridden, but for validation.

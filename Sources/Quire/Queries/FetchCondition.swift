@@ -30,32 +30,55 @@ struct FetchCondition {
     return parts.flatMap(conjuncts)
   }
 
-  /// What a conjunct demands; nothing if an index cannot tell.
-  static func conditions(of conjunct: FetchPredicate) -> [FetchCondition] {
-    guard case .comparison(let comparison) = conjunct, comparison.modifier == .direct,
-      comparison.options.subtracting(.normalized).isEmpty
-    else { return [] }
-    if case .keyPath(let path) = comparison.left {
-      return demands(comparison.operator, comparison.right).map {
-        FetchCondition(path: path, demand: $0)
+  /// What the conjuncts of a predicate demand; nothing where an index cannot tell.
+  static func conditions(of predicate: FetchPredicate) -> [FetchCondition] {
+    var conditions: [FetchCondition] = []
+    append(predicate, to: &conditions)
+    return conditions
+  }
+
+  private static func append(_ predicate: FetchPredicate, to conditions: inout [FetchCondition]) {
+    switch predicate {
+    case .and(let parts):
+      for part in parts { append(part, to: &conditions) }
+    case .comparison(let comparison):
+      guard comparison.modifier == .direct,
+        comparison.options.subtracting(.normalized).isEmpty
+      else { return }
+      if case .keyPath(let path) = comparison.left {
+        append(comparison.operator, comparison.right, path, to: &conditions)
+      } else if case .keyPath(let path) = comparison.right,
+        let mirrored = comparison.operator.mirrored
+      {
+        append(mirrored, comparison.left, path, to: &conditions)
+      }
+    default: break
+    }
+  }
+
+  private static func append(
+    _ operator: FetchPredicate.Operator, _ right: FetchExpression, _ path: [String],
+    to conditions: inout [FetchCondition]
+  ) {
+    switch (`operator`, right) {
+    case (.equal, .constant(.collection?)): break
+    case (.equal, .constant(let value)):
+      conditions.append(FetchCondition(path: path, demand: .equal([value])))
+    default:
+      for demand in demands(`operator`, right) {
+        conditions.append(FetchCondition(path: path, demand: demand))
       }
     }
-    guard case .keyPath(let path) = comparison.right, let mirrored = comparison.operator.mirrored
-    else { return [] }
-    return demands(mirrored, comparison.left).map { FetchCondition(path: path, demand: $0) }
   }
 
   private static func demands(
     _ operator: FetchPredicate.Operator, _ right: FetchExpression
   ) -> [Demand] {
     switch (`operator`, right) {
-    case (.equal, .constant(let value)):
-      if case .collection? = value { return [] }
-      return [.equal([value])]
     case (.in, _):
-      return members(of: right).map { [.equal($0)] } ?? []
+      return right.constantMembers.map { [.equal($0)] } ?? []
     case (.between, _):
-      guard let bounds = members(of: right), bounds.count == 2,
+      guard let bounds = right.constantMembers, bounds.count == 2,
         case .value(let low)? = bounds[0], case .value(let high)? = bounds[1]
       else { return [] }
       return [.greater(low, orEqual: true), .less(high, orEqual: true)]
@@ -69,10 +92,12 @@ struct FetchCondition {
     default: return []
     }
   }
+}
 
+extension FetchExpression {
   /// The members of a list of constants.
-  private static func members(of expression: FetchExpression) -> [PredicateValue?]? {
-    switch expression {
+  var constantMembers: [PredicateValue?]? {
+    switch self {
     case .constant(.collection(let members)?): return members
     case .aggregate(let parts):
       var members: [PredicateValue?] = []
@@ -88,9 +113,10 @@ struct FetchCondition {
 
 extension FetchPredicate.Operator {
   /// The operator that says the same with the sides exchanged.
-  fileprivate var mirrored: FetchPredicate.Operator? {
+  var mirrored: FetchPredicate.Operator? {
     switch self {
     case .equal: .equal
+    case .notEqual: .notEqual
     case .lessThan: .greaterThan
     case .lessThanOrEqual: .greaterThanOrEqual
     case .greaterThan: .lessThan

@@ -1,57 +1,6 @@
 import QuireModel
 import QuireStorage
 
-/// Which entities a request is for, and the paths that it follows from them.
-struct FetchTarget {
-  /// The paths of one concrete entity.
-  struct Paths {
-    let predicate: [FetchPath]
-    let sort: [FetchPath]
-  }
-
-  /// The entity that was asked for.
-  let entityName: String
-  let predicate: FetchPredicate?
-  let sortDescriptors: [FetchSortDescriptor]
-  let evaluator: PredicateEvaluator?
-  /// By the entity's index in the model; `nil` for those that are not asked for.
-  private(set) var paths: [Paths?]
-  /// Whether a path leads from an object to another.
-  let followsRelationships: Bool
-
-  init<Result>(_ request: FetchRequest<Result>, in context: ManagedObjectContext) throws {
-    // A class need not be called like its entity: then the model's name for the class decides.
-    let classes = context.persistentStoreCoordinator?.classes
-    guard let model = context.modelBinding,
-      let binding = model.entity(named: request.entityName)
-        ?? (request.entityName == Result.entityName ? classes?.entity(of: Result.self) : nil)
-    else {
-      var error = PersistenceError(
-        .undefinedKey, "the context's model has no entity \(request.entityName)")
-      error.entityName = request.entityName
-      throw error
-    }
-    entityName = binding.entity.name
-    predicate = request.predicate
-    sortDescriptors = request.sortDescriptors
-    evaluator = try request.predicate.map { try PredicateEvaluator(requested: $0) }
-    let predicateNames = evaluator?.paths ?? []
-    let sortNames = request.sortDescriptors.map(\.keyPath)
-    followsRelationships = (predicateNames + sortNames).contains { $0.count > 1 }
-    // Checked against the entity that was asked for, whose properties all its descendants have.
-    for names in predicateNames + sortNames { _ = try FetchPath(names, from: binding, in: model) }
-    paths = Array(repeating: nil, count: model.entities.count)
-    let family =
-      request.includesSubentities ? model.model.family(of: binding.entity) : [binding.entity]
-    for entity in family where !entity.isAbstract {
-      guard let member = model.entity(named: entity.name) else { continue }
-      paths[member.index] = Paths(
-        predicate: try predicateNames.map { try FetchPath($0, from: member, in: model) },
-        sort: try sortNames.map { try FetchPath($0, from: member, in: model) })
-    }
-  }
-}
-
 /// Runs one fetch request: from predicate to rows, with a context's unsaved changes on top.
 ///
 /// The result is what it would be after a save: rows whose object was changed or deleted in the

@@ -8,6 +8,8 @@ struct FetchPath {
   let names: [String]
   /// The slot of the first name in the entity that rows are read of; -1 for a count of `SELF`.
   let slot: Int
+  /// Whether the path is the name of an attribute alone.
+  let isAttribute: Bool
 
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when a step does not exist in the model;
   ///   ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` when it is transient.
@@ -18,6 +20,9 @@ struct FetchPath {
     }
     self.names = names
     slot = binding.slot(named: first) ?? -1
+    isAttribute = slot >= 0 && names.count == 1 && binding.traits[slot].attributeType != nil
+    // Mostly that is all.
+    if isAttribute, !binding.traits[slot].isTransient { return }
     var entity = binding.entity
     for (index, name) in names.enumerated() {
       if name == FetchExpression.countOperator, index == names.count - 1, index > 0 { return }
@@ -82,6 +87,13 @@ protocol PathSubject {
   func members(_ slot: Int) throws -> [Self]
   var binding: EntityBinding { get }
   var objectIdentity: OpaqueIdentity { get }
+
+  /// Where the value at a path stands in a sort, if that can be told without making the value.
+  func sortPrefix(at path: FetchPath, by rule: SortPrefix.Rule) -> SortPrefix?
+}
+
+extension PathSubject {
+  func sortPrefix(at path: FetchPath, by rule: SortPrefix.Rule) -> SortPrefix? { nil }
 }
 
 extension PathSubject {
@@ -187,75 +199,6 @@ struct PendingSubject: PathSubject {
 
   private func subject(_ source: Source) -> PendingSubject {
     PendingSubject(source: source, session: session, view: view, changed: changed)
-  }
-}
-
-/// A row as the store has it.
-struct RowSubject: PathSubject {
-  /// The row under a cursor, which keeps its bytes for as long as it stays; or a row that keeps its
-  /// own.
-  enum Source {
-    case borrowed(RowReader)
-    case kept(Row)
-  }
-
-  let reference: Reference
-  let source: Source
-  let storage: EntityStorage
-  let view: StoreView
-
-  var binding: EntityBinding { storage.binding }
-
-  var objectIdentity: OpaqueIdentity {
-    if let parentRows = view.parentRows {
-      return OpaqueIdentity(parentRows.objectID(of: reference, storage))
-    }
-    return OpaqueIdentity(
-      ManagedObjectID(
-        entity: storage.binding.entity, store: storage.identity, key: reference.key))
-  }
-
-  func attribute(_ slot: Int) throws -> AttributeValue? {
-    let field = storage.fieldBySlot[slot]
-    guard field >= 0 else { return nil }
-    return switch source {
-    case .borrowed(let reader): try reader.value(field, in: view)
-    case .kept(let row): try row.value(field, in: view)
-    }
-  }
-
-  func one(_ slot: Int) throws -> RowSubject? {
-    try destination(slot).flatMap { try RowSubject(at: $0, in: view) }
-  }
-
-  func members(_ slot: Int) throws -> [RowSubject] {
-    try destinations(slot).compactMap { try RowSubject(at: $0, in: view) }
-  }
-
-  func destination(_ slot: Int) -> Reference? {
-    let field = storage.fieldBySlot[slot]
-    guard field >= 0 else { return nil }
-    let reference =
-      switch source {
-      case .borrowed(let reader): reader.reference(field)
-      case .kept(let row): row.reference(field)
-      }
-    guard let parentRows = view.parentRows else { return reference }
-    return reference.map { parentRows.current($0) }
-  }
-
-  func destinations(_ slot: Int) throws -> [Reference] {
-    guard let link = storage.link(slot) else { return [] }
-    return try view.members(of: reference, link)
-  }
-}
-
-extension RowSubject {
-  /// - Returns: `nil` when the store has no such row.
-  init?(at reference: Reference, in view: StoreView) throws {
-    guard let storage = try view.storage(of: reference), let row = try view.row(reference)
-    else { return nil }
-    self.init(reference: reference, source: .kept(row), storage: storage, view: view)
   }
 }
 

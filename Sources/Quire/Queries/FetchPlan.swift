@@ -25,7 +25,7 @@ package struct FetchPlan: CustomStringConvertible {
 
   /// Where candidates come from.
   enum Source {
-    case index(StoredIndex)
+    case index(EntityIndex)
     /// The other side of the relationship of this name.
     case links(String)
 
@@ -45,16 +45,17 @@ package struct FetchPlan: CustomStringConvertible {
     case .answer(let answer, _): "\(answer.references.count) rows that the store names"
     case .scan: "all rows of \(entityName)"
     case .candidates(let rows, .index(let index)):
-      "index \(index.title), \(rows.count) candidates"
+      "index \(index.stored.title), \(rows.count) candidates"
     case .candidates(let rows, .links(let name)): "links of \(name), \(rows.count) candidates"
-    case .walk(let walk): "index \(walk.index.title) in \(walk.isReversed ? "reverse " : "")order"
+    case .walk(let walk):
+      "index \(walk.index.stored.title) in \(walk.isReversed ? "reverse " : "")order"
     }
   }
 }
 
 /// A walk through an index in the order of a request.
 struct IndexWalk {
-  let index: StoredIndex
+  let index: EntityIndex
   let range: KeyRange
   let isReversed: Bool
   /// The elements that decide the order: keys that are equal in them come in any order.
@@ -81,18 +82,19 @@ struct FetchPlanning {
   func plan() throws -> FetchPlan { FetchPlan(access: try access(), entityName: entityName) }
 
   private func access() throws -> FetchPlan.Access {
-    let conjuncts = predicate.map(FetchCondition.conjuncts) ?? []
-    let conditions = conjuncts.flatMap(FetchCondition.conditions)
+    let conditions = predicate.map(FetchCondition.conditions) ?? []
     let walks = capacity < .max && !sortDescriptors.isEmpty
     if conditions.isEmpty, !walks { return .scan }
-    let indexes = try usableIndexes(conjuncts)
+    let indexes = try usableIndexes(conditions)
     if indexes.isEmpty, !conditions.contains(where: \.namesObjects) { return .scan }
     var rowCount = 0
     for storage in targets { rowCount += try view.count(of: storage) }
     let limit = max(FetchPlanning.smallCount, rowCount / 4)
+    // A search is laid out where it narrows something, or has an order to give.
     let searches = indexes.map { IndexSearch($0, conditions, reference(of:)) }
-    let useful = searches.filter(\.isUseful).sorted { $0.rank > $1.rank }
-    if useful.first.map({ $0.equalCount < $0.index.elements.count }) ?? true,
+    var useful = searches.filter(\.isUseful)
+    if useful.count > 1 { useful.sort { $0.rank > $1.rank } }
+    if useful.first.map({ $0.equalCount < $0.elements.count }) ?? true,
       let links = try linkCandidates(conditions, limit)
     {
       return links
@@ -112,23 +114,37 @@ struct FetchPlanning {
     targets.contains { $0.stored.number == reference.entity }
   }
 
-  /// The indexes that have all rows of which the predicate can be true.
-  private func usableIndexes(_ conjuncts: [FetchPredicate]) throws -> [StoredIndex] {
+  /// The indexes that have all rows of which the predicate can be true, and tell them apart or put
+  /// them in an order that is asked for.
+  private func usableIndexes(_ conditions: [FetchCondition]) throws -> [EntityIndex] {
     guard let first = targets.first else { return [] }
-    return try view.indexes().indexes(of: first.stored.number).filter { index in
-      guard targets.allSatisfy({ index.stored.entities.contains($0.stored.number) }) else {
-        return false
-      }
-      guard let partial = index.predicate else { return true }
-      return FetchCondition.conjuncts(of: partial).allSatisfy(conjuncts.contains)
-    }.map(\.stored)
+    let walks = capacity < .max
+    var usable: [EntityIndex] = []
+    for index in try view.indexes().indexes(of: first.stored.number) {
+      // Whatever is narrowed or walked is so by the first element.
+      guard let path = index.stored.elements.first?.path,
+        conditions.contains(where: { $0.path == path })
+          || walks && sortDescriptors.first?.keyPath == path,
+        targets.allSatisfy({ index.stored.entities.contains($0.stored.number) }),
+        isWhole(index)
+      else { continue }
+      usable.append(index)
+    }
+    return usable
+  }
+
+  /// Whether the index has all rows, or all of which the predicate can be true.
+  private func isWhole(_ index: EntityIndex) -> Bool {
+    guard let partial = index.predicate else { return true }
+    let conjuncts = predicate.map(FetchCondition.conjuncts) ?? []
+    return FetchCondition.conjuncts(of: partial).allSatisfy(conjuncts.contains)
   }
 
   // MARK: Candidates
 
   /// - Returns: `nil` when there are more than the limit.
   private func candidates(_ search: IndexSearch, _ limit: Int) throws -> [Reference]? {
-    guard let tree = try view.indexTree(search.index) else { return [] }
+    guard let tree = try view.indexTree(search.index.stored) else { return [] }
     var found: [Reference] = []
     var keyCount = 0
     for range in search.ranges {
@@ -140,7 +156,7 @@ struct FetchPlanning {
         if let reference, isTarget(reference) { found.append(reference) }
       }
     }
-    found.sort()
+    if found.count > 1 { found.sort() }
     return found
   }
 
@@ -210,7 +226,7 @@ struct FetchPlanning {
   // MARK: Walks
 
   private func walk(_ search: IndexSearch, _ limit: Int) -> IndexWalk? {
-    let elements = search.index.elements
+    let elements = search.elements
     guard search.isSingle, search.equalCount < elements.count else { return nil }
     var isReversed: Bool?
     var count = 0
@@ -229,9 +245,4 @@ struct FetchPlanning {
       isReversed: isReversed, groupElementCount: search.equalCount + count, capacity: capacity,
       rowLimit: limit)
   }
-}
-
-extension StoreView {
-  /// - Returns: `nil` when the index has no key.
-  func indexTree(_ index: StoredIndex) throws -> IndexTree? { try snapshot.indexTree(index.tree) }
 }

@@ -15,7 +15,7 @@ struct KeyRange: Hashable {
 /// Elements of the index are gone through from the first: as long as the predicate says what one
 /// must be equal to, the next can narrow the search further; a range is the last that can.
 struct IndexSearch {
-  let index: StoredIndex
+  let index: EntityIndex
   /// In order, and without a key that two of them have.
   private(set) var ranges: [KeyRange] = []
   /// How many elements are narrowed to values.
@@ -34,45 +34,55 @@ struct IndexSearch {
   /// - Parameter reference: the place of an object that a predicate names; `nil` of one that no row
   ///   can lead to.
   init(
-    _ index: StoredIndex, _ conditions: [FetchCondition],
+    _ index: EntityIndex, _ conditions: [FetchCondition],
     _ reference: (OpaqueIdentity) -> Reference?
   ) {
     self.index = index
     var prefixes: [[UInt8]] = [[]]
-    for element in index.elements {
-      let demands = conditions.filter { $0.path == element.path }.map(\.demand)
-      guard !demands.isEmpty, IndexSearch.haveRoom(prefixes) else { break }
+    for element in elements {
+      guard IndexSearch.haveRoom(prefixes) else { break }
       var equal: (elements: [[UInt8]], isWhole: Bool)?
-      for case .equal(let values) in demands {
+      var isAsked = false
+      for condition in conditions where condition.path == element.path {
+        isAsked = true
         // The room for an element is the same after all of them only if they are of one length.
-        guard Set(prefixes.map(\.count)).count == 1,
-          let found = IndexSearch.elements(values, element, after: prefixes[0], reference)
+        guard case .equal(let values) = condition.demand, let first = prefixes.first,
+          prefixes.allSatisfy({ $0.count == first.count }),
+          let found = IndexSearch.elements(values, element, after: first, reference)
         else { continue }
         if let best = equal, best.elements.count <= found.elements.count { continue }
         equal = found
       }
+      guard isAsked else { break }
       if let equal, prefixes.count * equal.elements.count <= IndexSearch.placeLimit {
-        prefixes = prefixes.flatMap { prefix in equal.elements.map { prefix + $0 } }
+        if prefixes.count == 1, prefixes[0].isEmpty {
+          prefixes = equal.elements
+        } else {
+          prefixes = prefixes.flatMap { prefix in equal.elements.map { prefix + $0 } }
+        }
         equalCount += 1
         if equal.elements.count != 1 || !equal.isWhole { isSingle = false }
         if !equal.isWhole { break }
         continue
       }
-      guard prefixes.count == 1, narrow(prefixes[0], element, demands) else { break }
+      guard prefixes.count == 1, narrow(prefixes[0], element, conditions) else { break }
       return
     }
     if isSingle, let only = prefixes.first { prefix = only }
-    ranges = IndexSearch.merged(
-      prefixes.map { KeyRange(lower: $0, upper: IndexKey.successor(of: $0)) })
+    let places = prefixes.map { KeyRange(lower: $0, upper: IndexKey.successor(of: $0)) }
+    ranges = places.count == 1 ? places : IndexSearch.merged(places)
   }
 
   private static func haveRoom(_ prefixes: [[UInt8]]) -> Bool {
     prefixes.allSatisfy { prefix in
+      if prefix.isEmpty { return true }
       var writer = IndexKeyWriter()
       writer.append(contentsOf: prefix)
       return writer.hasRoom()
     }
   }
+
+  var elements: [StoredIndex.Element] { index.stored.elements }
 
   /// Whether the index narrows the search at all.
   var isUseful: Bool { equalCount > 0 || isBoundedBelow || isBoundedAbove }
@@ -80,7 +90,7 @@ struct IndexSearch {
   /// What is narrowed more is to be tried first.
   var rank: Int {
     4 * equalCount + (isSingle ? 1 : 0) + (isBoundedBelow ? 1 : 0) + (isBoundedAbove ? 1 : 0)
-      + (index.kind == .unique && equalCount == index.elements.count ? 100 : 0)
+      + (index.isUnique && equalCount == elements.count ? 100 : 0)
   }
 
   // MARK: Values
@@ -91,45 +101,76 @@ struct IndexSearch {
     _ reference: (OpaqueIdentity) -> Reference?
   ) -> (elements: [[UInt8]], isWhole: Bool)? {
     guard values.count <= placeLimit else { return nil }
-    var found: Set<[UInt8]> = []
-    var isWhole = true
-    for value in values {
-      var writer = IndexKeyWriter()
-      writer.append(contentsOf: prefix)
-      switch value {
-      case nil:
-        // A relationship that leads to nobody any more is absent as well.
-        guard element.kind != .reference else { return nil }
-        writer.appendAbsent()
-      case .object(let identity)? where element.kind == .reference:
-        guard let reference = reference(identity) else { continue }
-        writer.append(to: reference)
-      case .value(let value)? where element.kind != .reference:
-        if value.isNaN {
-          guard [.double, .float, .decimal, .date].contains(element.kind) else { continue }
-          writer.append(Double.nan)
-        } else {
-          guard let bounds = KeyBounds(value, element.kind, after: prefix) else { return nil }
-          // Between two bounds: a range, and no value.
-          guard bounds.low == bounds.high else { return nil }
-          writer.append(contentsOf: bounds.low)
-          isWhole = isWhole && bounds.isExact
-        }
-      default: return nil
+    if values.count == 1 {
+      switch place(of: values[0], element, after: prefix, reference) {
+      case .anywhere: return nil
+      case .nowhere: return ([], true)
+      case .element(let bytes, let isWhole): return ([bytes], isWhole)
       }
-      if !element.isAscending { writer.complement(from: prefix.count) }
-      found.insert(Array(writer.bytes[prefix.count...]))
     }
-    return (Array(found), isWhole)
+    var found: Set<[UInt8]> = []
+    var areWhole = true
+    for value in values {
+      switch place(of: value, element, after: prefix, reference) {
+      case .anywhere: return nil
+      case .nowhere: continue
+      case .element(let bytes, let isWhole):
+        found.insert(bytes)
+        areWhole = areWhole && isWhole
+      }
+    }
+    return (Array(found), areWhole)
+  }
+
+  /// Where rows are that have a value.
+  private enum Place {
+    case element([UInt8], isWhole: Bool)
+    case nowhere
+    case anywhere
+  }
+
+  private static func place(
+    of value: PredicateValue?, _ element: StoredIndex.Element, after prefix: [UInt8],
+    _ reference: (OpaqueIdentity) -> Reference?
+  ) -> Place {
+    var writer = IndexKeyWriter()
+    writer.append(contentsOf: prefix)
+    var isWhole = true
+    switch value {
+    case nil:
+      // A relationship that leads to nobody any more is absent as well.
+      guard element.kind != .reference else { return .anywhere }
+      writer.appendAbsent()
+    case .object(let identity)? where element.kind == .reference:
+      guard let reference = reference(identity) else { return .nowhere }
+      writer.append(to: reference)
+    case .value(let value)? where element.kind != .reference:
+      if value.isNaN {
+        guard [.double, .float, .decimal, .date].contains(element.kind) else { return .nowhere }
+        writer.append(Double.nan)
+      } else {
+        // Between two bounds: a range, and no value.
+        guard let bounds = KeyBounds(value, element.kind, after: prefix), bounds.low == bounds.high
+        else { return .anywhere }
+        isWhole = bounds.isExact
+        if element.isAscending { return .element(bounds.low, isWhole: isWhole) }
+        writer.append(contentsOf: bounds.low)
+      }
+    default: return .anywhere
+    }
+    if !element.isAscending { writer.complement(from: prefix.count) }
+    return .element(Array(writer.bytes[prefix.count...]), isWhole: isWhole)
   }
 
   // MARK: Ranges
 
   private mutating func narrow(
-    _ prefix: [UInt8], _ element: StoredIndex.Element, _ demands: [FetchCondition.Demand]
+    _ prefix: [UInt8], _ element: StoredIndex.Element, _ conditions: [FetchCondition]
   ) -> Bool {
     var interval = KeyInterval()
-    for demand in demands { interval.narrow(by: demand, element.kind, after: prefix) }
+    for condition in conditions where condition.path == element.path {
+      interval.narrow(by: condition.demand, element.kind, after: prefix)
+    }
     guard interval.isBoundedBelow || interval.isBoundedAbove else { return false }
     isBoundedBelow = interval.isBoundedBelow
     isBoundedAbove = interval.isBoundedAbove

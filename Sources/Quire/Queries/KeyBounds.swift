@@ -24,6 +24,10 @@ struct KeyBounds {
   init?(_ value: AttributeValue, _ kind: FieldKind, after prefix: [UInt8]) {
     func element(_ append: (inout IndexKeyWriter) -> Void) -> (bytes: [UInt8], isCut: Bool) {
       var writer = IndexKeyWriter()
+      if prefix.isEmpty {
+        append(&writer)
+        return (writer.bytes, writer.isCut)
+      }
       writer.append(contentsOf: prefix)
       append(&writer)
       return (Array(writer.bytes[prefix.count...]), writer.isCut)

@@ -8,7 +8,7 @@ struct FetchMatch {
   /// The row, when the store had it; `nil` for objects with changes.
   var row: RowBytes?
   var object: ManagedObject?
-  /// The values of the sort keys.
+  /// The values of the sort keys; empty when a prefix says it all.
   var keys: [PredicateValue?] = []
 }
 
@@ -26,6 +26,10 @@ protocol MatchVisitor {
     _ object: ManagedObject?, row: () throws -> RowBytes?
   ) throws -> Bool
 
+  /// Whether a match is not looked at any further, as its first sort key is after all that are
+  /// wanted.
+  func passes(_ row: RowReader, _ table: FieldTable, sortedBy paths: [FetchPath]) -> Bool
+
   /// Whether to call ``take(_:at:)`` where every row is a match, and nothing is asked of it.
   static var takesRows: Bool { get }
 
@@ -35,6 +39,9 @@ protocol MatchVisitor {
 
 extension MatchVisitor {
   static var takesRows: Bool { false }
+
+  @inline(__always)
+  func passes(_ row: RowReader, _ table: FieldTable, sortedBy paths: [FetchPath]) -> Bool { false }
 
   mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool {
     preconditionFailure("a visitor that wants rows takes them")
@@ -57,8 +64,9 @@ struct MatchCount: MatchVisitor {
 
 /// Collects matches and puts them in the order of a request.
 ///
-/// With a limit only the first ones are kept: a match that comes after all of them is told by a
-/// look at its first key. What is sorted are small items with a prefix of the first key each.
+/// With a limit only the first ones are kept, as a heap with the last of them on top: a match that
+/// comes after it is told by a look at its first key. What is sorted are small items with a prefix
+/// of the first key each.
 struct MatchList: MatchVisitor {
   private struct Item {
     var prefix: SortPrefix
@@ -68,14 +76,12 @@ struct MatchList: MatchVisitor {
   /// Which of the stores that are asked is asked now.
   var place = 0
   private let descriptors: [FetchSortDescriptor]
+  private let firstRule: SortPrefix.Rule?
   /// How many are wanted at most, those before the offset among them.
   private let capacity: Int
-  /// From this many on, what is not among the first ones is let go of.
-  private let sortingCount: Int
+  /// A heap once there are enough of them.
   private var items: [Item] = []
   private var matches: [FetchMatch] = []
-  /// The last of the first ones, once there were enough.
-  private var last: (prefix: SortPrefix, match: FetchMatch)?
 
   var readsKeys: Bool { !descriptors.isEmpty }
 
@@ -83,57 +89,110 @@ struct MatchList: MatchVisitor {
   init(_ descriptors: [FetchSortDescriptor], capacity: Int) {
     self.descriptors = descriptors
     self.capacity = capacity
-    // Who asks for more than there can be gets all of them.
-    sortingCount = capacity < Int.max / 4 ? 2 * capacity + 1_024 : .max
+    firstRule = descriptors.first.map(SortPrefix.Rule.init)
+  }
+
+  @inline(__always)
+  func passes(_ row: RowReader, _ table: FieldTable, sortedBy paths: [FetchPath]) -> Bool {
+    guard items.count == capacity, let firstRule, paths[0].isAttribute,
+      let row = row.bytes.baseAddress,
+      let prefix = table.places[paths[0].slot].sortPrefix(in: row, by: firstRule)
+    else { return false }
+    return items[0].prefix < prefix
   }
 
   mutating func visit<Subject: PathSubject>(
     _ subject: Subject, at reference: Reference, sortedBy paths: [FetchPath],
     _ object: ManagedObject?, row: () throws -> RowBytes?
   ) throws -> Bool {
-    let first = try paths.first.flatMap { try subject.value(at: $0) }
-    let prefix = SortPrefix(first, ascending: descriptors.first?.ascending ?? true)
-    if let last, last.prefix < prefix { return true }
     var match = FetchMatch(place: place, reference: reference, object: object)
-    if !paths.isEmpty {
-      match.keys.reserveCapacity(paths.count)
-      match.keys.append(first)
-      for path in paths.dropFirst() { match.keys.append(try subject.value(at: path)) }
+    let prefix = try readKeys(of: subject, paths, into: &match)
+    guard items.count == capacity else {
+      match.row = try row()
+      items.append(Item(prefix: prefix, index: matches.count))
+      matches.append(match)
+      if items.count == capacity { makeHeap() }
+      return true
     }
-    if let last, !(prefix < last.prefix), !precedes(match, last.match) { return true }
+    let last = items[0]
+    guard prefix < last.prefix || prefix == last.prefix && precedes(match, matches[last.index])
+    else { return true }
     match.row = try row()
-    items.append(Item(prefix: prefix, index: matches.count))
-    matches.append(match)
-    if items.count >= sortingCount { sort() }
+    matches[last.index] = match
+    items[0].prefix = prefix
+    sink(0)
     return true
   }
 
-  /// The matches in order, as many as are wanted.
-  mutating func sorted() -> [FetchMatch] {
-    sort()
-    return matches
+  private func readKeys(
+    of subject: some PathSubject, _ paths: [FetchPath], into match: inout FetchMatch
+  ) throws -> SortPrefix {
+    guard let firstRule, let first = paths.first else {
+      return SortPrefix(integer: 0, ascending: true)
+    }
+    let quick = subject.sortPrefix(at: first, by: firstRule)
+    if let quick, quick.isExact, paths.count == 1 { return quick }
+    match.keys.reserveCapacity(paths.count)
+    for path in paths { match.keys.append(try subject.value(at: path)) }
+    let prefix = quick ?? SortPrefix(match.keys[0], by: firstRule)
+    if prefix.isExact, paths.count == 1 { match.keys = [] }
+    return prefix
   }
 
-  private mutating func sort() {
+  /// The matches in order, as many as are wanted.
+  func sorted() -> [FetchMatch] {
     let matches = matches
     var items = items
+    items.sort { precedes($0, $1, matches) }
+    return items.map { matches[$0.index] }
+  }
+
+  // MARK: The heap
+
+  private mutating func makeHeap() {
+    for place in stride(from: items.count / 2 - 1, through: 0, by: -1) { sink(place) }
+  }
+
+  /// Moves an item down to where none of those below it comes after it.
+  private mutating func sink(_ start: Int) {
+    let matches = matches
+    // The array is not looked at by anyone else meanwhile.
+    var items = items
     self.items = []
-    items.sort { left, right in
-      if left.prefix < right.prefix { return true }
-      if right.prefix < left.prefix { return false }
-      return precedes(matches[left.index], matches[right.index])
+    items.withUnsafeMutableBufferPointer { items in
+      var place = start
+      let item = items[place]
+      while true {
+        var child = 2 * place + 1
+        guard child < items.count else { break }
+        if child + 1 < items.count, precedes(items[child], items[child + 1], matches) { child += 1 }
+        guard precedes(item, items[child], matches) else { break }
+        items[place] = items[child]
+        place = child
+      }
+      items[place] = item
     }
-    if items.count > capacity { items.removeLast(items.count - capacity) }
-    self.matches = items.map { matches[$0.index] }
-    for place in items.indices { items[place].index = place }
     self.items = items
-    if items.count == capacity, let item = items.last, let match = self.matches.last {
-      last = (item.prefix, match)
-    }
+  }
+
+  // MARK: The order
+
+  @inline(__always)
+  private func precedes(_ left: Item, _ right: Item, _ matches: [FetchMatch]) -> Bool {
+    if left.prefix < right.prefix { return true }
+    if right.prefix < left.prefix { return false }
+    return precede(left.index, right.index, matches)
+  }
+
+  @inline(never)
+  private func precede(_ left: Int, _ right: Int, _ matches: [FetchMatch]) -> Bool {
+    precedes(matches[left], matches[right])
   }
 
   private func precedes(_ left: FetchMatch, _ right: FetchMatch) -> Bool {
-    for (index, descriptor) in descriptors.enumerated() {
+    // Of equal prefixes, one of which says it all: so does the other.
+    for (index, descriptor) in descriptors.enumerated()
+    where !left.keys.isEmpty && !right.keys.isEmpty {
       let order = descriptor.compare(left.keys[index], right.keys[index])
       if order != 0 { return order < 0 }
     }

@@ -33,7 +33,7 @@ extension StoreFetch {
   func visit(
     _ answer: IncrementalRows.Answer, _ rows: IncrementalRows, _ visitor: inout some MatchVisitor
   ) throws -> Bool {
-    let isFiltered = target.evaluator == nil || answer.handled.contains(.predicate)
+    let isFiltered = target.predicate == nil || answer.handled.contains(.predicate)
     var rest = answer.references[...]
     while !rest.isEmpty {
       let batch = rest.prefix(IncrementalRows.batchCount)

@@ -4,9 +4,16 @@ import QuireStorage
 // How the rows of the store are visited.
 extension StoreFetch {
   func isMatch(_ subject: some PathSubject, _ paths: FetchTarget.Paths) throws -> Bool {
-    guard let evaluator = target.evaluator else { return true }
+    try isMatch(subject, target.evaluator(), paths.predicate)
+  }
+
+  @inline(__always)
+  private func isMatch(
+    _ subject: some PathSubject, _ evaluator: PredicateEvaluator?, _ paths: [FetchPath]
+  ) throws -> Bool {
+    guard let evaluator else { return true }
     do {
-      return try evaluator.evaluate(PathsOfSubject(subject: subject, paths: paths.predicate))
+      return try evaluator.evaluate(PathsOfSubject(subject: subject, paths: paths))
     } catch let error as FetchPredicateError {
       throw PersistenceError(error)
     }
@@ -18,16 +25,17 @@ extension StoreFetch {
     guard let tree = try view.rows(of: storage), let paths = target.paths[storage.binding.index]
     else { return true }
     let number = storage.stored.number
-    if target.evaluator == nil, takesRows(visitor) {
+    if target.predicate == nil, takesRows(visitor) {
       return try takeRows(of: tree, number, storage.layout, &visitor)
     }
     let scratch = RowScratch()
     defer { withExtendedLifetime(scratch) {} }
+    let check = try RowCheck(target, paths, on: storage)
     var cursor = tree.cursor()
     var isInside = try cursor.first()
     while isInside {
       let reference = Reference(entity: number, key: try cursor.key)
-      if try visitRow(at: reference, &cursor, scratch, storage, paths, &visitor) == .enough {
+      if try visitRow(at: reference, &cursor, scratch, storage, paths, check, &visitor) == .enough {
         return false
       }
       isInside = try cursor.next()
@@ -68,28 +76,39 @@ extension StoreFetch {
   @inline(__always)
   private func visitRow(
     at reference: Reference, _ cursor: inout RecordCursor, _ scratch: RowScratch,
-    _ storage: EntityStorage, _ paths: FetchTarget.Paths, _ visitor: inout some MatchVisitor
+    _ storage: EntityStorage, _ paths: FetchTarget.Paths, _ check: RowCheck,
+    _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
     guard isVisible(reference) else { return .noMatch }
     let bytes = try cursor.valueBytes
+    var isTested = check.filter == nil
+    // What is passed over for its fixed part needs no further check.
+    if let filter = check.filter, !filter.needsReader, RowReader.isCurrent(bytes, storage.layout) {
+      guard filter.holds(for: bytes) else { return .noMatch }
+      isTested = true
+    }
+    let reader = try RowReader(bytes, layout: storage.layout, scratch)
+    if !isTested, let filter = check.filter, !filter.holds(for: reader.bytes) { return .noMatch }
+    if check.evaluator == nil, visitor.passes(reader, storage.table, sortedBy: paths.sort) {
+      return .match
+    }
     let row = RowSubject(
-      reference: reference,
-      source: .borrowed(try RowReader(bytes, layout: storage.layout, scratch)),
-      storage: storage, view: view)
+      reference: reference, source: .borrowed(reader), storage: storage, view: view)
     guard followsChanges else {
-      return try visit(row, at: reference, cursor, storage, paths, &visitor)
+      return try visit(row, at: reference, cursor, storage, paths, check, &visitor)
     }
     return try visit(
       PendingSubject(source: .row(row), session: session, view: view, changed: changed),
-      at: reference, cursor, storage, paths, &visitor)
+      at: reference, cursor, storage, paths, check, &visitor)
   }
 
   @inline(__always)
   private func visit(
     _ subject: some PathSubject, at reference: Reference, _ cursor: RecordCursor,
-    _ storage: EntityStorage, _ paths: FetchTarget.Paths, _ visitor: inout some MatchVisitor
+    _ storage: EntityStorage, _ paths: FetchTarget.Paths, _ check: RowCheck,
+    _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
-    guard try isMatch(subject, paths) else { return .noMatch }
+    guard try isMatch(subject, check.evaluator, check.paths) else { return .noMatch }
     let goesOn = try visitor.visit(subject, at: reference, sortedBy: paths.sort, nil) {
       try RowBytes(try cursor.storedValue(), layout: storage.layout)
     }
@@ -101,32 +120,43 @@ extension StoreFetch {
 
 extension StoreFetch {
   /// An entity, and a cursor in its rows.
-  private struct RowLookup {
+  private final class RowLookup {
     let storage: EntityStorage
     let paths: FetchTarget.Paths
+    let check: RowCheck
     var cursor: RecordCursor
+
+    init(
+      _ storage: EntityStorage, _ paths: FetchTarget.Paths, _ check: RowCheck,
+      _ cursor: RecordCursor
+    ) {
+      self.storage = storage
+      self.paths = paths
+      self.check = check
+      self.cursor = cursor
+    }
   }
 
-  private func lookups() throws -> [UInt16: RowLookup] {
-    var lookups: [UInt16: RowLookup] = [:]
+  private func lookups() throws -> [RowLookup] {
+    var lookups: [RowLookup] = []
+    lookups.reserveCapacity(storages.count)
     for storage in storages {
       guard let tree = try view.rows(of: storage), let paths = target.paths[storage.binding.index]
       else { continue }
-      lookups[storage.stored.number] = RowLookup(
-        storage: storage, paths: paths, cursor: tree.cursor())
+      lookups.append(
+        RowLookup(
+          storage, paths, try RowCheck(target, paths, on: storage), tree.cursor()))
     }
     return lookups
   }
 
   private func lookUp(
-    _ reference: Reference, mustExist: Bool, _ lookups: inout [UInt16: RowLookup],
-    _ scratch: RowScratch,
+    _ reference: Reference, mustExist: Bool, _ lookups: [RowLookup], _ scratch: RowScratch,
     _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
-    guard var lookup = lookups[reference.entity] else { return .noMatch }
-    // The cursor is not to be copied when it moves.
-    lookups[reference.entity] = nil
-    defer { lookups[reference.entity] = lookup }
+    // There are few entities.
+    guard let lookup = lookups.first(where: { $0.storage.stored.number == reference.entity })
+    else { return .noMatch }
     // A link may be left of an object that nobody told of another's deletion, which took no action.
     guard try lookup.cursor.seek(to: reference.key), try lookup.cursor.key == reference.key else {
       if !mustExist { return .noMatch }
@@ -136,7 +166,7 @@ extension StoreFetch {
           + "does not exist: the store is damaged")
     }
     return try visitRow(
-      at: reference, &lookup.cursor, scratch, lookup.storage, lookup.paths, &visitor)
+      at: reference, &lookup.cursor, scratch, lookup.storage, lookup.paths, lookup.check, &visitor)
   }
 
   /// - Returns: whether to go on.
@@ -146,9 +176,9 @@ extension StoreFetch {
     if references.isEmpty { return true }
     let scratch = RowScratch()
     defer { withExtendedLifetime(scratch) {} }
-    var lookups = try lookups()
+    let lookups = try lookups()
     for reference in references {
-      if try lookUp(reference, mustExist: mustExist, &lookups, scratch, &visitor) == .enough {
+      if try lookUp(reference, mustExist: mustExist, lookups, scratch, &visitor) == .enough {
         return false
       }
     }
@@ -157,10 +187,10 @@ extension StoreFetch {
 
   /// - Returns: whether the walk came to its end.
   func visitRows(on walk: IndexWalk, _ visitor: inout some MatchVisitor) throws -> Bool {
-    guard let tree = try view.indexTree(walk.index) else { return true }
+    guard let tree = try view.indexTree(walk.index.stored) else { return true }
     let scratch = RowScratch()
     defer { withExtendedLifetime(scratch) {} }
-    var lookups = try lookups()
+    let lookups = try lookups()
     var entries = tree.entries(
       from: walk.range.lower, to: walk.range.upper, reversed: walk.isReversed)
     var group: [UInt8] = []
@@ -170,7 +200,7 @@ extension StoreFetch {
       guard let reference = IndexKey.reference(of: UnsafeRawBufferPointer(try entries.key)) else {
         continue
       }
-      let end = IndexKey.end(ofFirst: walk.groupElementCount, walk.index.elements, in: key)
+      let end = IndexKey.end(ofFirst: walk.groupElementCount, walk.index.stored.elements, in: key)
       if !key[..<end].elementsEqual(group) {
         // Whatever follows comes after all of these.
         if matchCount >= walk.capacity { return true }
@@ -178,7 +208,7 @@ extension StoreFetch {
       }
       rowCount += 1
       if rowCount > walk.rowLimit { return false }
-      if try lookUp(reference, mustExist: true, &lookups, scratch, &visitor) == .match {
+      if try lookUp(reference, mustExist: true, lookups, scratch, &visitor) == .match {
         matchCount += 1
       }
     }

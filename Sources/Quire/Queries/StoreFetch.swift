@@ -3,7 +3,7 @@ import QuireStorage
 
 /// The part of a fetch that one store has: its rows, and the objects of the context that stand for
 /// some of them.
-struct StoreFetch {
+final class StoreFetch {
   let session: StoreSession
   let view: StoreView
   /// Changed objects, and new ones that the store will have.
@@ -33,9 +33,12 @@ struct StoreFetch {
     self.hidden = hidden
     let view = try session.latestView()
     self.view = view
-    storages = target.paths.indices
-      .compactMap { target.paths[$0] == nil ? nil : view.entities.byIndex[$0] }
-      .sorted { $0.stored.number < $1.stored.number }
+    var storages: [EntityStorage] = []
+    for index in target.paths.indices where target.paths[index] != nil {
+      if let storage = view.entities.byIndex[index] { storages.append(storage) }
+    }
+    if storages.count > 1 { storages.sort { $0.stored.number < $1.stored.number } }
+    self.storages = storages
     followsChanges = !changed.isEmpty && target.followsRelationships
   }
 
@@ -45,7 +48,7 @@ struct StoreFetch {
   /// How many rows there are, when there is no predicate and nothing unsaved; otherwise `nil`.
   func rowCount() throws -> Int? {
     if let incremental = view.incremental { return try count(incremental) }
-    guard target.evaluator == nil, pending.isEmpty, changed.isEmpty, hidden.isEmpty else {
+    guard target.predicate == nil, pending.isEmpty, changed.isEmpty, hidden.isEmpty else {
       return nil
     }
     var count = 0

@@ -22,6 +22,7 @@ final class StoreView {
   // Private, and no call leads back here while they change.
   @exclusivity(unchecked) private var rowTrees: [RecordTree??]
   @exclusivity(unchecked) private var linkTrees: [UInt16: LinkReader?] = [:]
+  @exclusivity(unchecked) private var indexTrees: [UInt16: IndexTree?] = [:]
   @exclusivity(unchecked) private var externalTree: RecordTree??
 
   @exclusivity(unchecked) private var knownIndexes: StoreIndexes?
@@ -62,6 +63,14 @@ final class StoreView {
     let indexes = entities.indexes.isEmpty ? entities.indexes : try entities.indexes(in: snapshot)
     knownIndexes = indexes
     return indexes
+  }
+
+  /// - Returns: `nil` when the index has no key.
+  func indexTree(_ index: StoredIndex) throws -> IndexTree? {
+    if let tree = indexTrees[index.number] { return tree }
+    let tree = try snapshot.indexTree(index.tree)
+    indexTrees[index.number] = .some(tree)
+    return tree
   }
 
   func count(of storage: EntityStorage) throws -> Int { try rows(of: storage)?.count ?? 0 }

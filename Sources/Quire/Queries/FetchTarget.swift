@@ -1,0 +1,106 @@
+import QuireModel
+
+/// Which entities a request is for, and the paths that it follows from them.
+final class FetchTarget {
+  /// The paths of one concrete entity.
+  struct Paths {
+    let predicate: [FetchPath]
+    let sort: [FetchPath]
+  }
+
+  /// The entity that was asked for.
+  let entityName: String
+  let predicate: FetchPredicate?
+  let sortDescriptors: [FetchSortDescriptor]
+  private var madeEvaluator: PredicateEvaluator?
+  /// By the entity's index in the model; `nil` for those that are not asked for.
+  private(set) var paths: [Paths?]
+  /// Whether a path leads from an object to another.
+  let followsRelationships: Bool
+
+  init<Result>(_ request: FetchRequest<Result>, in context: ManagedObjectContext) throws {
+    // A class need not be called like its entity: then the model's name for the class decides.
+    let classes = context.persistentStoreCoordinator?.classes
+    guard let model = context.modelBinding,
+      let binding = model.entity(named: request.entityName)
+        ?? (request.entityName == Result.entityName ? classes?.entity(of: Result.self) : nil)
+    else {
+      var error = PersistenceError(
+        .undefinedKey, "the context's model has no entity \(request.entityName)")
+      error.entityName = request.entityName
+      throw error
+    }
+    entityName = binding.entity.name
+    predicate = request.predicate
+    sortDescriptors = request.sortDescriptors
+    let predicateNames: [[String]]
+    if let paths = request.predicate.map(FetchTarget.plainPaths), let paths {
+      predicateNames = paths
+    } else {
+      madeEvaluator = try request.predicate.map { try PredicateEvaluator(requested: $0) }
+      predicateNames = madeEvaluator?.paths ?? []
+    }
+    let sortNames = request.sortDescriptors.map(\.keyPath)
+    followsRelationships =
+      predicateNames.contains { $0.count > 1 } || sortNames.contains { $0.count > 1 }
+    // Checked against the entity that was asked for, whose properties all its descendants have.
+    let own = try Paths(predicateNames, sortNames, from: binding, in: model)
+    paths = Array(repeating: nil, count: model.entities.count)
+    if !binding.entity.isAbstract { paths[binding.index] = own }
+    guard request.includesSubentities, !binding.entity.subentityNames.isEmpty else { return }
+    for entity in model.model.family(of: binding.entity).dropFirst() where !entity.isAbstract {
+      guard let member = model.entity(named: entity.name) else { continue }
+      paths[member.index] = try Paths(predicateNames, sortNames, from: member, in: model)
+    }
+  }
+}
+
+extension FetchTarget {
+  /// Evaluates the predicate.
+  ///
+  /// Made when it is asked for: most requests are answered by rows' bytes alone.
+  func evaluator() throws -> PredicateEvaluator? {
+    if madeEvaluator == nil { madeEvaluator = try predicate.map { try .init(requested: $0) } }
+    return madeEvaluator
+  }
+
+  /// The key paths that an evaluator would have, in its order, where the predicate compares one
+  /// property, or each of several, with a constant: then there is no need to make one only to see
+  /// whether the predicate can be evaluated.
+  private static func plainPaths(_ predicate: FetchPredicate) -> [[String]]? {
+    var paths: [[String]] = []
+    return append(predicate, to: &paths) ? paths : nil
+  }
+
+  private static func append(_ predicate: FetchPredicate, to paths: inout [[String]]) -> Bool {
+    switch predicate {
+    case .and(let parts): return parts.allSatisfy { isComparison($0) && append($0, to: &paths) }
+    case .comparison(let comparison):
+      guard case .keyPath(let path) = comparison.left, path.count == 1,
+        case .constant = comparison.right
+      else { return false }
+      switch comparison.operator {
+      case .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
+        .beginsWith:
+        if !paths.contains(path) { paths.append(path) }
+        return true
+      default: return false
+      }
+    default: return false
+    }
+  }
+
+  private static func isComparison(_ predicate: FetchPredicate) -> Bool {
+    if case .comparison = predicate { true } else { false }
+  }
+}
+
+extension FetchTarget.Paths {
+  fileprivate init(
+    _ predicateNames: [[String]], _ sortNames: [[String]], from binding: EntityBinding,
+    in model: ModelBinding
+  ) throws {
+    predicate = try predicateNames.map { try FetchPath($0, from: binding, in: model) }
+    sort = try sortNames.map { try FetchPath($0, from: binding, in: model) }
+  }
+}

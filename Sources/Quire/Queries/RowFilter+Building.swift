@@ -1,0 +1,227 @@
+import QuireModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What is tested on the bytes of an entity's rows before anything else is done with them, and what
+/// of a predicate is left for an evaluator.
+struct RowCheck {
+  let filter: RowFilter?
+  /// `nil` when the filter says it all.
+  let evaluator: PredicateEvaluator?
+  /// The evaluator's paths.
+  let paths: [FetchPath]
+
+  /// - Parameter paths: of the target, from the entity of `storage`.
+  init(_ target: FetchTarget, _ paths: FetchTarget.Paths, on storage: EntityStorage) throws {
+    guard let predicate = target.predicate else {
+      (filter, evaluator, self.paths) = (nil, nil, [])
+      return
+    }
+    var builder = RowFilterBuilder(storage: storage)
+    var rest: [FetchPredicate] = []
+    var canFail = false
+    for conjunct in FetchCondition.conjuncts(of: predicate) {
+      // A conjunct must not hide that one before it has no answer.
+      if !canFail, builder.append(conjunct) { continue }
+      rest.append(conjunct)
+      canFail = canFail || conjunct.canFail
+    }
+    if builder.tests.isEmpty {
+      (filter, evaluator, self.paths) = (nil, try target.evaluator(), paths.predicate)
+      return
+    }
+    filter = RowFilter(builder.tests, builder.constants)
+    if rest.isEmpty {
+      (evaluator, self.paths) = (nil, [])
+      return
+    }
+    let other = try PredicateEvaluator(requested: .and(rest))
+    evaluator = other
+    self.paths = other.paths.compactMap { names in paths.predicate.first { $0.names == names } }
+    precondition(
+      self.paths.count == other.paths.count, "a part of a predicate has paths of its own")
+  }
+}
+
+extension FetchPredicate {
+  /// Whether there may be no answer for an object.
+  fileprivate var canFail: Bool {
+    switch self {
+    case .constant: false
+    case .comparison(let comparison):
+      comparison.operator == .matches || comparison.left.canFail || comparison.right.canFail
+    case .and(let parts), .or(let parts): parts.contains(where: \.canFail)
+    case .not(let part): part.canFail
+    }
+  }
+}
+
+extension FetchExpression {
+  fileprivate var canFail: Bool {
+    switch self {
+    case .constant, .keyPath, .evaluatedObject: false
+    case .aggregate(let members): members.contains(where: \.canFail)
+    default: true
+    }
+  }
+}
+
+/// Makes tests of those parts of a predicate that compare an attribute with constants of its kind.
+struct RowFilterBuilder {
+  let storage: EntityStorage
+  private(set) var tests: [RowTest] = []
+  private(set) var constants: [UInt8] = []
+
+  /// Longer lists are sets, which an evaluator has.
+  private static let listLimit = 8
+
+  init(storage: EntityStorage) { self.storage = storage }
+
+  /// - Returns: whether the predicate is tested now; otherwise nothing has changed.
+  mutating func append(_ predicate: FetchPredicate) -> Bool {
+    let count = tests.count
+    if add(predicate, isNegated: false) { return true }
+    tests.removeLast(tests.count - count)
+    return false
+  }
+
+  private mutating func add(_ predicate: FetchPredicate, isNegated: Bool) -> Bool {
+    switch predicate {
+    case .constant(let flag): return addGroup(flag ? .all : .any, isNegated, of: [])
+    case .and(let parts): return addGroup(.all, isNegated, of: parts)
+    case .or(let parts): return addGroup(.any, isNegated, of: parts)
+    case .not(let part): return add(part, isNegated: !isNegated)
+    case .comparison(let comparison): return add(comparison, isNegated)
+    }
+  }
+
+  private mutating func addGroup(
+    _ form: RowTest.Form, _ isNegated: Bool, of parts: [FetchPredicate]
+  ) -> Bool {
+    let place = beginGroup(form, isNegated)
+    for part in parts where !add(part, isNegated: false) { return false }
+    endGroup(place)
+    return true
+  }
+
+  private mutating func beginGroup(_ form: RowTest.Form, _ isNegated: Bool) -> Int {
+    tests.append(RowTest(form: form, isNegated: isNegated))
+    return tests.count - 1
+  }
+
+  private mutating func endGroup(_ place: Int) {
+    tests[place].low = UInt64(tests.count - place - 1)
+  }
+
+  private mutating func add(_ comparison: FetchPredicate.Comparison, _ isNegated: Bool) -> Bool {
+    guard comparison.modifier == .direct, comparison.options.subtracting(.normalized).isEmpty
+    else { return false }
+    if case .keyPath(let path) = comparison.left, let field = field(path) {
+      return add(field, comparison.operator, comparison.right, isNegated)
+    }
+    guard case .keyPath(let path) = comparison.right, let field = field(path),
+      let mirrored = comparison.operator.mirrored
+    else { return false }
+    return add(field, mirrored, comparison.left, isNegated)
+  }
+
+  /// Where an attribute lies in rows; `nil` of anything else.
+  private func field(_ path: [String]) -> (place: FieldTable.Place, kind: FieldKind)? {
+    guard path.count == 1, let slot = storage.binding.slot(named: path[0]),
+      storage.fieldBySlot[slot] >= 0
+    else { return nil }
+    return (storage.table.places[slot], storage.layout.fields[storage.fieldBySlot[slot]].kind)
+  }
+
+  private typealias Field = (place: FieldTable.Place, kind: FieldKind)
+
+  private mutating func add(
+    _ field: Field, _ operator: FetchPredicate.Operator, _ right: FetchExpression,
+    _ isNegated: Bool
+  ) -> Bool {
+    switch (`operator`, right) {
+    case (.notEqual, .constant(let value)):
+      return add(field, [.same], value, !isNegated)
+    case (.beginsWith, .constant(.value(.string(let text))?)) where field.kind == .string:
+      addConstant(.prefix, field, Array(text.utf8), isNegated)
+      return true
+    case (.between, _):
+      guard let bounds = right.constantMembers, bounds.count == 2 else { return false }
+      let place = beginGroup(.all, isNegated)
+      guard add(field, [.same, .descending], bounds[0], false),
+        add(field, [.ascending, .same], bounds[1], false)
+      else { return false }
+      endGroup(place)
+      return true
+    case (.in, _):
+      guard let members = right.constantMembers, members.count <= Self.listLimit else {
+        return false
+      }
+      let place = beginGroup(.any, isNegated)
+      for member in members where !add(field, [.same], member, false) { return false }
+      endGroup(place)
+      return true
+    case (_, .constant(let value)):
+      guard let orders = `operator`.orders else { return false }
+      return add(field, orders, value, isNegated)
+    default: return false
+    }
+  }
+
+  /// A test that the value stands to a constant in one of these orders.
+  private mutating func add(
+    _ field: Field, _ orders: RowTest.Orders, _ value: PredicateValue?, _ isNegated: Bool
+  ) -> Bool {
+    guard let value else {
+      // What is absent has no order; it only equals its like.
+      addTest(orders == [.same] ? .absent : .never, field, isNegated)
+      return true
+    }
+    guard case .value(let value) = value else { return false }
+    switch (field.kind, value) {
+    case (.string, .string(let text)):
+      addConstant(.text, field, Array(text.utf8), isNegated, orders)
+    case (.uuid, .uuid(let uuid)):
+      addConstant(.uuid, field, withUnsafeBytes(of: uuid.uuid) { Array($0) }, isNegated, orders)
+    default:
+      guard let interval = NumberInterval(orders, value, field.kind) else { return false }
+      addTest(interval.form, field, isNegated, interval.low, interval.high)
+    }
+    return true
+  }
+
+  private mutating func addConstant(
+    _ form: RowTest.Form, _ field: Field, _ bytes: [UInt8], _ isNegated: Bool,
+    _ orders: RowTest.Orders = []
+  ) {
+    addTest(form, field, isNegated, UInt64(constants.count), UInt64(bytes.count), orders)
+    constants += bytes
+  }
+
+  private mutating func addTest(
+    _ form: RowTest.Form, _ field: Field, _ isNegated: Bool, _ low: UInt64 = 0, _ high: UInt64 = 0,
+    _ orders: RowTest.Orders = []
+  ) {
+    tests.append(
+      RowTest(
+        form: form, isNegated: isNegated, orders: orders, field: field.place, low: low, high: high))
+  }
+}
+
+extension FetchPredicate.Operator {
+  /// How a value stands to those it is compared with.
+  fileprivate var orders: RowTest.Orders? {
+    switch self {
+    case .equal: [.same]
+    case .lessThan: [.ascending]
+    case .lessThanOrEqual: [.ascending, .same]
+    case .greaterThan: [.descending]
+    case .greaterThanOrEqual: [.descending, .same]
+    default: nil
+    }
+  }
+}

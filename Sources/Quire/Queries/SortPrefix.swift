@@ -1,0 +1,105 @@
+import QuireModel
+
+/// The place of a value in the order of a sort, as far as 72 bits can say it: what compares as less
+/// comes first, and of equal prefixes the values decide.
+struct SortPrefix: Comparable, Sendable {
+  /// What of a descriptor counts here.
+  struct Rule: Sendable {
+    let ascending: Bool
+    fileprivate let comparesTextAsItIs: Bool
+
+    init(_ descriptor: FetchSortDescriptor) {
+      ascending = descriptor.ascending
+      comparesTextAsItIs = descriptor.options.subtracting(.normalized).isEmpty
+    }
+  }
+
+  private var rank: UInt8
+  /// Whether the prefix says all of the value: equal ones are of equal values.
+  private(set) var isExact: Bool
+  private var bits: UInt64
+
+  private init(rank: Int, _ bits: UInt64, isExact: Bool, ascending: Bool) {
+    self.rank = ascending ? UInt8(rank) : ~UInt8(rank)
+    self.bits = ascending ? bits : ~bits
+    self.isExact = isExact
+  }
+
+  init(_ value: PredicateValue?, by rule: Rule) {
+    let ascending = rule.ascending
+    guard let value else {
+      self.init(rank: 0, 0, isExact: true, ascending: ascending)
+      return
+    }
+    switch value {
+    case .value(.double(let number)): self.init(number: number, ascending: ascending)
+    case .value(.float(let number)): self.init(number: Double(number), ascending: ascending)
+    case .value(.integer(let number)): self.init(integer: number, ascending: ascending)
+    case .value(.boolean(let flag)): self.init(integer: flag ? 1 : 0, ascending: ascending)
+    case .value(.date(let date)):
+      self.init(seconds: date.timeIntervalSinceReferenceDate, ascending: ascending)
+    case .value(.string(let text)) where rule.comparesTextAsItIs:
+      self.init(
+        rank: SortingRank.text, CanonicalText.leadingBytes(of: text), isExact: false,
+        ascending: ascending)
+    default:
+      // The values are left to themselves.
+      self.init(
+        rank: PredicateValue?.some(value).sortingRank, 0, isExact: false, ascending: ascending)
+    }
+  }
+
+  /// The prefix of a double, or of a float that is widened.
+  init(number: Double, ascending: Bool) {
+    self.init(
+      rank: number.isNaN ? SortingRank.notANumber : SortingRank.number, SortPrefix.bits(number),
+      isExact: true,
+      ascending: ascending)
+  }
+
+  /// The prefix of a date, which is so many seconds after the reference date.
+  init(seconds: Double, ascending: Bool) {
+    self.init(
+      rank: seconds.isNaN ? SortingRank.notADate : SortingRank.date, SortPrefix.bits(seconds),
+      isExact: true,
+      ascending: ascending)
+  }
+
+  /// Rounding an integer to a double makes some equal, and puts none before a smaller one.
+  init(integer: Int64, ascending: Bool) {
+    self.init(
+      rank: SortingRank.number, SortPrefix.bits(Double(integer)),
+      isExact: integer.magnitude < 1 << 53,
+      ascending: ascending)
+  }
+
+  /// The prefix of a text; `nil` if it can only be told of the string.
+  init?(utf8: UnsafeRawBufferPointer, by rule: Rule) {
+    guard rule.comparesTextAsItIs else { return nil }
+    var bits: UInt64 = 0
+    // An ASCII character stays as it is where another one follows.
+    for place in 0..<min(9, utf8.count) {
+      let byte = utf8[place]
+      if byte >= 0x80 { return nil }
+      if place < 8 { bits |= UInt64(byte) << UInt64(56 - 8 * place) }
+    }
+    self.init(rank: SortingRank.text, bits, isExact: false, ascending: rule.ascending)
+  }
+
+  @inline(__always)
+  static func < (left: SortPrefix, right: SortPrefix) -> Bool {
+    left.rank != right.rank ? left.rank < right.rank : left.bits < right.bits
+  }
+
+  static func == (left: SortPrefix, right: SortPrefix) -> Bool {
+    left.rank == right.rank && left.bits == right.bits
+  }
+
+  /// The order of numbers.
+  private static func bits(_ number: Double) -> UInt64 {
+    // What is not a number has a rank of its own, and both zeros are one.
+    if number.isNaN { return 0 }
+    let bits = number == 0 ? 0 : number.bitPattern
+    return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
+  }
+}
