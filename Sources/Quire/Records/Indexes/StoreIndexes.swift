@@ -29,6 +29,9 @@ final class StoreIndexes: Sendable {
 
   var isEmpty: Bool { list.isEmpty }
 
+  /// Where an index is in the ``list``.
+  func place(of number: UInt16) -> Int? { list.firstIndex { $0.number == number } }
+
   /// The indexes that have the rows of an entity.
   func indexes(of entity: UInt16) -> [EntityIndex] {
     Int(entity) < byEntity.count ? byEntity[Int(entity)] : []
