@@ -3,9 +3,17 @@ import QuireModel
 /// Which entities a request is for, and the paths that it follows from them.
 final class FetchTarget {
   /// The paths of one concrete entity.
-  struct Paths {
+  final class Paths {
     let predicate: [FetchPath]
     let sort: [FetchPath]
+
+    fileprivate init(
+      _ predicateNames: [[String]], _ sortNames: [[String]], from binding: EntityBinding,
+      in model: ModelBinding
+    ) throws {
+      predicate = try predicateNames.map { try FetchPath($0, from: binding, in: model) }
+      sort = try sortNames.map { try FetchPath($0, from: binding, in: model) }
+    }
   }
 
   /// The entity that was asked for.
@@ -92,15 +100,5 @@ extension FetchTarget {
 
   private static func isComparison(_ predicate: FetchPredicate) -> Bool {
     if case .comparison = predicate { true } else { false }
-  }
-}
-
-extension FetchTarget.Paths {
-  fileprivate init(
-    _ predicateNames: [[String]], _ sortNames: [[String]], from binding: EntityBinding,
-    in model: ModelBinding
-  ) throws {
-    predicate = try predicateNames.map { try FetchPath($0, from: binding, in: model) }
-    sort = try sortNames.map { try FetchPath($0, from: binding, in: model) }
   }
 }

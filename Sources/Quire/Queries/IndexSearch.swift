@@ -133,33 +133,34 @@ struct IndexSearch {
     of value: PredicateValue?, _ element: StoredIndex.Element, after prefix: [UInt8],
     _ reference: (OpaqueIdentity) -> Reference?
   ) -> Place {
-    var writer = IndexKeyWriter()
-    writer.append(contentsOf: prefix)
     var isWhole = true
+    func written(_ append: (inout IndexKeyWriter) -> Void) -> Place {
+      var writer = IndexKeyWriter()
+      writer.append(contentsOf: prefix)
+      append(&writer)
+      if !element.isAscending { writer.complement(from: prefix.count) }
+      return .element(Array(writer.bytes[prefix.count...]), isWhole: isWhole)
+    }
     switch value {
     case nil:
       // A relationship that leads to nobody any more is absent as well.
-      guard element.kind != .reference else { return .anywhere }
-      writer.appendAbsent()
+      return element.kind == .reference ? .anywhere : written { $0.appendAbsent() }
     case .object(let identity)? where element.kind == .reference:
       guard let reference = reference(identity) else { return .nowhere }
-      writer.append(to: reference)
+      return written { $0.append(to: reference) }
     case .value(let value)? where element.kind != .reference:
       if value.isNaN {
         guard [.double, .float, .decimal, .date].contains(element.kind) else { return .nowhere }
-        writer.append(Double.nan)
-      } else {
-        // Between two bounds: a range, and no value.
-        guard let bounds = KeyBounds(value, element.kind, after: prefix), bounds.low == bounds.high
-        else { return .anywhere }
-        isWhole = bounds.isExact
-        if element.isAscending { return .element(bounds.low, isWhole: isWhole) }
-        writer.append(contentsOf: bounds.low)
+        return written { $0.append(Double.nan) }
       }
+      // Between two bounds: a range, and no value.
+      guard let bounds = KeyBounds(value, element.kind, after: prefix), bounds.low == bounds.high
+      else { return .anywhere }
+      isWhole = bounds.isExact
+      if element.isAscending { return .element(bounds.low, isWhole: isWhole) }
+      return written { $0.append(contentsOf: bounds.low) }
     default: return .anywhere
     }
-    if !element.isAscending { writer.complement(from: prefix.count) }
-    return .element(Array(writer.bytes[prefix.count...]), isWhole: isWhole)
   }
 
   // MARK: Ranges

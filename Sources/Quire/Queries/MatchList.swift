@@ -28,7 +28,12 @@ protocol MatchVisitor {
 
   /// Whether a match is not looked at any further, as its first sort key is after all that are
   /// wanted.
-  func passes(_ row: RowReader, _ table: FieldTable, sortedBy paths: [FetchPath]) -> Bool
+  ///
+  /// - Parameter row: of the entity's layout, of which no more is known than that it has its fixed
+  ///   part.
+  func passes(
+    fixedPart row: UnsafeRawPointer, _ table: FieldTable, sortedBy paths: [FetchPath]
+  ) -> Bool
 
   /// Whether to call ``take(_:at:)`` where every row is a match, and nothing is asked of it.
   static var takesRows: Bool { get }
@@ -41,7 +46,9 @@ extension MatchVisitor {
   static var takesRows: Bool { false }
 
   @inline(__always)
-  func passes(_ row: RowReader, _ table: FieldTable, sortedBy paths: [FetchPath]) -> Bool { false }
+  func passes(
+    fixedPart row: UnsafeRawPointer, _ table: FieldTable, sortedBy paths: [FetchPath]
+  ) -> Bool { false }
 
   mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool {
     preconditionFailure("a visitor that wants rows takes them")
@@ -93,11 +100,14 @@ struct MatchList: MatchVisitor {
   }
 
   @inline(__always)
-  func passes(_ row: RowReader, _ table: FieldTable, sortedBy paths: [FetchPath]) -> Bool {
-    guard items.count == capacity, let firstRule, paths[0].isAttribute,
-      let row = row.bytes.baseAddress,
-      let prefix = table.places[paths[0].slot].sortPrefix(in: row, by: firstRule)
-    else { return false }
+  func passes(
+    fixedPart row: UnsafeRawPointer, _ table: FieldTable, sortedBy paths: [FetchPath]
+  ) -> Bool {
+    guard items.count == capacity, let firstRule, paths[0].isAttribute else { return false }
+    let field = table.places[paths[0].slot]
+    guard !field.isKind(.string), let prefix = field.sortPrefix(in: row, by: firstRule) else {
+      return false
+    }
     return items[0].prefix < prefix
   }
 

@@ -8,7 +8,7 @@ import QuireModel
 
 /// What is tested on the bytes of an entity's rows before anything else is done with them, and what
 /// of a predicate is left for an evaluator.
-struct RowCheck {
+final class RowCheck {
   let filter: RowFilter?
   /// `nil` when the filter says it all.
   let evaluator: PredicateEvaluator?
@@ -147,7 +147,7 @@ struct RowFilterBuilder {
     case (.notEqual, .constant(let value)):
       return add(field, [.same], value, !isNegated)
     case (.beginsWith, .constant(.value(.string(let text))?)) where field.kind == .string:
-      addConstant(.prefix, field, Array(text.utf8), isNegated)
+      addConstant(.prefix, field, text.utf8, isNegated)
       return true
     case (.between, _):
       guard let bounds = right.constantMembers, bounds.count == 2 else { return false }
@@ -184,7 +184,7 @@ struct RowFilterBuilder {
     guard case .value(let value) = value else { return false }
     switch (field.kind, value) {
     case (.string, .string(let text)):
-      addConstant(.text, field, Array(text.utf8), isNegated, orders)
+      addConstant(.text, field, text.utf8, isNegated, orders)
     case (.uuid, .uuid(let uuid)):
       addConstant(.uuid, field, withUnsafeBytes(of: uuid.uuid) { Array($0) }, isNegated, orders)
     default:
@@ -195,11 +195,13 @@ struct RowFilterBuilder {
   }
 
   private mutating func addConstant(
-    _ form: RowTest.Form, _ field: Field, _ bytes: [UInt8], _ isNegated: Bool,
+    _ form: RowTest.Form, _ field: Field, _ bytes: some Sequence<UInt8>, _ isNegated: Bool,
     _ orders: RowTest.Orders = []
   ) {
-    addTest(form, field, isNegated, UInt64(constants.count), UInt64(bytes.count), orders)
-    constants += bytes
+    let start = constants.count
+    constants.append(contentsOf: bytes)
+    addTest(
+      form, field, isNegated, UInt64(start), UInt64(constants.count - start), orders)
   }
 
   private mutating func addTest(

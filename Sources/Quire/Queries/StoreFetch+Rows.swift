@@ -83,15 +83,19 @@ extension StoreFetch {
     let bytes = try cursor.valueBytes
     var isTested = check.filter == nil
     // What is passed over for its fixed part needs no further check.
-    if let filter = check.filter, !filter.needsReader, RowReader.isCurrent(bytes, storage.layout) {
-      guard filter.holds(for: bytes) else { return .noMatch }
-      isTested = true
+    if RowReader.isCurrent(bytes, storage.layout), let start = bytes.baseAddress {
+      if let filter = check.filter, !filter.needsReader {
+        guard filter.holds(for: bytes) else { return .noMatch }
+        isTested = true
+      }
+      if isTested, check.evaluator == nil,
+        visitor.passes(fixedPart: start, storage.table, sortedBy: paths.sort)
+      {
+        return .match
+      }
     }
     let reader = try RowReader(bytes, layout: storage.layout, scratch)
     if !isTested, let filter = check.filter, !filter.holds(for: reader.bytes) { return .noMatch }
-    if check.evaluator == nil, visitor.passes(reader, storage.table, sortedBy: paths.sort) {
-      return .match
-    }
     let row = RowSubject(
       reference: reference, source: .borrowed(reader), storage: storage, view: view)
     guard followsChanges else {

@@ -68,9 +68,7 @@ final class StoreFetch {
     if let family = session.context.family, !family.shownReferences.isEmpty {
       return FetchPlan(access: .scan, entityName: target.entityName)
     }
-    let planning = FetchPlanning(
-      targets: storages, entityName: target.entityName, predicate: target.predicate,
-      sortDescriptors: target.sortDescriptors, capacity: capacity, view: view)
+    let planning = FetchPlanning(storages, of: target, capacity: capacity, in: view)
     return try planning.plan()
   }
 
