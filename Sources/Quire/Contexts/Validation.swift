@@ -168,6 +168,14 @@ extension ManagedObject {
     try validation.finish()
   }
 
+  /// The model's rule for an attribute, and a value of it.
+  final func checkRule(of value: AttributeValue?, in slot: Int) throws {
+    guard let rule = binding.rules[slot], !rule.takes(value) else { return }
+    var validation = Validation()
+    validation.check(self, slot, value)
+    try validation.finish()
+  }
+
   /// The model's rules for a property, and a value that it may get.
   final func checkRules(of value: Any?, forKey key: String) throws {
     let slot = try slot(for: key)
