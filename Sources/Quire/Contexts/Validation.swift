@@ -168,14 +168,6 @@ extension ManagedObject {
     try validation.finish()
   }
 
-  /// The model's rule for an attribute, and a value of it.
-  final func checkRule(of value: AttributeValue?, in slot: Int) throws {
-    guard let rule = binding.rules[slot], !rule.takes(value) else { return }
-    var validation = Validation()
-    validation.check(self, slot, value)
-    try validation.finish()
-  }
-
   /// The model's rules for a property, and a value that it may get.
   final func checkRules(of value: Any?, forKey key: String) throws {
     let slot = try slot(for: key)
@@ -200,6 +192,17 @@ extension ManagedObject {
         validation.checkDestination(self, slot, value as? ManagedObject)
       }
     }
+    try validation.finish()
+  }
+}
+
+extension AttributeRule {
+  /// The rule, and what a slot holds.
+  func check(_ object: ManagedObject, _ slot: Int) throws {
+    let value = try object.attribute(slot)
+    if takes(value) { return }
+    var validation = Validation()
+    validation.check(object, slot, value)
     try validation.finish()
   }
 }

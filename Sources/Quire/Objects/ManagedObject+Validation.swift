@@ -4,8 +4,6 @@ import QuireModel
 struct AskedValue {
   let object: ObjectIdentifier
   let slot: Int
-  /// Keeps what the value shares with it, so that nothing new can come to lie in its place.
-  let attribute: AttributeValue?
   let bits: SIMD4<UInt>
 }
 
@@ -40,11 +38,13 @@ extension ManagedObject {
       var value = attribute?.plainValue
       let bits = ManagedObject.bits(of: &value)
       let former = context.askedValue
-      context.askedValue = AskedValue(
-        object: ObjectIdentifier(self), slot: slot, attribute: attribute, bits: bits)
+      context.askedValue = AskedValue(object: ObjectIdentifier(self), slot: slot, bits: bits)
       defer { context.askedValue = former }
       try validateValue(&value, forKey: key)
-      return try take(value, isUntouched: ManagedObject.bits(of: &value) == bits, slot, key)
+      let isUntouched = ManagedObject.bits(of: &value) == bits
+      // As below: it shares with the value whatever that leads to.
+      withExtendedLifetime(attribute) {}
+      return try take(value, isUntouched: isUntouched, slot, key)
     }
     var value = try content(of: slot)
     // Kept, so that nothing new can come to lie in its place and look like it.
@@ -56,15 +56,16 @@ extension ManagedObject {
     try take(value, isUntouched: isUntouched, slot, key)
   }
 
-  /// Checks a value that ``validateContent(of:)`` has asked about and that arrives as it was: with
-  /// the attribute at hand, nothing has to be found out about either.
+  /// Checks what a slot holds, when ``validateContent(of:)`` has asked about it and the value
+  /// arrives as it was: nothing has to be found out about either then.
   ///
   /// - Returns: whether it was one.
   final func checkAsked(_ value: inout Any?, _ key: String) throws -> Bool {
     guard let asked = context?.askedValue, asked.object == ObjectIdentifier(self),
       binding.name(of: asked.slot) == key, ManagedObject.bits(of: &value) == asked.bits
     else { return false }
-    try checkRule(of: asked.attribute, in: asked.slot)
+    guard let rule = binding.rules[asked.slot] else { return true }
+    try rule.check(self, asked.slot)
     return true
   }
 
