@@ -61,9 +61,9 @@ struct FetchTarget {
 struct FetchExecution {
   /// In the order of the stores.
   let parts: [StoreFetch]
-  private let sortDescriptors: [FetchSortDescriptor]
-  private let limit: Int
-  private let offset: Int
+  let sortDescriptors: [FetchSortDescriptor]
+  let limit: Int
+  let offset: Int
 
   init<Result>(_ request: FetchRequest<Result>, in context: ManagedObjectContext) throws {
     let target = try FetchTarget(request, in: context)
@@ -159,7 +159,7 @@ struct FetchExecution {
   }
 
   /// How many matches are wanted, those before the offset among them.
-  private var capacity: Int {
+  var capacity: Int {
     let (end, isTooMany) = offset.addingReportingOverflow(limit)
     return limit == 0 || isTooMany ? .max : end
   }

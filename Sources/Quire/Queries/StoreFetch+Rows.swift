@@ -21,6 +21,9 @@ extension StoreFetch {
     if target.evaluator == nil, takesRows(visitor) {
       return try takeRows(of: tree, number, storage.layout, &visitor)
     }
+    if target.evaluator == nil, takesKeys(visitor) {
+      return try takeKeys(of: tree, number, &visitor)
+    }
     let scratch = RowScratch()
     defer { withExtendedLifetime(scratch) {} }
     var cursor = tree.cursor()
