@@ -19,7 +19,10 @@ struct FetchTarget {
   /// Whether a path leads from an object to another.
   let followsRelationships: Bool
 
-  init<Result>(_ request: FetchRequest<Result>, in context: ManagedObjectContext) throws {
+  /// - Parameter others: paths whose values are read after those of the sort keys.
+  init<Result>(
+    _ request: FetchRequest<Result>, in context: ManagedObjectContext, reading others: [[String]]
+  ) throws {
     // A class need not be called like its entity: then the model's name for the class decides.
     let classes = context.persistentStoreCoordinator?.classes
     guard let model = context.modelBinding,
@@ -36,7 +39,7 @@ struct FetchTarget {
     sortDescriptors = request.sortDescriptors
     evaluator = try request.predicate.map { try PredicateEvaluator(requested: $0) }
     let predicateNames = evaluator?.paths ?? []
-    let sortNames = request.sortDescriptors.map(\.keyPath)
+    let sortNames = request.sortDescriptors.map(\.keyPath) + others
     followsRelationships = (predicateNames + sortNames).contains { $0.count > 1 }
     // Checked against the entity that was asked for, whose properties all its descendants have.
     for names in predicateNames + sortNames { _ = try FetchPath(names, from: binding, in: model) }
@@ -65,8 +68,12 @@ struct FetchExecution {
   let limit: Int
   let offset: Int
 
-  init<Result>(_ request: FetchRequest<Result>, in context: ManagedObjectContext) throws {
-    let target = try FetchTarget(request, in: context)
+  /// - Parameter others: paths whose values are read after those of the sort keys.
+  init<Result>(
+    _ request: FetchRequest<Result>, in context: ManagedObjectContext,
+    reading others: [[String]] = []
+  ) throws {
+    let target = try FetchTarget(request, in: context, reading: others)
     guard request.fetchLimit >= 0, request.fetchOffset >= 0 else {
       throw PersistenceError(
         .persistentStoreUnsupportedRequestType,
