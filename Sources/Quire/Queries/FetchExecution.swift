@@ -37,12 +37,15 @@ struct FetchTarget {
     entityName = binding.entity.name
     predicate = request.predicate
     sortDescriptors = request.sortDescriptors
-    evaluator = try request.predicate.map { try PredicateEvaluator(requested: $0) }
+    evaluator = try request.predicate.map { try PredicateEvaluator(fetched: $0) }
     let predicateNames = evaluator?.paths ?? []
     let sortNames = request.sortDescriptors.map(\.keyPath) + others
-    followsRelationships = (predicateNames + sortNames).contains { $0.count > 1 }
+    followsRelationships =
+      (predicateNames + sortNames).contains { $0.count > 1 }
+      || !(evaluator?.subqueries.isEmpty ?? true)
     // Checked against the entity that was asked for, whose properties all its descendants have.
     for names in predicateNames + sortNames { _ = try FetchPath(names, from: binding, in: model) }
+    for subquery in evaluator?.subqueries ?? [] { try subquery.check(from: binding, in: model) }
     paths = Array(repeating: nil, count: model.entities.count)
     let family =
       request.includesSubentities ? model.model.family(of: binding.entity) : [binding.entity]
@@ -221,18 +224,5 @@ extension ManagedObjectContext {
           + "coordinator")
     }
     return sessions.filter { session in stores.contains { $0 === session.store } }
-  }
-}
-
-extension PredicateEvaluator {
-  /// The evaluator of a request's predicate.
-  init(requested predicate: FetchPredicate) throws(PersistenceError) {
-    do {
-      try self.init(predicate)
-    } catch {
-      throw PersistenceError(
-        .persistentStoreUnsupportedRequestType, "the predicate cannot be evaluated",
-        underlying: error)
-    }
   }
 }
