@@ -61,26 +61,25 @@ extension ResultGotchas {
     _ body: (ManagedObjectContext, FetchedResultsController<Jukebox.Song>, ResultsBook) throws
       -> Void
   ) throws {
-    let context = try Jukebox.context(home)
-    for (genre, rank) in [("blues", 1), ("blues", 2), ("jazz", 3), ("jazz", 4), ("jazz", 5)] {
-      context.addSong(genre, rank)
+    try home.withContext(Jukebox.model, classes: [Jukebox.Song.self]) { context in
+      for (genre, rank) in [("blues", 1), ("blues", 2), ("jazz", 3), ("jazz", 4), ("jazz", 5)] {
+        context.addSong(genre, rank)
+      }
+      try context.save()
+      let controller = FetchedResultsController(
+        fetchRequest: Jukebox.songs("genre", "rank"), managedObjectContext: context,
+        sectionNameKeyPath: "genre")
+      try controller.performFetch()
+      let book = ResultsBook(controller)
+      try body(context, controller, book)
+      context.processPendingChanges()
+      #expect(book.failures == [])
+      #expect(book.sections.flatMap(\.songs) == (try context.fetch(controller.fetchRequest)))
+      #expect(book.objectIDs == book.sections.flatMap(\.songs).map(\.objectID))
     }
-    try context.save()
-    let controller = FetchedResultsController(
-      fetchRequest: Jukebox.songs("genre", "rank"), managedObjectContext: context,
-      sectionNameKeyPath: "genre")
-    try controller.performFetch()
-    let book = ResultsBook(controller)
-    try body(context, controller, book)
-    context.processPendingChanges()
-    #expect(book.failures == [])
-    #expect(book.sections.flatMap(\.songs) == (try context.fetch(controller.fetchRequest)))
-    #expect(book.objectIDs == book.sections.flatMap(\.songs).map(\.objectID))
   }
 
-  private static let homes: [GotchaHome] = [.memory, .elsewhere]
-
-  @Test(arguments: homes)
+  @Test(arguments: GotchaHome.allCases)
   func `35 – an object whose section name changes moves, and sections come and go`(
     _ home: GotchaHome
   ) throws {
@@ -106,7 +105,7 @@ extension ResultGotchas {
     }
   }
 
-  @Test(arguments: homes)
+  @Test(arguments: GotchaHome.allCases)
   func `35 – an object that changed and moved has moved only`(_ home: GotchaHome) throws {
     try Self.withController(home) { context, controller, book in
       let song = try controller.object(at: IndexPath(item: 0, section: 1))
@@ -126,7 +125,7 @@ extension ResultGotchas {
     }
   }
 
-  @Test(arguments: homes)
+  @Test(arguments: GotchaHome.allCases)
   func `35 – what a merge inserts though it is there already is an update`(_ home: GotchaHome)
     throws
   {
@@ -148,7 +147,7 @@ extension ResultGotchas {
     }
   }
 
-  @Test(arguments: homes)
+  @Test(arguments: GotchaHome.allCases)
   func `35 – an object that was never saved leaves when it is deleted`(_ home: GotchaHome) throws {
     try Self.withController(home) { context, controller, book in
       let song = context.addSong("jazz", 0)
@@ -164,28 +163,29 @@ extension ResultGotchas {
     }
   }
 
-  @Test(arguments: homes, [nil, "genre"])
+  @Test(arguments: GotchaHome.allCases, [nil, "genre"])
   func `35 – an empty result is one`(_ home: GotchaHome, _ path: String?) throws {
-    let context = try Jukebox.context(home)
-    let controller = FetchedResultsController(
-      fetchRequest: Jukebox.songs("genre"), managedObjectContext: context,
-      sectionNameKeyPath: path)
-    try controller.performFetch()
-    #expect(controller.fetchedObjects == [])
-    #expect(controller.sections?.map(\.name) == (path == nil ? [""] : []))
-    let book = ResultsBook(controller)
-    let song = context.addSong("jazz", 1)
-    context.processPendingChanges()
-    #expect(
-      book.takeLines() == (path == nil ? [] : ["section jazz comes to 0"]) + ["insert 1 - 0/0"])
-    context.delete(song)
-    context.processPendingChanges()
-    #expect(
-      book.takeLines() == (path == nil ? [] : ["section jazz goes from 0"]) + ["delete 1 0/0 -"])
-    #expect(controller.fetchedObjects == [] && book.failures == [])
+    try home.withContext(Jukebox.model, classes: [Jukebox.Song.self]) { context in
+      let controller = FetchedResultsController(
+        fetchRequest: Jukebox.songs("genre"), managedObjectContext: context,
+        sectionNameKeyPath: path)
+      try controller.performFetch()
+      #expect(controller.fetchedObjects == [])
+      #expect(controller.sections?.map(\.name) == (path == nil ? [""] : []))
+      let book = ResultsBook(controller)
+      let song = context.addSong("jazz", 1)
+      context.processPendingChanges()
+      #expect(
+        book.takeLines() == (path == nil ? [] : ["section jazz comes to 0"]) + ["insert 1 - 0/0"])
+      context.delete(song)
+      context.processPendingChanges()
+      #expect(
+        book.takeLines() == (path == nil ? [] : ["section jazz goes from 0"]) + ["delete 1 0/0 -"])
+      #expect(controller.fetchedObjects == [] && book.failures == [])
+    }
   }
 
-  @Test(arguments: homes)
+  @Test(arguments: GotchaHome.allCases)
   func `35 – without a delegate nothing is followed`(_ home: GotchaHome) throws {
     try Self.withController(home) { context, controller, book in
       controller.delegate = nil

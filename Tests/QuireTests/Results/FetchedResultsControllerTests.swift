@@ -132,6 +132,18 @@ import Testing
       sectionName: { _ in throw CancellationError() })
     #expect(throws: CancellationError.self) { try failing.performFetch() }
   }
+
+  @Test @MainActor func `a delegate may be of the main actor`() async throws {
+    let context = try filled([("jazz", 1)])
+    let controller = FetchedResultsController(
+      fetchRequest: Jukebox.songs("rank"), managedObjectContext: context)
+    let list = MainList()
+    controller.delegate = list
+    try controller.performFetch()
+    context.addSong("jazz", 2)
+    context.processPendingChanges()
+    #expect(list.changeCount == 1)
+  }
 }
 
 private final class Titles: FetchedResultsControllerDelegate {
@@ -140,4 +152,12 @@ private final class Titles: FetchedResultsControllerDelegate {
   func controller(
     _ controller: FetchedResultsController<Result>, sectionIndexTitleForSectionName name: String
   ) -> String? { "\(name.utf8.count)" }
+}
+
+@MainActor private final class MainList: @MainActor FetchedResultsControllerDelegate {
+  var changeCount = 0
+
+  func controllerDidChangeContent(_ controller: FetchedResultsController<Jukebox.Song>) {
+    changeCount += 1
+  }
 }
