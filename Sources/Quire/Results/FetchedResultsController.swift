@@ -30,7 +30,9 @@ import QuireModel
 ///
 /// It asks the store again where a change can make a difference to which objects there are or where
 /// they are, and compares; so limits, and predicates and sort keys that lead to other objects, are
-/// followed as well. A change of properties that the request does not ask for costs no fetch.
+/// followed as well. Such a change costs a fetch, O(*n* log *n*) in the objects of the result, once
+/// for all that is processed together. A change of properties that the request does not ask for
+/// costs none.
 ///
 /// ## Sections
 ///
@@ -163,6 +165,8 @@ extension FetchedResultsController: Sendable {}
 
 extension FetchedResultsController {
   /// All objects in the order of the request; `nil` before the first ``performFetch()``.
+  ///
+  /// - Complexity: O(*n*); so is ``sections``.
   public var fetchedObjects: [Result]? { list.map { [Result](checked: $0.elements) } }
 
   /// `nil` before the first ``performFetch()``. Without a path or a function for names there is one

@@ -12,6 +12,9 @@ extension ManagedObjectContext {
   /// print(artworks.count, artworks[5_000].title ?? "")  // makes 20 objects
   /// ```
   ///
+  /// For results of which a part is looked at: each row is then looked up by its key. Who wants all
+  /// objects has them sooner by ``fetch(_:)``, which reads rows in passing.
+  ///
   /// A batch size of 0 leaves it to the context. Without predicate and sort keys no row is read;
   /// otherwise rows are looked at where they are, and nothing is made of them.
   ///
