@@ -208,6 +208,7 @@ open class ManagedObject {
   ///   ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
   ///   ``PersistenceError/Code/unacceptableValue`` when the value is of another type.
   open func validateValue(_ value: inout Any?, forKey key: String) throws {
+    if try checkAsked(&value, key) { return }
     try checkRules(of: value, forKey: key)
   }
 }

@@ -40,6 +40,8 @@ final class ObjectClasses: Sendable {
     byIndex[binding.index].init(.init(binding, at: reference))
   }
 
+  func type(for binding: EntityBinding) -> ManagedObject.Type { byIndex[binding.index] }
+
   /// The entity whose objects have exactly this class.
   func entity(of type: ManagedObject.Type) -> EntityBinding? {
     // Mostly there is one.

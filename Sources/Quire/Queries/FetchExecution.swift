@@ -10,12 +10,16 @@ import QuireStorage
 struct FetchExecution {
   /// In the order of the stores.
   let parts: [StoreFetch]
-  private let sortDescriptors: [FetchSortDescriptor]
-  private let limit: Int
-  private let offset: Int
+  let sortDescriptors: [FetchSortDescriptor]
+  let limit: Int
+  let offset: Int
 
-  init<Result>(_ request: FetchRequest<Result>, in context: ManagedObjectContext) throws {
-    let target = try FetchTarget(request, in: context)
+  /// - Parameter others: paths whose values are read after those of the sort keys.
+  init<Result>(
+    _ request: FetchRequest<Result>, in context: ManagedObjectContext,
+    reading others: [[String]] = []
+  ) throws {
+    let target = try FetchTarget(request, in: context, reading: others)
     guard request.fetchLimit >= 0, request.fetchOffset >= 0 else {
       throw PersistenceError(
         .persistentStoreUnsupportedRequestType,
@@ -108,7 +112,7 @@ struct FetchExecution {
   }
 
   /// How many matches are wanted, those before the offset among them.
-  private var capacity: Int {
+  var capacity: Int {
     let (end, isTooMany) = offset.addingReportingOverflow(limit)
     return limit == 0 || isTooMany ? .max : end
   }
@@ -163,18 +167,5 @@ extension ManagedObjectContext {
           + "coordinator")
     }
     return sessions.filter { session in stores.contains { $0 === session.store } }
-  }
-}
-
-extension PredicateEvaluator {
-  /// The evaluator of a request's predicate.
-  init(requested predicate: FetchPredicate) throws(PersistenceError) {
-    do {
-      try self.init(predicate)
-    } catch {
-      throw PersistenceError(
-        .persistentStoreUnsupportedRequestType, "the predicate cannot be evaluated",
-        underlying: error)
-    }
   }
 }

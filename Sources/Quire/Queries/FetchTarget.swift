@@ -20,13 +20,18 @@ final class FetchTarget {
   let entityName: String
   let predicate: FetchPredicate?
   let sortDescriptors: [FetchSortDescriptor]
+  /// The key paths of the predicate, as its evaluator numbers them.
+  let predicateNames: [[String]]
   private var madeEvaluator: PredicateEvaluator?
   /// By the entity's index in the model; `nil` for those that are not asked for.
   private(set) var paths: [Paths?]
   /// Whether a path leads from an object to another.
   let followsRelationships: Bool
 
-  init<Result>(_ request: FetchRequest<Result>, in context: ManagedObjectContext) throws {
+  /// - Parameter others: paths whose values are read after those of the sort keys.
+  init<Result>(
+    _ request: FetchRequest<Result>, in context: ManagedObjectContext, reading others: [[String]]
+  ) throws {
     // A class need not be called like its entity: then the model's name for the class decides.
     let classes = context.persistentStoreCoordinator?.classes
     guard let model = context.modelBinding,
@@ -41,18 +46,19 @@ final class FetchTarget {
     entityName = binding.entity.name
     predicate = request.predicate
     sortDescriptors = request.sortDescriptors
-    let predicateNames: [[String]]
     if let paths = request.predicate.map(FetchTarget.plainPaths), let paths {
       predicateNames = paths
     } else {
-      madeEvaluator = try request.predicate.map { try PredicateEvaluator(requested: $0) }
+      madeEvaluator = try request.predicate.map { try PredicateEvaluator(fetched: $0) }
       predicateNames = madeEvaluator?.paths ?? []
     }
-    let sortNames = request.sortDescriptors.map(\.keyPath)
+    let sortNames = request.sortDescriptors.map(\.keyPath) + others
     followsRelationships =
       predicateNames.contains { $0.count > 1 } || sortNames.contains { $0.count > 1 }
+      || !(madeEvaluator?.subqueries.isEmpty ?? true)
     // Checked against the entity that was asked for, whose properties all its descendants have.
     let own = try Paths(predicateNames, sortNames, from: binding, in: model)
+    for subquery in madeEvaluator?.subqueries ?? [] { try subquery.check(from: binding, in: model) }
     paths = Array(repeating: nil, count: model.entities.count)
     if !binding.entity.isAbstract { paths[binding.index] = own }
     guard request.includesSubentities, !binding.entity.subentityNames.isEmpty else { return }
@@ -68,7 +74,7 @@ extension FetchTarget {
   ///
   /// Made when it is asked for: most requests are answered by rows' bytes alone.
   func evaluator() throws -> PredicateEvaluator? {
-    if madeEvaluator == nil { madeEvaluator = try predicate.map { try .init(requested: $0) } }
+    if madeEvaluator == nil { madeEvaluator = try predicate.map { try .init(fetched: $0) } }
     return madeEvaluator
   }
 

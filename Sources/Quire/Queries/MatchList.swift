@@ -40,6 +40,12 @@ protocol MatchVisitor {
 
   /// - Returns: whether to go on.
   mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool
+
+  /// Whether to call ``takeKey(at:)`` there instead: no row is read then.
+  static var takesKeys: Bool { get }
+
+  /// - Returns: whether to go on.
+  mutating func takeKey(at reference: Reference) throws -> Bool
 }
 
 extension MatchVisitor {
@@ -52,6 +58,12 @@ extension MatchVisitor {
 
   mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool {
     preconditionFailure("a visitor that wants rows takes them")
+  }
+
+  static var takesKeys: Bool { false }
+
+  mutating func takeKey(at reference: Reference) throws -> Bool {
+    preconditionFailure("a visitor that wants keys takes them")
   }
 }
 
@@ -82,6 +94,8 @@ struct MatchList: MatchVisitor {
 
   /// Which of the stores that are asked is asked now.
   var place = 0
+  /// Whether the rows of matches are wanted.
+  var keepsRows = true
   private let descriptors: [FetchSortDescriptor]
   private let firstRule: SortPrefix.Rule?
   /// How many are wanted at most, those before the offset among them.
@@ -118,7 +132,7 @@ struct MatchList: MatchVisitor {
     var match = FetchMatch(place: place, reference: reference, object: object)
     let prefix = try readKeys(of: subject, paths, into: &match)
     guard items.count == capacity else {
-      match.row = try row()
+      if keepsRows { match.row = try row() }
       items.append(Item(prefix: prefix, index: matches.count))
       matches.append(match)
       if items.count == capacity { makeHeap() }
@@ -127,7 +141,7 @@ struct MatchList: MatchVisitor {
     let last = items[0]
     guard prefix < last.prefix || prefix == last.prefix && precedes(match, matches[last.index])
     else { return true }
-    match.row = try row()
+    if keepsRows { match.row = try row() }
     matches[last.index] = match
     items[0].prefix = prefix
     sink(0)
@@ -138,6 +152,7 @@ struct MatchList: MatchVisitor {
     of subject: some PathSubject, _ paths: [FetchPath], into match: inout FetchMatch
   ) throws -> SortPrefix {
     guard let firstRule, let first = paths.first else {
+      for path in paths { match.keys.append(try subject.value(at: path)) }
       return SortPrefix(integer: 0, ascending: true)
     }
     let quick = subject.sortPrefix(at: first, by: firstRule)

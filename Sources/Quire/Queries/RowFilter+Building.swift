@@ -39,7 +39,7 @@ final class RowCheck {
       (evaluator, self.paths) = (nil, [])
       return
     }
-    let other = try PredicateEvaluator(requested: .and(rest))
+    let other = try PredicateEvaluator(fetched: .and(rest))
     evaluator = other
     self.paths = other.paths.compactMap { names in paths.predicate.first { $0.names == names } }
     precondition(

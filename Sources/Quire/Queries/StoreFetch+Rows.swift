@@ -13,6 +13,9 @@ extension StoreFetch {
   ) throws -> Bool {
     guard let evaluator else { return true }
     do {
+      if !evaluator.subqueries.isEmpty {
+        return try evaluator.evaluate(SubquerySubject(subject: subject, evaluator: evaluator))
+      }
       return try evaluator.evaluate(PathsOfSubject(subject: subject, paths: paths))
     } catch let error as FetchPredicateError {
       throw PersistenceError(error)
@@ -27,6 +30,9 @@ extension StoreFetch {
     let number = storage.stored.number
     if target.predicate == nil, takesRows(visitor) {
       return try takeRows(of: tree, number, storage.layout, &visitor)
+    }
+    if target.predicate == nil, takesKeys(visitor) {
+      return try takeKeys(of: tree, number, &visitor)
     }
     let scratch = RowScratch()
     defer { withExtendedLifetime(scratch) {} }

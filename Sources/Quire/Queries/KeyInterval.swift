@@ -1,0 +1,71 @@
+import QuireModel
+
+/// What an element of an index lies between, ascending.
+struct KeyInterval {
+  private struct Bound {
+    var bytes: [UInt8]
+    /// Whether what begins with the bytes is inside.
+    var isInside: Bool
+  }
+
+  // What is absent and what is not a number has no order.
+  private var lower = Bound(bytes: [IndexKeyWriter.Tag.value], isInside: true)
+  private var upper = Bound(bytes: [IndexKeyWriter.Tag.value], isInside: true)
+  private(set) var isBoundedBelow = false
+  private(set) var isBoundedAbove = false
+
+  mutating func narrow(
+    by demand: FetchCondition.Demand, _ kind: FieldKind, after prefix: [UInt8]
+  ) {
+    switch demand {
+    // More of these than one can be searched for.
+    case .equal(let values):
+      guard values.count == 1, case .value(let value)? = values[0],
+        let bounds = KeyBounds(value, kind, after: prefix)
+      else { return }
+      raise(to: Bound(bytes: bounds.low, isInside: true))
+      reduce(to: Bound(bytes: bounds.high, isInside: true))
+    case .greater(let value, let orEqual):
+      guard let bounds = KeyBounds(value, kind, after: prefix) else { return }
+      raise(to: Bound(bytes: bounds.low, isInside: orEqual || !bounds.isExact))
+    case .less(let value, let orEqual):
+      guard let bounds = KeyBounds(value, kind, after: prefix) else { return }
+      reduce(to: Bound(bytes: bounds.high, isInside: orEqual || !bounds.isExact))
+    case .prefix(let text):
+      guard kind == .string else { return }
+      var writer = IndexKeyWriter()
+      writer.append(contentsOf: prefix)
+      writer.append(prefix: text)
+      let bytes = Array(writer.bytes[prefix.count...])
+      raise(to: Bound(bytes: bytes, isInside: true))
+      reduce(to: Bound(bytes: bytes, isInside: true))
+    }
+  }
+
+  private mutating func raise(to bound: Bound) {
+    isBoundedBelow = true
+    if start(lower).lexicographicallyPrecedes(start(bound)) { lower = bound }
+  }
+
+  private mutating func reduce(to bound: Bound) {
+    isBoundedAbove = true
+    if end(bound).lexicographicallyPrecedes(end(upper)) { upper = bound }
+  }
+
+  // A tag is less than 255, so that there always is a successor.
+  private func start(_ bound: Bound) -> [UInt8] {
+    bound.isInside ? bound.bytes : IndexKey.successor(of: bound.bytes) ?? bound.bytes
+  }
+
+  private func end(_ bound: Bound) -> [UInt8] {
+    bound.isInside ? IndexKey.successor(of: bound.bytes) ?? bound.bytes : bound.bytes
+  }
+
+  func range(isAscending: Bool) -> KeyRange {
+    if isAscending { return KeyRange(lower: start(lower), upper: end(upper)) }
+    func complement(_ bound: Bound) -> Bound {
+      Bound(bytes: bound.bytes.map(~), isInside: bound.isInside)
+    }
+    return KeyRange(lower: start(complement(upper)), upper: end(complement(lower)))
+  }
+}
