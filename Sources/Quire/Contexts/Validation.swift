@@ -199,10 +199,9 @@ extension ManagedObject {
 extension AttributeRule {
   /// The rule, and what a slot holds.
   func check(_ object: ManagedObject, _ slot: Int) throws {
-    let value = try object.attribute(slot)
-    if takes(value) { return }
+    if asksForValueAlone, object.isSetToValue(slot) { return }
     var validation = Validation()
-    validation.check(object, slot, value)
+    validation.check(object, slot, try object.attribute(slot))
     try validation.finish()
   }
 }

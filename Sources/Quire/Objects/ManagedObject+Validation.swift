@@ -69,6 +69,12 @@ extension ManagedObject {
     return true
   }
 
+  /// Whether an attribute has got a value here; says nothing of what a row says.
+  final func isSetToValue(_ slot: Int) -> Bool {
+    guard !slots.isEmpty, case .value(.some) = slots[slot] else { return false }
+    return true
+  }
+
   /// Sets what has come back from ``validateValue(_:forKey:)``, unless it is what was there.
   private func take(_ value: Any?, isUntouched: Bool, _ slot: Int, _ key: String) throws {
     if try isUntouched || isContent(value, of: slot) { return try checkWidth(of: slot) }

@@ -27,7 +27,7 @@ final class AttributeRule: Sendable {
   private let limits: AttributeLimitsByType
   private let elements: [AttributeRule]
   /// Whether any value of the attribute's type will do, if only there is one.
-  private let asksForValueAlone: Bool
+  let asksForValueAlone: Bool
   /// Of a rule that asks for no more than a value: the type that values mostly have.
   private let plainType: Any.Type?
 
@@ -59,9 +59,6 @@ final class AttributeRule: Sendable {
       plainType = nil
     }
   }
-
-  /// Whether a value is right for sure; `false` where it takes more than a look to know that.
-  func takes(_ value: AttributeValue?) -> Bool { asksForValueAlone && value != nil }
 
   /// Whether every value of a Swift type is right, as nothing is asked but that there is one, and
   /// the type is the attribute's. `false` where it takes more than a look to know that.
