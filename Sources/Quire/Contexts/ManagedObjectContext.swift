@@ -75,6 +75,8 @@ open class ManagedObjectContext {
   // register entry always points to a living object.
   /// Objects with temporary references: those that were never saved, here or in a parent.
   @exclusivity(unchecked) private var newObjects = ObjectRegister()
+  /// Of objects that are new here.
+  @exclusivity(unchecked) private var newHomes = ObjectHomes()
   /// Parent and children; `nil` in a context that has had neither.
   @exclusivity(unchecked) final var family: ContextFamily?
   /// The stores that new objects were assigned to, by their temporary references.
@@ -118,6 +120,7 @@ open class ManagedObjectContext {
   public init(concurrencyType: ConcurrencyType) { self.concurrencyType = concurrencyType }
 
   deinit {
+    newHomes.leave()
     var changed = newObjects.abandon()
     for session in sessions + formerSessions { changed += session.abandonObjects() }
     for object in changed { object.letGoOfDestinations() }
@@ -181,6 +184,13 @@ extension ManagedObjectContext {
     newObjects[reference]?.takeUnretainedValue()
   }
 
+  /// Where objects of an entity are that are inserted here.
+  final func home(ofNew binding: EntityBinding) -> ObjectHome {
+    newHomes.home(binding, where: { $0.binding === binding }) {
+      ObjectHome(binding, newIn: self)
+    }
+  }
+
   final func enter(_ object: ManagedObject) {
     if let session = object.session {
       session.enter(object)
@@ -215,8 +225,7 @@ extension ManagedObjectContext {
       object.state.formIntersection(.awoken)
     }
     unregister(object)
-    object.context = nil
-    object.session = nil
+    object.home = object.home.outside
   }
 
   /// All objects this context knows and somebody holds.

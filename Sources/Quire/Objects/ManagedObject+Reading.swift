@@ -21,7 +21,7 @@ extension ManagedObject {
     _ slot: Int, _ kind: FieldKind,
     _ read: (FieldTable.Place, UnsafeRawPointer) -> Value
   ) -> Found<Value> {
-    guard slots.isEmpty, let row = rowStart, let places, slot < binding.slotCount else {
+    guard slots.isEmpty, let row = rowStart, let places = home.places, slot < home.slotCount else {
       return .elsewhere
     }
     let place = places[slot]
@@ -33,7 +33,7 @@ extension ManagedObject {
   /// takes more than a look to find it.
   @inline(__always)
   final func plainReference(_ slot: Int) -> Reference? {
-    guard slots.isEmpty, let row = rowStart, let places, slot < binding.slotCount else {
+    guard slots.isEmpty, let row = rowStart, let places = home.places, slot < home.slotCount else {
       return nil
     }
     let place = places[slot]
@@ -75,7 +75,7 @@ extension ManagedObject {
   final func integer<Number: FixedWidthInteger & SignedInteger & ManagedAttribute>(
     _ slot: Int
   ) throws -> Number? {
-    if slots.isEmpty, let row = rowStart, let places, slot < binding.slotCount {
+    if slots.isEmpty, let row = rowStart, let places = home.places, slot < home.slotCount {
       let place = places[slot]
       if place.kind == FieldKind.integer64.rawValue || place.kind == FieldKind.integer32.rawValue
         || place.kind == FieldKind.integer16.rawValue

@@ -47,12 +47,12 @@ open class ManagedObject {
 
   /// How an object comes into being. Only the framework makes one; a subclass hands it on.
   public struct Origin {
-    let binding: EntityBinding
+    let home: ObjectHome
     let reference: Reference
 
     /// - Parameter reference: `nil` for an object that no store has seen.
-    init(_ binding: EntityBinding, at reference: Reference? = nil) {
-      self.binding = binding
+    init(_ home: ObjectHome, at reference: Reference? = nil) {
+      self.home = home
       self.reference =
         reference
         ?? Reference(entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey())
@@ -65,42 +65,31 @@ open class ManagedObject {
   // content. So there is nothing that a check of every access, a tenth of the time of a migration,
   // would find.
 
-  /// The context's binding of the entity, from when the object has a context.
-  @exclusivity(unchecked) final var binding: EntityBinding
+  // There may be many objects: each part is as narrow as may be, and the narrowest come last, where
+  // the slots of typed properties follow.
 
-  // Sound: a context sets this to nil in all its registered objects before it goes, and an object
-  // that goes first leaves the context's register. Both happen in the context's isolation.
-  @exclusivity(unchecked) unowned(unsafe) final var context: ManagedObjectContext?
-
-  // Sound as the context is; and a session lives as long as an object has it.
-  /// Where the object was saved; `nil` before the first save, and without a context.
-  @exclusivity(unchecked) unowned(unsafe) final var session: StoreSession?
-
+  /// Where the object is, in which context and store.
+  @exclusivity(unchecked) final var home: ObjectHome
   @exclusivity(unchecked) final var reference: Reference
-  /// Where the object's entity lies in the store; `nil` before the first save, be it to a parent.
-  @exclusivity(unchecked) final var storage: EntityStorage? {
-    didSet { places = storage?.table.places }
-  }
-  // Sound: the storage keeps what it points to.
-  /// Where the fields of the row lie.
-  @exclusivity(unchecked) final private(set) var places: UnsafePointer<FieldTable.Place>?
   // Sound: the owner keeps what the start points to. Both change together, in
   // `ManagedObject+Row.swift`.
   /// The bytes of the row; `nil` in a fault, and in an object that has none.
   @exclusivity(unchecked) final var rowStart: UnsafeRawPointer?
   @exclusivity(unchecked) final var rowOwner: AnyObject?
-  @exclusivity(unchecked) final var rowByteCount: UInt32 = 0
   /// Empty as long as nothing was changed. A single one changes by the functions in
   /// `ManagedObject+Slots.swift` alone.
   @exclusivity(unchecked) final var slots: [Slot] = []
-  @exclusivity(unchecked) final var state: State = []
+  @exclusivity(unchecked) final var rowByteCount: UInt32 = 0
   /// The object's place in the list of changes that it is in, if it is in one.
-  @exclusivity(unchecked) final var listPlace = Int.max
+  @exclusivity(unchecked) final var listPlace = Int32.max
+  @exclusivity(unchecked) final var state: State
 
   /// Objects made by the framework come through here.
   public required init(_ origin: Origin) {
-    binding = origin.binding
+    home = origin.home
     reference = origin.reference
+    // What a subclass sets of an object that has a row is no change, as when the row comes.
+    state = origin.home.context == nil ? [] : .awaking
     // Subclasses have initialised their properties already, and nobody else has the object.
     binding.accessors.fill(Unmanaged.passUnretained(self).toOpaque(), of: type(of: self))
   }
@@ -111,10 +100,8 @@ open class ManagedObject {
   /// abstract, or that the context's model does not have, makes an object that no context takes:
   /// the context reports the error at its next fetch or save.
   public convenience init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
-    let binding =
-      context?.modelBinding?.entity(named: entity.name)
-      ?? EntityBinding(entity, index: 0)
-    self.init(Origin(binding))
+    let binding = context?.modelBinding?.entity(named: entity.name)
+    self.init(Origin(ObjectHome(binding ?? EntityBinding(entity, index: 0))))
     applyDefaults()
     guard let context else { return }
     do {
@@ -218,6 +205,14 @@ extension ManagedObject: Sendable {}
 // MARK: - Identity and state
 
 extension ManagedObject {
+  /// The context's binding of the entity, from when the object has a context.
+  @inline(__always) final var binding: EntityBinding { home.binding }
+  @inline(__always) final var context: ManagedObjectContext? { home.context }
+  /// Where the object was saved; `nil` before the first save, and without a context.
+  @inline(__always) final var session: StoreSession? { home.session }
+  /// Where the object's entity lies in the store; `nil` before the first save, be it to a parent.
+  @inline(__always) final var storage: EntityStorage? { home.storage }
+
   public final var entity: EntityDescription { binding.entity }
 
   public final var managedObjectContext: ManagedObjectContext? { context }

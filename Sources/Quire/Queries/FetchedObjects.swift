@@ -50,11 +50,13 @@ struct FetchedObjects: MatchVisitor {
   private let intake: FetchIntake
   /// Of the store that is asked.
   var session: StoreSession
+  /// Of the entity whose rows are taken.
+  private var home: ObjectHome?
   /// How many are still to be passed over.
   private var offset: Int
   /// How many are wanted at most.
   private let limit: Int
-  private(set) var objects: [ManagedObject] = []
+  private(set) var objects = ObjectBuffer()
 
   /// - Parameter limit: 0 for all.
   init(_ intake: FetchIntake, _ session: StoreSession, offset: Int, limit: Int) {
@@ -79,13 +81,24 @@ struct FetchedObjects: MatchVisitor {
     return objects.count < limit
   }
 
+  mutating func begin(_ storage: EntityStorage, count: Int) {
+    home = session.home(of: storage)
+    let wanted = min(max(0, count - offset), limit - objects.count)
+    objects.reserve(objects.count + wanted)
+    session.register.reserve(wanted)
+  }
+
   @inline(__always)
   mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool {
     if offset > 0 {
       offset -= 1
       return true
     }
-    objects.append(try intake.take(try session.object(at: reference), row))
+    if let object = session.registered(reference) {
+      objects.append(try intake.take(object, row))
+    } else if let home {
+      objects.append(try intake.take(session.makeObject(at: reference, home), row))
+    }
     return objects.count < limit
   }
 }
