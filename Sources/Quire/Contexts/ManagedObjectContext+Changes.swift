@@ -219,7 +219,9 @@ extension ManagedObject {
   /// context's next fetch or save throws why.
   public convenience init(context: ManagedObjectContext) {
     if let binding = context.persistentStoreCoordinator?.classes.entity(of: Self.self) {
-      self.init(Origin(context.home(ofNew: binding).outside))
+      let home = context.home(ofNew: binding)
+      self.init(Origin(home.outside))
+      withExtendedLifetime(home) {}
       applyDefaults()
       do {
         try context.adopt(self)
@@ -227,7 +229,9 @@ extension ManagedObject {
         context.report(error)
       }
     } else {
-      self.init(Origin(ObjectHome(.unknown(named: Self.entityName))))
+      let home = ObjectHome(.unknown(named: Self.entityName))
+      self.init(Origin(home))
+      withExtendedLifetime(home) {}
       context.report(
         PersistenceError(
           .undefinedKey,

@@ -78,7 +78,10 @@ open class ManagedObjectContext {
   /// Of objects that are new here.
   @exclusivity(unchecked) private var newHomes = ObjectHomes()
   /// Parent and children; `nil` in a context that has had neither.
-  @exclusivity(unchecked) final var family: ContextFamily?
+  @exclusivity(unchecked) final var family: ContextFamily? {
+    didSet { hasFamily = family != nil }
+  }
+  @exclusivity(unchecked) final private(set) var hasFamily = false
   /// The stores that new objects were assigned to, by their temporary references.
   final var assignedStores: [Reference: StoreIdentity] = [:]
   /// Whether the delete rules of objects are being applied.
@@ -204,6 +207,10 @@ extension ManagedObjectContext {
   }
 
   final func unregisterNew(_ object: ManagedObject) { newObjects.removeEntry(of: object) }
+
+  /// Whether an object may be known elsewhere than in a register.
+  @inline(__always)
+  final var remembersObjects: Bool { hasFamily || !fetchedLists.isEmpty }
 
   final func unregister(_ object: ManagedObject) {
     if family != nil { family?.forget(object) }

@@ -46,6 +46,7 @@ extension StoreSession {
     let object = home.type.init(.init(home, at: reference))
     object.state.remove(.awaking)
     register.set(reference, to: Unmanaged.passUnretained(object))
+    withExtendedLifetime(home) {}
     return object
   }
 
@@ -64,8 +65,13 @@ extension StoreSession {
   /// The ID of what is in a place; `nil` when the store has no such entity.
   func objectID(of reference: Reference) -> ManagedObjectID? {
     if reference.isTemporary { return try? context.familyObject(reference)?.objectID }
-    return entities.storage(of: reference).map {
-      ManagedObjectID(entity: $0.binding.entity, store: $0.identity, key: reference.key)
-    }
+    return permanentID(of: reference)
+  }
+
+  @inline(__always)
+  func permanentID(of reference: Reference) -> ManagedObjectID? {
+    guard let storage = entities.storage(of: reference) else { return nil }
+    return ManagedObjectID(
+      entity: storage.binding.entity, store: storage.identity, key: reference.key)
   }
 }

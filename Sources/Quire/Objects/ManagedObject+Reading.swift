@@ -21,23 +21,20 @@ extension ManagedObject {
     _ slot: Int, _ kind: FieldKind,
     _ read: (FieldTable.Place, UnsafeRawPointer) -> Value
   ) -> Found<Value> {
-    guard slots.isEmpty, let row = rowStart, let places = home.places, slot < home.slotCount else {
+    guard slots.isEmpty, let row = rowStart, let place = ofHome({ $0.place(of: slot) }) else {
       return .elsewhere
     }
-    let place = places[slot]
     guard place.isKind(kind) else { return .elsewhere }
     return .value(place.isNil(in: row) ? nil : read(place, row))
   }
 
-  /// The destination that the row of a clean object names; `nil` when there is none, and where it
-  /// takes more than a look to find it.
+  /// The destination that the row of a clean object names, where there has to be such an object;
+  /// `nil` when there is none, and where it takes more than a look to find it.
   @inline(__always)
-  final func plainReference(_ slot: Int) -> Reference? {
-    guard slots.isEmpty, let row = rowStart, let places = home.places, slot < home.slotCount else {
-      return nil
-    }
-    let place = places[slot]
-    guard place.isKind(.reference), !place.isNil(in: row) else { return nil }
+  final func sureReference(_ slot: Int) -> Reference? {
+    guard slots.isEmpty, let row = rowStart, let place = ofHome({ $0.place(of: slot) }),
+      place.isSure, place.isKind(.reference), !place.isNil(in: row)
+    else { return nil }
     let reference = Reference(rawValue: place.fixed(in: row))
     return reference.isTemporary ? nil : reference
   }
@@ -75,8 +72,7 @@ extension ManagedObject {
   final func integer<Number: FixedWidthInteger & SignedInteger & ManagedAttribute>(
     _ slot: Int
   ) throws -> Number? {
-    if slots.isEmpty, let row = rowStart, let places = home.places, slot < home.slotCount {
-      let place = places[slot]
+    if slots.isEmpty, let row = rowStart, let place = ofHome({ $0.place(of: slot) }) {
       if place.kind == FieldKind.integer64.rawValue || place.kind == FieldKind.integer32.rawValue
         || place.kind == FieldKind.integer16.rawValue
       {

@@ -6,9 +6,7 @@ extension ManagedObject {
   /// The destination of a to-one slot.
   final func one(_ slot: Int) throws -> ManagedObject? {
     // Mostly nothing stands between the row and what it names.
-    if let reference = plainReference(slot), let session, session.context.parent == nil,
-      !binding.traits[slot].canDangle
-    {
+    if let reference = sureReference(slot), let session, session.context.parent == nil {
       if let registered = session.registered(reference) { return registered }
       return try session.makeObject(at: reference)
     }

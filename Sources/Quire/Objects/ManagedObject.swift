@@ -47,12 +47,13 @@ open class ManagedObject {
 
   /// How an object comes into being. Only the framework makes one; a subclass hands it on.
   public struct Origin {
-    let home: ObjectHome
+    // Sound: whoever makes an object keeps its home until the object has it.
+    let home: Unmanaged<ObjectHome>
     let reference: Reference
 
     /// - Parameter reference: `nil` for an object that no store has seen.
     init(_ home: ObjectHome, at reference: Reference? = nil) {
-      self.home = home
+      self.home = .passUnretained(home)
       self.reference =
         reference
         ?? Reference(entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey())
@@ -68,8 +69,8 @@ open class ManagedObject {
   // There may be many objects: each part is as narrow as may be, and the narrowest come last, where
   // the slots of typed properties follow.
 
-  /// Where the object is, in which context and store.
-  @exclusivity(unchecked) final var home: ObjectHome
+  // Sound: counted by hand, one for the object, so that a look at it counts nothing.
+  @exclusivity(unchecked) private final var homeReference: Unmanaged<ObjectHome>
   @exclusivity(unchecked) final var reference: Reference
   // Sound: the owner keeps what the start points to. Both change together, in
   // `ManagedObject+Row.swift`.
@@ -86,12 +87,13 @@ open class ManagedObject {
 
   /// Objects made by the framework come through here.
   public required init(_ origin: Origin) {
-    home = origin.home
+    homeReference = origin.home.retain()
     reference = origin.reference
     // What a subclass sets of an object that has a row is no change, as when the row comes.
-    state = origin.home.context == nil ? [] : .awaking
+    state = origin.home._withUnsafeGuaranteedRef { $0.hasContext } ? .awaking : []
     // Subclasses have initialised their properties already, and nobody else has the object.
-    binding.accessors.fill(Unmanaged.passUnretained(self).toOpaque(), of: type(of: self))
+    let memory = Unmanaged.passUnretained(self).toOpaque()
+    origin.home._withUnsafeGuaranteedRef { $0.fillProperties(of: memory, type(of: self)) }
   }
 
   /// A new object of `entity`, inserted into `context` unless that is `nil`.
@@ -101,7 +103,9 @@ open class ManagedObject {
   /// the context reports the error at its next fetch or save.
   public convenience init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     let binding = context?.modelBinding?.entity(named: entity.name)
-    self.init(Origin(ObjectHome(binding ?? EntityBinding(entity, index: 0))))
+    let home = ObjectHome(binding ?? EntityBinding(entity, index: 0))
+    self.init(Origin(home))
+    withExtendedLifetime(home) {}
     applyDefaults()
     guard let context else { return }
     do {
@@ -111,7 +115,10 @@ open class ManagedObject {
     }
   }
 
-  deinit { context?.unregister(self) }
+  deinit {
+    homeReference._withUnsafeGuaranteedRef { $0.forget(self) }
+    homeReference.release()
+  }
 
   /// The name of the entity this class is registered for; the name of the class unless overridden.
   open class var entityName: String { String(describing: self) }
@@ -205,13 +212,28 @@ extension ManagedObject: Sendable {}
 // MARK: - Identity and state
 
 extension ManagedObject {
+  /// Where the object is, in which context and store.
+  @inline(__always) final var home: ObjectHome {
+    get { homeReference.takeUnretainedValue() }
+    set {
+      let former = homeReference
+      homeReference = .passRetained(newValue)
+      former.release()
+    }
+  }
+
+  /// What `body` says of the home, which is not counted for it.
+  @inline(__always) final func ofHome<Result>(_ body: (ObjectHome) -> Result) -> Result {
+    homeReference._withUnsafeGuaranteedRef(body)
+  }
+
   /// The context's binding of the entity, from when the object has a context.
-  @inline(__always) final var binding: EntityBinding { home.binding }
-  @inline(__always) final var context: ManagedObjectContext? { home.context }
+  @inline(__always) final var binding: EntityBinding { ofHome { $0.binding } }
+  @inline(__always) final var context: ManagedObjectContext? { ofHome { $0.context } }
   /// Where the object was saved; `nil` before the first save, and without a context.
-  @inline(__always) final var session: StoreSession? { home.session }
+  @inline(__always) final var session: StoreSession? { ofHome { $0.session } }
   /// Where the object's entity lies in the store; `nil` before the first save, be it to a parent.
-  @inline(__always) final var storage: EntityStorage? { home.storage }
+  @inline(__always) final var storage: EntityStorage? { ofHome { $0.storage } }
 
   public final var entity: EntityDescription { binding.entity }
 

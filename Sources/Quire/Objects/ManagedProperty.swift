@@ -49,9 +49,8 @@ extension ManagedObject {
   /// The ID of what a to-one property leads to. Errors are kept, as by the property.
   @usableFromInline final func destinationID(ofProperty slot: Int) -> ManagedObjectID? {
     // The row of a clean object says it, unless the object it names shows another ID.
-    if let reference = plainReference(slot), let session = home.session,
-      session.context.family == nil, !binding.traits[slot].canDangle,
-      let identifier = session.objectID(of: reference)
+    if let reference = sureReference(slot),
+      let identifier = ofHome({ $0.destinationID(at: reference) })
     {
       return identifier
     }

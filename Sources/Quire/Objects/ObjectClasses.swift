@@ -37,7 +37,8 @@ final class ObjectClasses: Sendable {
   ///
   /// - Parameter reference: `nil` for one that no store has seen.
   func makeObject(_ home: ObjectHome, at reference: Reference? = nil) -> ManagedObject {
-    type(of: home.binding).init(.init(home, at: reference))
+    defer { withExtendedLifetime(home) {} }
+    return type(of: home.binding).init(.init(home, at: reference))
   }
 
   /// The class of an entity's objects.

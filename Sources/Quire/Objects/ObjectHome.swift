@@ -9,16 +9,15 @@ final class ObjectHome {
   let binding: EntityBinding
   /// Where the entity lies in the store; `nil` for objects that no store has, nor a parent.
   let storage: EntityStorage?
-  /// The same as `binding.slotCount`.
-  let slotCount: Int
+  private let slotCount: Int
   // Sound: the storage keeps what it points to.
-  /// Where the fields of a row lie.
-  let places: UnsafePointer<FieldTable.Place>?
+  private let places: UnsafePointer<FieldTable.Place>?
+  // Sound: the binding keeps it.
+  private let accessors: Unmanaged<SlotCache>
   // Sound: a context and a session make `leave()` known to their homes before they go, in the
   // isolation that they share with their objects.
-  @exclusivity(unchecked) unowned(unsafe) private(set) var context: ManagedObjectContext?
-  /// Where the objects were saved; `nil` before the first save, and without a context.
-  @exclusivity(unchecked) unowned(unsafe) private(set) var session: StoreSession?
+  @exclusivity(unchecked) private var contextReference: Unmanaged<ManagedObjectContext>?
+  @exclusivity(unchecked) private var sessionReference: Unmanaged<StoreSession>?
   /// The class of objects that a session makes.
   let type: ManagedObject.Type
   private var outsideHome: ObjectHome?
@@ -32,8 +31,9 @@ final class ObjectHome {
     self.storage = storage
     slotCount = binding.slotCount
     places = storage?.table.places
-    self.context = context
-    self.session = session
+    accessors = .passUnretained(binding.accessors)
+    contextReference = context.map { .passUnretained($0) }
+    sessionReference = session.map { .passUnretained($0) }
   }
 
   /// Of objects that have no context, and were not saved.
@@ -55,7 +55,7 @@ final class ObjectHome {
 
   /// The home of those who have left the context.
   var outside: ObjectHome {
-    if context == nil { return self }
+    if !hasContext { return self }
     if let outsideHome { return outsideHome }
     let home = ObjectHome(binding, storage, nil, nil)
     outsideHome = home
@@ -64,8 +64,49 @@ final class ObjectHome {
 
   /// The context goes, or the session: all who are here have left.
   func leave() {
-    context = nil
-    session = nil
+    contextReference = nil
+    sessionReference = nil
+  }
+}
+
+extension ObjectHome {
+  @inline(__always) var hasContext: Bool { contextReference != nil }
+  @inline(__always) var context: ManagedObjectContext? { contextReference?.takeUnretainedValue() }
+  /// Where the objects were saved; `nil` before the first save, and without a context.
+  @inline(__always) var session: StoreSession? { sessionReference?.takeUnretainedValue() }
+
+  /// Where the field of a slot lies in a row, for objects that have rows.
+  @inline(__always)
+  func place(of slot: Int) -> FieldTable.Place? {
+    guard let places, slot < slotCount else { return nil }
+    return places[slot]
+  }
+
+  /// Gives a new object the slots of its typed properties, as far as they are known.
+  @inline(__always)
+  func fillProperties(of object: UnsafeMutableRawPointer, _ type: Any.Type) {
+    accessors._withUnsafeGuaranteedRef { $0.fill(object, of: type) }
+  }
+
+  /// The ID of what is in a place of the same store; `nil` when that takes more than a look.
+  @inline(__always)
+  func destinationID(at reference: Reference) -> ManagedObjectID? {
+    guard let contextReference, let sessionReference,
+      !contextReference._withUnsafeGuaranteedRef({ $0.hasFamily })
+    else { return nil }
+    return sessionReference._withUnsafeGuaranteedRef { $0.permanentID(of: reference) }
+  }
+
+  /// An object goes that was here.
+  @inline(__always)
+  func forget(_ object: ManagedObject) {
+    contextReference?._withUnsafeGuaranteedRef { context in
+      if let sessionReference, !context.remembersObjects, !object.reference.isTemporary {
+        sessionReference._withUnsafeGuaranteedRef { $0.register.removeEntry(of: object) }
+      } else {
+        context.unregister(object)
+      }
+    }
   }
 }
 

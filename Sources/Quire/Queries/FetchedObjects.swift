@@ -31,6 +31,18 @@ struct FetchIntake {
     return object
   }
 
+  /// The same of an object that was made for the row.
+  @inline(__always)
+  func give(_ row: RowBytes, to object: ManagedObject) throws {
+    // Its class may have looked at it.
+    if isChild || object.hasRow || !object.slots.isEmpty {
+      _ = try take(object, row)
+    } else {
+      object.fulfil(with: row)
+      if type(of: object) != resultClass { try check(object) }
+    }
+  }
+
   private func isKnownToParent(_ object: ManagedObject) -> Bool {
     object.session?.view?.parentRows?.isKnown(object.reference) ?? false
   }
@@ -94,10 +106,17 @@ struct FetchedObjects: MatchVisitor {
       offset -= 1
       return true
     }
-    if let object = session.registered(reference) {
-      objects.append(try intake.take(object, row))
-    } else if let home {
-      objects.append(try intake.take(session.makeObject(at: reference, home), row))
+    // Sound: the session and the home are held by this value meanwhile.
+    let session = Unmanaged.passUnretained(session)
+    // Rows have no temporary references.
+    if let object = session._withUnsafeGuaranteedRef({ $0.register[reference] }) {
+      objects.append(try intake.take(object.takeUnretainedValue(), row))
+    } else if let home = home.map({ Unmanaged.passUnretained($0) }) {
+      let object = home._withUnsafeGuaranteedRef { home in
+        session._withUnsafeGuaranteedRef { $0.makeObject(at: reference, home) }
+      }
+      try intake.give(row, to: object)
+      objects.append(object)
     }
     return objects.count < limit
   }

@@ -45,7 +45,7 @@ struct ObjectBuffer {
   }
 
   @inline(__always)
-  mutating func append(_ object: ManagedObject) {
+  mutating func append(_ object: consuming ManagedObject) {
     makeUnique()
     if memory.count == memory.capacity { memory.grow(to: 2 * memory.capacity) }
     (memory.elements + memory.count).initialize(to: object)
