@@ -97,7 +97,7 @@ public final class ManagedObjectModel: Sendable {
   }
 
   /// The place of an entity among ``entities``.
-  func index(ofEntity name: String) -> Int? { indexes[name] }
+  package func index(ofEntity name: String) -> Int? { indexes[name] }
 
   public var entitiesByName: [String: EntityDescription] { indexes.mapValues { entities[$0] } }
 

@@ -35,7 +35,7 @@ extension SaveOperation {
     } else {
       try write(object, storage, to: row, version, over: nil, writer)
     }
-    try writer.putRow(row, at: reference, in: storage)
+    try writer.putRow(row, at: reference, isNew: reference != object.reference, in: storage)
   }
 
   func newVersion(of object: ManagedObject, at reference: Reference) -> UInt32 {

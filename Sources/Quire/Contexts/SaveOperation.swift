@@ -130,10 +130,12 @@ final class SaveOperation {
     for item in inserted { try writeRow(item.object, item.storage, item.reference, writer) }
     for update in updated { try writeUpdatedRow(update, writer) }
     // All relationships of a new object: there is no row that they could be equal to.
-    for item in inserted {
-      try writeLinks(
-        item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
-        writer)
+    try writer.gatheringLinks {
+      for item in inserted {
+        try writeLinks(
+          item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
+          writer)
+      }
     }
     for item in inserted where item.object.isPersistent { try writeLinksOfOthers(item, writer) }
     for update in updated {

@@ -49,7 +49,7 @@ struct Migration {
   ///   with everything that stands in the way; ``PersistenceError/Code/migration`` when objects in
   ///   the store would lack a value that is required, or when the engine cannot write;
   ///   ``PersistenceError/Code/migrationCancelled``.
-  func run(in pages: PageStore) throws -> MigrationPlan {
+  func run(in pages: PageStore) throws -> MigrationOutcome {
     let clock = ContinuousClock()
     let start = clock.now
     let date = Date()
@@ -81,6 +81,9 @@ struct Migration {
       try StoreSchema.append(record, in: transaction)
       try progress.reach(0.99, "committing")
       try transaction.commit()
+      var schema = writer.schema
+      schema.migrations = Array((schema.migrations + [record]).suffix(MigrationRecord.limit))
+      return MigrationOutcome(plan: plan, schema: schema)
     } catch {
       transaction.abort()
       if let error = error as? StorageError {
@@ -89,7 +92,6 @@ struct Migration {
       }
       throw error
     }
-    return plan
   }
 
   private func draft(_ snapshot: Snapshot) throws -> MigrationDraft {
@@ -100,6 +102,13 @@ struct Migration {
       ModelDifference(from: source.model, to: destination.model), destination.model, schema,
       snapshot, defers: defers)
   }
+}
+
+/// What a migration has done.
+struct MigrationOutcome {
+  let plan: MigrationPlan
+  /// The schema that the store has now; `nil` where it has to be read.
+  let schema: StoreSchema?
 }
 
 /// A backup that is to be made before a store's first migration.

@@ -69,9 +69,9 @@ extension MigrationDraft {
       renamedProperties: properties.renamed)
   }
 
-  /// The nodes of each level of a tree that are read to tell its size. When rows are left as they
-  /// are, nothing else depends on how many there are, and nobody waits for the figures.
-  var sampleCount: Int { defers ? 2 : TreeExtent.sampleCount }
+  /// The nodes of each level of a tree of rows that are read to tell its size. When rows are left
+  /// as they are, nothing else depends on how many there are, and nobody waits for the figures.
+  private var sampleCount: Int { defers ? 1 : TreeExtent.sampleCount }
 
   /// What was written takes so much of the file, about, after a writer has carried the draft out.
   func writtenByteCount(in transaction: WriteTransaction) throws -> Int {
@@ -133,9 +133,10 @@ extension MigrationDraft {
     _ sourceName: String?, _ link: StoredEntity.Link, _ snapshot: Snapshot
   ) throws -> MigrationPlan.IndexStep {
     let tree = try snapshot.indexTree(link.tree)
-    let bytes = try Self.byteCount(isTouched: action != .kept) {
-      try tree?.extent(sampleCount: sampleCount)
-    }
+    let bytes =
+      defers && action == .kept
+      ? Self.wholePages(of: (tree?.count ?? 0) * LinkKey.byteCount(isOrdered: link.isOrdered))
+      : try Self.byteCount(isTouched: action != .kept) { try tree?.extent() }
     return MigrationPlan.IndexStep(
       kind: .relationship, entityName: entity, name: name, sourceName: sourceName, action: action,
       entryCount: tree?.count ?? 0, byteCount: bytes,

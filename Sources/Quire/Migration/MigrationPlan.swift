@@ -98,7 +98,8 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public let action: Action
     /// The entries that are kept, made or dropped.
     public let entryCount: Int
-    /// What they take of the file, about: whole pages.
+    /// What they take of the file, about: whole pages. Of an index that is kept while rows are left
+    /// for later nothing is read, nor of one that is new: its texts are counted as numbers.
     public let byteCount: Int
     /// See ``MigrationPlan/estimatedDuration``.
     public let estimatedMilliseconds: Double

@@ -13,7 +13,7 @@ import QuireStorage
 /// A store carries its whole model, so that tools need nothing else to read it. The schema is one
 /// small tree, changed only when a store is created or migrated; `docs/file-format.md` lists its
 /// keys.
-struct StoreSchema: Sendable {
+struct StoreSchema: Hashable, Sendable {
   static let tree = "schema"
   /// The tree of key counters: key space number to the last key given, u64.
   static let keysTree = "keys"

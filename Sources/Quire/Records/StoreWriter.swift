@@ -8,7 +8,8 @@ final class StoreWriter {
   // Private, and no call leads back here while they change.
   /// By the entity's number, as far as they were asked for.
   @exclusivity(unchecked) private var rowTrees: [MutableRecordTree?] = []
-  @exclusivity(unchecked) private var linkTrees: [UInt16: MutableIndexTree] = [:]
+  /// By the number of the link.
+  @exclusivity(unchecked) var linkTrees: [UInt16: MutableIndexTree] = [:]
   @exclusivity(unchecked) private var keys: KeyCounters
   /// What keeps indexes up, once it was asked for; there is none where the store has no index.
   @exclusivity(unchecked) private var upkeep: IndexUpkeep??
@@ -20,7 +21,7 @@ final class StoreWriter {
   let external: ExternalDataWriter
 
   /// Where links wait that need not be in their trees yet.
-  private let deferred: DeferredLinks?
+  var deferred: DeferredLinks?
 
   init(
     _ transaction: WriteTransaction, _ entities: StoreEntities,
@@ -40,15 +41,23 @@ final class StoreWriter {
   /// With ``removeRow(at:in:)`` the only way in which a save or an import changes rows: what a
   /// store keeps of rows besides follows from here.
   ///
+  /// - Parameter isNew: whether the key was never given before, so that there can be none.
   /// - Returns: whether there was one.
   @discardableResult
-  func putRow(_ row: RowWriter, at reference: Reference, in storage: EntityStorage) throws -> Bool {
-    try removeExternal(at: reference, in: storage, keeping: row.externalValues)
+  func putRow(
+    _ row: RowWriter, at reference: Reference, isNew: Bool = false, in storage: EntityStorage
+  ) throws -> Bool {
+    if !isNew { try removeExternal(at: reference, in: storage, keeping: row.externalValues) }
     let rows = try rows(of: storage.stored)
-    if let upkeep = try indexUpkeep() {
-      return try row.withBytes { try upkeep.put($0, at: reference, storage, in: rows) }
+    let wasThere = try row.withBytes { bytes in
+      guard let upkeep = try indexUpkeep() else { return try rows.put(bytes, for: reference.key) }
+      return try upkeep.put(bytes, at: reference, isNew: isNew, storage, in: rows)
     }
-    return try row.withBytes { try rows.put($0, for: reference.key) }
+    guard !isNew || !wasThere else {
+      throw StoreSchema.damaged(
+        "has a key counter below \(reference.key), a key of \(storage.stored.name) that is taken")
+    }
+    return wasThere
   }
 
   /// Removes the row of an object, if there is one.
@@ -151,105 +160,11 @@ final class StoreWriter {
 
   func lastKey(in space: UInt16) throws -> Int64 { try keys.last(in: space) }
 
-  /// Writes the key counters that changed; to be called before the transaction commits.
+  /// Writes the key counters that changed, and what waits to be put into indexes; to be called
+  /// before the transaction commits.
   func writeKeys() throws {
+    if case .some(let upkeep?) = upkeep { try upkeep.settle() }
     try external.finish()
     try keys.write()
-  }
-
-  // MARK: Links
-
-  func links(_ link: StoredEntity.Link) throws -> MutableIndexTree {
-    if let tree = linkTrees[link.number] { return tree }
-    let tree =
-      try transaction.mutableIndexTree(link.tree) ?? transaction.createIndexTree(link.tree)
-    linkTrees[link.number] = tree
-    return tree
-  }
-
-  private func existingLinks(_ link: StoredEntity.Link) throws -> MutableIndexTree? {
-    if let deferred, deferred.contains(link) { try settle(link, deferred) }
-    if let tree = linkTrees[link.number] { return tree }
-    guard let tree = try transaction.mutableIndexTree(link.tree) else { return nil }
-    linkTrees[link.number] = tree
-    return tree
-  }
-
-  func addLink(_ link: StoredEntity.Link, from owner: Int64, to member: Reference) throws {
-    if let deferred, !link.isOrdered { return deferred.add(link, from: owner, to: member) }
-    var key = LinkKey(owner: owner, member: member)
-    if link.isOrdered { key.position = try nextPosition(link, of: owner) }
-    let tree = try links(link)
-    try key.withBytes(isOrdered: link.isOrdered) { key in
-      _ = try tree.put(UnsafeRawBufferPointer(start: nil, count: 0), for: key)
-    }
-  }
-
-  /// Puts all links that wait where they belong.
-  func settleLinks() throws {
-    guard let deferred else { return }
-    for link in deferred.links { try settle(link, deferred) }
-  }
-
-  private func settle(_ link: StoredEntity.Link, _ deferred: DeferredLinks) throws {
-    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-    if let tree = try linkTrees[link.number] ?? transaction.mutableIndexTree(link.tree) {
-      linkTrees[link.number] = tree
-      try deferred.take(link) { try tree.put(nothing, for: $0) }
-    } else {
-      linkTrees[link.number] = try transaction.buildIndexTree(link.tree) { builder in
-        try deferred.take(link) { try builder.append(nothing, for: $0) }
-      }
-    }
-  }
-
-  /// The position behind all links of an owner.
-  private func nextPosition(_ link: StoredEntity.Link, of owner: Int64) throws -> UInt64 {
-    guard let tree = try existingLinks(link) else { return 0 }
-    var cursor = tree.cursor()
-    let bound = LinkKey(owner: owner, position: .max, member: Reference(rawValue: .max))
-    guard try cursor.seek(atOrBefore: bound.bytes(isOrdered: true)) else { return 0 }
-    // The key lives no longer than the cursor that lends it.
-    let last = LinkKey(try cursor.key, isOrdered: true)
-    withExtendedLifetime(cursor) {}
-    guard let last, last.owner == owner else { return 0 }
-    return last.position + 1
-  }
-
-  func removeLink(_ link: StoredEntity.Link, from owner: Int64, to member: Reference) throws {
-    guard let tree = try existingLinks(link) else { return }
-    if link.isOrdered {
-      for key in try linkKeys(link, of: owner) where key.member == member {
-        _ = try tree.remove(key.bytes(isOrdered: true))
-      }
-    } else {
-      _ = try tree.remove(LinkKey(owner: owner, member: member).bytes(isOrdered: false))
-    }
-  }
-
-  /// Replaces all links of an owner.
-  func setLinks(_ link: StoredEntity.Link, from owner: Int64, to members: [Reference]) throws {
-    try removeLinks(link, of: owner)
-    for (position, member) in members.enumerated() {
-      let key = LinkKey(
-        owner: owner, position: link.isOrdered ? UInt64(position) : 0, member: member)
-      try links(link).put([], for: key.bytes(isOrdered: link.isOrdered))
-    }
-  }
-
-  func removeLinks(_ link: StoredEntity.Link, of owner: Int64) throws {
-    guard let tree = try existingLinks(link) else { return }
-    for key in try linkKeys(link, of: owner) {
-      _ = try tree.remove(key.bytes(isOrdered: link.isOrdered))
-    }
-  }
-
-  func linkKeys(_ link: StoredEntity.Link, of owner: Int64) throws -> [LinkKey] {
-    guard try existingLinks(link) != nil, let tree = try transaction.indexTree(link.tree) else {
-      return []
-    }
-    var keys: [LinkKey] = []
-    try LinkReader(tree: tree, isOrdered: link.isOrdered).forEach(of: owner) { keys.append($0) }
-    return keys
   }
 }

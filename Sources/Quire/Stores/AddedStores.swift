@@ -5,25 +5,30 @@ import Synchronization
 /// added: what an ID alone can be asked for.
 enum AddedStores {
   private struct Entry {
+    let identity: StoreIdentity
     weak var store: PersistentStore?
   }
 
-  private static let entries = Mutex<[StoreIdentity: [Entry]]>([:])
+  /// A list, as it is asked when an ID comes from outside, and as the first dictionary of a type of
+  /// our own costs a process some 50 µs: the runtime looks through every conformance there is.
+  private static let entries = Mutex<[Entry]>([])
 
   static func add(_ store: PersistentStore) {
-    entries.withLock { $0[store.identity, default: []].append(Entry(store: store)) }
+    entries.withLock { $0.append(Entry(identity: store.identity, store: store)) }
   }
 
+  /// - Complexity: O(stores that were added after this one), apart from moving those in memory.
   static func remove(_ store: PersistentStore) {
     entries.withLock { entries in
-      entries[store.identity]?.removeAll { $0.store == nil || $0.store === store }
-      if entries[store.identity]?.isEmpty == true { entries[store.identity] = nil }
+      let index = entries.lastIndex { $0.identity == store.identity && $0.store === store }
+      if let index { entries.remove(at: index) }
     }
   }
 
+  /// - Complexity: O(stores of the process).
   static func first(with identity: StoreIdentity) -> PersistentStore? {
     entries.withLock { entries in
-      entries[identity]?.lazy.compactMap(\.store).first
+      entries.lazy.filter { $0.identity == identity }.compactMap(\.store).first
     }
   }
 }

@@ -110,7 +110,7 @@ public final class PersistentStoreCoordinator: Sendable {
     type: StoreType, configuration: String? = nil, at url: URL?, options: PersistentStoreOptions,
     in fileSystem: any FileSystem
   ) throws -> PersistentStore {
-    let forbidden = Set(stores.map(\.identity))
+    let forbidden = stores.map(\.identity)
     let opened: PersistentStore
     if let make = storeMakers.withLock({ $0[type] }) {
       opened = try IncrementalStoreOpening(

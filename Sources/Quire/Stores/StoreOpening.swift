@@ -22,14 +22,14 @@ struct StoreOpening {
   /// What of the model the store is for; `nil` for all.
   private let subset: ModelSubset?
   /// Stores that cannot be opened once more.
-  private let forbidden: Set<StoreIdentity>
+  private let forbidden: [StoreIdentity]
 
   /// - Parameter configuration: the name of one of the model's; `nil` for all entities.
   /// - Throws: when the model has no such configuration, or it is none that a store can have.
   init(
     model: VersionedModel, binding: ModelBinding, options: PersistentStoreOptions,
     configuration: String? = nil, fileSystem: any FileSystem = DiskFileSystem(),
-    mustExist: Bool = false, forbidden: Set<StoreIdentity> = []
+    mustExist: Bool = false, forbidden: [StoreIdentity] = []
   ) throws {
     let subset = try ModelSubset(configuration, of: model.current)
     self.model = try subset?.history(of: model) ?? model
@@ -86,12 +86,12 @@ struct StoreOpening {
   {
     do {
       if forbidden.contains(pages.identity) { throw StoreOpening.isThere(pages.identity) }
-      let (report, new) = try prepare(pages, type.hasFile(at: url) ? url : nil)
+      let (report, written) = try prepare(pages, type.hasFile(at: url) ? url : nil)
       try beginOrEndHistory(of: pages)
       if options.compactsStore, !options.isReadOnly { try pages.compact() }
       return PersistentStore(
         type: type, url: url, isReadOnly: options.isReadOnly, pages: pages,
-        entities: try entities(of: pages, new), migrationReport: report,
+        entities: try entities(of: pages, written), migrationReport: report,
         configurationName: subset?.name ?? DefaultConfigurationName)
     } catch {
       // The error that made us give up is the one to tell; what is in the store stays as it is.
@@ -104,11 +104,18 @@ struct StoreOpening {
     }
   }
 
-  /// - Parameter new: the schema of a store that was made just now.
-  private func entities(of pages: PageStore, _ new: StoreSchema?) throws -> StoreEntities {
-    if let new, options.tracksHistory == nil {
-      return StoreEntities(
-        binding, try binding.newStore(), schema: new, identity: pages.identity)
+  private func entities(of pages: PageStore, _ written: WrittenSchema) throws -> StoreEntities {
+    if options.tracksHistory == nil {
+      switch written {
+      case .new(let schema):
+        return StoreEntities(
+          binding, try binding.newStore(), schema: schema, identity: pages.identity)
+      case .migrated(let schema):
+        assert(isWritten(schema, in: pages), "the schema is not what was written")
+        return try StoreEntities(
+          binding, schema: schema, identity: pages.identity, configuration: subset)
+      case .unknown: break
+      }
     }
     guard let schema = try pages.read({ try StoreSchema(from: $0) }) else {
       throw StoreSchema.damaged("is missing")
@@ -117,19 +124,34 @@ struct StoreOpening {
       binding, schema: schema, identity: pages.identity, configuration: subset)
   }
 
+  private func isWritten(_ schema: StoreSchema, in pages: PageStore) -> Bool {
+    do {
+      return try pages.read { try StoreSchema(from: $0) } == schema
+    } catch {
+      // A disk that fails is no mistake of ours.
+      return true
+    }
+  }
+
+  /// A schema that was written just now, so that it need not be read.
+  private enum WrittenSchema {
+    /// That of a new store of a whole model.
+    case new(StoreSchema)
+    case migrated(StoreSchema)
+    case unknown
+  }
+
   /// Makes the store one of the current model, if it is not.
-  ///
-  /// - Returns: how it was migrated; the schema of a new store of a whole model.
   private func prepare(
     _ pages: PageStore, _ url: URL?
-  ) throws -> (report: MigrationReport?, new: StoreSchema?) {
+  ) throws -> (report: MigrationReport?, written: WrittenSchema) {
     let snapshot = try pages.snapshot()
     guard try snapshot.indexTree(StoreSchema.tree) != nil else {
-      return (nil, try createSchema(in: pages))
+      return (nil, try createSchema(in: pages).map(WrittenSchema.new) ?? .unknown)
     }
     guard let path = try migrationPath(for: snapshot) else {
       try refreshModel(in: pages, snapshot)
-      return (nil, nil)
+      return (nil, .unknown)
     }
     guard !options.isReadOnly else {
       let version = path.steps.first?.source.name ?? model.currentVersion.name
@@ -137,10 +159,10 @@ struct StoreOpening {
         .migration,
         "the store has version \(version) and must be migrated, but it is read-only")
     }
-    let report = try MigrationRun(
+    let (report, schema) = try MigrationRun(
       path: path, options: options, url: url, fileSystem: fileSystem
     ).run(in: pages)
-    return (report, nil)
+    return (report, schema.map(WrittenSchema.migrated) ?? .unknown)
   }
 
   /// Brings the store's copy of the model up to date, for tools and for migrations to come: what no
@@ -238,37 +260,6 @@ struct StoreOpening {
         entityBytes: new.entityBytes)
       return schema
     }
-  }
-
-  // MARK: Saying what differs
-
-  private func nearestVersion(_ hashes: [String: VersionHash]) -> String {
-    func distance(_ version: VersionedModel.Version) -> Int {
-      StoreOpening.differingEntities(hashes, version.model).count
-    }
-    guard let nearest = model.versions.min(by: { distance($0) < distance($1) }) else {
-      return "none"
-    }
-    return "\(nearest.name) (\(StoreOpening.differences(hashes, nearest.model)))"
-  }
-
-  private static func differingEntities(
-    _ hashes: [String: VersionHash], _ model: ManagedObjectModel
-  ) -> [String] {
-    let ours = model.entityVersionHashesByName
-    return Set(hashes.keys).union(ours.keys).filter { hashes[$0] != ours[$0] }.sorted()
-  }
-
-  static func differences(_ hashes: [String: VersionHash], _ model: ManagedObjectModel) -> String {
-    let ours = model.entityVersionHashesByName
-    let names = differingEntities(hashes, model)
-    let texts = names.prefix(5).map { name in
-      hashes[name] == nil
-        ? "\(name) is missing in the store"
-        : ours[name] == nil ? "\(name) is not in the model" : "\(name) differs"
-    }
-    return texts.joined(separator: ", ")
-      + (names.count > 5 ? " and \(names.count - 5) entities more" : "")
   }
 
   // MARK: Without a model

@@ -94,6 +94,7 @@ extension PersistentStoreCoordinator {
 /// Those who want to know of saves of a coordinator's store.
 final class RemoteChangeCenter: CommitListener {
   struct Store {
+    let identity: StoreIdentity
     let identifier: UUID
     let url: URL?
     let hub: CommitHub
@@ -106,7 +107,8 @@ final class RemoteChangeCenter: CommitListener {
   }
 
   private struct State {
-    var stores: [StoreIdentity: Store] = [:]
+    /// Few, and looked through: see ``AddedStores`` for what a dictionary costs at first.
+    var stores: [Store] = []
     var listeners: [Listener] = []
     var lastNumber = 0
   }
@@ -119,16 +121,18 @@ final class RemoteChangeCenter: CommitListener {
 
   /// - Parameter stores: all that the coordinator has.
   func watch(_ stores: [PersistentStore]) {
-    let pairs = stores.map {
-      ($0.identity, Store(identifier: $0.identifier, url: $0.url, hub: $0.hub))
+    let new = stores.map {
+      Store(identity: $0.identity, identifier: $0.identifier, url: $0.url, hub: $0.hub)
     }
-    let new = Dictionary(pairs) { first, _ in first }
     let old = state.withLock { state in
       defer { state.stores = new }
       return state.stores
     }
-    for (identity, store) in old where new[identity]?.hub !== store.hub { store.hub.remove(self) }
-    for (identity, store) in new where old[identity]?.hub !== store.hub { store.hub.add(self) }
+    func isMissing(_ store: Store, in others: [Store]) -> Bool {
+      !others.contains { $0.hub === store.hub }
+    }
+    for store in old where isMissing(store, in: new) { store.hub.remove(self) }
+    for store in new where isMissing(store, in: old) { store.hub.add(self) }
   }
 
   func add(
@@ -156,7 +160,8 @@ final class RemoteChangeCenter: CommitListener {
 
   func take(_ notice: CommitNotice) {
     let (store, listeners) = state.withLock {
-      ($0.stores[notice.changes.entities.identity], $0.listeners)
+      let identity = notice.changes.entities.identity
+      return ($0.stores.first { $0.identity == identity }, $0.listeners)
     }
     guard let store, !listeners.isEmpty else { return }
     let change = StoreRemoteChange(notice, store)

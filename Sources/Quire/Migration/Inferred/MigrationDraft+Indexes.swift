@@ -7,7 +7,7 @@ extension MigrationDraft {
   /// The index of the old store whose tree a new one can take over.
   ///
   /// - Parameter taken: the numbers of those that others have taken over.
-  func keptIndex(for new: StoredIndex, except taken: Set<UInt16>) -> StoredIndex? {
+  func keptIndex(for new: StoredIndex, except taken: [UInt16]) -> StoredIndex? {
     let candidates = oldSchema.indexes.filter { old in
       !taken.contains(old.number) && hasSameKeys(old, new)
     }
@@ -78,17 +78,21 @@ extension MigrationDraft {
       }
       let sourceName = replaced.map { dropped.remove(at: $0).name }
       let count = rowCount(of: index)
-      // The reference, the byte before a value, and a number; of texts nothing is known beforehand.
-      let keyByteCount = IndexKey.referenceByteCount + 9 * index.elements.count
       steps.append(
         MigrationPlan.IndexStep(
           kind: .init(index.kind), entityName: index.entityName, name: index.name,
           sourceName: sourceName, action: sourceName != nil || count > 0 ? .rebuilt : .added,
-          entryCount: count, byteCount: Self.wholePages(of: count * keyByteCount),
+          entryCount: count, byteCount: Self.byteCount(of: index, entryCount: count),
           estimatedMilliseconds: MigrationEstimate.rebuilding(entries: count)))
     }
     for index in dropped { steps.append(try step(.removed, index, index, snapshot)) }
     return steps
+  }
+
+  /// What the entries of an index take, when it is not looked at: the reference, the byte before a
+  /// value, and a number; of texts nothing is known beforehand.
+  private static func byteCount(of index: StoredIndex, entryCount: Int) -> Int {
+    wholePages(of: entryCount * (IndexKey.referenceByteCount + 9 * index.elements.count))
   }
 
   /// How many rows an index is made from.
@@ -103,9 +107,10 @@ extension MigrationDraft {
     _ snapshot: Snapshot
   ) throws -> MigrationPlan.IndexStep {
     let tree = try snapshot.indexTree(old.tree)
-    let bytes = try Self.byteCount(isTouched: action != .kept) {
-      try tree?.extent(sampleCount: sampleCount)
-    }
+    let bytes =
+      defers && action == .kept
+      ? Self.byteCount(of: old, entryCount: tree?.count ?? 0)
+      : try Self.byteCount(isTouched: action != .kept) { try tree?.extent() }
     return MigrationPlan.IndexStep(
       kind: .init(index.kind), entityName: index.entityName, name: index.name,
       sourceName: old.name, action: action, entryCount: tree?.count ?? 0, byteCount: bytes,

@@ -100,13 +100,13 @@ struct MigrationDraft {
 
   /// Entities that now share an ancestor draw their keys from one counter.
   private mutating func joinKeySpaces() {
-    var spaces: [String: UInt16] = [:]
-    for draft in entities where draft.old != nil {
-      let root = draft.destination.root.name
+    // By the place of the root in the model.
+    var spaces = [UInt16?](repeating: nil, count: model.entities.count)
+    let roots = entities.map { model.index(ofEntity: $0.destination.root.name) ?? 0 }
+    for (draft, root) in zip(entities, roots) where draft.old != nil {
       spaces[root] = min(spaces[root] ?? .max, draft.stored.keySpace)
     }
-    for index in entities.indices {
-      let root = entities[index].destination.root.name
+    for (index, root) in zip(entities.indices, roots) {
       let space = spaces[root] ?? entities[index].stored.keySpace
       spaces[root] = space
       entities[index].stored.keySpace = space

@@ -9,7 +9,8 @@ final class MigrationWriter {
   private let draft: MigrationDraft
   private let snapshot: Snapshot
   private let transaction: WriteTransaction
-  private let schema: StoreSchema
+  /// What it writes.
+  private(set) var schema: StoreSchema
   private let identity: StoreIdentity
   private let progress: StepProgress
   /// The rows and links to write.
@@ -47,7 +48,6 @@ final class MigrationWriter {
     for destination in destinations { try destination.end() }
     try writeIndexes()
     try writeKeyCounters()
-    var schema = schema
     schema.hasExternalData = hasExternalData
     try schema.write(to: transaction, model: draft.model)
     try draft.writeDerivedValues(transaction, schema, identity: identity)

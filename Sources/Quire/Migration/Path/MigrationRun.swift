@@ -15,9 +15,10 @@ struct MigrationRun {
   let url: URL?
   let fileSystem: any FileSystem
 
+  /// - Returns: the report, and the schema that the last step wrote, if that is known.
   /// - Throws: what the step throws that fails, with the step in its message where there are
   ///   several. The store has the version that the step before has made.
-  func run(in pages: PageStore) throws -> MigrationReport {
+  func run(in pages: PageStore) throws -> (report: MigrationReport, schema: StoreSchema?) {
     let clock = ContinuousClock()
     let start = clock.now
     let progress = options.migrationProgress
@@ -25,12 +26,15 @@ struct MigrationRun {
     let backup = url.flatMap { options.migrationBackup.url(forStoreAt: $0) }
     var pending = backup.map { PendingBackup(url: $0, fileSystem: fileSystem) }
     var plans: [MigrationPlan] = []
+    var schema: StoreSchema?
     for (index, step) in path.steps.enumerated() {
       let meter = StepProgress(
         progress, step: index, of: path.steps.count, from: step.source.name)
       do {
         try meter.check()
-        plans.append(try carryOut(step, in: pages, pending, meter))
+        let outcome = try carryOut(step, in: pages, pending, meter)
+        plans.append(outcome.plan)
+        schema = outcome.schema
       } catch {
         throw naming(step, index, error)
       }
@@ -40,21 +44,23 @@ struct MigrationRun {
     guard let plan = plans.last else {
       throw PersistenceError(.migration, "there is no step to migrate the store by")
     }
-    return MigrationReport(plan: plan, plans: plans, duration: clock.now - start, backup: backup)
+    let report = MigrationReport(
+      plan: plan, plans: plans, duration: clock.now - start, backup: backup)
+    return (report, schema)
   }
 
   private func carryOut(
     _ step: MigrationPath.Step, in pages: PageStore, _ backup: PendingBackup?,
     _ progress: StepProgress
-  ) throws -> MigrationPlan {
+  ) throws -> MigrationOutcome {
     if let stage = step.stage as? CustomMigrationStage, stage.hasHandlers,
       let manager = options.stagedMigrationManager
     {
       try backup?.make(of: pages, progress)
-      return try CustomStageRun(
+      let run = CustomStageRun(
         manager: manager, stage: stage, step: step, url: url, fileSystem: fileSystem,
-        progress: progress
-      ).run(in: pages)
+        progress: progress)
+      return MigrationOutcome(plan: try run.run(in: pages), schema: nil)
     }
     return try step.carryOut(in: pages, at: url, fileSystem, backup, progress)
   }
@@ -75,7 +81,7 @@ extension MigrationPath.Step {
   func carryOut(
     in pages: PageStore, at url: URL?, _ fileSystem: any FileSystem, _ backup: PendingBackup?,
     _ progress: StepProgress
-  ) throws -> MigrationPlan {
+  ) throws -> MigrationOutcome {
     guard let mappingModel, needsObjects else {
       var migration = Migration(from: source, to: destination)
       migration.defers = defers
@@ -95,6 +101,6 @@ extension MigrationPath.Step {
     try manager.migrate(
       pages, mappingModel, at: fileSystem.destination(of: url.path(percentEncoded: false)),
       versionName: destination.name, in: fileSystem)
-    return plan
+    return MigrationOutcome(plan: plan, schema: nil)
   }
 }

@@ -32,7 +32,8 @@ struct CustomStageRun {
     try progress.check()
     let plan = try step.carryOut(
       in: part.pages, at: url.appendingToName(CustomStageRun.suffix), fileSystem, nil,
-      progress.scaled(from: 0.2, to: 0.7))
+      progress.scaled(from: 0.2, to: 0.7)
+    ).plan
     if let handler = stage.didMigrateHandler {
       try progress.reach(0.7, "after \(name)")
       try call(handler, part.pages, step.destination, url)

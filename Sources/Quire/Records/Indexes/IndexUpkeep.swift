@@ -2,10 +2,15 @@ import QuireModel
 import QuireStorage
 
 /// Keeps the indexes of rows that a transaction changes.
+///
+/// The keys of new rows wait until all are there or somebody looks at their tree: in order they go
+/// in faster than as they come, and a tree that is not there yet is built.
 final class IndexUpkeep {
   private struct Item {
     let index: EntityIndex
     let filter: PartialIndexFilter?
+    /// Where the index is among the store's.
+    let place: Int
   }
 
   private let transaction: WriteTransaction
@@ -13,8 +18,10 @@ final class IndexUpkeep {
   // Private, and no call leads back here while they change.
   /// By the number of the entity, as far as they were asked for.
   @exclusivity(unchecked) private var items: [UInt16: [Item]] = [:]
-  /// By the number of the index.
-  @exclusivity(unchecked) private var trees: [UInt16: MutableIndexTree] = [:]
+  /// By the place of the index.
+  @exclusivity(unchecked) private var trees: [MutableIndexTree?]
+  /// By the place of the index: keys that are in no tree yet.
+  @exclusivity(unchecked) private var waiting: [KeyList]
   @exclusivity(unchecked) private var oldKeys: [IndexKeyWriter] = []
   @exclusivity(unchecked) private var newKeys: [IndexKeyWriter] = []
   private let scratch = RowScratch()
@@ -32,36 +39,41 @@ final class IndexUpkeep {
     indexes = try entities.indexes(in: transaction)
     if indexes.isEmpty { return nil }
     self.transaction = transaction
+    trees = Array(repeating: nil, count: indexes.list.count)
+    waiting = Array(repeating: KeyList(), count: indexes.list.count)
   }
 
   /// Puts a row into its tree and its keys into theirs.
   ///
   /// An index tree is changed only where a key differs from the one of the row before.
   ///
+  /// - Parameter isNew: whether it is known that there is no row before.
   /// - Returns: whether there was a row before.
   func put(
-    _ row: UnsafeRawBufferPointer, at reference: Reference, _ storage: EntityStorage,
-    in rows: MutableRecordTree
+    _ row: UnsafeRawBufferPointer, at reference: Reference, isNew: Bool,
+    _ storage: EntityStorage, in rows: MutableRecordTree
   ) throws -> Bool {
     let items = try items(of: storage)
     if items.isEmpty { return try rows.put(row, for: reference.key) }
-    let isThere = try readKeys(at: reference, items, storage, in: rows)
+    let isThere = try !isNew && readKeys(at: reference, items, storage, in: rows)
     try makeKeys(of: RowReader(row, layout: storage.layout), reference, items, &newKeys)
-    try rows.put(row, for: reference.key)
+    let wasThere = try rows.put(row, for: reference.key)
     for place in items.indices {
-      let index = items[place].index
-      let isChanged = oldKeys[place].bytes != newKeys[place].bytes
-      if isChanged {
-        try remove(oldKeys[place], from: index)
-        try insert(newKeys[place], into: index)
+      let isChanged = !isThere || oldKeys[place].bytes != newKeys[place].bytes
+      if !isThere {
+        try note(newKeys[place], of: items[place])
+      } else if isChanged {
+        try remove(oldKeys[place], from: items[place].place)
+        try insert(newKeys[place], into: items[place].place)
       }
       // Behind the end of a key that is cut another value may stand than before.
+      let index = items[place].index
       if index.isUnique, isChanged || newKeys[place].isCut {
         unchecked.append(
           UniqueKey(index: index, key: newKeys[place].bytes, isCut: newKeys[place].isCut))
       }
     }
-    return isThere
+    return wasThere
   }
 
   /// Removes a row and its keys, if there is one.
@@ -70,9 +82,7 @@ final class IndexUpkeep {
   ) throws {
     let items = try items(of: storage)
     if !items.isEmpty, try readKeys(at: reference, items, storage, in: rows) {
-      for (place, item) in items.enumerated() {
-        try remove(oldKeys[place], from: item.index)
-      }
+      for (place, item) in items.enumerated() { try remove(oldKeys[place], from: item.place) }
     }
     _ = try rows.remove(reference.key)
   }
@@ -80,8 +90,10 @@ final class IndexUpkeep {
   private func items(of storage: EntityStorage) throws -> [Item] {
     let number = storage.stored.number
     if let items = items[number] { return items }
-    let new = try indexes.indexes(of: number).map {
-      Item(index: $0, filter: try PartialIndexFilter($0, storage.layout))
+    let new = try indexes.indexes(of: number).compactMap { index -> Item? in
+      guard let place = indexes.place(of: index.number) else { return nil }
+      return Item(
+        index: index, filter: try PartialIndexFilter(index, storage.layout), place: place)
     }
     items[number] = new
     while newKeys.count < new.count {
@@ -122,6 +134,7 @@ final class IndexUpkeep {
   /// asked when all rows are written, as what is there twice meanwhile may not be in the end.
   func hasDuplicates(_ entities: StoreEntities) throws -> Bool {
     defer { unchecked = [] }
+    try settle()
     for unique in unchecked where try isDuplicate(unique, entities) { return true }
     return false
   }
@@ -129,7 +142,7 @@ final class IndexUpkeep {
   private func isDuplicate(_ unique: UniqueKey, _ entities: StoreEntities) throws -> Bool {
     let index = unique.index.stored
     guard IndexKey.hasAllValues(index.elements, in: unique.key),
-      let tree = try existingTree(of: unique.index)
+      let place = indexes.place(of: index.number), let tree = try existingTree(at: place)
     else { return false }
     let values = Array(unique.key.dropLast(IndexKey.referenceByteCount))
     var keys: [[UInt8]] = []
@@ -163,24 +176,55 @@ final class IndexUpkeep {
 
   // MARK: Trees
 
-  private func insert(_ key: IndexKeyWriter, into index: EntityIndex) throws {
+  private func note(_ key: IndexKeyWriter, of item: Item) throws {
     if key.bytes.isEmpty { return }
-    let tree = try existingTree(of: index) ?? transaction.createIndexTree(index.stored.tree)
-    trees[index.number] = tree
+    waiting[item.place].append(key.bytes)
+    if waiting[item.place].byteCount >= KeyMemory.byteCount { try settle(item.place) }
+  }
+
+  /// Puts all keys that wait into their trees.
+  func settle() throws {
+    for place in waiting.indices { try settle(place) }
+  }
+
+  private func settle(_ place: Int) throws {
+    if waiting[place].isEmpty { return }
+    // Taken out, as an error leaves nothing to be done but to abort.
+    var keys = KeyList()
+    swap(&keys, &waiting[place])
+    keys.sort()
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    if let tree = try existingTree(at: place) {
+      try keys.forEach { _ = try tree.put(nothing, for: $0) }
+    } else {
+      trees[place] = try transaction.buildIndexTree(indexes.list[place].tree) { builder in
+        try keys.forEach { try builder.append(nothing, for: $0) }
+      }
+    }
+    keys.removeAll()
+    swap(&keys, &waiting[place])
+  }
+
+  private func insert(_ key: IndexKeyWriter, into place: Int) throws {
+    if key.bytes.isEmpty { return }
+    let tree =
+      try existingTree(at: place) ?? transaction.createIndexTree(indexes.list[place].tree)
+    trees[place] = tree
     try key.bytes.withUnsafeBytes {
       _ = try tree.put(UnsafeRawBufferPointer(start: nil, count: 0), for: $0)
     }
   }
 
-  private func remove(_ key: IndexKeyWriter, from index: EntityIndex) throws {
-    guard !key.bytes.isEmpty, let tree = try existingTree(of: index) else { return }
+  private func remove(_ key: IndexKeyWriter, from place: Int) throws {
+    guard !key.bytes.isEmpty, let tree = try existingTree(at: place) else { return }
     try tree.remove(key.bytes)
   }
 
-  private func existingTree(of index: EntityIndex) throws -> MutableIndexTree? {
-    if let tree = trees[index.number] { return tree }
-    guard let tree = try transaction.mutableIndexTree(index.stored.tree) else { return nil }
-    trees[index.number] = tree
+  private func existingTree(at place: Int) throws -> MutableIndexTree? {
+    try settle(place)
+    if let tree = trees[place] { return tree }
+    guard let tree = try transaction.mutableIndexTree(indexes.list[place].tree) else { return nil }
+    trees[place] = tree
     return tree
   }
 }

@@ -9,18 +9,19 @@ final class StoreIndexes: Sendable {
   let list: [StoredIndex]
   /// What the schema says of them; `nil` when it says nothing.
   let bytes: [UInt8]?
-  /// By the entity's number.
-  private let byEntity: [UInt16: [EntityIndex]]
+  /// By the entity's number, as far as there are entities with indexes.
+  private let byEntity: [[EntityIndex]]
 
   init(_ list: [StoredIndex], _ bytes: [UInt8]?, _ storage: (UInt16) -> EntityStorage?) throws {
     self.list = list
     self.bytes = bytes
-    var byEntity: [UInt16: [EntityIndex]] = [:]
+    let last = list.lazy.compactMap { $0.entities.max() }.max() ?? 0
+    var byEntity = [[EntityIndex]](repeating: [], count: Int(last) + 1)
     for index in list {
       for number in index.entities {
         // A configuration may leave an entity out of which the store can have no rows then.
         guard let storage = storage(number) else { continue }
-        byEntity[number, default: []].append(try EntityIndex(index, storage))
+        byEntity[Int(number)].append(try EntityIndex(index, storage))
       }
     }
     self.byEntity = byEntity
@@ -28,8 +29,13 @@ final class StoreIndexes: Sendable {
 
   var isEmpty: Bool { list.isEmpty }
 
+  /// Where an index is in the ``list``.
+  func place(of number: UInt16) -> Int? { list.firstIndex { $0.number == number } }
+
   /// The indexes that have the rows of an entity.
-  func indexes(of entity: UInt16) -> [EntityIndex] { isEmpty ? [] : byEntity[entity] ?? [] }
+  func indexes(of entity: UInt16) -> [EntityIndex] {
+    Int(entity) < byEntity.count ? byEntity[Int(entity)] : []
+  }
 }
 
 extension StoreEntities {

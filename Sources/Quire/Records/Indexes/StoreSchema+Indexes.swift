@@ -73,17 +73,17 @@ extension StoreSchema {
   /// - Throws: when the store cannot number more indexes.
   @discardableResult
   mutating func takeIndexes(
-    of model: ManagedObjectModel, keeping kept: (StoredIndex, Set<UInt16>) -> StoredIndex?
+    of model: ManagedObjectModel, keeping kept: (StoredIndex, [UInt16]) -> StoredIndex?
   ) throws(PersistenceError) -> IndexChanges {
     let numbers = Dictionary(entities.map { ($0.name, $0.number) }) { first, _ in first }
     let wanted = StoredIndex.wanted(by: model, numbers: numbers)
     if wanted.isEmpty, indexes.isEmpty { return IndexChanges() }
     var changes = IndexChanges()
-    var keptNumbers: Set<UInt16> = []
+    var keptNumbers: [UInt16] = []
     var list: [StoredIndex] = []
     for index in wanted {
       if let old = kept(index, keptNumbers) {
-        keptNumbers.insert(old.number)
+        keptNumbers.append(old.number)
         list.append(index.numbered(old.number))
       } else {
         let new = index.numbered(try takeIndexNumber())
@@ -93,6 +93,8 @@ extension StoreSchema {
     }
     changes.dropped = indexes.filter { !keptNumbers.contains($0.number) }
     indexes = list
+    // A store without indexes keeps no number of the last: there are no trees to take another for.
+    if list.isEmpty { lastIndexNumber = 0 }
     return changes
   }
 

@@ -15,7 +15,7 @@ struct IncrementalStoreOpening {
   let binding: ModelBinding
   let options: PersistentStoreOptions
   let configuration: String?
-  let forbidden: Set<StoreIdentity>
+  let forbidden: [StoreIdentity]
 
   func open(at url: URL?) throws -> PersistentStore {
     try options.check()

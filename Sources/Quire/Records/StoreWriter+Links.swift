@@ -1,0 +1,114 @@
+import QuireStorage
+
+// The trees that list the links of to-many relationships.
+extension StoreWriter {
+  func links(_ link: StoredEntity.Link) throws -> MutableIndexTree {
+    if let tree = linkTrees[link.number] { return tree }
+    let tree =
+      try transaction.mutableIndexTree(link.tree) ?? transaction.createIndexTree(link.tree)
+    linkTrees[link.number] = tree
+    return tree
+  }
+
+  private func existingLinks(_ link: StoredEntity.Link) throws -> MutableIndexTree? {
+    if let deferred, deferred.contains(link) { try settle(link, deferred) }
+    if let tree = linkTrees[link.number] { return tree }
+    guard let tree = try transaction.mutableIndexTree(link.tree) else { return nil }
+    linkTrees[link.number] = tree
+    return tree
+  }
+
+  func addLink(_ link: StoredEntity.Link, from owner: Int64, to member: Reference) throws {
+    if let deferred, !link.isOrdered {
+      deferred.add(link, from: owner, to: member)
+      if deferred.isFull { try settleLinks() }
+      return
+    }
+    var key = LinkKey(owner: owner, member: member)
+    if link.isOrdered { key.position = try nextPosition(link, of: owner) }
+    let tree = try links(link)
+    try key.withBytes(isOrdered: link.isOrdered) { key in
+      _ = try tree.put(UnsafeRawBufferPointer(start: nil, count: 0), for: key)
+    }
+  }
+
+  /// Puts the links that `body` adds into their trees when it has added all, in order: that is
+  /// faster than as they come.
+  func gatheringLinks(_ body: () throws -> Void) throws {
+    // Somebody lets links wait longer.
+    if deferred != nil { return try body() }
+    let gathered = DeferredLinks()
+    deferred = gathered
+    defer { deferred = nil }
+    try body()
+    try settleLinks()
+  }
+
+  /// Puts all links that wait where they belong.
+  func settleLinks() throws {
+    guard let deferred else { return }
+    for link in deferred.links { try settle(link, deferred) }
+  }
+
+  private func settle(_ link: StoredEntity.Link, _ deferred: DeferredLinks) throws {
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    if let tree = try linkTrees[link.number] ?? transaction.mutableIndexTree(link.tree) {
+      linkTrees[link.number] = tree
+      try deferred.take(link) { try tree.put(nothing, for: $0) }
+    } else {
+      linkTrees[link.number] = try transaction.buildIndexTree(link.tree) { builder in
+        try deferred.take(link) { try builder.append(nothing, for: $0) }
+      }
+    }
+  }
+
+  /// The position behind all links of an owner.
+  private func nextPosition(_ link: StoredEntity.Link, of owner: Int64) throws -> UInt64 {
+    guard let tree = try existingLinks(link) else { return 0 }
+    var cursor = tree.cursor()
+    let bound = LinkKey(owner: owner, position: .max, member: Reference(rawValue: .max))
+    guard try cursor.seek(atOrBefore: bound.bytes(isOrdered: true)) else { return 0 }
+    // The key lives no longer than the cursor that lends it.
+    let last = LinkKey(try cursor.key, isOrdered: true)
+    withExtendedLifetime(cursor) {}
+    guard let last, last.owner == owner else { return 0 }
+    return last.position + 1
+  }
+
+  func removeLink(_ link: StoredEntity.Link, from owner: Int64, to member: Reference) throws {
+    guard let tree = try existingLinks(link) else { return }
+    if link.isOrdered {
+      for key in try linkKeys(link, of: owner) where key.member == member {
+        _ = try tree.remove(key.bytes(isOrdered: true))
+      }
+    } else {
+      _ = try tree.remove(LinkKey(owner: owner, member: member).bytes(isOrdered: false))
+    }
+  }
+
+  /// Replaces all links of an owner.
+  func setLinks(_ link: StoredEntity.Link, from owner: Int64, to members: [Reference]) throws {
+    try removeLinks(link, of: owner)
+    for (position, member) in members.enumerated() {
+      let key = LinkKey(
+        owner: owner, position: link.isOrdered ? UInt64(position) : 0, member: member)
+      try links(link).put([], for: key.bytes(isOrdered: link.isOrdered))
+    }
+  }
+
+  func removeLinks(_ link: StoredEntity.Link, of owner: Int64) throws {
+    guard let tree = try existingLinks(link) else { return }
+    for key in try linkKeys(link, of: owner) {
+      _ = try tree.remove(key.bytes(isOrdered: link.isOrdered))
+    }
+  }
+
+  func linkKeys(_ link: StoredEntity.Link, of owner: Int64) throws -> [LinkKey] {
+    guard try existingLinks(link) != nil, let tree = try transaction.indexTree(link.tree) else {
+      return []
+    }
+    var keys: [LinkKey] = []
+    try LinkReader(tree: tree, isOrdered: link.isOrdered).forEach(of: owner) { keys.append($0) }
+    return keys
+  }
+}
