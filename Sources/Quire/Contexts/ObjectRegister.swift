@@ -2,8 +2,8 @@
 ///
 /// A hash table for this alone, with open addressing: every object that is read, made, saved or
 /// forgotten passes here several times. References are spread by a multiplication, which does for
-/// keys that a store gives out one by one; but four that follow each other are at home side by side,
-/// in one line of memory, as they come and go together.
+/// keys that a store gives out one by one; but four that follow each other are at home side by
+/// side, in one line of memory, as they come and go together.
 struct ObjectRegister: ~Copyable {
   private struct Entry {
     /// 0 where there is none: keys begin at 1.

@@ -32,12 +32,17 @@ extension StoreSession {
 
   /// - Parameter reference: under which no object is registered.
   func makeObject(at reference: Reference) throws -> ManagedObject {
+    if let recent, recent.number == reference.entity {
+      return recent.home._withUnsafeGuaranteedRef { makeObject(at: reference, $0) }
+    }
     guard let storage = entities.storage(of: reference) else {
       throw PersistenceError(
         .managedObjectReferentialIntegrity,
         "a reference leads to entity number \(reference.entity), which the store does not have")
     }
-    return makeObject(at: reference, home(of: storage))
+    let home = home(of: storage)
+    recent = (reference.entity, .passUnretained(home))
+    return makeObject(at: reference, home)
   }
 
   /// - Parameter home: of the objects of the reference's entity.

@@ -25,6 +25,9 @@ final class StoreSession {
   @exclusivity(unchecked) var register = ObjectRegister()
   /// Of the objects that are here.
   @exclusivity(unchecked) var homes = ObjectHomes()
+  // Sound: a session's homes stay as long as the session.
+  /// Where the last object was made for a reference, and the number of its entity in the store.
+  @exclusivity(unchecked) var recent: (number: UInt16, home: Unmanaged<ObjectHome>)?
   /// What relationships and faults are read from.
   @exclusivity(unchecked) var view: StoreView?
   /// The state of the store that a query generation keeps the context at.
@@ -62,6 +65,7 @@ final class StoreSession {
 
   func follow(_ other: PersistentStore) {
     store = other
+    recent = nil
     hasLeft = false
   }
 

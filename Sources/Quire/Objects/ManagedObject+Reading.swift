@@ -39,31 +39,49 @@ extension ManagedObject {
     return reference.isTemporary ? nil : reference
   }
 
+  /// Reads the row of a fault.
+  ///
+  /// - Returns: whether it has come, so that it is worth looking there once more.
+  @inline(never)
+  private func fulfilFault() throws -> Bool {
+    guard !hasRow, slots.isEmpty else { return false }
+    try fulfil()
+    return hasRow
+  }
+
   final func double(_ slot: Int) throws -> Double? {
-    if case .value(let value) = find(slot, .double, { Double(bitPattern: $0.fixed(in: $1)) }) {
-      return value
-    }
+    repeat {
+      if case .value(let value) = find(slot, .double, { Double(bitPattern: $0.fixed(in: $1)) }) {
+        return value
+      }
+    } while try fulfilFault()
     return try typed(slot)
   }
 
   final func date(_ slot: Int) throws -> Date? {
-    let found = find(slot, .date) {
-      Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0.fixed(in: $1)))
-    }
-    if case .value(let value) = found { return value }
+    repeat {
+      let found = find(slot, .date) {
+        Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0.fixed(in: $1)))
+      }
+      if case .value(let value) = found { return value }
+    } while try fulfilFault()
     return try typed(slot)
   }
 
   final func boolean(_ slot: Int) throws -> Bool? {
-    if case .value(let value) = find(slot, .boolean, { ($0.fixed(in: $1) as UInt8) != 0 }) {
-      return value
-    }
+    repeat {
+      if case .value(let value) = find(slot, .boolean, { ($0.fixed(in: $1) as UInt8) != 0 }) {
+        return value
+      }
+    } while try fulfilFault()
     return try typed(slot)
   }
 
   final func string(_ slot: Int) throws -> String? {
-    let found = find(slot, .string) { String(decoding: $0.variable(in: $1), as: UTF8.self) }
-    if case .value(let value) = found { return value }
+    repeat {
+      let found = find(slot, .string) { String(decoding: $0.variable(in: $1), as: UTF8.self) }
+      if case .value(let value) = found { return value }
+    } while try fulfilFault()
     return try typed(slot)
   }
 

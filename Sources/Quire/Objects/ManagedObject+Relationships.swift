@@ -61,12 +61,18 @@ extension ManagedObject {
 
   /// The object, unless it left the context: deleted before it was ever saved.
   final func present(_ object: ManagedObject?) -> ManagedObject? {
-    object?.context === context ? object : nil
+    if let object, sharesContext(with: object) { return object }
+    return nil
   }
 
   /// Whether a to-many relationship shows the object.
   final func isShown(_ object: ManagedObject) -> Bool {
-    object.context === context && !object.state.contains(.propagated)
+    sharesContext(with: object) && !object.state.contains(.propagated)
+  }
+
+  @inline(__always)
+  private func sharesContext(with object: ManagedObject) -> Bool {
+    ofHome { home in object.ofHome { home.sharesContext(with: $0) } }
   }
 
   /// The destinations of a to-many slot, in order if the relationship has one.

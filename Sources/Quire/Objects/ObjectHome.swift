@@ -75,6 +75,11 @@ extension ObjectHome {
   /// Where the objects were saved; `nil` before the first save, and without a context.
   @inline(__always) var session: StoreSession? { sessionReference?.takeUnretainedValue() }
 
+  @inline(__always)
+  func sharesContext(with other: ObjectHome) -> Bool {
+    contextReference?.toOpaque() == other.contextReference?.toOpaque()
+  }
+
   /// Where the field of a slot lies in a row, for objects that have rows.
   @inline(__always)
   func place(of slot: Int) -> FieldTable.Place? {

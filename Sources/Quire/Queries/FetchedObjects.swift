@@ -62,8 +62,9 @@ struct FetchedObjects: MatchVisitor {
   private let intake: FetchIntake
   /// Of the store that is asked.
   var session: StoreSession
-  /// Of the entity whose rows are taken.
-  private var home: ObjectHome?
+  // Sound: the session is held above, and keeps its homes.
+  /// Whose rows are taken.
+  private var source: (session: Unmanaged<StoreSession>, home: Unmanaged<ObjectHome>)?
   /// How many are still to be passed over.
   private var offset: Int
   /// How many are wanted at most.
@@ -94,7 +95,7 @@ struct FetchedObjects: MatchVisitor {
   }
 
   mutating func begin(_ storage: EntityStorage, count: Int) {
-    home = session.home(of: storage)
+    source = (.passUnretained(session), .passUnretained(session.home(of: storage)))
     let wanted = min(max(0, count - offset), limit - objects.count)
     objects.reserve(objects.count + wanted)
     session.register.reserve(wanted)
@@ -106,17 +107,18 @@ struct FetchedObjects: MatchVisitor {
       offset -= 1
       return true
     }
-    // Sound: the session and the home are held by this value meanwhile.
-    let session = Unmanaged.passUnretained(session)
+    guard let source else { return false }
     // Rows have no temporary references.
-    if let object = session._withUnsafeGuaranteedRef({ $0.register[reference] }) {
+    if let object = source.session._withUnsafeGuaranteedRef({ $0.register[reference] }) {
       objects.append(try intake.take(object.takeUnretainedValue(), row))
-    } else if let home = home.map({ Unmanaged.passUnretained($0) }) {
-      let object = home._withUnsafeGuaranteedRef { home in
-        session._withUnsafeGuaranteedRef { $0.makeObject(at: reference, home) }
+    } else {
+      let object = source.session._withUnsafeGuaranteedRef { session in
+        source.home._withUnsafeGuaranteedRef { home in
+          Unmanaged.passRetained(session.makeObject(at: reference, home))
+        }
       }
-      try intake.give(row, to: object)
-      objects.append(object)
+      objects.append(retained: object)
+      try object._withUnsafeGuaranteedRef { try intake.give(row, to: $0) }
     }
     return objects.count < limit
   }

@@ -52,6 +52,12 @@ struct ObjectBuffer {
     memory.count += 1
   }
 
+  /// Takes over the one reference that the caller has counted.
+  @inline(__always)
+  mutating func append(retained object: Unmanaged<ManagedObject>) {
+    append(object.takeRetainedValue())
+  }
+
   @inline(__always)
   private mutating func makeUnique() {
     if !isKnownUniquelyReferenced(&memory) { memory = memory.copy() }

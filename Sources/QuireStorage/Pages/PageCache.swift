@@ -198,8 +198,8 @@ final class PageCache: @unchecked Sendable {
         at: Int(id.rawValue) * geometry.pageSize,
         into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<(runCount * geometry.pageSize)]))
     }
-    // What comes after the page wanted is a guess: kept when it is surely right, else forgotten; and
-    // an index that lies between rows is of no use to whoever reads these in order.
+    // What comes after the page wanted is a guess: kept when it is surely right, else forgotten.
+    // An index that lies between rows is of no use to whoever reads these in order.
     let leavesIndexes = Page(run.base).isOfRecords
     for index in stride(from: 1, to: runCount, by: 1) {
       let nextID = PageID(id.rawValue + UInt32(index))

@@ -15,8 +15,8 @@ public struct RecordEntry {
 }
 
 extension RecordCursor {
-  /// Lists the entries from the cursor's to the last one of the same leaf, where the cursor is then:
-  /// the fastest way to visit many, as each costs a few instructions.
+  /// Lists the entries from the cursor's to the last one of the same leaf, where the cursor is
+  /// then: the fastest way to visit many, as each costs a few instructions.
   ///
   /// - Parameter entries: loses what it has.
   /// - Returns: what keeps the bytes, unchanged, for as long as it is retained, whatever happens to
