@@ -32,7 +32,8 @@ public struct FetchPredicateError: Error, Hashable, Sendable, CustomStringConver
       "the function \(function.rawValue) has no answer: \(message)"
     case .unsupported(let expression):
       "a fetch cannot evaluate \(expression); it evaluates key paths with @count at their end, lists, "
-        + "arithmetic, functions and TERNARY"
+        + "arithmetic, functions, TERNARY, and SUBQUERY over a to-many relationship with @count or "
+        + "nothing behind it"
     case .missingVariables(let names):
       "no value was given for \(names.map { "$" + $0 }.joined(separator: ", "))"
     }

@@ -14,10 +14,16 @@ public protocol PredicateSubject {
   ///
   /// Asked only by evaluators that leave expressions to their subjects.
   func value(ofExpression index: Int) throws -> PredicateValue?
+
+  /// The members that a subquery finds, or how many they are.
+  ///
+  /// Asked only by evaluators of fetches; others refuse subqueries.
+  func value(ofSubquery index: Int, isCount: Bool) throws -> PredicateValue?
 }
 
 extension PredicateSubject {
   public func value(ofExpression index: Int) throws -> PredicateValue? { nil }
+  public func value(ofSubquery index: Int, isCount: Bool) throws -> PredicateValue? { nil }
 }
 
 /// A predicate made ready to be evaluated many times.
@@ -34,8 +40,8 @@ extension PredicateSubject {
 /// ```
 ///
 /// The evaluator evaluates key paths, lists, the functions of ``FetchExpression/Function`` and
-/// `TERNARY`. Collection operators but for `@count` at the end of a path, variables, subqueries,
-/// and what needs somebody to answer it (`FUNCTION`, `FETCH`) are refused.
+/// `TERNARY`. Collection operators but for `@count` at the end of a path, variables, subqueries
+/// (but in fetches), and what needs somebody to answer it (`FUNCTION`, `FETCH`) are refused.
 ///
 /// ``FetchPredicate`` says what a predicate means.
 public struct PredicateEvaluator {
@@ -46,6 +52,8 @@ public struct PredicateEvaluator {
   public let paths: [[String]]
   /// The distinct expressions that subjects evaluate themselves.
   package let expressions: [FetchExpression]
+  /// The subqueries, for subjects that know what relationships lead to.
+  package let subqueries: [Subquery]
 
   @usableFromInline let root: Node
 
@@ -61,10 +69,18 @@ public struct PredicateEvaluator {
   package init(
     _ predicate: FetchPredicate, asksForExpressions: Bool
   ) throws(FetchPredicateError) {
-    var builder = PredicateEvaluatorBuilder(asksForExpressions: asksForExpressions)
-    root = try builder.node(predicate, depth: 0)
+    try self.init(
+      predicate, PredicateEvaluatorBuilder(asksForExpressions: asksForExpressions), depth: 0)
+  }
+
+  init(
+    _ predicate: FetchPredicate, _ builder: PredicateEvaluatorBuilder, depth: Int
+  ) throws(FetchPredicateError) {
+    var builder = builder
+    root = try builder.node(predicate, depth: depth)
     paths = builder.paths
     expressions = builder.expressions
+    subqueries = builder.subqueries
   }
 
   /// Whether the predicate is true of `subject`. Parts that cannot change the answer are not looked
@@ -119,6 +135,7 @@ extension PredicateEvaluator {
     indirect case conditional(Node, Operand, Operand)
     /// What the subject evaluates itself.
     case expression(Int)
+    case subquery(Int, isCount: Bool)
 
     @inlinable func value<Subject: PredicateSubject>(
       of subject: Subject
@@ -133,6 +150,8 @@ extension PredicateEvaluator {
       case .conditional(let node, let yes, let no):
         try node.evaluate(subject) ? yes.value(of: subject) : no.value(of: subject)
       case .expression(let index): try subject.value(ofExpression: index)
+      case .subquery(let index, let isCount):
+        try subject.value(ofSubquery: index, isCount: isCount)
       }
     }
   }
@@ -148,105 +167,5 @@ extension PredicateEvaluator {
     ) throws(FetchPredicateError) -> PredicateValue? {
       try computation.value(arguments)
     }
-  }
-}
-
-/// Turns a predicate into nodes, and numbers the key paths on the way.
-struct PredicateEvaluatorBuilder {
-  private let asksForExpressions: Bool
-  private(set) var paths: [[String]] = []
-  private(set) var expressions: [FetchExpression] = []
-  private var pathNumbers: [[String]: Int] = [:]
-  private var expressionNumbers: [FetchExpression: Int] = [:]
-
-  init(asksForExpressions: Bool) { self.asksForExpressions = asksForExpressions }
-
-  mutating func node(
-    _ predicate: FetchPredicate, depth: Int
-  ) throws(FetchPredicateError) -> PredicateEvaluator.Node {
-    try FetchPredicate.check(depth)
-    switch predicate {
-    case .constant(let flag):
-      return .constant(flag)
-    case .comparison(let comparison):
-      let left = try operand(comparison.left, depth: depth + 1)
-      let right = try operand(comparison.right, depth: depth + 1)
-      return .comparison(
-        try PredicateEvaluator.Comparison(comparison, left: left, right: right))
-    case .not(let part):
-      return .not(try node(part, depth: depth + 1))
-    case .and(let parts):
-      return .and(try nodes(parts, depth: depth + 1))
-    case .or(let parts):
-      return .or(try nodes(parts, depth: depth + 1))
-    }
-  }
-
-  private mutating func nodes(
-    _ predicates: [FetchPredicate], depth: Int
-  ) throws(FetchPredicateError) -> [PredicateEvaluator.Node] {
-    var nodes: [PredicateEvaluator.Node] = []
-    for predicate in predicates { nodes.append(try node(predicate, depth: depth)) }
-    return nodes
-  }
-
-  private mutating func operand(
-    _ expression: FetchExpression, depth: Int
-  ) throws(FetchPredicateError) -> PredicateEvaluator.Operand {
-    try FetchPredicate.check(depth)
-    switch expression {
-    case .constant(let value): return .constant(value)
-    case .aggregate(let members):
-      let operands = try operands(members, depth: depth + 1)
-      var values: [PredicateValue?] = []
-      for operand in operands {
-        guard case .constant(let value) = operand else { return .list(operands) }
-        values.append(value)
-      }
-      return .constant(.collection(values))
-    default:
-      if asksForExpressions { return .expression(number(of: expression)) }
-    }
-    switch expression {
-    case .evaluatedObject: return .evaluatedObject
-    case .keyPath(let names):
-      if names.isEmpty { return .evaluatedObject }
-      let last = names.last == FetchExpression.countOperator ? 1 : 0
-      if names.dropLast(last).contains(where: { CollectionOperator(rawValue: $0) != nil }) {
-        throw FetchPredicateError(.unsupported(expression))
-      }
-      return .path(number(of: names))
-    case .function(let function, let arguments):
-      return .computed(
-        PredicateEvaluator.Computed(function), try operands(arguments, depth: depth + 1))
-    case .conditional(let predicate, let yes, let no):
-      return .conditional(
-        try node(predicate, depth: depth + 1), try operand(yes, depth: depth + 1),
-        try operand(no, depth: depth + 1))
-    default:
-      throw FetchPredicateError(.unsupported(expression))
-    }
-  }
-
-  private mutating func operands(
-    _ expressions: [FetchExpression], depth: Int
-  ) throws(FetchPredicateError) -> [PredicateEvaluator.Operand] {
-    var operands: [PredicateEvaluator.Operand] = []
-    for expression in expressions { operands.append(try operand(expression, depth: depth)) }
-    return operands
-  }
-
-  private mutating func number(of expression: FetchExpression) -> Int {
-    if let number = expressionNumbers[expression] { return number }
-    expressionNumbers[expression] = expressions.count
-    expressions.append(expression)
-    return expressions.count - 1
-  }
-
-  private mutating func number(of path: [String]) -> Int {
-    if let number = pathNumbers[path] { return number }
-    pathNumbers[path] = paths.count
-    paths.append(path)
-    return paths.count - 1
   }
 }

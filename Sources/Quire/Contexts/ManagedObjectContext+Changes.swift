@@ -219,9 +219,7 @@ extension ManagedObject {
   /// context's next fetch or save throws why.
   public convenience init(context: ManagedObjectContext) {
     if let binding = context.persistentStoreCoordinator?.classes.entity(of: Self.self) {
-      let home = context.home(ofNew: binding)
-      self.init(Origin(home.outside))
-      withExtendedLifetime(home) {}
+      self.init(Origin(context.home(ofNew: binding).outside))
       applyDefaults()
       do {
         try context.adopt(self)
@@ -229,9 +227,7 @@ extension ManagedObject {
         context.report(error)
       }
     } else {
-      let home = ObjectHome(.unknown(named: Self.entityName))
-      self.init(Origin(home))
-      withExtendedLifetime(home) {}
+      self.init(Origin(ObjectHome(.unknown(named: Self.entityName))))
       context.report(
         PersistenceError(
           .undefinedKey,

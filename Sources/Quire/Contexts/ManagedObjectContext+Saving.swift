@@ -178,19 +178,20 @@ extension SaveOperation {
       item.object.home = session.home(of: item.storage)
       session.enter(item.object)
     }
-    for item in inserted { item.object.settle(view) }
-    for object in touched { object.settle(view) }
+    var rows = view.map(RowRun.init)
+    for item in inserted { item.object.settle(&rows) }
+    for object in touched { object.settle(&rows) }
   }
 }
 
 extension ManagedObject {
   /// Becomes clean after a save.
   ///
-  /// - Parameter view: where the new row is; `nil` to leave the object a fault.
-  fileprivate func settle(_ view: StoreView?) {
+  /// - Parameter rows: where the new row is; `nil` to leave the object a fault.
+  fileprivate func settle(_ rows: inout RowRun?) {
     keepTransientSlots()
     state = []
     // A row that cannot be read leaves a fault, which says so when it is looked at.
-    set(try? view?.row(of: self))
+    set(try? rows?.row(of: self))
   }
 }

@@ -95,6 +95,8 @@ open class ManagedObjectContext {
   final var preparation: SavePreparation? {
     didSet { isObserved = !observers.isEmpty || preparation != nil }
   }
+  /// What an object is asked to validate at the moment.
+  @exclusivity(unchecked) final var askedValue: AskedValue?
   /// Told what happens here, in this order.
   package final var observers: [any ContextObserver] = [] {
     didSet { isObserved = !observers.isEmpty || preparation != nil }

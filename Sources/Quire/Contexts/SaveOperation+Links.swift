@@ -87,14 +87,14 @@ extension SaveOperation {
   /// Writes ordered relationships anew where they changed: when all links exist, so that the order
   /// of the context wins over the order in which links were made.
   func writeOrders(_ writer: StoreWriter) throws {
-    for item in inserted {
+    for item in inserted where item.object.binding.hasOrderedRelationships {
       try writeOrders(
         item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
         writer)
     }
     for update in updated {
       let object = update.object
-      guard let storage = object.storage else { continue }
+      guard object.binding.hasOrderedRelationships, let storage = object.storage else { continue }
       try writeOrders(object, update.changedSlots, storage, object.reference, writer)
     }
   }

@@ -14,7 +14,7 @@ extension StoreSession {
   @inline(__always)
   func home(of storage: EntityStorage) -> ObjectHome {
     homes.home(storage.binding, where: { $0.storage === storage }) {
-      ObjectHome(storage, in: self, of: classes?.type(of: storage.binding) ?? ManagedObject.self)
+      ObjectHome(storage, in: self, of: classes?.type(for: storage.binding) ?? ManagedObject.self)
     }
   }
 
@@ -48,10 +48,9 @@ extension StoreSession {
   /// - Parameter home: of the objects of the reference's entity.
   @inline(__always)
   func makeObject(at reference: Reference, _ home: ObjectHome) -> ManagedObject {
-    let object = home.type.init(.init(home, at: reference))
+    let object = home.type.init(.init(heldBySession: home, at: reference))
     object.state.remove(.awaking)
     register.set(reference, to: Unmanaged.passUnretained(object))
-    withExtendedLifetime(home) {}
     return object
   }
 

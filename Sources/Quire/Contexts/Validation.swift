@@ -195,3 +195,14 @@ extension ManagedObject {
     try validation.finish()
   }
 }
+
+extension AttributeRule {
+  /// The rule, and what a slot holds.
+  func check(_ object: ManagedObject, _ slot: Int) throws {
+    let value = try object.attribute(slot)
+    if takes(value) { return }
+    var validation = Validation()
+    validation.check(object, slot, value)
+    try validation.finish()
+  }
+}

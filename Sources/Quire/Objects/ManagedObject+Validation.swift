@@ -1,5 +1,22 @@
 import QuireModel
 
+/// The value of an attribute that a class was asked about, to be known again where it comes back.
+struct AskedValue {
+  let object: ObjectIdentifier
+  let slot: Int
+  let bits: SIMD4<UInt>
+}
+
+extension AttributeType {
+  /// Whether people are given what a slot holds, and not something that is made of it.
+  fileprivate var isPlain: Bool {
+    switch self {
+    case .undefined, .transformable, .composite, .objectID: false
+    default: true
+    }
+  }
+}
+
 // The values of an object and the rules for them, one property at a time. What goes through whole
 // objects is `Contexts/Validation.swift`.
 extension ManagedObject {
@@ -16,6 +33,19 @@ extension ManagedObject {
   /// place. Nobody is told of a change again because of that.
   final func validateContent(of slot: Int) throws {
     let key = binding.name(of: slot)
+    if let context, binding.traits[slot].attributeType?.isPlain == true {
+      let attribute = try attribute(slot)
+      var value = attribute?.plainValue
+      let bits = ManagedObject.bits(of: &value)
+      let former = context.askedValue
+      context.askedValue = AskedValue(object: ObjectIdentifier(self), slot: slot, bits: bits)
+      defer { context.askedValue = former }
+      try validateValue(&value, forKey: key)
+      let isUntouched = ManagedObject.bits(of: &value) == bits
+      // As below: it shares with the value whatever that leads to.
+      withExtendedLifetime(attribute) {}
+      return try take(value, isUntouched: isUntouched, slot, key)
+    }
     var value = try content(of: slot)
     // Kept, so that nothing new can come to lie in its place and look like it.
     let before = value
@@ -23,6 +53,24 @@ extension ManagedObject {
     try validateValue(&value, forKey: key)
     let isUntouched = ManagedObject.bits(of: &value) == bits
     withExtendedLifetime(before) {}
+    try take(value, isUntouched: isUntouched, slot, key)
+  }
+
+  /// Checks what a slot holds, when ``validateContent(of:)`` has asked about it and the value
+  /// arrives as it was: nothing has to be found out about either then.
+  ///
+  /// - Returns: whether it was one.
+  final func checkAsked(_ value: inout Any?, _ key: String) throws -> Bool {
+    guard let asked = context?.askedValue, asked.object == ObjectIdentifier(self),
+      binding.name(of: asked.slot) == key, ManagedObject.bits(of: &value) == asked.bits
+    else { return false }
+    guard let rule = binding.rules[asked.slot] else { return true }
+    try rule.check(self, asked.slot)
+    return true
+  }
+
+  /// Sets what has come back from ``validateValue(_:forKey:)``, unless it is what was there.
+  private func take(_ value: Any?, isUntouched: Bool, _ slot: Int, _ key: String) throws {
     if try isUntouched || isContent(value, of: slot) { return try checkWidth(of: slot) }
     context?.preparation?.primitiveChangeCount += 1
     defer { context?.preparation?.primitiveChangeCount -= 1 }

@@ -47,16 +47,30 @@ open class ManagedObject {
 
   /// How an object comes into being. Only the framework makes one; a subclass hands it on.
   public struct Origin {
-    // Sound: whoever makes an object keeps its home until the object has it.
-    let home: Unmanaged<ObjectHome>
+    // Sound: the keeper keeps it, or the session that makes the object.
+    private let home: Unmanaged<ObjectHome>
+    private let keeper: ObjectHome?
     let reference: Reference
 
     /// - Parameter reference: `nil` for an object that no store has seen.
     init(_ home: ObjectHome, at reference: Reference? = nil) {
       self.home = .passUnretained(home)
+      keeper = home
       self.reference =
         reference
         ?? Reference(entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey())
+    }
+
+    init(heldBySession home: ObjectHome, at reference: Reference) {
+      self.home = .passUnretained(home)
+      keeper = nil
+      self.reference = reference
+    }
+
+    /// The home, counted once for the object.
+    @inline(__always)
+    fileprivate var retainedHome: Unmanaged<ObjectHome> {
+      withExtendedLifetime(keeper) { home.retain() }
     }
   }
 
@@ -87,13 +101,14 @@ open class ManagedObject {
 
   /// Objects made by the framework come through here.
   public required init(_ origin: Origin) {
-    homeReference = origin.home.retain()
+    let home = origin.retainedHome
+    homeReference = home
     reference = origin.reference
     // What a subclass sets of an object that has a row is no change, as when the row comes.
-    state = origin.home._withUnsafeGuaranteedRef { $0.hasContext } ? .awaking : []
+    state = home._withUnsafeGuaranteedRef { $0.hasContext } ? .awaking : []
     // Subclasses have initialised their properties already, and nobody else has the object.
     let memory = Unmanaged.passUnretained(self).toOpaque()
-    origin.home._withUnsafeGuaranteedRef { $0.fillProperties(of: memory, type(of: self)) }
+    home._withUnsafeGuaranteedRef { $0.fillProperties(of: memory, type(of: self)) }
   }
 
   /// A new object of `entity`, inserted into `context` unless that is `nil`.
@@ -103,9 +118,7 @@ open class ManagedObject {
   /// the context reports the error at its next fetch or save.
   public convenience init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     let binding = context?.modelBinding?.entity(named: entity.name)
-    let home = ObjectHome(binding ?? EntityBinding(entity, index: 0))
-    self.init(Origin(home))
-    withExtendedLifetime(home) {}
+    self.init(Origin(ObjectHome(binding ?? EntityBinding(entity, index: 0))))
     applyDefaults()
     guard let context else { return }
     do {
@@ -202,6 +215,7 @@ open class ManagedObject {
   ///   ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
   ///   ``PersistenceError/Code/unacceptableValue`` when the value is of another type.
   open func validateValue(_ value: inout Any?, forKey key: String) throws {
+    if try checkAsked(&value, key) { return }
     try checkRules(of: value, forKey: key)
   }
 }

@@ -37,12 +37,11 @@ final class ObjectClasses: Sendable {
   ///
   /// - Parameter reference: `nil` for one that no store has seen.
   func makeObject(_ home: ObjectHome, at reference: Reference? = nil) -> ManagedObject {
-    defer { withExtendedLifetime(home) {} }
-    return type(of: home.binding).init(.init(home, at: reference))
+    type(for: home.binding).init(.init(home, at: reference))
   }
 
   /// The class of an entity's objects.
-  func type(of binding: EntityBinding) -> ManagedObject.Type { byIndex[binding.index] }
+  func type(for binding: EntityBinding) -> ManagedObject.Type { byIndex[binding.index] }
 
   /// The entity whose objects have exactly this class.
   func entity(of type: ManagedObject.Type) -> EntityBinding? {

@@ -19,7 +19,10 @@ struct FetchTarget {
   /// Whether a path leads from an object to another.
   let followsRelationships: Bool
 
-  init<Result>(_ request: FetchRequest<Result>, in context: ManagedObjectContext) throws {
+  /// - Parameter others: paths whose values are read after those of the sort keys.
+  init<Result>(
+    _ request: FetchRequest<Result>, in context: ManagedObjectContext, reading others: [[String]]
+  ) throws {
     // A class need not be called like its entity: then the model's name for the class decides.
     let classes = context.persistentStoreCoordinator?.classes
     guard let model = context.modelBinding,
@@ -34,12 +37,15 @@ struct FetchTarget {
     entityName = binding.entity.name
     predicate = request.predicate
     sortDescriptors = request.sortDescriptors
-    evaluator = try request.predicate.map { try PredicateEvaluator(requested: $0) }
+    evaluator = try request.predicate.map { try PredicateEvaluator(fetched: $0) }
     let predicateNames = evaluator?.paths ?? []
-    let sortNames = request.sortDescriptors.map(\.keyPath)
-    followsRelationships = (predicateNames + sortNames).contains { $0.count > 1 }
+    let sortNames = request.sortDescriptors.map(\.keyPath) + others
+    followsRelationships =
+      (predicateNames + sortNames).contains { $0.count > 1 }
+      || !(evaluator?.subqueries.isEmpty ?? true)
     // Checked against the entity that was asked for, whose properties all its descendants have.
     for names in predicateNames + sortNames { _ = try FetchPath(names, from: binding, in: model) }
+    for subquery in evaluator?.subqueries ?? [] { try subquery.check(from: binding, in: model) }
     paths = Array(repeating: nil, count: model.entities.count)
     let family =
       request.includesSubentities ? model.model.family(of: binding.entity) : [binding.entity]
@@ -61,12 +67,16 @@ struct FetchTarget {
 struct FetchExecution {
   /// In the order of the stores.
   let parts: [StoreFetch]
-  private let sortDescriptors: [FetchSortDescriptor]
-  private let limit: Int
-  private let offset: Int
+  let sortDescriptors: [FetchSortDescriptor]
+  let limit: Int
+  let offset: Int
 
-  init<Result>(_ request: FetchRequest<Result>, in context: ManagedObjectContext) throws {
-    let target = try FetchTarget(request, in: context)
+  /// - Parameter others: paths whose values are read after those of the sort keys.
+  init<Result>(
+    _ request: FetchRequest<Result>, in context: ManagedObjectContext,
+    reading others: [[String]] = []
+  ) throws {
+    let target = try FetchTarget(request, in: context, reading: others)
     guard request.fetchLimit >= 0, request.fetchOffset >= 0 else {
       throw PersistenceError(
         .persistentStoreUnsupportedRequestType,
@@ -164,7 +174,7 @@ struct FetchExecution {
   }
 
   /// How many matches are wanted, those before the offset among them.
-  private var capacity: Int {
+  var capacity: Int {
     let (end, isTooMany) = offset.addingReportingOverflow(limit)
     return limit == 0 || isTooMany ? .max : end
   }
@@ -220,18 +230,5 @@ extension ManagedObjectContext {
           + "coordinator")
     }
     return sessions.filter { session in stores.contains { $0 === session.store } }
-  }
-}
-
-extension PredicateEvaluator {
-  /// The evaluator of a request's predicate.
-  init(requested predicate: FetchPredicate) throws(PersistenceError) {
-    do {
-      try self.init(predicate)
-    } catch {
-      throw PersistenceError(
-        .persistentStoreUnsupportedRequestType, "the predicate cannot be evaluated",
-        underlying: error)
-    }
   }
 }

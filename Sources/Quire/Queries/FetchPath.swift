@@ -89,7 +89,7 @@ extension PathSubject {
     try value(at: path.names[...], slot: path.slot)
   }
 
-  private func value(at names: ArraySlice<String>, slot: Int) throws -> PredicateValue? {
+  func value(at names: ArraySlice<String>, slot: Int) throws -> PredicateValue? {
     guard slot >= 0 else { return nil }
     let rest = names.dropFirst()
     switch binding.properties[slot] {

@@ -49,6 +49,7 @@ extension FetchRequest {
     self.init(entityName: template.entityName)
     sortDescriptors = template.sortDescriptors
     fetchLimit = template.fetchLimit
+    fetchBatchSize = template.fetchBatchSize
     includesSubentities = template.includesSubentities
     includesPendingChanges = template.includesPendingChanges
     guard let format = template.predicateFormat else { return }

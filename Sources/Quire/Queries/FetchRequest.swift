@@ -20,6 +20,9 @@ public struct FetchRequest<Result: ManagedObject> {
   public var fetchLimit = 0
   /// How many objects to leave out at the beginning of the result.
   public var fetchOffset = 0
+  /// How many objects ``ManagedObjectContext/fetchBatched(_:)`` makes at once, when one of them is
+  /// looked at; 0 leaves it to the context. A ``ManagedObjectContext/fetch(_:)`` makes all.
+  public var fetchBatchSize = 0
   /// Whether objects of subentities are found too.
   public var includesSubentities = true
   /// Whether unsaved changes of the context count, or only what the store has.

@@ -36,6 +36,12 @@ protocol MatchVisitor {
 
   /// - Returns: whether to go on.
   mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool
+
+  /// Whether to call ``takeKey(at:)`` there instead: no row is read then.
+  static var takesKeys: Bool { get }
+
+  /// - Returns: whether to go on.
+  mutating func takeKey(at reference: Reference) throws -> Bool
 }
 
 extension MatchVisitor {
@@ -45,6 +51,12 @@ extension MatchVisitor {
 
   mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool {
     preconditionFailure("a visitor that wants rows takes them")
+  }
+
+  static var takesKeys: Bool { false }
+
+  mutating func takeKey(at reference: Reference) throws -> Bool {
+    preconditionFailure("a visitor that wants keys takes them")
   }
 }
 
@@ -74,6 +86,8 @@ struct MatchList: MatchVisitor {
 
   /// Which of the stores that are asked is asked now.
   var place = 0
+  /// Whether the rows of matches are wanted.
+  var keepsRows = true
   private let descriptors: [FetchSortDescriptor]
   /// How many are wanted at most, those before the offset among them.
   private let capacity: Int
@@ -108,7 +122,7 @@ struct MatchList: MatchVisitor {
       for path in paths.dropFirst() { match.keys.append(try subject.value(at: path)) }
     }
     if let last, !(prefix < last.prefix), !precedes(match, last.match) { return true }
-    match.row = try row()
+    if keepsRows { match.row = try row() }
     items.append(Item(prefix: prefix, index: matches.count))
     matches.append(match)
     if items.count >= sortingCount { sort() }

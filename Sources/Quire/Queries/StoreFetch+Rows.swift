@@ -6,6 +6,9 @@ extension StoreFetch {
   func isMatch(_ subject: some PathSubject, _ paths: FetchTarget.Paths) throws -> Bool {
     guard let evaluator = target.evaluator else { return true }
     do {
+      if !evaluator.subqueries.isEmpty {
+        return try evaluator.evaluate(SubquerySubject(subject: subject, evaluator: evaluator))
+      }
       return try evaluator.evaluate(PathsOfSubject(subject: subject, paths: paths.predicate))
     } catch let error as FetchPredicateError {
       throw PersistenceError(error)
@@ -21,6 +24,9 @@ extension StoreFetch {
       return try takeRows(of: tree, storage, &visitor)
     }
     let number = storage.stored.number
+    if target.evaluator == nil, takesKeys(visitor) {
+      return try takeKeys(of: tree, number, &visitor)
+    }
     let scratch = RowScratch()
     defer { withExtendedLifetime(scratch) {} }
     var cursor = tree.cursor()

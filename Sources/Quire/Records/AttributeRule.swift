@@ -26,6 +26,8 @@ final class AttributeRule: Sendable {
   private let width: ClosedRange<Int64>?
   private let limits: AttributeLimitsByType
   private let elements: [AttributeRule]
+  /// Whether any value of the attribute's type will do, if only there is one.
+  private let asksForValueAlone: Bool
   /// Of a rule that asks for no more than a value: the type that values mostly have.
   private let plainType: Any.Type?
 
@@ -42,6 +44,7 @@ final class AttributeRule: Sendable {
     }
     if case .none = limits, width == nil, elements.isEmpty {
       if !isRequired { return nil }
+      asksForValueAlone = true
       plainType =
         switch attribute.type {
         case .string: String.self
@@ -52,9 +55,13 @@ final class AttributeRule: Sendable {
         default: nil
         }
     } else {
+      asksForValueAlone = false
       plainType = nil
     }
   }
+
+  /// Whether a value is right for sure; `false` where it takes more than a look to know that.
+  func takes(_ value: AttributeValue?) -> Bool { asksForValueAlone && value != nil }
 
   /// Whether every value of a Swift type is right, as nothing is asked but that there is one, and
   /// the type is the attribute's. `false` where it takes more than a look to know that.

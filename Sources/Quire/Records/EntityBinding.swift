@@ -43,6 +43,7 @@ final class EntityBinding: Sendable {
   /// By slot.
   let traits: [Trait]
   let hasTransientProperties: Bool
+  let hasOrderedRelationships: Bool
   /// The values of new objects, by slot; `nil` where they have none.
   let defaultValues: [AttributeValue?]
   // Sound: no slot leads to an object; they are values.
@@ -112,6 +113,7 @@ final class EntityBinding: Sendable {
     self.defaultValues = defaultValues
     newSlots = defaultValues.map { $0.map { .value($0) } ?? .unchanged }
     hasTransientProperties = traits.contains(where: \.isTransient)
+    hasOrderedRelationships = traits.contains(where: \.isOrdered)
     self.storedRelationshipSlots = storedRelationshipSlots
     self.names = NameTable(names)
     // What is worked out when it is saved cannot be checked before.

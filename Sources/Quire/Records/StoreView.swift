@@ -18,7 +18,7 @@ final class StoreView {
   /// What stands for the trees, in a store of another make: these are empty then.
   let incremental: IncrementalRows?
   /// Whether rows and links are in the trees.
-  private let isPlain: Bool
+  let isPlain: Bool
   // Private, and no call leads back here while they change.
   @exclusivity(unchecked) private var rowTrees: [RecordTree??]
   @exclusivity(unchecked) private var linkTrees: [UInt16: LinkReader?] = [:]

@@ -14,6 +14,8 @@ struct ContextEvent {
   private(set) var inserted: Set<ManagedObject> = []
   private(set) var deleted: Set<ManagedObject> = []
   private(set) var refreshed: Set<ManagedObject> = []
+  /// Objects with changes that were read anew under them: more than what was set may be another.
+  private(set) var reread: Set<ManagedObject> = []
   /// By object and property.
   private(set) var changed: [ManagedObject: [String: Former]] = [:]
 
@@ -33,6 +35,7 @@ struct ContextEvent {
   mutating func noteRefresh(of object: ManagedObject) {
     if object.hasChanges {
       changed[object, default: [:]].merge([:]) { old, _ in old }
+      reread.insert(object)
     } else {
       changed[object] = nil
       refreshed.insert(object)
@@ -76,6 +79,7 @@ struct ContextEvent {
       notice.updatedObjects.insert(object)
       notice.objectIDs.changedProperties[object.objectID] = Set(formers.keys)
     }
+    notice.rereadObjects = reread
     notice.refreshedObjects = refreshed.filter { object in
       object.context === context && !inserted.contains(object) && !deleted.contains(object)
         && !notice.updatedObjects.contains(object)

@@ -25,6 +25,8 @@ public struct ContextNotice {
   public internal(set) var deletedObjects: Set<ManagedObject> = []
   /// Clean objects whose values may be others now, by a refresh or a merge.
   public internal(set) var refreshedObjects: Set<ManagedObject> = []
+  /// Updated objects of which more may be another than the properties that were set.
+  var rereadObjects: Set<ManagedObject> = []
   /// Whether the context has forgotten all its objects.
   public var invalidatedAllObjects: Bool { objectIDs.invalidatedAllObjects }
   /// The same as IDs, with the names of changed properties: what may be sent to other isolations.

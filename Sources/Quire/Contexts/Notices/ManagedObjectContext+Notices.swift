@@ -38,6 +38,16 @@ extension ManagedObjectContext {
     return ContextObservation(center, center.add(kinds, .callback(body)))
   }
 
+  /// The same, and calls `settle` when all is told that there is for now: after the processing of
+  /// changes, also when nobody has changed anything here, and after a save.
+  final func observe(
+    _ kinds: Set<ContextNotice.Kind>, _ body: @escaping (ContextNotice) -> Void,
+    settle: @escaping () -> Void
+  ) -> ContextObservation {
+    let center = requiredNoticeCenter()
+    return ContextObservation(center, center.add(kinds, .callback(body), settle: settle))
+  }
+
   /// What happens here from now on, as values that may be sent to any isolation.
   ///
   /// The sequence keeps what nobody has taken yet, and ends with the context.

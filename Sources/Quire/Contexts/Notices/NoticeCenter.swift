@@ -13,6 +13,8 @@ final class NoticeCenter: ContextObserver {
     let number: Int
     let kinds: Set<ContextNotice.Kind>
     let receiver: Receiver
+    /// Called when all is told that there is for now.
+    var settle: (() -> Void)?
   }
 
   // A center belongs to its context, and is only called by it or for it.
@@ -31,9 +33,12 @@ final class NoticeCenter: ContextObserver {
     }
   }
 
-  func add(_ kinds: Set<ContextNotice.Kind>, _ receiver: Listener.Receiver) -> Int {
+  func add(
+    _ kinds: Set<ContextNotice.Kind>, _ receiver: Listener.Receiver, settle: (() -> Void)? = nil
+  ) -> Int {
     lastNumber += 1
-    listeners.append(Listener(number: lastNumber, kinds: kinds, receiver: receiver))
+    listeners.append(
+      Listener(number: lastNumber, kinds: kinds, receiver: receiver, settle: settle))
     return lastNumber
   }
 
@@ -79,11 +84,23 @@ final class NoticeCenter: ContextObserver {
 
   /// Tells what has happened since the last time. What listeners change is told the next time.
   func postEvent() {
-    guard posted == nil, !event.isEmpty else { return }
-    posted = event
-    defer { posted = nil }
-    event = ContextEvent()
-    if wants(.didChangeObjects), let notice = posted?.notice(of: context) { post(notice) }
+    guard posted == nil else { return }
+    if !event.isEmpty {
+      posted = event
+      event = ContextEvent()
+      if wants(.didChangeObjects), let notice = posted?.notice(of: context) { post(notice) }
+      posted = nil
+    }
+    settle()
+  }
+
+  private func settle() {
+    for listener in listeners {
+      guard let settle = listener.settle,
+        listeners.contains(where: { $0.number == listener.number })
+      else { continue }
+      settle()
+    }
   }
 
   func postWillSave() {
@@ -119,6 +136,7 @@ final class NoticeCenter: ContextObserver {
     var ids = ContextNotice(.didSaveObjectIDs, context)
     ids.objectIDs.copyIDs(of: notice.objectIDs)
     post(ids)
+    settle()
   }
 
   func postMerge(_ ids: ObjectIDNotice) {

@@ -6,11 +6,18 @@ import QuireStorage
 /// The keys of new rows wait until all are there or somebody looks at their tree: in order they go
 /// in faster than as they come, and a tree that is not there yet is built.
 final class IndexUpkeep {
-  private struct Item {
+  /// A class, so that a look at one copies nothing.
+  private final class Item {
     let index: EntityIndex
     let filter: PartialIndexFilter?
     /// Where the index is among the store's.
     let place: Int
+
+    init(_ index: EntityIndex, _ storage: EntityStorage, at place: Int) throws {
+      self.index = index
+      filter = try PartialIndexFilter(index, storage.layout)
+      self.place = place
+    }
   }
 
   private let transaction: WriteTransaction
@@ -58,19 +65,18 @@ final class IndexUpkeep {
     let isThere = try !isNew && readKeys(at: reference, items, storage, in: rows)
     try makeKeys(of: RowReader(row, layout: storage.layout), reference, items, &newKeys)
     let wasThere = try rows.put(row, for: reference.key)
-    for place in items.indices {
+    for (place, item) in items.enumerated() {
       let isChanged = !isThere || oldKeys[place].bytes != newKeys[place].bytes
       if !isThere {
-        try note(newKeys[place], of: items[place])
+        try note(newKeys[place].bytes, at: item.place)
       } else if isChanged {
-        try remove(oldKeys[place], from: items[place].place)
-        try insert(newKeys[place], into: items[place].place)
+        try remove(oldKeys[place], from: item.place)
+        try insert(newKeys[place], into: item.place)
       }
       // Behind the end of a key that is cut another value may stand than before.
-      let index = items[place].index
-      if index.isUnique, isChanged || newKeys[place].isCut {
+      if item.index.isUnique, isChanged || newKeys[place].isCut {
         unchecked.append(
-          UniqueKey(index: index, key: newKeys[place].bytes, isCut: newKeys[place].isCut))
+          UniqueKey(index: item.index, key: newKeys[place].bytes, isCut: newKeys[place].isCut))
       }
     }
     return wasThere
@@ -92,8 +98,7 @@ final class IndexUpkeep {
     if let items = items[number] { return items }
     let new = try indexes.indexes(of: number).compactMap { index -> Item? in
       guard let place = indexes.place(of: index.number) else { return nil }
-      return Item(
-        index: index, filter: try PartialIndexFilter(index, storage.layout), place: place)
+      return try Item(index, storage, at: place)
     }
     items[number] = new
     while newKeys.count < new.count {
@@ -176,10 +181,10 @@ final class IndexUpkeep {
 
   // MARK: Trees
 
-  private func note(_ key: IndexKeyWriter, of item: Item) throws {
-    if key.bytes.isEmpty { return }
-    waiting[item.place].append(key.bytes)
-    if waiting[item.place].byteCount >= KeyMemory.byteCount { try settle(item.place) }
+  private func note(_ key: [UInt8], at place: Int) throws {
+    if key.isEmpty { return }
+    waiting[place].append(key)
+    if waiting[place].byteCount >= KeyMemory.byteCount { try settle(place) }
   }
 
   /// Puts all keys that wait into their trees.

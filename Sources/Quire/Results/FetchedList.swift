@@ -1,0 +1,78 @@
+import QuireModel
+
+extension SectionedList<ManagedObject> {
+  /// The objects of a request in the sections of a naming.
+  ///
+  /// - Throws: ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` when a section's
+  ///   objects do not come one after the other.
+  init<Result: ManagedObject>(
+    _ request: FetchRequest<Result>, _ naming: SectionNaming<Result>, _ path: [String]?,
+    in context: ManagedObjectContext
+  ) throws {
+    let intake = FetchIntake(
+      Result.self, in: context, refreshesObjects: request.shouldRefreshRefetchedObjects)
+    let execution = try FetchExecution(request, in: context, reading: path.map { [$0] } ?? [])
+    if path == nil {
+      var found = try execution.objects(intake)
+      try self.init(found.take(as: ManagedObject.self)) { object in
+        guard let object = object as? Result else { return "" }
+        return try naming.name(of: object)
+      }
+      // Without sections of its own a result is one, also when there is nothing in it.
+      if case .none = naming, sections.isEmpty { sections = [Section(name: "", range: 0..<0)] }
+      return
+    }
+    let found = try execution.objectsWithLastKey(intake)
+    var names = found.keys.makeIterator()
+    // Mostly the name is the one before.
+    var last: (value: PredicateValue?, name: String) = (nil, "")
+    try self.init(found.objects) { _ in
+      let value = names.next() ?? nil
+      if value != last.value { last = (value, try sectionName(value)) }
+      return last.name
+    }
+  }
+
+  private init(_ objects: [ManagedObject], _ name: (ManagedObject) throws -> String) throws {
+    elements = objects
+    var names: Set<String> = []
+    for (index, object) in objects.enumerated() {
+      let name = try name(object)
+      if sections.last?.name == name {
+        sections[sections.count - 1].range =
+          sections[sections.count - 1].range.lowerBound..<index + 1
+        continue
+      }
+      guard names.insert(name).inserted else {
+        var error = PersistenceError(
+          .persistentStoreUnsupportedRequestType,
+          "\(object.objectID), number \(index) of the result, is in the section \(name), which has "
+            + "ended before: the first sort key must keep the objects of a section together")
+        error.entityName = object.entity.name
+        error.objectID = object.objectID
+        throw error
+      }
+      sections.append(Section(name: name, range: index..<index + 1))
+    }
+  }
+}
+
+extension FetchExecution {
+  /// The objects in the order of the request, and of each the value of the last path that was to be
+  /// read besides the sort keys.
+  fileprivate func objectsWithLastKey(
+    _ intake: FetchIntake
+  ) throws -> (objects: [ManagedObject], keys: [PredicateValue?]) {
+    var list = MatchList(sortDescriptors, capacity: capacity)
+    for (place, part) in parts.enumerated() {
+      list.place = place
+      if try !part.visitMatches(&list, part.plan(capacity: capacity)) { break }
+    }
+    let matches = list.sorted().dropFirst(offset)
+    let objects = try matches.map { match in
+      try intake.take(
+        match.object ?? parts[match.place].session.object(at: match.reference), match.row)
+    }
+    return (objects, matches.map { $0.keys.last ?? nil })
+  }
+}

@@ -1,0 +1,116 @@
+import QuireStorage
+
+/// Where the objects of a fetch are, in the order of the request: eight bytes each, and which
+/// store, where there are several.
+struct FetchedPlaces {
+  private(set) var references: [Reference] = []
+  /// Empty when all are in the first of the stores.
+  private var stores: [UInt16] = []
+
+  var count: Int { references.count }
+
+  /// Which of the stores that were asked has an object.
+  func store(at index: Int) -> Int { stores.isEmpty ? 0 : Int(stores[index]) }
+
+  mutating func append(_ reference: Reference, store: Int) {
+    if store > 0, stores.isEmpty {
+      stores = Array(repeating: 0, count: references.count)
+    }
+    references.append(reference)
+    if store > 0 || !stores.isEmpty { stores.append(UInt16(truncatingIfNeeded: store)) }
+  }
+}
+
+/// Collects places, where they come in the order of the request.
+private struct PlaceVisitor: MatchVisitor {
+  /// Which of the stores that are asked is asked now.
+  var store = 0
+  /// How many are still to be passed over.
+  private var offset: Int
+  /// How many are wanted at most.
+  private let limit: Int
+  private(set) var places = FetchedPlaces()
+
+  /// - Parameter limit: 0 for all.
+  init(offset: Int, limit: Int) {
+    self.offset = offset
+    self.limit = limit == 0 ? .max : limit
+  }
+
+  var readsKeys: Bool { false }
+  static var takesKeys: Bool { true }
+
+  mutating func visit<Subject: PathSubject>(
+    _ subject: Subject, at reference: Reference, sortedBy paths: [FetchPath],
+    _ object: ManagedObject?, row: () throws -> RowBytes?
+  ) -> Bool {
+    takeKey(at: reference)
+  }
+
+  mutating func takeKey(at reference: Reference) -> Bool {
+    if offset > 0 {
+      offset -= 1
+      return true
+    }
+    places.append(reference, store: store)
+    return places.count < limit
+  }
+}
+
+extension StoreFetch {
+  func takesKeys<Visitor: MatchVisitor>(_ visitor: Visitor) -> Bool { Visitor.takesKeys }
+
+  /// All rows by their keys: pages are looked at, but no row, nor what of it lies elsewhere.
+  func takeKeys(
+    of tree: RecordTree, _ number: UInt16, _ visitor: inout some MatchVisitor
+  ) throws -> Bool {
+    var cursor = tree.cursor()
+    var isInside = try cursor.first()
+    while isInside {
+      let reference = Reference(entity: number, key: try cursor.key)
+      if isVisible(reference), try !visitor.takeKey(at: reference) { return false }
+      isInside = try cursor.next()
+    }
+    return true
+  }
+}
+
+extension FetchExecution {
+  /// Where the objects are, in the order of the request, offset and limit applied. No objects are
+  /// made; rows are read as far as the predicate and the sort keys need them.
+  func places() throws -> FetchedPlaces {
+    let first = try parts.first?.plan(capacity: capacity)
+    let isInOrder = sortDescriptors.isEmpty || parts.count == 1 && first?.isSorted ?? false
+    if isInOrder, !parts.contains(where: \.isPending) {
+      var visitor = PlaceVisitor(offset: offset, limit: limit)
+      try visitParts(first) { store, part, plan in
+        visitor.store = store
+        return try part.visitMatches(&visitor, plan)
+      }
+      return visitor.places
+    }
+    var list = MatchList(sortDescriptors, capacity: capacity)
+    list.keepsRows = false
+    try visitParts(first) { store, part, plan in
+      list.place = store
+      return try part.visitMatches(&list, plan)
+    }
+    var places = FetchedPlaces()
+    for match in list.sorted().dropFirst(offset) {
+      places.append(match.reference, store: match.place)
+    }
+    return places
+  }
+
+  /// - Parameters:
+  ///   - first: the plan of the first store.
+  ///   - visit: says whether to go on.
+  private func visitParts(
+    _ first: FetchPlan?, _ visit: (Int, StoreFetch, FetchPlan) throws -> Bool
+  ) throws {
+    for (store, part) in parts.enumerated() {
+      let plan = store == 0 ? first : nil
+      if try !visit(store, part, plan ?? part.plan(capacity: capacity)) { return }
+    }
+  }
+}

@@ -1,0 +1,161 @@
+/// What lies in the order of a request, in sections.
+struct SectionedList<Element> {
+  struct Section {
+    let name: String
+    var range: Range<Int>
+  }
+
+  var elements: [Element] = []
+  /// One after the other; each element is in one of them.
+  var sections: [Section] = []
+
+  /// - Parameter index: of an element.
+  func section(of index: Int) -> Int {
+    var (low, high) = (0, sections.count - 1)
+    while low < high {
+      let middle = (low + high) / 2
+      if index < sections[middle].range.upperBound { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
+
+/// What leads from one list to another, as few steps as there are: an element whose neighbours
+/// have moved around it has not moved.
+///
+/// Elements and sections that stay keep their order. Of the elements in both lists, those of the
+/// longest sequence that is in order in both stay; of several such sequences, the one with the most
+/// elements that nothing has happened to.
+struct SectionedDifference {
+  enum Change {
+    case delete(Int)
+    case insert(Int)
+    case move(from: Int, to: Int)
+    /// Something has happened to an element that stays.
+    case update(from: Int, to: Int)
+  }
+
+  /// The numbers of sections in the former list.
+  private(set) var deletedSections: [Int] = []
+  /// The numbers of sections in the new list.
+  private(set) var insertedSections: [Int] = []
+  /// Deletions, insertions, moves, updates, each in the order of the lists. Positions are those of
+  /// elements in the former list and in the new one.
+  private(set) var changes: [Change] = []
+
+  var isEmpty: Bool { changes.isEmpty && deletedSections.isEmpty && insertedSections.isEmpty }
+
+  /// - Parameters:
+  ///   - key: what tells elements from each other.
+  ///   - isTouched: whether something has happened to an element.
+  /// - Complexity: O(*n* + *m* log *m*) where *m* elements lie between the first difference and the
+  ///   last one.
+  init<Element, Key: Hashable>(
+    from old: SectionedList<Element>, to new: SectionedList<Element>,
+    by key: (Element) -> Key, isTouched: (Element) -> Bool
+  ) {
+    let counterparts = matchSections(old.sections.map(\.name), new.sections.map(\.name))
+    // By section of the former list, what section of the new one it is.
+    func stays(_ from: Int, _ to: Int) -> Bool {
+      counterparts[old.section(of: from)] == new.section(of: to)
+    }
+    let (oldCount, newCount) = (old.elements.count, new.elements.count)
+    var start = 0
+    while start < min(oldCount, newCount), key(old.elements[start]) == key(new.elements[start]),
+      stays(start, start)
+    {
+      start += 1
+    }
+    var end = 0
+    while end < min(oldCount, newCount) - start,
+      key(old.elements[oldCount - 1 - end]) == key(new.elements[newCount - 1 - end]),
+      stays(oldCount - 1 - end, newCount - 1 - end)
+    {
+      end += 1
+    }
+    var places: [Key: Int] = [:]
+    for index in start..<oldCount - end { places[key(old.elements[index])] = index }
+    var (inserted, common): ([Int], [(from: Int, to: Int)]) = ([], [])
+    for index in start..<newCount - end {
+      if let place = places.removeValue(forKey: key(new.elements[index])) {
+        common.append((place, index))
+      } else {
+        inserted.append(index)
+      }
+    }
+    let candidates = common.filter { stays($0.from, $0.to) }
+    let untouched = candidates.map { !isTouched(new.elements[$0.to]) }
+    let kept = heaviestIncreasing(candidates.map(\.from), candidates.count, untouched)
+    let keptPlaces = Set(kept.map { candidates[$0].to })
+
+    changes += places.values.sorted().map(Change.delete)
+    changes += inserted.map(Change.insert)
+    for (from, to) in common where !keptPlaces.contains(to) {
+      changes.append(.move(from: from, to: to))
+    }
+    func update(_ from: Int, _ to: Int) {
+      if isTouched(new.elements[to]) { changes.append(.update(from: from, to: to)) }
+    }
+    for index in 0..<start { update(index, index) }
+    for index in kept { update(candidates[index].from, candidates[index].to) }
+    for index in (0..<end).reversed() { update(oldCount - 1 - index, newCount - 1 - index) }
+  }
+
+  /// - Returns: for each former section the new one that it is; `nil` when it is gone.
+  private mutating func matchSections(_ old: [String], _ new: [String]) -> [Int?] {
+    var counterparts: [Int?] = Array(repeating: nil, count: old.count)
+    let places = Dictionary(old.enumerated().map { ($1, $0) }) { first, _ in first }
+    let common = new.indices.compactMap { to in places[new[to]].map { (from: $0, to: to) } }
+    for index in heaviestIncreasing(common.map(\.from), common.count, []) {
+      counterparts[common[index].from] = common[index].to
+    }
+    let kept = Set(counterparts.compactMap { $0 })
+    deletedSections = old.indices.filter { counterparts[$0] == nil }
+    insertedSections = new.indices.filter { !kept.contains($0) }
+    return counterparts
+  }
+}
+
+/// Where the members are of the increasing subsequence with the most preferred members, and the
+/// most members of those.
+///
+/// - Parameters:
+///   - values: different ones.
+///   - isPreferred: none of them when empty.
+private func heaviestIncreasing(_ values: [Int], _ count: Int, _ isPreferred: [Bool]) -> [Int] {
+  if count == 0 { return [] }
+  var ranks = Array(repeating: 0, count: count)
+  for (rank, index) in values.indices.sorted(by: { values[$0] < values[$1] }).enumerated() {
+    ranks[index] = rank + 1
+  }
+  var weights = Array(repeating: 0, count: count)
+  var former: [Int?] = Array(repeating: nil, count: count)
+  // By rank, the heaviest sequence that ends below: a tree of prefixes (Fenwick's).
+  var tree = Array(repeating: -1, count: count + 1)
+  var last: Int?
+  for index in values.indices {
+    var best: Int?
+    var rank = ranks[index] - 1
+    while rank > 0 {
+      if tree[rank] >= 0, best.map({ weights[$0] < weights[tree[rank]] }) ?? true {
+        best = tree[rank]
+      }
+      rank &= rank - 1
+    }
+    former[index] = best
+    let weight = !isPreferred.isEmpty && isPreferred[index] ? count + 1 : 1
+    weights[index] = weight + (best.map { weights[$0] } ?? 0)
+    rank = ranks[index]
+    while rank <= count {
+      if tree[rank] < 0 || weights[tree[rank]] < weights[index] { tree[rank] = index }
+      rank += rank & -rank
+    }
+    if last.map({ weights[$0] < weights[index] }) ?? true { last = index }
+  }
+  var members: [Int] = []
+  while let index = last {
+    members.append(index)
+    last = former[index]
+  }
+  return members.reversed()
+}

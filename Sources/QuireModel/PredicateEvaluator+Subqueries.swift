@@ -1,0 +1,24 @@
+extension PredicateEvaluator {
+  /// `SUBQUERY` over what a path leads to.
+  ///
+  /// The paths of its evaluator start from the object that the whole predicate is asked of, or,
+  /// when their first name is that of a variable with its dollar sign, from what that stands for.
+  package struct Subquery {
+    /// As it was written.
+    package let expression: FetchExpression
+    package let collection: [String]
+    /// With its dollar sign.
+    package let variable: String
+    package let evaluator: PredicateEvaluator
+
+    /// What a path from a variable begins with. No property has such a name.
+    static func root(of variable: String) -> String { "$" + variable }
+  }
+
+  /// An evaluator for subjects that answer ``PredicateSubject/value(ofSubquery:isCount:)``.
+  ///
+  /// Subqueries are asked for their members and for `@count`; other operators on them are refused.
+  package init(fetching predicate: FetchPredicate) throws(FetchPredicateError) {
+    try self.init(predicate, PredicateEvaluatorBuilder(bound: []), depth: 0)
+  }
+}

@@ -1,0 +1,153 @@
+/// Turns a predicate into nodes, and numbers the key paths on the way.
+struct PredicateEvaluatorBuilder {
+  private let asksForExpressions: Bool
+  /// The variables of the subqueries around; `nil` where subqueries are refused.
+  private let bound: Set<String>?
+  private(set) var paths: [[String]] = []
+  private(set) var expressions: [FetchExpression] = []
+  private var pathNumbers: [[String]: Int] = [:]
+  private var expressionNumbers: [FetchExpression: Int] = [:]
+
+  private(set) var subqueries: [PredicateEvaluator.Subquery] = []
+
+  init(asksForExpressions: Bool = false, bound: Set<String>? = nil) {
+    self.asksForExpressions = asksForExpressions
+    self.bound = bound
+  }
+
+  mutating func node(
+    _ predicate: FetchPredicate, depth: Int
+  ) throws(FetchPredicateError) -> PredicateEvaluator.Node {
+    try FetchPredicate.check(depth)
+    switch predicate {
+    case .constant(let flag):
+      return .constant(flag)
+    case .comparison(let comparison):
+      let left = try operand(comparison.left, depth: depth + 1)
+      let right = try operand(comparison.right, depth: depth + 1)
+      return .comparison(
+        try PredicateEvaluator.Comparison(comparison, left: left, right: right))
+    case .not(let part):
+      return .not(try node(part, depth: depth + 1))
+    case .and(let parts):
+      return .and(try nodes(parts, depth: depth + 1))
+    case .or(let parts):
+      return .or(try nodes(parts, depth: depth + 1))
+    }
+  }
+
+  private mutating func nodes(
+    _ predicates: [FetchPredicate], depth: Int
+  ) throws(FetchPredicateError) -> [PredicateEvaluator.Node] {
+    var nodes: [PredicateEvaluator.Node] = []
+    for predicate in predicates { nodes.append(try node(predicate, depth: depth)) }
+    return nodes
+  }
+
+  private mutating func operand(
+    _ expression: FetchExpression, depth: Int
+  ) throws(FetchPredicateError) -> PredicateEvaluator.Operand {
+    try FetchPredicate.check(depth)
+    switch expression {
+    case .constant(let value): return .constant(value)
+    case .aggregate(let members):
+      let operands = try operands(members, depth: depth + 1)
+      var values: [PredicateValue?] = []
+      for operand in operands {
+        guard case .constant(let value) = operand else { return .list(operands) }
+        values.append(value)
+      }
+      return .constant(.collection(values))
+    default:
+      if asksForExpressions { return .expression(number(of: expression)) }
+    }
+    switch expression {
+    case .evaluatedObject: return .evaluatedObject
+    case .keyPath(let names):
+      return names.isEmpty ? .evaluatedObject : .path(number(of: try checked(names, expression)))
+    case .variable, .path(.variable, _):
+      return .path(number(of: try variablePath(expression)))
+    case .subquery, .path(.subquery, [FetchExpression.countOperator]):
+      return try subquery(expression, depth: depth)
+    case .function(let function, let arguments):
+      return .computed(
+        PredicateEvaluator.Computed(function), try operands(arguments, depth: depth + 1))
+    case .conditional(let predicate, let yes, let no):
+      return .conditional(
+        try node(predicate, depth: depth + 1), try operand(yes, depth: depth + 1),
+        try operand(no, depth: depth + 1))
+    default:
+      throw FetchPredicateError(.unsupported(expression))
+    }
+  }
+
+  private mutating func operands(
+    _ expressions: [FetchExpression], depth: Int
+  ) throws(FetchPredicateError) -> [PredicateEvaluator.Operand] {
+    var operands: [PredicateEvaluator.Operand] = []
+    for expression in expressions { operands.append(try operand(expression, depth: depth)) }
+    return operands
+  }
+
+  private mutating func number(of expression: FetchExpression) -> Int {
+    if let number = expressionNumbers[expression] { return number }
+    expressionNumbers[expression] = expressions.count
+    expressions.append(expression)
+    return expressions.count - 1
+  }
+
+  private mutating func number(of path: [String]) -> Int {
+    if let number = pathNumbers[path] { return number }
+    pathNumbers[path] = paths.count
+    paths.append(path)
+    return paths.count - 1
+  }
+
+  // MARK: Paths and subqueries
+
+  private func checked(
+    _ names: [String], _ expression: FetchExpression
+  ) throws(FetchPredicateError) -> [String] {
+    let last = names.last == FetchExpression.countOperator ? 1 : 0
+    if names.dropLast(last).contains(where: { CollectionOperator(rawValue: $0) != nil }) {
+      throw FetchPredicateError(.unsupported(expression))
+    }
+    return names
+  }
+
+  /// A path from the variable of a subquery around; see ``PredicateEvaluator/Subquery``.
+  private func variablePath(
+    _ expression: FetchExpression
+  ) throws(FetchPredicateError) -> [String] {
+    switch expression {
+    case .variable(let name) where bound?.contains(name) ?? false:
+      return [PredicateEvaluator.Subquery.root(of: name)]
+    case .path(.variable(let name), let names) where bound?.contains(name) ?? false:
+      return try [PredicateEvaluator.Subquery.root(of: name)] + checked(names, expression)
+    default: throw FetchPredicateError(.unsupported(expression))
+    }
+  }
+
+  private mutating func subquery(
+    _ expression: FetchExpression, depth: Int
+  ) throws(FetchPredicateError) -> PredicateEvaluator.Operand {
+    var (source, isCount) = (expression, false)
+    if case .path(let operand, _) = expression { (source, isCount) = (operand, true) }
+    guard let bound, case .subquery(let collection, let variable, let predicate) = source else {
+      throw FetchPredicateError(.unsupported(expression))
+    }
+    let path: [String]
+    if case .keyPath(let names) = collection, !names.isEmpty {
+      path = try checked(names, collection)
+    } else {
+      path = try variablePath(collection)
+    }
+    subqueries.append(
+      PredicateEvaluator.Subquery(
+        expression: source, collection: path,
+        variable: PredicateEvaluator.Subquery.root(of: variable),
+        evaluator: try PredicateEvaluator(
+          predicate, PredicateEvaluatorBuilder(bound: bound.union([variable])), depth: depth + 1)))
+    return .subquery(subqueries.count - 1, isCount: isCount)
+  }
+}
