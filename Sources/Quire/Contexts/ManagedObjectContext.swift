@@ -76,7 +76,7 @@ open class ManagedObjectContext {
   /// Objects with temporary references: those that were never saved, here or in a parent.
   @exclusivity(unchecked) private var newObjects = ObjectRegister()
   /// Of objects that are new here.
-  @exclusivity(unchecked) private var newHomes = ObjectHomes()
+  @exclusivity(unchecked) final var newHomes = ObjectHomes()
   /// Parent and children; `nil` in a context that has had neither.
   @exclusivity(unchecked) final var family: ContextFamily? {
     didSet { hasFamily = family != nil }
@@ -187,13 +187,6 @@ extension ManagedObjectContext {
   /// The object with a temporary reference.
   final func newObject(_ reference: Reference) -> ManagedObject? {
     newObjects[reference]?.takeUnretainedValue()
-  }
-
-  /// Where objects of an entity are that are inserted here.
-  final func home(ofNew binding: EntityBinding) -> ObjectHome {
-    newHomes.home(binding, where: { $0.binding === binding }) {
-      ObjectHome(binding, newIn: self)
-    }
   }
 
   final func enter(_ object: ManagedObject) {
