@@ -63,8 +63,7 @@ extension ManagedObjectContext {
     if object.isPersistent { object.becomeNew() }
     let isAwoken = object.state.contains(.awoken)
     // Equal entities have equal slots.
-    object.binding = binding
-    object.context = self
+    object.home = home(ofNew: binding)
     object.state = [.inserted, .awoken]
     changes.inserted.insert(object)
     enter(object)
@@ -206,7 +205,7 @@ extension EntityDescription {
           ? "the context has no coordinator, so it knows no entity \(name)"
           : "the context's model has no entity \(name)")
     }
-    let object = coordinator.classes.makeObject(binding)
+    let object = coordinator.classes.makeObject(context.home(ofNew: binding).outside)
     object.applyDefaults()
     try context.adopt(object)
     return object
@@ -220,7 +219,7 @@ extension ManagedObject {
   /// context's next fetch or save throws why.
   public convenience init(context: ManagedObjectContext) {
     if let binding = context.persistentStoreCoordinator?.classes.entity(of: Self.self) {
-      self.init(Origin(binding))
+      self.init(Origin(context.home(ofNew: binding).outside))
       applyDefaults()
       do {
         try context.adopt(self)
@@ -228,7 +227,7 @@ extension ManagedObject {
         context.report(error)
       }
     } else {
-      self.init(Origin(.unknown(named: Self.entityName)))
+      self.init(Origin(ObjectHome(.unknown(named: Self.entityName))))
       context.report(
         PersistenceError(
           .undefinedKey,

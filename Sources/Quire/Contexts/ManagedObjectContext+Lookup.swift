@@ -57,6 +57,13 @@ extension ManagedObjectContext {
       .managedObjectReferentialIntegrity, "there is no object \(objectID) in the store")
   }
 
+  /// Where objects of an entity are that are inserted here.
+  final func home(ofNew binding: EntityBinding) -> ObjectHome {
+    newHomes.home(binding, where: { $0.binding === binding }) {
+      ObjectHome(binding, newIn: self)
+    }
+  }
+
   /// Where the object with a permanent ID is, if the coordinator has its store.
   final func place(
     for objectID: ManagedObjectID

@@ -175,8 +175,7 @@ extension SaveOperation {
     for item in inserted {
       context.unregister(item.object)
       item.object.reference = item.reference
-      item.object.storage = item.storage
-      item.object.session = session
+      item.object.home = session.home(of: item.storage)
       session.enter(item.object)
     }
     var rows = view.map(RowRun.init)

@@ -75,8 +75,13 @@ open class ManagedObjectContext {
   // register entry always points to a living object.
   /// Objects with temporary references: those that were never saved, here or in a parent.
   @exclusivity(unchecked) private var newObjects = ObjectRegister()
+  /// Of objects that are new here.
+  @exclusivity(unchecked) final var newHomes = ObjectHomes()
   /// Parent and children; `nil` in a context that has had neither.
-  @exclusivity(unchecked) final var family: ContextFamily?
+  @exclusivity(unchecked) final var family: ContextFamily? {
+    didSet { hasFamily = family != nil }
+  }
+  @exclusivity(unchecked) final private(set) var hasFamily = false
   /// The stores that new objects were assigned to, by their temporary references.
   final var assignedStores: [Reference: StoreIdentity] = [:]
   /// Whether the delete rules of objects are being applied.
@@ -120,6 +125,7 @@ open class ManagedObjectContext {
   public init(concurrencyType: ConcurrencyType) { self.concurrencyType = concurrencyType }
 
   deinit {
+    newHomes.leave()
     var changed = newObjects.abandon()
     for session in sessions + formerSessions { changed += session.abandonObjects() }
     for object in changed { object.letGoOfDestinations() }
@@ -197,6 +203,10 @@ extension ManagedObjectContext {
 
   final func unregisterNew(_ object: ManagedObject) { newObjects.removeEntry(of: object) }
 
+  /// Whether an object may be known elsewhere than in a register.
+  @inline(__always)
+  final var remembersObjects: Bool { hasFamily || !fetchedLists.isEmpty }
+
   final func unregister(_ object: ManagedObject) {
     if family != nil { family?.forget(object) }
     if !fetchedLists.isEmpty { fetchedLists.forget(object) }
@@ -217,8 +227,7 @@ extension ManagedObjectContext {
       object.state.formIntersection(.awoken)
     }
     unregister(object)
-    object.context = nil
-    object.session = nil
+    object.home = object.home.outside
   }
 
   /// All objects this context knows and somebody holds.

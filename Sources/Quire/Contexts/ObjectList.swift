@@ -8,12 +8,13 @@ struct ObjectList {
   var isEmpty: Bool { objects.isEmpty }
 
   func contains(_ object: ManagedObject) -> Bool {
-    object.listPlace < objects.count && objects[object.listPlace] === object
+    let place = Int(object.listPlace)
+    return place < objects.count && objects[place] === object
   }
 
   mutating func insert(_ object: ManagedObject) {
     if contains(object) { return }
-    object.listPlace = objects.count
+    object.listPlace = Int32(objects.count)
     objects.append(object)
   }
 
@@ -22,7 +23,7 @@ struct ObjectList {
     // Held until the list is whole again.
     let last = objects.removeLast()
     if last !== object {
-      objects[object.listPlace] = last
+      objects[Int(object.listPlace)] = last
       last.listPlace = object.listPlace
     }
     object.listPlace = .max

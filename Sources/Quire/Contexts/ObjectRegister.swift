@@ -2,7 +2,8 @@
 ///
 /// A hash table for this alone, with open addressing: every object that is read, made, saved or
 /// forgotten passes here several times. References are spread by a multiplication, which does for
-/// keys that a store gives out one by one.
+/// keys that a store gives out one by one; but four that follow each other are at home side by
+/// side, in one line of memory, as they come and go together.
 struct ObjectRegister: ~Copyable {
   private struct Entry {
     /// 0 where there is none: keys begin at 1.
@@ -21,9 +22,13 @@ struct ObjectRegister: ~Copyable {
 
   private static var none: Entry { Entry(reference: 0, object: nil) }
   private static let smallestBitCount: UInt64 = 4
+  /// How many references are at home side by side, as a power of two.
+  private static var groupBitCount: UInt64 { 2 }
+  /// How many objects a number is believed that only says how many there may be.
+  static var believedCount: Int { 1 << 17 }
 
   init() {
-    shift = 64 - ObjectRegister.smallestBitCount
+    shift = 64 - ObjectRegister.smallestBitCount + ObjectRegister.groupBitCount
     mask = 1 << ObjectRegister.smallestBitCount - 1
     entries = .allocate(capacity: mask + 1)
     entries.initialize(repeating: ObjectRegister.none, count: mask + 1)
@@ -36,7 +41,7 @@ struct ObjectRegister: ~Copyable {
       .compactMap { $0.object?.takeUnretainedValue() }
   }
 
-  /// Takes all objects from their context, and forgets them.
+  /// Forgets all objects, whose homes have left their context.
   ///
   /// - Returns: those with changes, which may hold others: they may go when the first lets go of
   ///   the others, and have to be held until all of them know.
@@ -44,8 +49,6 @@ struct ObjectRegister: ~Copyable {
     var changed: [ManagedObject] = []
     for place in 0...mask {
       entries[place].object?._withUnsafeGuaranteedRef { object in
-        object.context = nil
-        object.session = nil
         if !object.slots.isEmpty { changed.append(object) }
       }
     }
@@ -65,17 +68,29 @@ struct ObjectRegister: ~Copyable {
 
   @inline(__always)
   private func home(_ reference: UInt64) -> Int {
-    Int(truncatingIfNeeded: (reference &* 0x9E37_79B9_7F4A_7C15) >> shift)
+    let product = (reference &>> ObjectRegister.groupBitCount) &* 0x9E37_79B9_7F4A_7C15
+    let group = product &>> shift
+    let place = reference & (1 &<< ObjectRegister.groupBitCount &- 1)
+    return Int(truncatingIfNeeded: group &<< ObjectRegister.groupBitCount | place)
   }
 
   subscript(reference: Reference) -> Unmanaged<ManagedObject>? {
     @inline(__always) get { entries[place(of: reference.rawValue)].object }
   }
 
+  /// Makes room for so many more objects, as far as the number is believed.
+  mutating func reserve(_ more: Int) {
+    let wanted = count + min(max(0, more), ObjectRegister.believedCount)
+    while isFull(with: wanted) { grow() }
+  }
+
+  /// At most five eighths full, so that the ways stay short.
+  @inline(__always)
+  private func isFull(with count: Int) -> Bool { 8 * count > 5 * (mask + 1) }
+
   /// Enters an object, in the place of one that was there under the same reference.
   mutating func set(_ reference: Reference, to object: Unmanaged<ManagedObject>) {
-    // At most three quarters full, so that the ways stay short.
-    if 4 * (count + 1) > 3 * (mask + 1) { grow() }
+    if isFull(with: count + 1) { grow() }
     let place = place(of: reference.rawValue)
     if entries[place].reference == 0 { count += 1 }
     entries[place] = Entry(reference: reference.rawValue, object: object)

@@ -17,12 +17,17 @@ final class StoreSession {
   /// The store as the coordinator had it when somebody looked last.
   @exclusivity(unchecked) private(set) var store: PersistentStore
   /// The classes of the context's coordinator.
-  private let classes: ObjectClasses?
+  let classes: ObjectClasses?
   /// The store's place among those of the coordinator.
   var place = 0
   // Sound: an object leaves the register in its deinit, in its context's isolation, so that a
   // register entry always points to a living object.
-  @exclusivity(unchecked) private var register = ObjectRegister()
+  @exclusivity(unchecked) var register = ObjectRegister()
+  /// Of the objects that are here.
+  @exclusivity(unchecked) var homes = ObjectHomes()
+  // Sound: a session's homes stay as long as the session.
+  /// Where the last object was made for a reference, and the number of its entity in the store.
+  @exclusivity(unchecked) var recent: (number: UInt16, home: Unmanaged<ObjectHome>)?
   /// What relationships and faults are read from.
   @exclusivity(unchecked) var view: StoreView?
   /// The state of the store that a query generation keeps the context at.
@@ -42,6 +47,8 @@ final class StoreSession {
     classes = context.persistentStoreCoordinator?.classes
   }
 
+  deinit { homes.leave() }
+
   var identity: StoreIdentity { store.identity }
   var entities: StoreEntities { store.entities }
 
@@ -58,6 +65,7 @@ final class StoreSession {
 
   func follow(_ other: PersistentStore) {
     store = other
+    recent = nil
     hasLeft = false
   }
 
@@ -175,64 +183,6 @@ extension StoreSession {
       try StoreWriter($0, store.entities, deferring: deferredLinks).settleLinks()
     }
     view = nil
-  }
-}
-
-// MARK: - Registered objects
-
-extension StoreSession {
-  var objects: [ManagedObject] { register.objects }
-
-  /// Takes its objects from the context, which goes.
-  ///
-  /// - Returns: those that hold others.
-  func abandonObjects() -> [ManagedObject] { register.abandon() }
-
-  func registered(_ reference: Reference) -> ManagedObject? {
-    if let object = register[reference] { return object.takeUnretainedValue() }
-    return reference.isTemporary ? context.newObject(reference) : nil
-  }
-
-  /// The one object for a row: a fault, unless it is registered already.
-  func object(at reference: Reference) throws -> ManagedObject {
-    if let object = registered(reference) { return object }
-    if reference.isTemporary, let object = try context.familyObject(reference) { return object }
-    return try makeObject(at: reference)
-  }
-
-  /// - Parameter reference: under which no object is registered.
-  func makeObject(at reference: Reference) throws -> ManagedObject {
-    guard let classes, let storage = entities.storage(of: reference) else {
-      throw PersistenceError(
-        .managedObjectReferentialIntegrity,
-        "a reference leads to entity number \(reference.entity), which the store does not have")
-    }
-    let object = classes.makeObject(storage.binding, at: reference)
-    object.storage = storage
-    object.session = self
-    object.context = context
-    register.set(reference, to: Unmanaged.passUnretained(object))
-    return object
-  }
-
-  /// Objects that are new in the context's parent belong to no session's register, as it is not
-  /// certain before they are saved which store has them.
-  func enter(_ object: ManagedObject) {
-    if object.reference.isTemporary { return context.enterNew(object) }
-    register.set(object.reference, to: Unmanaged.passUnretained(object))
-  }
-
-  func unregister(_ object: ManagedObject) {
-    if object.reference.isTemporary { return context.unregisterNew(object) }
-    register.removeEntry(of: object)
-  }
-
-  /// The ID of what is in a place; `nil` when the store has no such entity.
-  func objectID(of reference: Reference) -> ManagedObjectID? {
-    if reference.isTemporary { return try? context.familyObject(reference)?.objectID }
-    return entities.storage(of: reference).map {
-      ManagedObjectID(entity: $0.binding.entity, store: $0.identity, key: reference.key)
-    }
   }
 }
 

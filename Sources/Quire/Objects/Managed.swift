@@ -20,7 +20,7 @@ import QuireModel
 @frozen
 public struct Managed<Value: ManagedValue> {
   /// The property's slot, found at the first access; -1 before.
-  @usableFromInline var slot: Int32
+  @usableFromInline var slot: Int16
 
   @inlinable public init() { slot = -1 }
 
@@ -31,6 +31,14 @@ public struct Managed<Value: ManagedValue> {
   public var wrappedValue: Value {
     get { preconditionFailure("unavailable: the compiler lets nobody come here") }
     set { preconditionFailure("unavailable: the compiler lets nobody come here") }
+  }
+
+  /// The property itself, for what can be asked without its value: `artwork.$artist.objectID`.
+  @available(
+    *, unavailable, message: "@Managed is for properties of classes: ManagedObject subclasses"
+  )
+  public var projectedValue: ManagedProperty<Value> {
+    preconditionFailure("unavailable: the compiler lets nobody come here")
   }
 
   // Inlined into the property of another module, where the key path is known, the wrapper is one
@@ -74,6 +82,24 @@ public struct Managed<Value: ManagedValue> {
       } catch {
         object.keep(error)
       }
+    }
+  }
+
+  @inlinable
+  public static subscript<Object: ManagedObject>(
+    _enclosingInstance object: Object,
+    projected projectedKeyPath: KeyPath<Object, ManagedProperty<Value>>,
+    storage storageKeyPath: ReferenceWritableKeyPath<Object, Self>
+  ) -> ManagedProperty<Value> {
+    @inline(__always) get {
+      var slot = Int(object[keyPath: storageKeyPath].slot)
+      if slot < 0 {
+        slot = object.findSlot(
+          ofPropertyAt: withUnsafeMutablePointer(to: &object[keyPath: storageKeyPath]) {
+            UInt(bitPattern: $0)
+          })
+      }
+      return ManagedProperty(of: object, slot)
     }
   }
 }

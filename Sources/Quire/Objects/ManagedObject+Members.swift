@@ -66,7 +66,7 @@ extension ManagedObject {
   ///   what reading the store throws.
   public final func objectIDs(forRelationshipNamed key: String) throws -> [ManagedObjectID] {
     let slot = try relationshipSlot(key)
-    if !isToMany(slot) { return try one(slot).map { [$0.objectID] } ?? [] }
+    if !isToMany(slot) { return try destinationID(slot).map { [$0] } ?? [] }
     guard let session, hasRow || !binding.traits[slot].isTransient else {
       return try members(slot).map(\.objectID)
     }

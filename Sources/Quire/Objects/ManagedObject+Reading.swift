@@ -21,52 +21,67 @@ extension ManagedObject {
     _ slot: Int, _ kind: FieldKind,
     _ read: (FieldTable.Place, UnsafeRawPointer) -> Value
   ) -> Found<Value> {
-    guard slots.isEmpty, let row = rowStart, let places, slot < binding.slotCount else {
+    guard slots.isEmpty, let row = rowStart, let place = ofHome({ $0.place(of: slot) }) else {
       return .elsewhere
     }
-    let place = places[slot]
     guard place.isKind(kind) else { return .elsewhere }
     return .value(place.isNil(in: row) ? nil : read(place, row))
   }
 
-  /// The destination that the row of a clean object names; `nil` when there is none, and where it
-  /// takes more than a look to find it.
+  /// The destination that the row of a clean object names, where there has to be such an object;
+  /// `nil` when there is none, and where it takes more than a look to find it.
   @inline(__always)
-  final func plainReference(_ slot: Int) -> Reference? {
-    guard slots.isEmpty, let row = rowStart, let places, slot < binding.slotCount else {
-      return nil
-    }
-    let place = places[slot]
-    guard place.isKind(.reference), !place.isNil(in: row) else { return nil }
+  final func sureReference(_ slot: Int) -> Reference? {
+    guard slots.isEmpty, let row = rowStart, let place = ofHome({ $0.place(of: slot) }),
+      place.isSure, place.isKind(.reference), !place.isNil(in: row)
+    else { return nil }
     let reference = Reference(rawValue: place.fixed(in: row))
     return reference.isTemporary ? nil : reference
   }
 
+  /// Reads the row of a fault.
+  ///
+  /// - Returns: whether it has come, so that it is worth looking there once more.
+  @inline(never)
+  private func fulfilFault() throws -> Bool {
+    guard !hasRow, slots.isEmpty else { return false }
+    try fulfil()
+    return hasRow
+  }
+
   final func double(_ slot: Int) throws -> Double? {
-    if case .value(let value) = find(slot, .double, { Double(bitPattern: $0.fixed(in: $1)) }) {
-      return value
-    }
+    repeat {
+      if case .value(let value) = find(slot, .double, { Double(bitPattern: $0.fixed(in: $1)) }) {
+        return value
+      }
+    } while try fulfilFault()
     return try typed(slot)
   }
 
   final func date(_ slot: Int) throws -> Date? {
-    let found = find(slot, .date) {
-      Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0.fixed(in: $1)))
-    }
-    if case .value(let value) = found { return value }
+    repeat {
+      let found = find(slot, .date) {
+        Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0.fixed(in: $1)))
+      }
+      if case .value(let value) = found { return value }
+    } while try fulfilFault()
     return try typed(slot)
   }
 
   final func boolean(_ slot: Int) throws -> Bool? {
-    if case .value(let value) = find(slot, .boolean, { ($0.fixed(in: $1) as UInt8) != 0 }) {
-      return value
-    }
+    repeat {
+      if case .value(let value) = find(slot, .boolean, { ($0.fixed(in: $1) as UInt8) != 0 }) {
+        return value
+      }
+    } while try fulfilFault()
     return try typed(slot)
   }
 
   final func string(_ slot: Int) throws -> String? {
-    let found = find(slot, .string) { String(decoding: $0.variable(in: $1), as: UTF8.self) }
-    if case .value(let value) = found { return value }
+    repeat {
+      let found = find(slot, .string) { String(decoding: $0.variable(in: $1), as: UTF8.self) }
+      if case .value(let value) = found { return value }
+    } while try fulfilFault()
     return try typed(slot)
   }
 
@@ -75,8 +90,7 @@ extension ManagedObject {
   final func integer<Number: FixedWidthInteger & SignedInteger & ManagedAttribute>(
     _ slot: Int
   ) throws -> Number? {
-    if slots.isEmpty, let row = rowStart, let places, slot < binding.slotCount {
-      let place = places[slot]
+    if slots.isEmpty, let row = rowStart, let place = ofHome({ $0.place(of: slot) }) {
       if place.kind == FieldKind.integer64.rawValue || place.kind == FieldKind.integer32.rawValue
         || place.kind == FieldKind.integer16.rawValue
       {

@@ -6,35 +6,73 @@ extension ManagedObject {
   /// The destination of a to-one slot.
   final func one(_ slot: Int) throws -> ManagedObject? {
     // Mostly nothing stands between the row and what it names.
-    if let reference = plainReference(slot), let session, session.context.parent == nil,
-      !binding.traits[slot].canDangle
-    {
+    if let reference = sureReference(slot), let session, session.context.parent == nil {
       if let registered = session.registered(reference) { return registered }
       return try session.makeObject(at: reference)
     }
-    if !slots.isEmpty, case .one(let object) = slots[slot] { return present(object) }
+    switch try destination(slot) {
+    case nil: return nil
+    case .object(let object): return object
+    case .place(let reference, let session): return try session.object(at: reference)
+    }
+  }
+
+  /// The ID of the destination of a to-one slot, without an object being made for it.
+  final func destinationID(_ slot: Int) throws -> ManagedObjectID? {
+    switch try destination(slot) {
+    case nil: return nil
+    case .object(let object): return object.objectID
+    case .place(let reference, let session):
+      // An object of a family may show another ID than its place's.
+      if context?.family == nil, let identifier = session.objectID(of: reference) {
+        return identifier
+      }
+      return try session.object(at: reference).objectID
+    }
+  }
+
+  private enum Destination {
+    case object(ManagedObject)
+    /// Where nobody holds an object.
+    case place(Reference, StoreSession)
+  }
+
+  private func destination(_ slot: Int) throws -> Destination? {
+    if !slots.isEmpty, case .one(let object) = slots[slot] {
+      return present(object).map { .object($0) }
+    }
     if !hasRow {
       try fulfil()
-      if !slots.isEmpty, case .one(let object) = slots[slot] { return present(object) }
+      if !slots.isEmpty, case .one(let object) = slots[slot] {
+        return present(object).map { .object($0) }
+      }
     }
     guard let reference = storedReference(slot), let session else { return nil }
     let registered = session.registered(reference)
     // A parent's row may lead to what the parent has deleted, whatever the delete rules are.
     let canDangle = binding.traits[slot].canDangle || context?.parent != nil
-    if let registered, !registered.isFault || !canDangle { return registered }
-    if reference.isTemporary { return try registered ?? context?.familyObject(reference) }
+    if let registered, !registered.isFault || !canDangle { return .object(registered) }
+    if reference.isTemporary {
+      return try (registered ?? context?.familyObject(reference)).map { .object($0) }
+    }
     if canDangle, try !session.currentView().contains(reference) { return nil }
-    return try registered ?? session.object(at: reference)
+    return registered.map { .object($0) } ?? .place(reference, session)
   }
 
   /// The object, unless it left the context: deleted before it was ever saved.
   final func present(_ object: ManagedObject?) -> ManagedObject? {
-    object?.context === context ? object : nil
+    if let object, sharesContext(with: object) { return object }
+    return nil
   }
 
   /// Whether a to-many relationship shows the object.
   final func isShown(_ object: ManagedObject) -> Bool {
-    object.context === context && !object.state.contains(.propagated)
+    sharesContext(with: object) && !object.state.contains(.propagated)
+  }
+
+  @inline(__always)
+  private func sharesContext(with object: ManagedObject) -> Bool {
+    ofHome { home in object.ofHome { home.sharesContext(with: $0) } }
   }
 
   /// The destinations of a to-many slot, in order if the relationship has one.

@@ -13,12 +13,11 @@ extension ManagedObject {
   }
 
   final func set(_ bytes: RowBytes?) {
-    let former = rowOwner
     rowStart = bytes?.start
     // The offsets in a row have no more bits.
     rowByteCount = UInt32(truncatingIfNeeded: bytes?.byteCount ?? 0)
+    // The former owner may go now that nothing leads to its bytes.
     rowOwner = bytes?.owner
-    withExtendedLifetime(former) {}
   }
 
   @inline(__always)

@@ -169,8 +169,7 @@ extension ManagedObject {
   final func becomeNew() {
     reference = Reference(
       entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey())
-    session = nil
-    storage = nil
+    home = ObjectHome(binding)
     row = nil
     state = []
     applyDefaults()

@@ -47,15 +47,20 @@ open class ManagedObject {
 
   /// How an object comes into being. Only the framework makes one; a subclass hands it on.
   public struct Origin {
-    let binding: EntityBinding
+    fileprivate let home: ObjectHome
     let reference: Reference
 
     /// - Parameter reference: `nil` for an object that no store has seen.
-    init(_ binding: EntityBinding, at reference: Reference? = nil) {
-      self.binding = binding
+    init(_ home: ObjectHome, at reference: Reference? = nil) {
+      self.home = home
       self.reference =
         reference
         ?? Reference(entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey())
+    }
+
+    init(_ home: ObjectHome, known reference: Reference) {
+      self.home = home
+      self.reference = reference
     }
   }
 
@@ -65,44 +70,35 @@ open class ManagedObject {
   // content. So there is nothing that a check of every access, a tenth of the time of a migration,
   // would find.
 
-  /// The context's binding of the entity, from when the object has a context.
-  @exclusivity(unchecked) final var binding: EntityBinding
+  // There may be many objects: each part is as narrow as may be, and the narrowest come last, where
+  // the slots of typed properties follow.
 
-  // Sound: a context sets this to nil in all its registered objects before it goes, and an object
-  // that goes first leaves the context's register. Both happen in the context's isolation.
-  @exclusivity(unchecked) unowned(unsafe) final var context: ManagedObjectContext?
-
-  // Sound as the context is; and a session lives as long as an object has it.
-  /// Where the object was saved; `nil` before the first save, and without a context.
-  @exclusivity(unchecked) unowned(unsafe) final var session: StoreSession?
-
+  // Sound: counted by hand, one for the object, so that a look at it counts nothing.
+  @exclusivity(unchecked) private final var homeReference: Unmanaged<ObjectHome>
   @exclusivity(unchecked) final var reference: Reference
-  /// Where the object's entity lies in the store; `nil` before the first save, be it to a parent.
-  @exclusivity(unchecked) final var storage: EntityStorage? {
-    didSet { places = storage?.table.places }
-  }
-  // Sound: the storage keeps what it points to.
-  /// Where the fields of the row lie.
-  @exclusivity(unchecked) final private(set) var places: UnsafePointer<FieldTable.Place>?
   // Sound: the owner keeps what the start points to. Both change together, in
   // `ManagedObject+Row.swift`.
   /// The bytes of the row; `nil` in a fault, and in an object that has none.
   @exclusivity(unchecked) final var rowStart: UnsafeRawPointer?
   @exclusivity(unchecked) final var rowOwner: AnyObject?
-  @exclusivity(unchecked) final var rowByteCount: UInt32 = 0
   /// Empty as long as nothing was changed. A single one changes by the functions in
   /// `ManagedObject+Slots.swift` alone.
   @exclusivity(unchecked) final var slots: [Slot] = []
-  @exclusivity(unchecked) final var state: State = []
+  @exclusivity(unchecked) final var rowByteCount: UInt32 = 0
   /// The object's place in the list of changes that it is in, if it is in one.
-  @exclusivity(unchecked) final var listPlace = Int.max
+  @exclusivity(unchecked) final var listPlace = Int32.max
+  @exclusivity(unchecked) final var state: State
 
   /// Objects made by the framework come through here.
   public required init(_ origin: Origin) {
-    binding = origin.binding
+    let home = Unmanaged.passRetained(origin.home)
+    homeReference = home
     reference = origin.reference
+    // What a subclass sets of an object that has a row is no change, as when the row comes.
+    state = home._withUnsafeGuaranteedRef { $0.hasContext } ? .awaking : []
     // Subclasses have initialised their properties already, and nobody else has the object.
-    binding.accessors.fill(Unmanaged.passUnretained(self).toOpaque(), of: type(of: self))
+    let memory = Unmanaged.passUnretained(self).toOpaque()
+    home._withUnsafeGuaranteedRef { $0.fillProperties(of: memory, type(of: self)) }
   }
 
   /// A new object of `entity`, inserted into `context` unless that is `nil`.
@@ -111,10 +107,8 @@ open class ManagedObject {
   /// abstract, or that the context's model does not have, makes an object that no context takes:
   /// the context reports the error at its next fetch or save.
   public convenience init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
-    let binding =
-      context?.modelBinding?.entity(named: entity.name)
-      ?? EntityBinding(entity, index: 0)
-    self.init(Origin(binding))
+    let binding = context?.modelBinding?.entity(named: entity.name)
+    self.init(Origin(ObjectHome(binding ?? EntityBinding(entity, index: 0))))
     applyDefaults()
     guard let context else { return }
     do {
@@ -124,7 +118,10 @@ open class ManagedObject {
     }
   }
 
-  deinit { context?.unregister(self) }
+  deinit {
+    homeReference._withUnsafeGuaranteedRef { $0.forget(self) }
+    homeReference.release()
+  }
 
   /// The name of the entity this class is registered for; the name of the class unless overridden.
   open class var entityName: String { ClassNames.name(of: self) }
@@ -216,54 +213,29 @@ open class ManagedObject {
 @available(*, unavailable)
 extension ManagedObject: Sendable {}
 
-// MARK: - Identity and state
+// MARK: - Where it is
 
 extension ManagedObject {
-  public final var entity: EntityDescription { binding.entity }
-
-  public final var managedObjectContext: ManagedObjectContext? { context }
-
-  /// Temporary until the first save, then permanent and always the same.
-  public final var objectID: ManagedObjectID {
-    if reference.isTemporary {
-      return promisedID ?? ManagedObjectID(entity: entity, store: nil, key: reference.key)
+  /// Where the object is, in which context and store.
+  @inline(__always) final var home: ObjectHome {
+    get { homeReference.takeUnretainedValue() }
+    set {
+      let former = homeReference
+      homeReference = .passRetained(newValue)
+      former.release()
     }
-    if let context, context.family != nil, let formerID { return formerID }
-    return ManagedObjectID(entity: entity, store: storage?.identity, key: reference.key)
   }
 
-  public final var isInserted: Bool { state.contains(.inserted) }
-  public final var isUpdated: Bool { state.contains(.updated) }
-  /// Whether the object is deleted in its context and that is not saved yet.
-  public final var isDeleted: Bool { state.contains(.deleted) }
-
-  /// Whether there is anything to save, or the object was touched by a setter since the last save.
-  public final var hasChanges: Bool { !state.isDisjoint(with: [.inserted, .updated, .deleted]) }
-
-  /// Whether a save would write another row than the store has.
-  public final var hasPersistentChangedValues: Bool {
-    isInserted || isDeleted || slots.indices.contains(where: isChanged)
+  /// What `body` says of the home, which is not counted for it.
+  @inline(__always) final func ofHome<Result>(_ body: (ObjectHome) -> Result) -> Result {
+    homeReference._withUnsafeGuaranteedRef(body)
   }
 
-  /// Whether the object's row has not been read yet.
-  public final var isFault: Bool { !hasRow && isPersistent && slots.isEmpty }
-
-  /// How often the object was saved, as of the state this object shows; 0 before the first save.
-  package final var version: UInt32 {
-    if state.contains(.returning) { return session?.formerVersions[reference] ?? 0 }
-    return row?.version ?? 0
-  }
-
-  /// Whether the object has come from where its context's objects come from: a store, where it has
-  /// a permanent reference, or the context's parent, where it may be new.
-  final var isPersistent: Bool { storage != nil }
-
-  /// Whether the store, or the context's parent, has a row for the object, as far as its context
-  /// knows.
-  final var isStored: Bool { isPersistent && !state.contains(.returning) }
-}
-
-extension ManagedObject: Hashable {
-  public static func == (left: ManagedObject, right: ManagedObject) -> Bool { left === right }
-  public final func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+  /// The context's binding of the entity, from when the object has a context.
+  @inline(__always) final var binding: EntityBinding { ofHome { $0.binding } }
+  @inline(__always) final var context: ManagedObjectContext? { ofHome { $0.context } }
+  /// Where the object was saved; `nil` before the first save, and without a context.
+  @inline(__always) final var session: StoreSession? { ofHome { $0.session } }
+  /// Where the object's entity lies in the store; `nil` before the first save, be it to a parent.
+  @inline(__always) final var storage: EntityStorage? { ofHome { $0.storage } }
 }

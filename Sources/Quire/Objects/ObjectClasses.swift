@@ -33,13 +33,14 @@ final class ObjectClasses: Sendable {
     }
   }
 
-  /// A new object of the entity, of its class, without a context.
+  /// A new object of the entity, of its class.
   ///
   /// - Parameter reference: `nil` for one that no store has seen.
-  func makeObject(_ binding: EntityBinding, at reference: Reference? = nil) -> ManagedObject {
-    byIndex[binding.index].init(.init(binding, at: reference))
+  func makeObject(_ home: ObjectHome, at reference: Reference? = nil) -> ManagedObject {
+    type(for: home.binding).init(.init(home, at: reference))
   }
 
+  /// The class of an entity's objects.
   func type(for binding: EntityBinding) -> ManagedObject.Type { byIndex[binding.index] }
 
   /// The entity whose objects have exactly this class.

@@ -1,6 +1,6 @@
 /// A typed property, as somebody sees it who looks at the object from outside.
 private protocol TypedProperty {
-  var slot: Int32 { get }
+  var slot: Int16 { get }
 }
 
 extension Managed: TypedProperty {}
@@ -16,7 +16,7 @@ extension ManagedObject {
     let object = Unmanaged.passUnretained(self).toOpaque()
     let offset = Int(bitPattern: address) - Int(bitPattern: object)
     // A wrapper is its slot, and nothing else.
-    let property = (object + offset).assumingMemoryBound(to: Int32.self)
+    let property = (object + offset).assumingMemoryBound(to: Int16.self)
     let accessors = binding.accessors
     if let slot = accessors.slot(at: offset, in: type(of: self)) {
       // The object is older than what is known of its class: it learns all of it.
@@ -25,13 +25,14 @@ extension ManagedObject {
     }
     guard let slot = findSlot(named: name(of: property)) else { return -1 }
     accessors.remember(slot, at: offset, in: type(of: self))
-    property.pointee = Int32(slot)
+    // One that is higher than a property can note is looked for each time.
+    if let slot = Int16(exactly: slot) { property.pointee = slot }
     return slot
   }
 
   /// The name of a property of this object: the one that changes when the property does.
-  private func name(of property: UnsafeMutablePointer<Int32>) -> String? {
-    let mark = Int32.min
+  private func name(of property: UnsafeMutablePointer<Int16>) -> String? {
+    let mark = Int16.min
     property.pointee = mark
     defer { property.pointee = -1 }
     var mirror: Mirror? = Mirror(reflecting: self)

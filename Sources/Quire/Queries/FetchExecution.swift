@@ -86,7 +86,7 @@ struct FetchExecution {
   }
 
   /// The objects in the order of the request, offset and limit applied.
-  func objects(_ intake: FetchIntake) throws -> [ManagedObject] {
+  func objects(_ intake: FetchIntake) throws -> ObjectBuffer {
     // Rows come in order, so that without sort keys and changes the first ones are the result.
     let first = try parts.first?.plan(capacity: capacity)
     let isInOrder = sortDescriptors.isEmpty || parts.count == 1 && first?.isSorted ?? false
@@ -105,10 +105,15 @@ struct FetchExecution {
       let plan = place == 0 ? first : nil
       if try !part.visitMatches(&list, plan ?? part.plan(capacity: capacity)) { break }
     }
-    return try list.sorted().dropFirst(offset).map { match in
-      try intake.take(
-        match.object ?? parts[match.place].session.object(at: match.reference), match.row)
+    let matches = list.sorted().dropFirst(offset)
+    var objects = ObjectBuffer()
+    objects.reserve(matches.count)
+    for match in matches {
+      objects.append(
+        try intake.take(
+          match.object ?? parts[match.place].session.object(at: match.reference), match.row))
     }
+    return objects
   }
 
   /// How many matches are wanted, those before the offset among them.
@@ -138,7 +143,8 @@ extension ManagedObjectContext {
     try throwUnreported()
     let intake = FetchIntake(
       Result.self, in: self, refreshesObjects: request.shouldRefreshRefetchedObjects)
-    return [Result](checked: try FetchExecution(request, in: self).objects(intake))
+    var objects = try FetchExecution(request, in: self).objects(intake)
+    return objects.take(as: Result.self)
   }
 
   /// How ``fetch(_:)`` would find the rows of a request, in each of the stores.

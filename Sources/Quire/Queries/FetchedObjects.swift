@@ -31,6 +31,18 @@ struct FetchIntake {
     return object
   }
 
+  /// The same of an object that was made for the row.
+  @inline(__always)
+  func give(_ row: RowBytes, to object: ManagedObject) throws {
+    // Its class may have looked at it.
+    if isChild || object.hasRow || !object.slots.isEmpty {
+      _ = try take(object, row)
+    } else {
+      object.fulfil(with: row)
+      if type(of: object) != resultClass { try check(object) }
+    }
+  }
+
   private func isKnownToParent(_ object: ManagedObject) -> Bool {
     object.session?.view?.parentRows?.isKnown(object.reference) ?? false
   }
@@ -50,11 +62,14 @@ struct FetchedObjects: MatchVisitor {
   private let intake: FetchIntake
   /// Of the store that is asked.
   var session: StoreSession
+  // Sound: the session is held above, and keeps its homes.
+  /// Whose rows are taken.
+  private var source: (session: Unmanaged<StoreSession>, home: Unmanaged<ObjectHome>)?
   /// How many are still to be passed over.
   private var offset: Int
   /// How many are wanted at most.
   private let limit: Int
-  private(set) var objects: [ManagedObject] = []
+  private(set) var objects = ObjectBuffer()
 
   /// - Parameter limit: 0 for all.
   init(_ intake: FetchIntake, _ session: StoreSession, offset: Int, limit: Int) {
@@ -79,13 +94,32 @@ struct FetchedObjects: MatchVisitor {
     return objects.count < limit
   }
 
+  mutating func begin(_ storage: EntityStorage, count: Int) {
+    source = (.passUnretained(session), .passUnretained(session.home(of: storage)))
+    let wanted = min(max(0, count - offset), limit - objects.count)
+    objects.reserve(objects.count + wanted)
+    session.register.reserve(wanted)
+  }
+
   @inline(__always)
   mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool {
     if offset > 0 {
       offset -= 1
       return true
     }
-    objects.append(try intake.take(try session.object(at: reference), row))
+    guard let source else { return false }
+    // Rows have no temporary references.
+    if let object = source.session._withUnsafeGuaranteedRef({ $0.register[reference] }) {
+      objects.append(try intake.take(object.takeUnretainedValue(), row))
+    } else {
+      let object = source.session._withUnsafeGuaranteedRef { session in
+        source.home._withUnsafeGuaranteedRef { home in
+          Unmanaged.passRetained(session.makeObject(at: reference, home))
+        }
+      }
+      objects.append(retained: object)
+      try object._withUnsafeGuaranteedRef { try intake.give(row, to: $0) }
+    }
     return objects.count < limit
   }
 }

@@ -38,6 +38,11 @@ protocol MatchVisitor {
   /// Whether to call ``take(_:at:)`` where every row is a match, and nothing is asked of it.
   static var takesRows: Bool { get }
 
+  /// Called before rows of an entity are taken.
+  ///
+  /// - Parameter count: how many there are, of which some may not come.
+  mutating func begin(_ storage: EntityStorage, count: Int)
+
   /// - Returns: whether to go on.
   mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool
 
@@ -55,6 +60,8 @@ extension MatchVisitor {
   func passes(
     fixedPart row: UnsafeRawPointer, _ table: FieldTable, sortedBy paths: [FetchPath]
   ) -> Bool { false }
+
+  mutating func begin(_ storage: EntityStorage, count: Int) {}
 
   mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool {
     preconditionFailure("a visitor that wants rows takes them")

@@ -27,10 +27,10 @@ extension StoreFetch {
   ) throws -> Bool {
     guard let tree = try view.rows(of: storage), let paths = target.paths[storage.binding.index]
     else { return true }
-    let number = storage.stored.number
     if target.predicate == nil, takesRows(visitor) {
-      return try takeRows(of: tree, number, storage.layout, &visitor)
+      return try takeRows(of: tree, storage, &visitor)
     }
+    let number = storage.stored.number
     if target.predicate == nil, takesKeys(visitor) {
       return try takeKeys(of: tree, number, &visitor)
     }
@@ -53,14 +53,35 @@ extension StoreFetch {
 
   /// All rows, without a look at what is in them.
   private func takeRows(
-    of tree: RecordTree, _ number: UInt16, _ layout: RowLayout, _ visitor: inout some MatchVisitor
+    of tree: RecordTree, _ storage: EntityStorage, _ visitor: inout some MatchVisitor
   ) throws -> Bool {
+    let (number, layout) = (storage.stored.number, storage.layout)
+    let shape = RowShape(layout)
+    let showsAll = changed.isEmpty && hidden.isEmpty
+    visitor.begin(storage, count: tree.count)
     var cursor = tree.cursor()
+    var entries: [RecordEntry] = []
     var isInside = try cursor.first()
     while isInside {
-      let reference = Reference(entity: number, key: try cursor.key)
-      if isVisible(reference) {
-        let row = try RowBytes(try cursor.storedValue(), layout: layout)
+      guard let owner = try cursor.list(&entries) else {
+        let reference = Reference(entity: number, key: try cursor.key)
+        if showsAll || isVisible(reference) {
+          let row = try RowBytes(try cursor.storedValue(), layout: layout)
+          if try !visitor.take(row, at: reference) { return false }
+        }
+        isInside = try cursor.next()
+        continue
+      }
+      for entry in entries {
+        let reference = Reference(entity: number, key: entry.key)
+        guard showsAll || isVisible(reference) else { continue }
+        let row: RowBytes
+        if let start = entry.start, shape.isRight(start, entry.byteCount) {
+          row = RowBytes(start: start, byteCount: entry.byteCount, owner: owner)
+        } else {
+          guard let value = try tree.value(for: entry.key) else { continue }
+          row = try RowBytes(value, layout: layout)
+        }
         if try !visitor.take(row, at: reference) { return false }
       }
       isInside = try cursor.next()

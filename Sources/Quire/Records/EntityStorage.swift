@@ -27,7 +27,7 @@ final class EntityStorage: Sendable {
     for (field, slot) in slotByField.enumerated() where slot >= 0 { fieldBySlot[slot] = field }
     self.fieldBySlot = fieldBySlot
     canHaveExternal = stored.layout.fields.contains { $0.kind.canBeExternal }
-    table = FieldTable(stored.layout, fieldBySlot)
+    table = FieldTable(stored.layout, fieldBySlot, binding.traits)
     var linkBySlot = [StoredEntity.Link?](repeating: nil, count: binding.properties.count)
     for link in stored.links {
       if let slot = binding.slot(named: link.relationship) { linkBySlot[slot] = link }

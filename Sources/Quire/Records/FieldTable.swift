@@ -11,6 +11,8 @@ final class FieldTable: Sendable {
     var kind: UInt8 = 0
     /// Where the bit is that says there is no value.
     var nilMask: UInt8 = 0
+    /// Whether a reference leads to an object that exists, as long as nothing is unsaved.
+    var isSure = false
     var nilOffset: Int32 = 0
     /// The offset of a fixed field; of a variable one its number among them.
     var place: Int32 = 0
@@ -22,14 +24,17 @@ final class FieldTable: Sendable {
   // Sound: written in `init` alone, and freed when nobody has the table any more.
   nonisolated(unsafe) let places: UnsafePointer<Place>
 
-  /// - Parameter fieldBySlot: -1 for slots without a field.
-  init(_ layout: RowLayout, _ fieldBySlot: [Int]) {
+  /// - Parameters:
+  ///   - fieldBySlot: -1 for slots without a field.
+  ///   - traits: of the same slots.
+  init(_ layout: RowLayout, _ fieldBySlot: [Int], _ traits: [EntityBinding.Trait]) {
     let places = UnsafeMutablePointer<Place>.allocate(capacity: max(1, fieldBySlot.count))
     for (slot, field) in fieldBySlot.enumerated() {
       var place = Place()
       if field >= 0 {
         place.kind = layout.fields[field].kind.rawValue
         place.nilMask = 1 << UInt8(field & 7)
+        place.isSure = !traits[slot].canDangle
         place.nilOffset = Int32(RowLayout.headerByteCount + field >> 3)
         place.place = Int32(layout.places[field])
         place.offsetsStart = Int32(layout.offsetsStart)

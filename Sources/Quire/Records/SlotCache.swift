@@ -10,8 +10,8 @@ final class SlotCache: Sendable {
   /// The slots of one class, by the property's offset in an object.
   private final class Table: Sendable {
     private struct Property {
-      var offset: Int32
-      var slot: Int32
+      var offset: Int16
+      var slot: Int16
     }
 
     /// More typed properties than this are looked for in each object; and so are those that seem to
@@ -43,16 +43,17 @@ final class SlotCache: Sendable {
     func fill(_ object: UnsafeMutableRawPointer) {
       for index in 0..<count.load(ordering: .acquiring) {
         let property = properties[index]
-        object.storeBytes(of: property.slot, toByteOffset: Int(property.offset), as: Int32.self)
+        object.storeBytes(of: property.slot, toByteOffset: Int(property.offset), as: Int16.self)
       }
     }
 
     /// To be called under the cache's lock.
     func add(_ slot: Int, at offset: Int) {
       let count = self.count.load(ordering: .relaxed)
-      guard count < Table.capacity, Table.offsets.contains(offset), self.slot(at: offset) == nil
+      guard count < Table.capacity, Table.offsets.contains(offset), self.slot(at: offset) == nil,
+        let slot = Int16(exactly: slot)
       else { return }
-      (properties + count).initialize(to: Property(offset: Int32(offset), slot: Int32(slot)))
+      (properties + count).initialize(to: Property(offset: Int16(offset), slot: slot))
       self.count.store(count + 1, ordering: .releasing)
     }
   }

@@ -139,7 +139,7 @@ final class BatchFaultingContent {
 
   /// How an object comes into being that belongs to no context.
   func origin(at index: Int) -> ManagedObject.Origin {
-    .init(binding(at: index), at: places.references[index])
+    .init(ObjectHome(binding(at: index)), at: places.references[index])
   }
 
   func objectID(at index: Int) -> ManagedObjectID {

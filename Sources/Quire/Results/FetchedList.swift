@@ -13,7 +13,8 @@ extension SectionedList<ManagedObject> {
       Result.self, in: context, refreshesObjects: request.shouldRefreshRefetchedObjects)
     let execution = try FetchExecution(request, in: context, reading: path.map { [$0] } ?? [])
     if path == nil {
-      try self.init(execution.objects(intake)) { object in
+      var found = try execution.objects(intake)
+      try self.init(found.take(as: ManagedObject.self)) { object in
         guard let object = object as? Result else { return "" }
         return try naming.name(of: object)
       }

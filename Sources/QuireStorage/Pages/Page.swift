@@ -40,6 +40,12 @@ struct Page: @unchecked Sendable {
   @inline(__always) var typeByte: UInt8 {
     base.load(fromByteOffset: PageHeader.type, as: UInt8.self)
   }
+  @inline(__always) var isOfRecords: Bool {
+    typeByte == PageType.recordLeaf.rawValue || typeByte == PageType.recordInner.rawValue
+  }
+  @inline(__always) var isOfIndex: Bool {
+    typeByte == PageType.indexLeaf.rawValue || typeByte == PageType.indexInner.rawValue
+  }
   /// Tree nodes: how far above the leaves this node is. Strictly falling on the way down, so that
   /// no damage can send a descent in circles.
   @inline(__always) var level: Int {

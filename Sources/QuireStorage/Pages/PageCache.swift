@@ -199,8 +199,11 @@ final class PageCache: @unchecked Sendable {
         into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<(runCount * geometry.pageSize)]))
     }
     // What comes after the page wanted is a guess: kept when it is surely right, else forgotten.
+    // An index that lies between rows is of no use to whoever reads these in order.
+    let leavesIndexes = Page(run.base).isOfRecords
     for index in stride(from: 1, to: runCount, by: 1) {
       let nextID = PageID(id.rawValue + UInt32(index))
+      if leavesIndexes, Page(run.base + index * geometry.pageSize).isOfIndex { continue }
       guard find(nextID) == .absent, let stamp = expected.stamp(nextID), stamp != 0 else {
         continue
       }

@@ -30,7 +30,12 @@ final class PageSpace: @unchecked Sendable {
   /// The pages that the overlay has, for they are not in the file yet.
   private(set) var changedPageCount = 0
   /// This version among the living; `nil` until it is published.
-  private(set) var record: VersionRecord?
+  private(set) var record: VersionRecord? {
+    didSet { recordReference = record.map { .passUnretained($0) } }
+  }
+  // Sound: the record and the registry keep them. Each operation looks here, and counts nothing.
+  private var recordReference: Unmanaged<VersionRecord>?
+  private let reclaimer: Unmanaged<Reclaimer>
   /// The version this one was made from, until it is published or given up.
   private(set) var parent: PageSpace?
   /// The chunks that this transaction copied or made.
@@ -45,6 +50,7 @@ final class PageSpace: @unchecked Sendable {
     self.commit = commit
     self.cache = cache
     self.registry = registry
+    reclaimer = .passUnretained(registry.reclaimer)
     self.overlay = overlay
     self.pageCount = pageCount
     self.freePageCount = freePageCount
@@ -128,8 +134,10 @@ final class PageSpace: @unchecked Sendable {
   ///   cannot be read any more.
   @inline(__always)
   func enter() throws(StorageError) -> Reclaimer.Ticket {
-    let ticket = registry.reclaimer.enter()
-    if let record, let ending = record.ending {
+    let ticket = reclaimer._withUnsafeGuaranteedRef { $0.enter() }
+    if let recordReference,
+      let ending = recordReference._withUnsafeGuaranteedRef({ $0.ending })
+    {
       leave(ticket)
       throw ending
     }
@@ -137,7 +145,9 @@ final class PageSpace: @unchecked Sendable {
   }
 
   @inline(__always)
-  func leave(_ ticket: Reclaimer.Ticket) { registry.reclaimer.leave(ticket) }
+  func leave(_ ticket: Reclaimer.Ticket) {
+    reclaimer._withUnsafeGuaranteedRef { $0.leave(ticket) }
+  }
 
   /// A page in use. The one way to reach a page.
   ///
@@ -209,34 +219,6 @@ final class PageSpace: @unchecked Sendable {
     } catch {
       return nil
     }
-  }
-
-  /// What is wrong with a page: of one that the file has, in the file, whatever is in memory. The
-  /// caller has entered.
-  ///
-  /// - Parameters:
-  ///   - room: memory for one page.
-  ///   - validation: for a page that is in memory alone.
-  func defect(
-    of id: PageID, room: PageMemory, validation: PageValidation
-  ) throws(StorageError) -> String? {
-    for _ in 0..<8 {
-      let word = overlay[id]
-      if word.isPage {
-        let page = word.page
-        if page.commit > commit { return "it carries commit \(page.commit)" }
-        if let stamp = stamp(of: id), stamp != PageMap.stamp(of: page.commit) {
-          return "the maps know another commit of it than \(page.commit)"
-        }
-        return validation.defect(of: page, at: id, geometry: geometry)
-      }
-      guard word == .absent, let cache else { return "its content was found damaged" }
-      let defect = try cache.defectOnDisk(
-        of: id, for: commit, stamp: stamp(of: id), in: room)
-      // A checkpoint may be overwriting it; then the overlay has the page now.
-      if defect == nil || overlay[id] == .absent { return defect }
-    }
-    return "it keeps changing"
   }
 
   /// Whether the transaction under way may change this page in place.

@@ -70,7 +70,7 @@ public struct RecordTree {
 /// Bytes it lends live no longer than the cursor, and Swift may end the life of a cursor right
 /// after its last use: hold it with `withExtendedLifetime`, or take ``storedValue()``.
 public struct RecordCursor {
-  private var cursor: TreeCursor<RecordLayout>
+  var cursor: TreeCursor<RecordLayout>
 
   init(_ cursor: TreeCursor<RecordLayout>) { self.cursor = cursor }
 

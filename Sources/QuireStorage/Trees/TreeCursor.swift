@@ -110,6 +110,10 @@ struct TreeCursor<Layout: NodeLayout> {
     return (leaf, slot, leafID)
   }
 
+  /// To another entry of the leaf that the cursor is in.
+  @inline(__always)
+  mutating func moveWithinLeaf(to slot: Int) { self.slot = slot }
+
   /// The entry's value, borrowed from its page or from the cursor.
   @inline(__always)
   mutating func valueBytes() throws(StorageError) -> UnsafeRawBufferPointer {

@@ -141,6 +141,7 @@ final class LockstepStack {
     let weight = try object.value(forKey: "weight") as? Int
     var line = "\(object.entity.name) weight=\(weight.map(String.init) ?? "nil")"
     for relationship in object.entity.relationships {
+      let ids = try object.objectIDs(forRelationshipNamed: relationship.name)
       let members: [ManagedObject] =
         switch try object.value(forKey: relationship.name) {
         case let list as [ManagedObject]: list
@@ -148,6 +149,12 @@ final class LockstepStack {
         case let one as ManagedObject: [one]
         default: []
         }
+      let shown = members.map(\.objectID)
+      guard relationship.isOrdered ? ids == shown : Set(ids) == Set(shown) else {
+        throw LockstepMismatch(
+          description: "\(object.objectID).\(relationship.name) leads to \(shown), by IDs to \(ids)"
+        )
+      }
       if members.isEmpty { continue }
       let numbers = try members.map(number)
       line += " \(relationship.name)=\(relationship.isOrdered ? numbers : numbers.sorted())"

@@ -18,6 +18,18 @@ private final class PageOfAnotherProgram: ManagedObject {
   @Managed var number: Int
 }
 
+/// Sets a property before anybody else has the object.
+private final class HastyPage: ManagedObject {
+  override class var entityName: String { "Page" }
+  @Managed var number: Int
+  @Managed var note: String
+
+  required init(_ origin: Origin) {
+    super.init(origin)
+    note = "set by the class"
+  }
+}
+
 private let model = try! ManagedObjectModel {
   Entity("Page") {
     Attribute("number", .integer64, optional: false, default: 0)
@@ -149,6 +161,26 @@ private func fill(_ coordinator: PersistentStoreCoordinator, _ count: Int) throw
       #expect(leftModel != nil)
     }()
     #expect(leftModel == nil && leftCoordinator == nil)
+  }
+
+  @Test func `what a class sets in an object that it makes for a row is no change`() throws {
+    let coordinator = try coordinator(HastyPage.self)
+    let writer = context(of: coordinator)
+    let page = HastyPage(context: writer)
+    page.number = 7
+    page.note = "saved"
+    try writer.save()
+    let reader = context(of: coordinator)
+    let fetched = try #require(try reader.fetch(FetchRequest<HastyPage>()).first)
+    #expect(fetched.number == 7)
+    #expect(fetched.note == "set by the class")
+    #expect(!fetched.hasChanges && !reader.hasChanges)
+    let fault = try #require(context(of: coordinator).object(with: page.objectID) as? HastyPage)
+    #expect(!fault.hasChanges)
+    fetched.number = 8
+    #expect(fetched.hasChanges)
+    try reader.save()
+    #expect(fetched.number == 8)
   }
 
   @Test func `a new store is read by what its file says, and not by what its maker knew`() throws {

@@ -46,7 +46,9 @@ enum ChildProcess {
 
   private static var executable: String {
     #if os(Linux)
-      "/proc/self/exe"
+      // Under valgrind nobody may run the link itself: it leads to valgrind.
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        ?? CommandLine.arguments[0]
     #else
       CommandLine.arguments[0]
     #endif

@@ -5,11 +5,11 @@
 struct ContextCheckpoint {
   private struct Entry {
     let object: ManagedObject
-    let session: StoreSession?
+    let home: ObjectHome
     let row: Row?
     let slots: [ManagedObject.Slot]
     let state: ManagedObject.State
-    let listPlace: Int
+    let listPlace: Int32
   }
 
   private let entries: [Entry]
@@ -20,7 +20,7 @@ struct ContextCheckpoint {
   init(_ context: ManagedObjectContext) {
     entries = context.registeredObjects.map { object in
       Entry(
-        object: object, session: object.session, row: object.row,
+        object: object, home: object.home, row: object.row,
         slots: object.slots.map(\.independent),
         state: object.state, listPlace: object.listPlace)
     }
@@ -42,12 +42,11 @@ struct ContextCheckpoint {
     }
     for entry in entries {
       let object = entry.object
+      object.home = entry.home
       object.row = entry.row
       object.slots = entry.slots
       object.state = entry.state
       object.listPlace = entry.listPlace
-      object.context = context
-      object.session = entry.session
       context.enter(object)
     }
     context.changes = changes

@@ -13,10 +13,8 @@ extension ManagedObjectContext {
     guard let session = session(with: identity),
       let storage = session.entities.byIndex[source.binding.index]
     else { return nil }
-    let object = coordinator.classes.makeObject(storage.binding, at: reference)
-    object.storage = storage
-    object.session = session
-    object.context = self
+    let object = coordinator.classes.makeObject(session.home(of: storage), at: reference)
+    object.state.remove(.awaking)
     enter(object)
     if let place = parent.promisedPlaces.place(of: reference) {
       promisedPlaces.promise(place.reference, to: reference, in: place.store)

@@ -43,8 +43,7 @@ extension ManagedObjectContext {
       else { continue }
       unregister(object)
       object.reference = item.place.reference
-      object.session = session
-      object.storage = storage
+      object.home = session.home(of: storage)
       enter(object)
       if !isPromised { family?.shownReferences[ObjectIdentifier(object)] = item.temporary }
     }

@@ -86,7 +86,7 @@ struct ParentSave {
       }
     } else {
       guard let coordinator = parent.persistentStoreCoordinator else { return }
-      counterpart = coordinator.classes.makeObject(object.binding, at: object.reference)
+      counterpart = coordinator.classes.makeObject(ObjectHome(object.binding), at: object.reference)
       counterpart.slots = zip(object.slots.indices, object.slots).map { slot, content in
         if case .value = content, !object.binding.traits[slot].isTransient { return content }
         return object.binding.traits[slot].isTransient
@@ -112,10 +112,9 @@ struct ParentSave {
   private func bringBack(
     _ counterpart: ManagedObject, _ object: ManagedObject, _ part: SaveOperation
   ) throws {
-    guard let session = parent.session(with: part.session.identity) else { return }
-    counterpart.storage = object.storage
-    counterpart.session = session
-    counterpart.context = parent
+    guard let session = parent.session(with: part.session.identity), let storage = object.storage
+    else { return }
+    counterpart.home = session.home(of: storage)
     counterpart.state = [.inserted, .awoken, .returning]
     session.formerVersions[object.reference] = object.version
     parent.changes.inserted.insert(counterpart)

@@ -72,13 +72,15 @@ extension ManagedObjectContext {
       }
     }
     object.reference = taken.reference
-    object.storage = taken.storage
     // Somebody may have asked for the ID meanwhile, and holds an object that stood for nothing.
     if let other = session?.registered(object.reference), other !== object { release(other) }
-    object.session = session
+    if let session, let storage = taken.storage {
+      object.home = session.home(of: storage)
+    } else {
+      object.home = home(ofNew: object.binding)
+    }
     object.row = nil
     object.slots = content
-    object.context = self
     object.state = [.inserted, .awoken]
     if object.isPersistent {
       object.state.insert(.returning)

@@ -186,6 +186,6 @@ extension ArtworkSum {
       first: title.utf8.firstNumber + slug.utf8.firstNumber, price: artwork.price,
       createdAt: artwork.createdAt?.timeIntervalSinceReferenceDate ?? 0,
       isPublished: artwork.isPublished,
-      hasArtist: artwork.artist.map { !$0.objectID.isTemporaryID } ?? false)
+      hasArtist: artwork.$artist.objectID.map { !$0.isTemporaryID } ?? false)
   }
 }

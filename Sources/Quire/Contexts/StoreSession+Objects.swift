@@ -1,0 +1,81 @@
+// The objects that a context has of a store.
+extension StoreSession {
+  var objects: [ManagedObject] { register.objects }
+
+  /// Takes its objects from the context, which goes.
+  ///
+  /// - Returns: those that hold others.
+  func abandonObjects() -> [ManagedObject] {
+    homes.leave()
+    return register.abandon()
+  }
+
+  /// Where the objects of an entity are, which lies there in the store.
+  @inline(__always)
+  func home(of storage: EntityStorage) -> ObjectHome {
+    homes.home(storage.binding, where: { $0.storage === storage }) {
+      ObjectHome(storage, in: self, of: classes?.type(for: storage.binding) ?? ManagedObject.self)
+    }
+  }
+
+  func registered(_ reference: Reference) -> ManagedObject? {
+    if let object = register[reference] { return object.takeUnretainedValue() }
+    return reference.isTemporary ? context.newObject(reference) : nil
+  }
+
+  /// The one object for a row: a fault, unless it is registered already.
+  func object(at reference: Reference) throws -> ManagedObject {
+    if let object = registered(reference) { return object }
+    if reference.isTemporary, let object = try context.familyObject(reference) { return object }
+    return try makeObject(at: reference)
+  }
+
+  /// - Parameter reference: under which no object is registered.
+  func makeObject(at reference: Reference) throws -> ManagedObject {
+    if let recent, recent.number == reference.entity {
+      return recent.home._withUnsafeGuaranteedRef { makeObject(at: reference, $0) }
+    }
+    guard let storage = entities.storage(of: reference) else {
+      throw PersistenceError(
+        .managedObjectReferentialIntegrity,
+        "a reference leads to entity number \(reference.entity), which the store does not have")
+    }
+    let home = home(of: storage)
+    recent = (reference.entity, .passUnretained(home))
+    return makeObject(at: reference, home)
+  }
+
+  /// - Parameter home: of the objects of the reference's entity.
+  @inline(__always)
+  func makeObject(at reference: Reference, _ home: ObjectHome) -> ManagedObject {
+    let object = home.type.init(.init(home, known: reference))
+    object.state.remove(.awaking)
+    register.set(reference, to: Unmanaged.passUnretained(object))
+    return object
+  }
+
+  /// Objects that are new in the context's parent belong to no session's register, as it is not
+  /// certain before they are saved which store has them.
+  func enter(_ object: ManagedObject) {
+    if object.reference.isTemporary { return context.enterNew(object) }
+    register.set(object.reference, to: Unmanaged.passUnretained(object))
+  }
+
+  func unregister(_ object: ManagedObject) {
+    if object.reference.isTemporary { return context.unregisterNew(object) }
+    register.removeEntry(of: object)
+  }
+
+  /// The ID of what is in a place; `nil` when the store has no such entity.
+  func objectID(of reference: Reference) -> ManagedObjectID? {
+    if reference.isTemporary { return try? context.familyObject(reference)?.objectID }
+    return permanentID(of: reference)
+  }
+
+  @inline(__always)
+  func permanentID(of reference: Reference) -> ManagedObjectID? {
+    guard let storage = entities.storage(of: reference) else { return nil }
+    return ManagedObjectID(
+      entity: storage.binding.entity, store: storage.identity, key: reference.key)
+  }
+}

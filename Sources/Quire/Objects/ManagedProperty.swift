@@ -1,0 +1,64 @@
+import QuireModel
+
+/// A property of one object, for what can be asked of it without its value.
+///
+/// A ``Managed`` property has one under its name with a dollar sign:
+///
+/// ```swift
+/// for artwork in artworks { count[artwork.$artist.objectID, default: 0] += 1 }
+/// ```
+///
+/// It holds its object.
+@frozen
+public struct ManagedProperty<Value> {
+  @usableFromInline let object: ManagedObject
+  /// -1 when the model has no such property: then the context knows.
+  @usableFromInline let slot: Int
+
+  @inlinable
+  init(of object: ManagedObject, _ slot: Int) {
+    self.object = object
+    self.slot = slot
+  }
+}
+
+@available(*, unavailable)
+extension ManagedProperty: Sendable {}
+
+extension ManagedProperty where Value: ToOneManagedValue {
+  /// The ID of the object that a to-one relationship leads to, and `nil` where the property would
+  /// be `nil`. No object is made for that; none is read, unless only its row can tell whether there
+  /// is such an object: where there is no inverse, or one whose delete rule is to take no action.
+  ///
+  /// As with the property itself, a fault is read to know it, and what reading throws the context
+  /// throws from its next fetch or save. The class of the destination is not looked at.
+  ///
+  /// - Complexity: O(1), or that of reading one object.
+  @inlinable
+  public var objectID: ManagedObjectID? {
+    slot < 0 ? nil : object.destinationID(ofProperty: slot)
+  }
+}
+
+/// What a to-one relationship's property is: an optional object.
+public protocol ToOneManagedValue {}
+
+extension Optional: ToOneManagedValue where Wrapped: ManagedObject {}
+
+extension ManagedObject {
+  /// The ID of what a to-one property leads to. Errors are kept, as by the property.
+  @usableFromInline final func destinationID(ofProperty slot: Int) -> ManagedObjectID? {
+    // The row of a clean object says it, unless the object it names shows another ID.
+    if let reference = sureReference(slot),
+      let identifier = ofHome({ $0.destinationID(at: reference) })
+    {
+      return identifier
+    }
+    do {
+      return try destinationID(checkedRelationship(slot, isToMany: false))
+    } catch {
+      keep(error)
+      return nil
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import QuireModel
+
+/// What the objects of one entity have in common that are in one place: those of a context that lie
+/// in a store, those that are new in a context, those that are nowhere.
+///
+/// Each of them has one reference to its home, where it would have one to each of these. A context
+/// that goes takes itself out of its homes, and need not look for the objects.
+final class ObjectHome {
+  let binding: EntityBinding
+  /// Where the entity lies in the store; `nil` for objects that no store has, nor a parent.
+  let storage: EntityStorage?
+  private let slotCount: Int
+  // Sound: the storage keeps what it points to.
+  private let places: UnsafePointer<FieldTable.Place>?
+  // Sound: the binding keeps it.
+  private let accessors: Unmanaged<SlotCache>
+  // Sound: a context and a session make `leave()` known to their homes before they go, in the
+  // isolation that they share with their objects.
+  @exclusivity(unchecked) private var contextReference: Unmanaged<ManagedObjectContext>?
+  @exclusivity(unchecked) private var sessionReference: Unmanaged<StoreSession>?
+  /// The class of objects that a session makes.
+  let type: ManagedObject.Type
+  private var outsideHome: ObjectHome?
+
+  private init(
+    _ binding: EntityBinding, _ storage: EntityStorage?, _ context: ManagedObjectContext?,
+    _ session: StoreSession?, of type: ManagedObject.Type = ManagedObject.self
+  ) {
+    self.type = type
+    self.binding = binding
+    self.storage = storage
+    slotCount = binding.slotCount
+    places = storage?.table.places
+    accessors = .passUnretained(binding.accessors)
+    contextReference = context.map { .passUnretained($0) }
+    sessionReference = session.map { .passUnretained($0) }
+  }
+
+  /// Of objects that have no context, and were not saved.
+  convenience init(_ binding: EntityBinding) { self.init(binding, nil, nil, nil) }
+
+  /// Of objects that are new in a context.
+  convenience init(_ binding: EntityBinding, newIn context: ManagedObjectContext) {
+    self.init(binding, nil, context, nil)
+  }
+
+  /// Of objects that a store has, or will have.
+  ///
+  /// - Parameter type: the entity's class.
+  convenience init(
+    _ storage: EntityStorage, in session: StoreSession, of type: ManagedObject.Type
+  ) {
+    self.init(storage.binding, storage, session.context, session, of: type)
+  }
+
+  /// The home of those who have left the context.
+  var outside: ObjectHome {
+    if !hasContext { return self }
+    if let outsideHome { return outsideHome }
+    let home = ObjectHome(binding, storage, nil, nil)
+    outsideHome = home
+    return home
+  }
+
+  /// The context goes, or the session: all who are here have left.
+  func leave() {
+    contextReference = nil
+    sessionReference = nil
+  }
+}
+
+extension ObjectHome {
+  @inline(__always) var hasContext: Bool { contextReference != nil }
+  @inline(__always) var context: ManagedObjectContext? { contextReference?.takeUnretainedValue() }
+  /// Where the objects were saved; `nil` before the first save, and without a context.
+  @inline(__always) var session: StoreSession? { sessionReference?.takeUnretainedValue() }
+
+  @inline(__always)
+  func sharesContext(with other: ObjectHome) -> Bool {
+    contextReference?.toOpaque() == other.contextReference?.toOpaque()
+  }
+
+  /// Where the field of a slot lies in a row, for objects that have rows.
+  @inline(__always)
+  func place(of slot: Int) -> FieldTable.Place? {
+    guard let places, slot < slotCount else { return nil }
+    return places[slot]
+  }
+
+  /// Gives a new object the slots of its typed properties, as far as they are known.
+  @inline(__always)
+  func fillProperties(of object: UnsafeMutableRawPointer, _ type: Any.Type) {
+    accessors._withUnsafeGuaranteedRef { $0.fill(object, of: type) }
+  }
+
+  /// The ID of what is in a place of the same store; `nil` when that takes more than a look.
+  @inline(__always)
+  func destinationID(at reference: Reference) -> ManagedObjectID? {
+    guard let contextReference, let sessionReference,
+      !contextReference._withUnsafeGuaranteedRef({ $0.hasFamily })
+    else { return nil }
+    return sessionReference._withUnsafeGuaranteedRef { $0.permanentID(of: reference) }
+  }
+
+  /// An object goes that was here.
+  @inline(__always)
+  func forget(_ object: ManagedObject) {
+    contextReference?._withUnsafeGuaranteedRef { context in
+      if let sessionReference, !context.remembersObjects, !object.reference.isTemporary {
+        sessionReference._withUnsafeGuaranteedRef { $0.register.removeEntry(of: object) }
+      } else {
+        context.unregister(object)
+      }
+    }
+  }
+}
+
+/// The homes that a context or a session has made, one for each entity.
+struct ObjectHomes {
+  /// By the entity's index in the model.
+  private var current: [ObjectHome?] = []
+  /// Those that others have taken the place of, as the model or the store is another.
+  private var former: [ObjectHome] = []
+
+  /// The home of an entity that is `isWanted`, or else a new one.
+  @inline(__always)
+  mutating func home(
+    _ binding: EntityBinding, where isWanted: (ObjectHome) -> Bool, make: () -> ObjectHome
+  ) -> ObjectHome {
+    if binding.index < current.count, let home = current[binding.index], isWanted(home) {
+      return home
+    }
+    return enter(make(), at: binding.index)
+  }
+
+  @inline(never)
+  private mutating func enter(_ home: ObjectHome, at index: Int) -> ObjectHome {
+    while current.count <= index { current.append(nil) }
+    if let home = current[index] { former.append(home) }
+    current[index] = home
+    return home
+  }
+
+  /// Tells all homes that who has made them goes.
+  func leave() {
+    for home in current { home?.leave() }
+    for home in former { home.leave() }
+  }
+}

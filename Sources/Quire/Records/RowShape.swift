@@ -1,0 +1,36 @@
+/// What a row of a layout has to be, for finding that out of many rows in a few instructions.
+struct RowShape {
+  private let number: UInt16
+  private let offsetsStart: Int
+  private let variableCount: Int
+
+  init(_ layout: RowLayout) {
+    number = layout.number
+    offsetsStart = layout.offsetsStart
+    variableCount = layout.variableCount
+  }
+
+  /// Whether the bytes are a row of the layout as nearly all are: with narrow offsets that fit each
+  /// other and the row, and nothing outside of it. What is anything else, damaged or not, is for
+  /// ``RowReader`` to look at.
+  @inline(__always)
+  func isRight(_ row: UnsafeRawPointer, _ byteCount: Int) -> Bool {
+    let valuesStart = offsetsStart &+ 2 &* variableCount
+    guard byteCount >= valuesStart,
+      UInt16(littleEndian: row.loadUnaligned(as: UInt16.self)) == number,
+      row.load(fromByteOffset: 2, as: UInt8.self) & RowShape.unusualFlags == 0
+    else { return false }
+    var previous: UInt16 = 0
+    var offset = offsetsStart
+    while offset < valuesStart {
+      let end = UInt16(
+        littleEndian: row.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+      guard end >= previous else { return false }
+      previous = end
+      offset &+= 2
+    }
+    return Int(previous) == byteCount &- valuesStart
+  }
+
+  private static var unusualFlags: UInt8 { RowLayout.wideOffsetsFlag | RowLayout.externalFlag }
+}

@@ -1,0 +1,29 @@
+extension PageSpace {
+  /// What is wrong with a page: of one that the file has, in the file, whatever is in memory. The
+  /// caller has entered.
+  ///
+  /// - Parameters:
+  ///   - room: memory for one page.
+  ///   - validation: for a page that is in memory alone.
+  func defect(
+    of id: PageID, room: PageMemory, validation: PageValidation
+  ) throws(StorageError) -> String? {
+    for _ in 0..<8 {
+      let word = overlay[id]
+      if word.isPage {
+        let page = word.page
+        if page.commit > commit { return "it carries commit \(page.commit)" }
+        if let stamp = stamp(of: id), stamp != PageMap.stamp(of: page.commit) {
+          return "the maps know another commit of it than \(page.commit)"
+        }
+        return validation.defect(of: page, at: id, geometry: geometry)
+      }
+      guard word == .absent, let cache else { return "its content was found damaged" }
+      let defect = try cache.defectOnDisk(
+        of: id, for: commit, stamp: stamp(of: id), in: room)
+      // A checkpoint may be overwriting it; then the overlay has the page now.
+      if defect == nil || overlay[id] == .absent { return defect }
+    }
+    return "it keeps changing"
+  }
+}

@@ -1,0 +1,77 @@
+import QuireStorage
+import Testing
+
+/// Entries of a leaf that are listed at once must be those that a cursor visits one by one.
+@Suite struct RecordEntriesTests {
+  private let store = PageStore.inMemory(pageSize: 512)
+
+  /// Even keys; every ninth value is too long for its leaf.
+  private func fill() throws {
+    try store.write { transaction in
+      let tree = try transaction.createRecordTree("tree")
+      for key in Int64(1)...200 {
+        try tree.put(Self.value(of: 2 * key), for: 2 * key)
+      }
+    }
+  }
+
+  private static func value(of key: Int64) -> [UInt8] {
+    Array(repeating: UInt8(truncatingIfNeeded: key), count: key % 18 == 0 ? 700 : Int(key % 23))
+  }
+
+  private func tree() throws -> RecordTree {
+    try #require(try store.snapshot().recordTree("tree"))
+  }
+
+  @Test(arguments: [Int64.min, 1, 2, 3, 177, 400])
+  func `from wherever a cursor is, all entries that follow are listed`(start: Int64) throws {
+    try fill()
+    let tree = try tree()
+    var cursor = tree.cursor()
+    var entries: [RecordEntry] = []
+    var found: [Int64] = []
+    var leafCount = 0
+    var isInside = try cursor.seek(to: start)
+    while isInside {
+      let owner = try #require(try cursor.list(&entries))
+      leafCount += 1
+      for entry in entries {
+        found.append(entry.key)
+        let value = Self.value(of: entry.key)
+        if let start = entry.start {
+          withExtendedLifetime(owner) {
+            #expect(
+              UnsafeRawBufferPointer(start: start, count: entry.byteCount).elementsEqual(value))
+          }
+        } else {
+          #expect(try tree.value(for: entry.key)?.array == value)
+          #expect(value.count == 700)
+        }
+      }
+      #expect(try cursor.key == entries.last?.key)
+      isInside = try cursor.next()
+    }
+    #expect(found == (1...200).map { 2 * $0 }.filter { $0 >= start })
+    #expect(start > 3 || leafCount > 5)
+  }
+
+  @Test func `a leaf that may still change is not handed out`() throws {
+    try fill()
+    try store.write { transaction in
+      try #require(try transaction.mutableRecordTree("tree")).put([1], for: 2)
+      var cursor = try #require(try transaction.recordTree("tree")).cursor()
+      try cursor.first()
+      var entries: [RecordEntry] = []
+      #expect(try cursor.list(&entries) == nil && entries.isEmpty)
+      #expect(try cursor.key == 2)
+      #expect(try cursor.next())
+    }
+  }
+
+  @Test func `a cursor that is nowhere lists nothing`() throws {
+    try fill()
+    var cursor = try tree().cursor()
+    var entries: [RecordEntry] = []
+    #expect(throws: StorageError.self) { try cursor.list(&entries) }
+  }
+}
