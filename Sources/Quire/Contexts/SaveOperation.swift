@@ -21,6 +21,8 @@ final class SaveOperation {
   private let promisedPlaces: PromisedPlaces
   // What a save changes as it goes belongs to this object alone: nothing it calls comes back here.
   @exclusivity(unchecked) private(set) var inserted: [Insertion] = []
+  /// Whether among the inserted objects are some whose deletion was undone.
+  private let hasReturned: Bool
   /// A changed object whose row or links a save has to write.
   struct Update {
     let object: ManagedObject
@@ -57,8 +59,9 @@ final class SaveOperation {
     self.touched = touched
     self.deleted = deleted
     inserted.reserveCapacity(new.count)
+    hasReturned = new.contains { $0.isPersistent }
     for object in new {
-      guard let storage = entities.byIndex[object.binding.index] else { continue }
+      guard let storage = store.entities.byIndex[object.binding.index] else { continue }
       inserted.append(Insertion(object: object, storage: storage, reference: object.reference))
     }
   }
@@ -102,7 +105,11 @@ final class SaveOperation {
   func write(to writer: StoreWriter, watching watched: Set<ManagedObject> = []) throws {
     for update in updated { try checkVersion(of: update.object, writer) }
     for object in deleted { try checkVersion(of: object, writer) }
-    for item in inserted where item.object.isPersistent { try checkPlace(of: item.object, writer) }
+    if hasReturned {
+      for item in inserted where item.object.isPersistent {
+        try checkPlace(of: item.object, writer)
+      }
+    }
     for object in watched where !object.hasChanges && object.session === session {
       try checkVersion(of: object, writer)
     }
@@ -137,7 +144,9 @@ final class SaveOperation {
           writer)
       }
     }
-    for item in inserted where item.object.isPersistent { try writeLinksOfOthers(item, writer) }
+    if hasReturned {
+      for item in inserted where item.object.isPersistent { try writeLinksOfOthers(item, writer) }
+    }
     for update in updated {
       let object = update.object
       guard let storage = object.storage else { continue }

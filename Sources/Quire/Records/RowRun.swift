@@ -17,16 +17,14 @@ struct RowRun {
       self.storage = storage
       cursor = try view.rows(of: storage)?.cursor()
     }
+    // Taken out, so that nothing is copied to look at it.
+    guard var cursor = cursor.take() else { return nil }
+    defer { self.cursor = cursor }
     let key = object.reference.key
-    guard cursor != nil else { return nil }
-    if try !follows(key) {
-      guard try cursor?.seek(to: key) == true, try cursor?.key == key else { return nil }
+    let follows = try cursor.isAtEntry && cursor.next() && cursor.key == key
+    if !follows {
+      guard try cursor.seek(to: key), try cursor.key == key else { return nil }
     }
-    return try cursor.map { try RowBytes($0.storedValue(), layout: storage.layout) }
-  }
-
-  private mutating func follows(_ key: Int64) throws -> Bool {
-    guard cursor?.isAtEntry == true, try cursor?.next() == true else { return false }
-    return try cursor?.key == key
+    return try RowBytes(cursor.storedValue(), layout: storage.layout)
   }
 }
