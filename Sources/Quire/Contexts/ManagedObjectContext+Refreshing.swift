@@ -111,6 +111,7 @@ extension ManagedObjectContext {
 
   final func exchangeRow(of object: ManagedObject, _ view: StoreView) throws {
     fetchedLists.forget(object)
+    object.discardUnchangedSlots()
     object.row = try view.row(object.reference)
     if !object.hasRow {
       object.state.insert(.inaccessible)

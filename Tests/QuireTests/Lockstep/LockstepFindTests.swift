@@ -112,4 +112,96 @@ import Testing
       #expect(try StoreFacts(one).findings == [])
     }
   }
+
+  /// A list without inverse still named what was deleted, and so did the order that was made anew
+  /// when it was refreshed: by an object without values.
+  @Test(arguments: GotchaHome.allCases)
+  func `an unsaved order that is refreshed does not bring back what is gone`(
+    _ home: GotchaHome
+  ) throws {
+    let model = try ManagedObjectModel {
+      Entity("Thing") { Relationship("list", toMany: "Thing", ordered: true) }
+    }
+    try home.withContext(model, classes: []) { context in
+      let (thing, stays) = (try context.insert("Thing"), try context.insert("Thing"))
+      try {
+        let gone = try context.insert("Thing")
+        try thing.setValue([gone, stays], forKey: "list")
+        try context.save()
+        context.delete(gone)
+        try context.save()
+      }()
+      try thing.setValue([stays, thing], forKey: "list")
+      context.refreshAllObjects()
+      #expect(try thing.value(forKey: "list") as? [ManagedObject] == [stays, thing])
+      try context.save()
+      #expect(try thing.value(forKey: "list") as? [ManagedObject] == [stays, thing])
+      #expect(try StoreFacts(context).findings == [])
+    }
+  }
+
+  /// What was set back to what it was, be it by undoing, hid what another context had saved, and
+  /// was saved over it.
+  @Test(arguments: GotchaHome.allCases, [false, true])
+  func `a value that was set back is no change when others' are merged`(
+    _ home: GotchaHome, _ isMerged: Bool
+  ) throws {
+    try home.withTwoContexts { one, two in
+      let artist = Artist(context: one)
+      artist.name = "Hokusai"
+      artist.born = 1760
+      try one.save()
+      one.undoManager = UndoManager()
+      artist.born = 1
+      one.processPendingChanges()
+      one.undo()
+      artist.name = "Hiroshige"
+      artist.name = "Hokusai"
+      try #require(artist.born == 1760)
+      let same = try #require(try two.existingObject(with: artist.objectID) as? Artist)
+      same.born = 1849
+      same.name = "Sharaku"
+      let notice = try savedNotice(of: two)
+      if isMerged {
+        one.mergeChanges(fromContextDidSave: notice)
+      } else {
+        one.refresh(artist, mergeChanges: true)
+      }
+      #expect(artist.born == 1849)
+      #expect(artist.name == "Sharaku")
+      #expect(!artist.hasPersistentChangedValues)
+      try one.save()
+      #expect(artist.born == 1849)
+    }
+  }
+
+  @Test(arguments: GotchaHome.allCases)
+  func `a destination that was set back is no change when others' are merged`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withTwoContexts { one, two in
+      let artists = (0..<3).map { _ in Artist(context: one) }
+      let artwork = Artwork(context: one)
+      artwork.artist = artists[0]
+      try one.save()
+      artwork.artist = artists[1]
+      artwork.artist = artists[0]
+      let same = try #require(try two.existingObject(with: artwork.objectID) as? Artwork)
+      same.artist = try two.existingObject(with: artists[2].objectID) as? Artist
+      one.mergeChanges(fromContextDidSave: try savedNotice(of: two))
+      #expect(artwork.artist === artists[2])
+      #expect(artists.map(\.artworks.count) == [0, 0, 1])
+      try one.save()
+      #expect(artwork.artist === artists[2])
+      #expect(try StoreFacts(one).findings == [])
+    }
+  }
+
+  private func savedNotice(of context: ManagedObjectContext) throws -> ContextNotice {
+    var found: ContextNotice?
+    let observation = context.observe([.didSaveObjects]) { found = $0 }
+    try context.save()
+    withExtendedLifetime(observation) {}
+    return try #require(found)
+  }
 }

@@ -3,6 +3,20 @@ import QuireModel
 // Unsaved changes of relationships are differences from what the store has. When that is another,
 // they are made differences from the new state, so that both sides stay one fact.
 extension ManagedObject {
+  /// Forgets what was set to what the row says, or set back to it: before the row is exchanged, as
+  /// what another one says would make it look like a change.
+  final func discardUnchangedSlots() {
+    guard hasRow else { return }
+    for slot in slots.indices {
+      let trait = binding.traits[slot]
+      guard !trait.isTransient, !trait.isDerived, !isChanged(slot) else { continue }
+      switch slots[slot] {
+      case .value, .one: discard(slot)
+      case .unchanged, .many: continue
+      }
+    }
+  }
+
   /// Drops changes that the store has already, and brings new members into an order.
   final func settlePendingMembers() throws {
     guard let session else { return }
@@ -16,7 +30,8 @@ extension ManagedObject {
         let isKept = Set(order.map(\.reference)).union(pending.removed)
         pending.order =
           try order.filter { isStored.contains($0.reference) || isAdded.contains($0) }
-          + stored.filter { !isKept.contains($0) }.map { try session.object(at: $0) }
+          // A list that nobody told of a deletion names what is gone.
+          + existingMembers(slot).filter { !isKept.contains($0) }.map { try session.object(at: $0) }
       }
       pending.added.removeAll { isStored.contains($0.reference) }
     }
