@@ -90,8 +90,8 @@ extension FetchTarget {
     switch predicate {
     case .and(let parts): return parts.allSatisfy { isComparison($0) && append($0, to: &paths) }
     case .comparison(let comparison):
-      guard case .keyPath(let path) = comparison.left, path.count == 1,
-        case .constant = comparison.right
+      guard comparison.modifier == .direct, case .keyPath(let path) = comparison.left,
+        path.count == 1, case .constant = comparison.right
       else { return false }
       switch comparison.operator {
       case .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,

@@ -7,25 +7,8 @@ import Testing
   import Foundation
 #endif
 
-@Suite struct FetchedResultsControllerTests {
+@Suite struct FetchedResultsControllerTests: JukeboxSuite {
   typealias Song = Jukebox.Song
-
-  private func controller(
-    _ context: ManagedObjectContext, _ keys: String..., section: String? = nil
-  ) -> FetchedResultsController<Song> {
-    var request = Jukebox.songs()
-    request.sortDescriptors = keys.map { FetchSortDescriptor(key: $0) }
-    return FetchedResultsController(
-      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: section,
-      cacheName: "songs")
-  }
-
-  private func filled(_ songs: [(String?, Int)]) throws -> ManagedObjectContext {
-    let context = try Jukebox.context()
-    for (genre, rank) in songs { context.addSong(genre, rank) }
-    try context.save()
-    return context
-  }
 
   // MARK: The result
 

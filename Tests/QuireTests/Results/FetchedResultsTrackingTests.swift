@@ -2,25 +2,8 @@ import Quire
 import Testing
 
 /// How a controller follows its context.
-@Suite struct FetchedResultsTrackingTests {
+@Suite struct FetchedResultsTrackingTests: JukeboxSuite {
   typealias Song = Jukebox.Song
-
-  private func controller(
-    _ context: ManagedObjectContext, _ keys: String..., section: String? = nil
-  ) -> FetchedResultsController<Song> {
-    var request = Jukebox.songs()
-    request.sortDescriptors = keys.map { FetchSortDescriptor(key: $0) }
-    return FetchedResultsController(
-      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: section,
-      cacheName: "songs")
-  }
-
-  private func filled(_ songs: [(String?, Int)]) throws -> ManagedObjectContext {
-    let context = try Jukebox.context()
-    for (genre, rank) in songs { context.addSong(genre, rank) }
-    try context.save()
-    return context
-  }
 
   @Test func `the order of calls is that of Core Data`() throws {
     let context = try filled([("blues", 1), ("jazz", 2), ("jazz", 3), ("jazz", 4)])

@@ -185,3 +185,25 @@ final class ResultsBook: FetchedResultsControllerDelegate {
     check(sections.count == controller.sections?.count, "other sections than were told")
   }
 }
+
+/// What suites about controllers begin with.
+protocol JukeboxSuite {}
+
+extension JukeboxSuite {
+  func controller(
+    _ context: ManagedObjectContext, _ keys: String..., section: String? = nil
+  ) -> FetchedResultsController<Jukebox.Song> {
+    var request = Jukebox.songs()
+    request.sortDescriptors = keys.map { FetchSortDescriptor(key: $0) }
+    return FetchedResultsController(
+      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: section,
+      cacheName: "songs")
+  }
+
+  func filled(_ songs: [(String?, Int)]) throws -> ManagedObjectContext {
+    let context = try Jukebox.context()
+    for (genre, rank) in songs { context.addSong(genre, rank) }
+    try context.save()
+    return context
+  }
+}
