@@ -126,7 +126,7 @@ open class ManagedObjectContext {
 
   deinit {
     newHomes.leave()
-    var changed = newObjects.abandon()
+    var changed = newObjects.abandon(mayHaveChanges: true)
     for session in sessions + formerSessions { changed += session.abandonObjects() }
     for object in changed { object.letGoOfDestinations() }
   }

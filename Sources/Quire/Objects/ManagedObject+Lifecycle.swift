@@ -39,6 +39,18 @@ extension ManagedObject {
     awaking { awakeFromFetch() }
   }
 
+  /// The same of an object that is new here and has neither row nor slots: it takes a row in a leaf.
+  @inline(__always)
+  final func fulfil(
+    _ start: UnsafeRawPointer, _ byteCount: Int, in keeper: Unmanaged<RowKeeper>
+  ) {
+    set(start, byteCount, in: keeper)
+    state.remove(.inaccessible)
+    state.insert(.awaking)
+    awakeFromFetch()
+    state.remove(.awaking)
+  }
+
   /// Tells the object that its values are others.
   final func tell(of events: SnapshotEventType) {
     awaking { awake(fromSnapshotEvents: events) }

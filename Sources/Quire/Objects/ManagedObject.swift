@@ -47,19 +47,25 @@ open class ManagedObject {
 
   /// How an object comes into being. Only the framework makes one; a subclass hands it on.
   public struct Origin {
-    fileprivate let home: ObjectHome
+    // Sound: `keeper` keeps it, or the session or context that has made it.
+    fileprivate let home: Unmanaged<ObjectHome>
+    private let keeper: ObjectHome?
     let reference: Reference
 
     /// - Parameter reference: `nil` for an object that no store has seen.
     init(_ home: ObjectHome, at reference: Reference? = nil) {
-      self.home = home
+      self.home = .passUnretained(home)
+      keeper = home
       self.reference =
         reference
         ?? Reference(entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey())
     }
 
-    init(_ home: ObjectHome, known reference: Reference) {
+    /// - Parameter home: of a session, which stays for longer than the origin.
+    @inline(__always)
+    init(_ home: Unmanaged<ObjectHome>, known reference: Reference) {
       self.home = home
+      keeper = nil
       self.reference = reference
     }
   }
@@ -73,17 +79,19 @@ open class ManagedObject {
   // There may be many objects: each part is as narrow as may be, and the narrowest come last, where
   // the slots of typed properties follow.
 
-  // Sound: counted by hand, one for the object, so that a look at it counts nothing.
+  // Sound: the object is one of the home's users, from `init` to `deinit` or the setter of `home`.
   @exclusivity(unchecked) private final var homeReference: Unmanaged<ObjectHome>
   @exclusivity(unchecked) final var reference: Reference
   // Sound: the owner keeps what the start points to. Both change together, in
   // `ManagedObject+Row.swift`.
   /// The bytes of the row; `nil` in a fault, and in an object that has none.
   @exclusivity(unchecked) final var rowStart: UnsafeRawPointer?
-  @exclusivity(unchecked) final var rowOwner: AnyObject?
+  @exclusivity(unchecked) final var rowHold = RowHold.none
   /// Empty as long as nothing was changed. A single one changes by the functions in
   /// `ManagedObject+Slots.swift` alone.
-  @exclusivity(unchecked) final var slots: [Slot] = []
+  @exclusivity(unchecked) final var slots: [Slot] = [] {
+    didSet { ofHome { $0.noteSlots() } }
+  }
   @exclusivity(unchecked) final var rowByteCount: UInt32 = 0
   /// The object's place in the list of changes that it is in, if it is in one.
   @exclusivity(unchecked) final var listPlace = Int32.max
@@ -91,9 +99,10 @@ open class ManagedObject {
 
   /// Objects made by the framework come through here.
   public required init(_ origin: Origin) {
-    let home = Unmanaged.passRetained(origin.home)
+    let home = origin.home
     homeReference = home
     reference = origin.reference
+    home._withUnsafeGuaranteedRef { $0.addUser() }
     // What a subclass sets of an object that has a row is no change, as when the row comes.
     state = home._withUnsafeGuaranteedRef { $0.hasContext } ? .awaking : []
     // Subclasses have initialised their properties already, and nobody else has the object.
@@ -119,8 +128,11 @@ open class ManagedObject {
   }
 
   deinit {
-    homeReference._withUnsafeGuaranteedRef { $0.forget(self) }
-    homeReference.release()
+    rowHold.end()
+    homeReference._withUnsafeGuaranteedRef {
+      $0.forget(self)
+      $0.removeUser()
+    }
   }
 
   /// The name of the entity this class is registered for; the name of the class unless overridden.
@@ -221,8 +233,10 @@ extension ManagedObject {
     get { homeReference.takeUnretainedValue() }
     set {
       let former = homeReference
-      homeReference = .passRetained(newValue)
-      former.release()
+      newValue.addUser()
+      if !slots.isEmpty { newValue.noteSlots() }
+      homeReference = .passUnretained(newValue)
+      former._withUnsafeGuaranteedRef { $0.removeUser() }
     }
   }
 

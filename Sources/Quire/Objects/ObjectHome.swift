@@ -5,7 +5,7 @@ import QuireModel
 ///
 /// Each of them has one reference to its home, where it would have one to each of these. A context
 /// that goes takes itself out of its homes, and need not look for the objects.
-final class ObjectHome {
+final class ObjectHome: SharedByObjects {
   let binding: EntityBinding
   /// Where the entity lies in the store; `nil` for objects that no store has, nor a parent.
   let storage: EntityStorage?
@@ -21,6 +21,8 @@ final class ObjectHome {
   /// The class of objects that a session makes.
   let type: ManagedObject.Type
   private var outsideHome: ObjectHome?
+  /// Whether an object here has ever had slots.
+  @exclusivity(unchecked) private(set) var hasHadSlots = false
 
   private init(
     _ binding: EntityBinding, _ storage: EntityStorage?, _ context: ManagedObjectContext?,
@@ -61,6 +63,9 @@ final class ObjectHome {
     outsideHome = home
     return home
   }
+
+  /// An object here has slots.
+  @inline(__always) func noteSlots() { hasHadSlots = true }
 
   /// The context goes, or the session: all who are here have left.
   func leave() {
@@ -139,6 +144,11 @@ struct ObjectHomes {
     if let home = current[index] { former.append(home) }
     current[index] = home
     return home
+  }
+
+  /// Whether an object in any of them has ever had slots.
+  var haveHadSlots: Bool {
+    current.contains { $0?.hasHadSlots ?? false } || former.contains(where: \.hasHadSlots)
   }
 
   /// Tells all homes that who has made them goes.

@@ -46,6 +46,16 @@ protocol MatchVisitor {
   /// - Returns: whether to go on.
   mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool
 
+  /// Called before rows of a leaf are taken.
+  ///
+  /// - Parameter owner: what keeps the leaf.
+  mutating func enterLeaf(_ owner: AnyObject)
+
+  /// The same of a row in the leaf that was entered last.
+  mutating func takeInLeaf(
+    _ start: UnsafeRawPointer, _ byteCount: Int, at reference: Reference
+  ) throws -> Bool
+
   /// Whether to call ``takeKey(at:)`` there instead: no row is read then.
   static var takesKeys: Bool { get }
 
@@ -64,6 +74,14 @@ extension MatchVisitor {
   mutating func begin(_ storage: EntityStorage, count: Int) {}
 
   mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool {
+    preconditionFailure("a visitor that wants rows takes them")
+  }
+
+  mutating func enterLeaf(_ owner: AnyObject) {}
+
+  mutating func takeInLeaf(
+    _ start: UnsafeRawPointer, _ byteCount: Int, at reference: Reference
+  ) throws -> Bool {
     preconditionFailure("a visitor that wants rows takes them")
   }
 
