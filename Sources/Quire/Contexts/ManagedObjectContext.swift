@@ -79,7 +79,10 @@ open class ManagedObjectContext {
   @exclusivity(unchecked) final var newHomes = ObjectHomes()
   /// Parent and children; `nil` in a context that has had neither.
   @exclusivity(unchecked) final var family: ContextFamily? {
-    didSet { hasFamily = family != nil }
+    didSet {
+      hasFamily = family != nil
+      remembersObjects = hasFamily || !fetchedLists.isEmpty
+    }
   }
   @exclusivity(unchecked) final private(set) var hasFamily = false
   /// The stores that new objects were assigned to, by their temporary references.
@@ -113,7 +116,11 @@ open class ManagedObjectContext {
   final var undoRecording: UndoRecording?
   private var unreportedError: (any Error)?
   final var announcedChanges = AnnouncedChanges()
-  final var fetchedLists = FetchedLists()
+  final var fetchedLists = FetchedLists() {
+    didSet { remembersObjects = hasFamily || !fetchedLists.isEmpty }
+  }
+  /// Whether an object may be known elsewhere than in a register. Read when one goes.
+  @exclusivity(unchecked) final private(set) var remembersObjects = false
   /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
   final var deferredLinks: DeferredLinks?
 
@@ -203,10 +210,6 @@ extension ManagedObjectContext {
 
   final func unregisterNew(_ object: ManagedObject) { newObjects.removeEntry(of: object) }
 
-  /// Whether an object may be known elsewhere than in a register.
-  @inline(__always)
-  final var remembersObjects: Bool { hasFamily || !fetchedLists.isEmpty }
-
   final func unregister(_ object: ManagedObject) {
     if family != nil { family?.forget(object) }
     if !fetchedLists.isEmpty { fetchedLists.forget(object) }
@@ -237,14 +240,5 @@ extension ManagedObjectContext {
 
   private final var allObjects: [ManagedObject] {
     newObjects.objects + sessions.flatMap(\.objects) + formerSessions.flatMap(\.objects)
-  }
-}
-
-/// Runs a call of the engine; its errors arrive as the object layer's.
-func storage<Result>(_ body: () throws(StorageError) -> Result) throws(PersistenceError) -> Result {
-  do {
-    return try body()
-  } catch {
-    throw PersistenceError(.persistentStoreOperation, "the store cannot do this", underlying: error)
   }
 }

@@ -22,8 +22,8 @@ extension ManagedObject {
   /// slots: who has looked for one before has to look again.
   final func fulfil() throws {
     guard !hasRow, isStored, !state.contains(.inaccessible), let session else { return }
-    if let row = try session.currentView().row(of: self) {
-      fulfil(with: row)
+    if try session.currentView().giveRow(to: self) {
+      tellOfRow()
     } else {
       state.insert(.inaccessible)
     }
@@ -35,11 +35,16 @@ extension ManagedObject {
   /// it was needed. (A save and a refresh exchange one for another.)
   final func fulfil(with row: RowBytes) {
     set(row)
+    tellOfRow()
+  }
+
+  /// Tells the object that its row has come.
+  final func tellOfRow() {
     state.remove(.inaccessible)
     awaking { awakeFromFetch() }
   }
 
-  /// The same of an object that is new here and has neither row nor slots: it takes a row in a leaf.
+  /// The same of an object that is new and has neither row nor slots: it takes a row in a leaf.
   @inline(__always)
   final func fulfil(
     _ start: UnsafeRawPointer, _ byteCount: Int, in keeper: Unmanaged<RowKeeper>

@@ -17,7 +17,7 @@ extension ManagedObject {
     rowStart = bytes?.start
     // The offsets in a row have no more bits.
     rowByteCount = UInt32(truncatingIfNeeded: bytes?.byteCount ?? 0)
-    rowHold = bytes.map { RowHold($0.owner) } ?? .none
+    rowHold = bytes.map { RowHold(.passUnretained($0.owner)) } ?? .none
     // The former owner may go now that nothing leads to its bytes.
     former.end()
   }
@@ -28,6 +28,14 @@ extension ManagedObject {
     rowStart = start
     rowByteCount = UInt32(truncatingIfNeeded: byteCount)
     rowHold = RowHold(sharing: keeper)
+  }
+
+  /// Takes a row that has its own owner. To an object without a row only.
+  @inline(__always)
+  final func set(_ row: UnsafeRawBufferPointer, keptBy owner: Unmanaged<AnyObject>) {
+    rowStart = row.baseAddress
+    rowByteCount = UInt32(truncatingIfNeeded: row.count)
+    rowHold = RowHold(owner)
   }
 
   @inline(__always)

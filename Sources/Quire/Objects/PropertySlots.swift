@@ -36,7 +36,8 @@ extension ManagedObject {
     var mirror: Mirror? = Mirror(reflecting: self)
     while let level = mirror, level.subjectType != ManagedObject.self {
       for child in level.children {
-        if let other = child.value as? any TypedProperty, other.slot == SlotCache.mark { return child.label }
+        let other = child.value as? any TypedProperty
+        if other?.slot == SlotCache.mark { return child.label }
       }
       mirror = level.superclassMirror
     }

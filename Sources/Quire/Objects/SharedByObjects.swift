@@ -51,8 +51,9 @@ struct RowHold {
   private init(bits: UInt) { self.bits = bits }
 
   /// A reference to what keeps one row.
-  init(_ owner: AnyObject) {
-    bits = UInt(bitPattern: Unmanaged.passRetained(owner).toOpaque())
+  @inline(__always)
+  init(_ owner: Unmanaged<AnyObject>) {
+    bits = UInt(bitPattern: owner.retain().toOpaque())
   }
 
   /// One more object's reference to a keeper.

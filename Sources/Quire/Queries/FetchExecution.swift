@@ -165,6 +165,11 @@ extension ManagedObjectContext {
     try throwUnreported()
     let intake = FetchIntake(
       Result.self, in: self, refreshesObjects: request.shouldRefreshRefetchedObjects)
+    if let exact = try ExactFetch(request, in: self),
+      let objects: [Result] = try exact.objects(intake)
+    {
+      return objects
+    }
     return try FetchExecution(request, in: self).objects(intake)
   }
 

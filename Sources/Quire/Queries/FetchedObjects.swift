@@ -136,7 +136,7 @@ struct FetchedObjects: MatchVisitor {
     } else {
       _ = try intake.take(object, RowBytes(start: start, byteCount: byteCount, owner: keeper))
     }
-    objects.append(object)
+    objects.append(consume object)
     return objects.count < limit
   }
 

@@ -56,7 +56,7 @@ extension StoreFetch {
     of tree: RecordTree, _ storage: EntityStorage, _ visitor: inout some MatchVisitor
   ) throws -> Bool {
     let (number, layout) = (storage.stored.number, storage.layout)
-    let shape = RowShape(layout)
+    let shape = storage.shape
     let showsAll = changed.isEmpty && hidden.isEmpty
     visitor.begin(storage, count: tree.count)
     var cursor = tree.cursor()

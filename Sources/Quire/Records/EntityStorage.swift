@@ -17,6 +17,8 @@ final class EntityStorage: Sendable {
   let canHaveExternal: Bool
   /// The same as the fields' layout, for reading quickly.
   let table: FieldTable
+  /// What nearly all rows of the layout are like.
+  let shape: RowShape
 
   init(_ binding: EntityBinding, _ stored: StoredEntity, identity: StoreIdentity) {
     self.binding = binding
@@ -28,6 +30,7 @@ final class EntityStorage: Sendable {
     self.fieldBySlot = fieldBySlot
     canHaveExternal = stored.layout.fields.contains { $0.kind.canBeExternal }
     table = FieldTable(stored.layout, fieldBySlot, binding.traits)
+    shape = RowShape(stored.layout)
     var linkBySlot = [StoredEntity.Link?](repeating: nil, count: binding.properties.count)
     for link in stored.links {
       if let slot = binding.slot(named: link.relationship) { linkBySlot[slot] = link }
@@ -45,6 +48,7 @@ final class EntityStorage: Sendable {
     linkBySlot = other.linkBySlot
     canHaveExternal = other.canHaveExternal
     table = other.table
+    shape = other.shape
   }
 
   var layout: RowLayout { stored.layout }

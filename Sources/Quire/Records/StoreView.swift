@@ -11,6 +11,12 @@ import QuireStorage
 ///
 /// Finding a tree by name costs a search in the catalog; a view does it once for each tree.
 final class StoreView {
+  /// A tree, so that a look at it counts one reference and not each of its parts.
+  private final class Rows {
+    let tree: RecordTree?
+    init(_ tree: RecordTree?) { self.tree = tree }
+  }
+
   let entities: StoreEntities
   let snapshot: Snapshot
   /// What stands in front of the rows, in a child context. Trees are the store's own all the same.
@@ -20,12 +26,15 @@ final class StoreView {
   /// Whether rows and links are in the trees.
   let isPlain: Bool
   // Private, and no call leads back here while they change.
-  @exclusivity(unchecked) private var rowTrees: [RecordTree??]
+  @exclusivity(unchecked) private var rowTrees: [Rows?]
   @exclusivity(unchecked) private var linkTrees: [UInt16: LinkReader?] = [:]
   @exclusivity(unchecked) private var indexTrees: [UInt16: IndexTree?] = [:]
   @exclusivity(unchecked) private var externalTree: RecordTree??
 
   @exclusivity(unchecked) private var knownIndexes: StoreIndexes?
+  /// By the names that requests were made with; few, as a program has few such requests.
+  @exclusivity(unchecked) private var exactIndexes: [(entity: String, name: String, ExactIndex?)] =
+    []
 
   init(
     _ entities: StoreEntities, _ snapshot: Snapshot, _ parentRows: ParentRows? = nil,
@@ -40,11 +49,18 @@ final class StoreView {
   }
 
   /// The rows of a concrete entity; `nil` when none was ever written.
-  func rows(of storage: EntityStorage) throws -> RecordTree? {
-    if let tree = rowTrees[storage.binding.index] { return tree }
-    let tree = try snapshot.recordTree(storage.stored.rowTree)
-    rowTrees[storage.binding.index] = .some(tree)
-    return tree
+  func rows(of storage: EntityStorage) throws -> RecordTree? { try knownRows(of: storage).tree }
+
+  @inline(__always)
+  private func knownRows(of storage: EntityStorage) throws -> Rows {
+    try rowTrees[storage.binding.index] ?? findRows(of: storage)
+  }
+
+  @inline(never)
+  private func findRows(of storage: EntityStorage) throws -> Rows {
+    let rows = Rows(try snapshot.recordTree(storage.stored.rowTree))
+    rowTrees[storage.binding.index] = rows
+    return rows
   }
 
   func links(_ link: StoredEntity.Link) throws -> LinkReader? {
@@ -63,6 +79,20 @@ final class StoreView {
     let indexes = entities.indexes.isEmpty ? entities.indexes : try entities.indexes(in: snapshot)
     knownIndexes = indexes
     return indexes
+  }
+
+  /// What `property == constant` is looked up in; `nil` where that takes a plan.
+  func exactIndex(
+    _ entityName: String, _ property: String, _ model: ModelBinding
+  ) throws -> ExactIndex? {
+    for known in exactIndexes where known.name == property && known.entity == entityName {
+      return known.2
+    }
+    let index = try model.entity(named: entityName).flatMap {
+      try ExactIndex.find($0, property, in: self)
+    }
+    if exactIndexes.count < 64 { exactIndexes.append((entityName, property, index)) }
+    return index
   }
 
   /// - Returns: `nil` when the index has no key.
@@ -90,6 +120,25 @@ final class StoreView {
     guard let tree = try rows(of: storage), let value = try tree.value(for: object.reference.key)
     else { return nil }
     return try RowBytes(value, layout: storage.layout)
+  }
+
+  /// Gives a fault its row, and tells nobody.
+  ///
+  /// - Returns: `false` when the store has none.
+  func giveRow(to object: ManagedObject) throws -> Bool {
+    guard isPlain, let storage = object.storage else {
+      guard let row = try row(object.reference)?.bytes else { return false }
+      object.set(row)
+      return true
+    }
+    let isUsual = try knownRows(of: storage).tree?.withKeepableValue(for: object.reference.key) {
+      guard let start = $0.baseAddress, storage.shape.isRight(start, $0.count) else { return false }
+      object.set($0, keptBy: $1)
+      return true
+    }
+    guard let isUsual else { return false }
+    if !isUsual { object.set(try row(of: object)) }
+    return object.hasRow
   }
 
   private func frontRow(_ reference: Reference) throws -> Row? {

@@ -41,6 +41,29 @@ extension Tree {
     return try withExtendedLifetime(memory) { try body(memory.bytes) }
   }
 
+  /// The same with what keeps the bytes for whoever retains it in `body`.
+  @inline(__always)
+  func withKeepableValue<R>(
+    for key: Layout.Key, _ body: (UnsafeRawBufferPointer, Unmanaged<AnyObject>) throws -> R
+  ) throws -> R? {
+    try state.checkUsable()
+    let ticket = try space.enter()
+    defer { space.leave(ticket) }
+    let (id, leaf) = try leaf(for: key)
+    let (slot, isFound) = Layout.find(key, in: leaf)
+    guard isFound else { return nil }
+    let payload = Layout.payload(at: slot, in: leaf)
+    if let value = ValuePayload.inlineValue(of: payload), !space.isPrivate(leaf),
+      !space.pagesShouldNotBeKept
+    {
+      return try body(value, .fromOpaque(leaf.frameReference.toOpaque()))
+    }
+    let value = try storedValue(at: slot, of: id, leaf)
+    return try withExtendedLifetime(value.owner) {
+      try body(value.bytes, .passUnretained(value.owner))
+    }
+  }
+
   func contains(_ key: Layout.Key) throws(StorageError) -> Bool {
     try state.checkUsable()
     let ticket = try space.enter()
