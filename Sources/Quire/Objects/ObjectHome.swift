@@ -98,6 +98,19 @@ extension ObjectHome {
     accessors._withUnsafeGuaranteedRef { $0.fill(object, of: type) }
   }
 
+  /// The same of an object that was asked for a property.
+  ///
+  /// - Returns: the property's slot, if it is known.
+  func fillProperties(
+    of object: UnsafeMutableRawPointer, _ type: Any.Type, askedAt offset: Int
+  ) -> Int? {
+    accessors._withUnsafeGuaranteedRef { accessors in
+      guard let slot = accessors.slot(at: offset, in: type) else { return nil }
+      accessors.fill(object, of: type)
+      return slot
+    }
+  }
+
   /// The ID of what is in a place of the same store; `nil` when that takes more than a look.
   @inline(__always)
   func destinationID(at reference: Reference) -> ManagedObjectID? {

@@ -17,14 +17,12 @@ extension ManagedObject {
     let offset = Int(bitPattern: address) - Int(bitPattern: object)
     // A wrapper is its slot, and nothing else.
     let property = (object + offset).assumingMemoryBound(to: UInt8.self)
-    let accessors = binding.accessors
-    if let slot = accessors.slot(at: offset, in: type(of: self)) {
-      // The object is older than what is known of its class: it learns all of it.
-      accessors.fill(object, of: type(of: self))
+    // The object may be older than what is known of its class: then it learns all of it.
+    if let slot = ofHome({ $0.fillProperties(of: object, type(of: self), askedAt: offset) }) {
       return slot
     }
     guard let slot = findSlot(named: name(of: property)) else { return -1 }
-    accessors.remember(slot, at: offset, in: type(of: self))
+    binding.accessors.remember(slot, at: offset, in: type(of: self))
     property.pointee = SlotCache.note(of: slot)
     return slot
   }

@@ -50,21 +50,18 @@ final class ExactIndex {
     }
     guard let keys else { return [] }
     var found: [Reference] = []
-    var cursor = keys.cursor()
-    defer { withExtendedLifetime(cursor) {} }
-    var isInside = try cursor.seek(to: bounds.low)
-    while isInside {
-      let key = try cursor.key
-      guard key.starts(with: bounds.low) else { break }
-      if let reference = IndexKey.reference(of: key) {
+    var isUsual = true
+    try bounds.low.withUnsafeBytes { lower in
+      try keys.visitKeys(from: lower) { key in
+        guard key.starts(with: lower) else { return false }
+        guard let reference = IndexKey.reference(of: key) else { return true }
         // What a plan would do about a key that leads elsewhere is left to it.
-        guard reference.entity == storage.stored.number, found.count < ExactIndex.limit else {
-          return nil
-        }
-        found.append(reference)
+        isUsual = reference.entity == storage.stored.number && found.count < ExactIndex.limit
+        if isUsual { found.append(reference) }
+        return isUsual
       }
-      isInside = try cursor.next()
     }
+    guard isUsual else { return nil }
     if found.count > 1 { found.sort() }
     return found
   }
@@ -108,28 +105,11 @@ struct ExactFetch {
     limit = request.fetchLimit == 0 ? .max : request.fetchLimit
   }
 
-  /// What came of a look at a row.
-  private enum Outcome {
-    case noMatch
-    case match(RowBytes)
-    case unusual
-  }
-
   /// - Returns: `nil` when something is not as usual.
   func objects<Result: ManagedObject>(_ intake: FetchIntake) throws -> [Result]? {
     guard let references = try index.references(value) else { return nil }
     if references.isEmpty { return [] }
-    var builder = RowFilterBuilder(storage: index.storage)
-    guard builder.append(predicate), builder.tests.count == 1, let test = builder.tests.first
-    else { return nil }
-    var rows: [(reference: Reference, row: RowBytes)] = []
-    for reference in references where rows.count < limit {
-      switch try builder.constants.withUnsafeBytes({ try look(at: reference, test, $0) }) {
-      case .noMatch: continue
-      case .match(let row): rows.append((reference, row))
-      case .unusual: return nil
-      }
-    }
+    guard let rows = try rows(at: references) else { return nil }
     // From here on objects are told that their rows come.
     var objects: [Result] = []
     objects.reserveCapacity(rows.count)
@@ -141,18 +121,45 @@ struct ExactFetch {
     return objects
   }
 
-  private func look(
-    at reference: Reference, _ test: RowTest, _ constants: UnsafeRawBufferPointer
-  ) throws -> Outcome {
-    let shape = index.storage.shape
-    let outcome = try index.rows.withKeepableValue(for: reference.key) { row, owner -> Outcome in
-      guard let start = row.baseAddress, shape.isRight(start, row.count) else { return .unusual }
-      // A constant without bytes is looked at by nobody.
-      guard test.holds(in: start, constants.baseAddress ?? start) else { return .noMatch }
-      return .match(
-        RowBytes(start: start, byteCount: row.count, owner: owner.takeUnretainedValue()))
+  private typealias Found = (reference: Reference, row: RowBytes)
+
+  private func rows(at references: [Reference]) throws -> [Found]? {
+    // As the builder would make it.
+    if case .string(var text) = value, index.element.kind == .string,
+      let slot = index.storage.binding.slot(named: index.property)
+    {
+      return try text.withUTF8 { text in
+        var test = RowTest(form: .text)
+        (test.orders, test.field) = ([.same], index.storage.table.places[slot])
+        test.high = UInt64(text.count)
+        return try rows(at: references, test, UnsafeRawBufferPointer(text))
+      }
     }
-    // An index that leads to no row: the plan says what is wrong.
-    return outcome ?? .unusual
+    var builder = RowFilterBuilder(storage: index.storage)
+    guard builder.append(predicate), builder.tests.count == 1, let test = builder.tests.first
+    else { return nil }
+    return try builder.constants.withUnsafeBytes { try rows(at: references, test, $0) }
+  }
+
+  /// - Returns: `nil` when a row is not as usual.
+  private func rows(
+    at references: [Reference], _ test: RowTest, _ constants: UnsafeRawBufferPointer
+  ) throws -> [Found]? {
+    let shape = index.storage.shape
+    var found: [Found] = []
+    for reference in references where found.count < limit {
+      var isUsual = false
+      let isThere = try index.rows.withKeepableValue(for: reference.key) { row, owner in
+        guard let start = row.baseAddress, shape.isRight(start, row.count) else { return }
+        isUsual = true
+        // A constant without bytes is looked at by nobody.
+        guard test.holds(in: start, constants.baseAddress ?? start) else { return }
+        let owner = owner.takeUnretainedValue()
+        found.append((reference, RowBytes(start: start, byteCount: row.count, owner: owner)))
+      }
+      // An index that leads to no row: the plan says what is wrong.
+      guard isThere, isUsual else { return nil }
+    }
+    return found
   }
 }

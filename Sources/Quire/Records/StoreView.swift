@@ -13,8 +13,14 @@ import QuireStorage
 final class StoreView {
   /// A tree, so that a look at it counts one reference and not each of its parts.
   private final class Rows {
-    let tree: RecordTree?
-    init(_ tree: RecordTree?) { self.tree = tree }
+    let tree: RecordTree
+    init(_ tree: RecordTree) { self.tree = tree }
+  }
+
+  private enum KnownRows {
+    case unknown
+    case none
+    case rows(Rows)
   }
 
   let entities: StoreEntities
@@ -26,7 +32,7 @@ final class StoreView {
   /// Whether rows and links are in the trees.
   let isPlain: Bool
   // Private, and no call leads back here while they change.
-  @exclusivity(unchecked) private var rowTrees: [Rows?]
+  @exclusivity(unchecked) private var rowTrees: [KnownRows]
   @exclusivity(unchecked) private var linkTrees: [UInt16: LinkReader?] = [:]
   @exclusivity(unchecked) private var indexTrees: [UInt16: IndexTree?] = [:]
   @exclusivity(unchecked) private var externalTree: RecordTree??
@@ -45,21 +51,25 @@ final class StoreView {
     self.incremental = incremental
     isPlain = parentRows == nil && incremental == nil
     self.snapshot = snapshot
-    rowTrees = Array(repeating: nil, count: entities.byIndex.count)
+    rowTrees = Array(repeating: .unknown, count: entities.byIndex.count)
   }
 
   /// The rows of a concrete entity; `nil` when none was ever written.
-  func rows(of storage: EntityStorage) throws -> RecordTree? { try knownRows(of: storage).tree }
+  func rows(of storage: EntityStorage) throws -> RecordTree? { try knownRows(of: storage)?.tree }
 
   @inline(__always)
-  private func knownRows(of storage: EntityStorage) throws -> Rows {
-    try rowTrees[storage.binding.index] ?? findRows(of: storage)
+  private func knownRows(of storage: EntityStorage) throws -> Rows? {
+    switch rowTrees[storage.binding.index] {
+    case .unknown: try findRows(of: storage)
+    case .none: nil
+    case .rows(let rows): rows
+    }
   }
 
   @inline(never)
-  private func findRows(of storage: EntityStorage) throws -> Rows {
-    let rows = Rows(try snapshot.recordTree(storage.stored.rowTree))
-    rowTrees[storage.binding.index] = rows
+  private func findRows(of storage: EntityStorage) throws -> Rows? {
+    let rows = try snapshot.recordTree(storage.stored.rowTree).map(Rows.init)
+    rowTrees[storage.binding.index] = rows.map { .rows($0) } ?? .none
     return rows
   }
 
@@ -131,14 +141,14 @@ final class StoreView {
       object.set(row)
       return true
     }
-    let isUsual = try knownRows(of: storage).tree?.withKeepableValue(for: object.reference.key) {
-      guard let start = $0.baseAddress, storage.shape.isRight(start, $0.count) else { return false }
-      object.set($0, keptBy: $1)
-      return true
+    guard let rows = try knownRows(of: storage) else { return false }
+    let isThere = try rows.tree.withKeepableValue(for: object.reference.key) { row, owner in
+      if let start = row.baseAddress, storage.shape.isRight(start, row.count) {
+        object.set(row, keptBy: owner)
+      }
     }
-    guard let isUsual else { return false }
-    if !isUsual { object.set(try row(of: object)) }
-    return object.hasRow
+    if isThere, !object.hasRow { object.set(try row(of: object)) }
+    return isThere
   }
 
   private func frontRow(_ reference: Reference) throws -> Row? {

@@ -37,9 +37,11 @@ public struct RecordTree {
 
   /// The same for one who keeps the value: `body` also gets the object that keeps the bytes,
   /// unchanged, for as long as it is retained, whatever happens to the snapshot or the store.
-  public func withKeepableValue<R>(
-    for key: Int64, _ body: (UnsafeRawBufferPointer, Unmanaged<AnyObject>) throws -> R
-  ) throws -> R? {
+  ///
+  /// - Returns: whether there is a value.
+  public func withKeepableValue(
+    for key: Int64, _ body: (UnsafeRawBufferPointer, Unmanaged<AnyObject>) throws -> Void
+  ) throws -> Bool {
     try tree.withKeepableValue(for: key, body)
   }
 
