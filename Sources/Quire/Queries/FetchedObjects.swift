@@ -72,6 +72,8 @@ struct FetchedObjects: MatchVisitor {
   private var isSure = false
   /// Of the leaf whose rows are taken.
   private var keeper: RowKeeper?
+  // Sound: held above.
+  private var sharedKeeper: Unmanaged<RowKeeper>?
   /// How many are still to be passed over.
   private var offset: Int
   /// How many are wanted at most.
@@ -116,13 +118,17 @@ struct FetchedObjects: MatchVisitor {
     session.register.reserve(wanted)
   }
 
-  mutating func enterLeaf(_ owner: AnyObject) { keeper = RowKeeper(owner) }
+  mutating func enterLeaf(_ owner: AnyObject) {
+    let keeper = RowKeeper(owner)
+    self.keeper = keeper
+    sharedKeeper = .passUnretained(keeper)
+  }
 
   @inline(__always)
   mutating func takeInLeaf(
     _ start: UnsafeRawPointer, _ byteCount: Int, at reference: Reference
   ) throws -> Bool {
-    guard offset == 0, let keeper, let source,
+    guard offset == 0, let sharedKeeper, let source,
       source.session._withUnsafeGuaranteedRef({ $0.register[reference] }) == nil
     else { return try takeSeldom(start, byteCount, at: reference) }
     // Rows have no temporary references.
@@ -130,10 +136,10 @@ struct FetchedObjects: MatchVisitor {
       source.home._withUnsafeGuaranteedRef { session.makeObject(at: reference, $0) }
     }
     if intake.takesUnseen(object) {
-      // Sound: the visitor has the keeper.
-      object.fulfil(start, byteCount, in: .passUnretained(keeper))
+      object.fulfil(start, byteCount, in: sharedKeeper)
       if !isSure { try intake.checkClass(of: object) }
     } else {
+      let keeper = sharedKeeper.takeUnretainedValue()
       _ = try intake.take(object, RowBytes(start: start, byteCount: byteCount, owner: keeper))
     }
     objects.append(consume object)
