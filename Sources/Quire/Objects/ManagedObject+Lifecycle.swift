@@ -21,8 +21,10 @@ extension ManagedObject {
   /// error. What the object does when its row comes may have made
   /// slots: who has looked for one before has to look again.
   final func fulfil() throws {
-    guard !hasRow, isStored, !state.contains(.inaccessible), let session else { return }
-    if try session.currentView().giveRow(to: self) {
+    guard !hasRow, isStored, !state.contains(.inaccessible),
+      let isThere = try ofHome({ try $0.giveRow(to: self) })
+    else { return }
+    if isThere {
       tellOfRow()
     } else {
       state.insert(.inaccessible)

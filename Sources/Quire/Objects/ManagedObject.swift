@@ -214,8 +214,10 @@ extension ManagedObject {
   }
 
   /// What `body` says of the home, which is not counted for it.
-  @inline(__always) final func ofHome<Result>(_ body: (ObjectHome) -> Result) -> Result {
-    homeReference._withUnsafeGuaranteedRef(body)
+  @inline(__always) final func ofHome<Result>(_ body: (ObjectHome) throws -> Result) rethrows
+    -> Result
+  {
+    try homeReference._withUnsafeGuaranteedRef(body)
   }
 
   /// The context's binding of the entity, from when the object has a context.

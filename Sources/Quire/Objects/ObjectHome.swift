@@ -9,6 +9,8 @@ final class ObjectHome: SharedByObjects {
   let binding: EntityBinding
   /// Where the entity lies in the store; `nil` for objects that no store has, nor a parent.
   let storage: EntityStorage?
+  // Sound: held above.
+  let storageReference: Unmanaged<EntityStorage>?
   private let slotCount: Int
   // Sound: the storage keeps what it points to.
   private let places: UnsafePointer<FieldTable.Place>?
@@ -31,6 +33,7 @@ final class ObjectHome: SharedByObjects {
     self.type = type
     self.binding = binding
     self.storage = storage
+    storageReference = storage.map { .passUnretained($0) }
     slotCount = binding.slotCount
     places = storage?.table.places
     accessors = .passUnretained(binding.accessors)
@@ -109,6 +112,13 @@ extension ObjectHome {
       accessors.fill(object, of: type)
       return slot
     }
+  }
+
+  /// Gives a fault its row from the state of the store that its session shows, and tells nobody.
+  ///
+  /// - Returns: whether the store has a row; `nil` where there is no session.
+  func giveRow(to object: ManagedObject) throws -> Bool? {
+    try sessionReference?._withUnsafeGuaranteedRef { try $0.currentView().giveRow(to: object) }
   }
 
   /// The ID of what is in a place of the same store; `nil` when that takes more than a look.

@@ -5,6 +5,8 @@ import Synchronization
 /// Where the properties of an entity lie in one store: a field or a link tree for each slot.
 final class EntityStorage: Sendable {
   let binding: EntityBinding
+  /// The entity's index in the model.
+  let index: Int
   let stored: StoredEntity
   /// The store's UUID.
   let identity: StoreIdentity
@@ -22,6 +24,7 @@ final class EntityStorage: Sendable {
 
   init(_ binding: EntityBinding, _ stored: StoredEntity, identity: StoreIdentity) {
     self.binding = binding
+    index = binding.index
     self.stored = stored
     self.identity = identity
     var fieldBySlot = Array(repeating: -1, count: binding.properties.count)
@@ -41,6 +44,7 @@ final class EntityStorage: Sendable {
   /// The same in another store.
   init(_ other: EntityStorage, identity: StoreIdentity) {
     binding = other.binding
+    index = other.index
     stored = other.stored
     self.identity = identity
     fieldBySlot = other.fieldBySlot

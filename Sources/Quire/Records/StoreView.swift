@@ -59,7 +59,7 @@ final class StoreView {
 
   @inline(__always)
   private func knownRows(of storage: EntityStorage) throws -> Rows? {
-    switch rowTrees[storage.binding.index] {
+    switch rowTrees[storage.index] {
     case .unknown: try findRows(of: storage)
     case .none: nil
     case .rows(let rows): rows
@@ -69,7 +69,7 @@ final class StoreView {
   @inline(never)
   private func findRows(of storage: EntityStorage) throws -> Rows? {
     let rows = try snapshot.recordTree(storage.stored.rowTree).map(Rows.init)
-    rowTrees[storage.binding.index] = rows.map { .rows($0) } ?? .none
+    rowTrees[storage.index] = rows.map { .rows($0) } ?? .none
     return rows
   }
 
@@ -136,11 +136,17 @@ final class StoreView {
   ///
   /// - Returns: `false` when the store has none.
   func giveRow(to object: ManagedObject) throws -> Bool {
-    guard isPlain, let storage = object.storage else {
+    guard isPlain, let storage = object.ofHome({ $0.storageReference }) else {
       guard let row = try row(object.reference)?.bytes else { return false }
       object.set(row)
       return true
     }
+    // Sound: the object's home keeps the storage.
+    return try storage._withUnsafeGuaranteedRef { try giveRow(to: object, of: $0) }
+  }
+
+  @inline(__always)
+  private func giveRow(to object: ManagedObject, of storage: EntityStorage) throws -> Bool {
     guard let rows = try knownRows(of: storage) else { return false }
     let isThere = try rows.tree.withKeepableValue(for: object.reference.key) { row, owner in
       if let start = row.baseAddress, storage.shape.isRight(start, row.count) {
