@@ -96,7 +96,7 @@ open class ManagedObjectContext {
     didSet { isObserved = !observers.isEmpty || preparation != nil }
   }
   /// What an object is asked to validate at the moment.
-  @exclusivity(unchecked) final var askedValue: AskedValue?
+  @exclusivity(unchecked) final var askedValue = AskedValue()
   /// Told what happens here, in this order.
   package final var observers: [any ContextObserver] = [] {
     didSet { isObserved = !observers.isEmpty || preparation != nil }
@@ -199,6 +199,16 @@ extension ManagedObjectContext {
 
   final func enterNew(_ object: ManagedObject) {
     newObjects.set(object.reference, to: Unmanaged.passUnretained(object))
+  }
+
+  /// Forgets all objects with temporary references, if they are as many and nobody else knows them.
+  ///
+  /// - Parameter count: how many of them are about to be saved, if all that are saved are new.
+  /// - Returns: whether it did.
+  final func forgetNewObjects(if count: Int) -> Bool {
+    guard !remembersObjects, newObjects.count == count else { return false }
+    newObjects = ObjectRegister()
+    return true
   }
 
   final func unregisterNew(_ object: ManagedObject) { newObjects.removeEntry(of: object) }
