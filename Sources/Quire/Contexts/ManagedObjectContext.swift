@@ -201,12 +201,10 @@ extension ManagedObjectContext {
     newObjects.set(object.reference, to: Unmanaged.passUnretained(object))
   }
 
-  /// Forgets all objects with temporary references, if they are as many and nobody else knows them.
-  ///
-  /// - Parameter count: how many of them are about to be saved, if all that are saved are new.
-  /// - Returns: whether it did.
+  /// Forgets all objects with temporary references, if they are as many as are being saved, and
+  /// nobody else knows them; says whether it did.
   final func forgetNewObjects(if count: Int) -> Bool {
-    guard !remembersObjects, newObjects.count == count else { return false }
+    if remembersObjects || newObjects.count != count { return false }
     newObjects = ObjectRegister()
     return true
   }
@@ -247,14 +245,5 @@ extension ManagedObjectContext {
 
   private final var allObjects: [ManagedObject] {
     newObjects.objects + sessions.flatMap(\.objects) + formerSessions.flatMap(\.objects)
-  }
-}
-
-/// Runs a call of the engine; its errors arrive as the object layer's.
-func storage<Result>(_ body: () throws(StorageError) -> Result) throws(PersistenceError) -> Result {
-  do {
-    return try body()
-  } catch {
-    throw PersistenceError(.persistentStoreOperation, "the store cannot do this", underlying: error)
   }
 }

@@ -33,18 +33,13 @@ extension SaveOperation {
           try row.put(content, field)
           return true
         }
-        switch slots[slot] {
-        case .value(let value?):
-          switch value {
-          case .string(let text): try row.put(text, in: field)
-          case .double(let number): try row.put(number, in: field)
-          default: try row.put(value, in: field)
-          }
-        case .one(let destination?):
-          if !remains(destination) { return false }
-          try row.put(finalReference(destination), in: field)
-        case .unchanged, .value(nil), .one(nil), .many: return false
+        let held = slots[slot]
+        if case .value(let value?) = held {
+          try row.put(value, in: field)
+          return true
         }
+        guard case .one(let destination?) = held, remains(destination) else { return false }
+        try row.put(finalReference(destination), in: field)
         return true
       })
     try target.put(at: item.reference)

@@ -1,64 +1,5 @@
 import QuireModel
 
-/// What lies in a variable: while that stays as it is, nobody has written there. Says so without a
-/// look at a type.
-struct VariableBits {
-  private let words: (UInt, UInt, UInt, UInt)
-
-  @inline(__always)
-  init() { words = (0, 0, 0, 0) }
-
-  /// - Parameter byteCount: how many bytes of the value lie in the variable, which has room for
-  ///   three words: what is behind them is nobody's, and may be anything.
-  @inline(__always)
-  init(_ value: inout Any?, _ byteCount: Int) {
-    let (first, second, third, type) = withUnsafeBytes(of: &value) {
-      $0.loadUnaligned(as: (UInt, UInt, UInt, UInt).self)
-    }
-    words = (
-      first & VariableBits.mask(byteCount), second & VariableBits.mask(byteCount &- 8),
-      third & VariableBits.mask(byteCount &- 16), type
-    )
-  }
-
-  @inline(__always)
-  private static func mask(_ byteCount: Int) -> UInt {
-    byteCount >= 8 ? .max : byteCount <= 0 ? 0 : .max &>> UInt(64 &- 8 &* byteCount)
-  }
-
-  /// Keys that lie elsewhere may be equal all the same.
-  @inline(__always)
-  init(_ key: String) {
-    let text = withUnsafeBytes(of: key) { $0.loadUnaligned(as: (UInt, UInt).self) }
-    words = (text.0, text.1, 0, 0)
-  }
-
-  @inline(__always)
-  func isSame(as other: VariableBits) -> Bool {
-    (words.0 ^ other.words.0) | (words.1 ^ other.words.1) | (words.2 ^ other.words.2)
-      | (words.3 ^ other.words.3) == 0
-  }
-
-  /// How many bytes of a value lie in a variable of any type: a large one is elsewhere, and where
-  /// that is lies there.
-  static func byteCount(of value: Any?) -> Int {
-    func size<Value>(_ value: Value) -> Int { MemoryLayout<Value>.size }
-    guard let value else { return 0 }
-    let size = size(value)
-    return size <= 3 * MemoryLayout<UInt>.size ? size : MemoryLayout<UInt>.size
-  }
-}
-
-/// The value of a property that a class was asked about, to be known again where it comes back.
-struct AskedValue {
-  /// `nil` while nobody is asked.
-  var object: ObjectIdentifier?
-  var slot = 0
-  var byteCount = 0
-  var value = VariableBits()
-  var key = VariableBits()
-}
-
 // The values of an object and the rules for them, one property at a time. What goes through whole
 // objects is `Contexts/Validation.swift`.
 extension ManagedObject {
@@ -85,31 +26,55 @@ extension ManagedObject {
       switch attribute {
       case .string(let text):
         var value: Any? = text
-        try ask(about: &value, MemoryLayout.size(ofValue: text), slot, context)
+        _ = try ask(about: &value, MemoryLayout.size(ofValue: text), slot, context)
         // Kept, so that nothing new can come to lie in its place and look like it.
         return withExtendedLifetime(text) {}
-      case .double(let number):
-        var value: Any? = number
-        return try ask(about: &value, MemoryLayout.size(ofValue: number), slot, context)
-      case .boolean(let flag):
-        var value: Any? = flag
-        return try ask(about: &value, MemoryLayout.size(ofValue: flag), slot, context)
-      case .date(let date):
-        var value: Any? = date
-        return try ask(about: &value, MemoryLayout.size(ofValue: date), slot, context)
+      case .double(let number): return try askPlainly(about: number, slot, context)
+      case .boolean(let flag): return try askPlainly(about: flag, slot, context)
+      case .date(let date): return try askPlainly(about: date, slot, context)
       default: break
       }
     }
+    let trait = ofHome { $0.binding.traits[slot] }
+    if trait.attributeType == nil, !trait.isToMany {
+      let destination = try one(slot)
+      var value: Any? = destination
+      let byteCount = destination == nil ? 0 : MemoryLayout<ManagedObject>.size
+      _ = try ask(about: &value, byteCount, slot, context)
+      return withExtendedLifetime(destination) {}
+    }
+    if trait.attributeType == nil, !trait.isOrdered {
+      var value: Any? = MutableMembers(self, slot)
+      _ = try ask(about: &value, MemoryLayout<MutableMembers>.size, slot, context)
+      return
+    }
     var value = try content(of: slot)
     let before = value
-    try ask(about: &value, VariableBits.byteCount(of: value), slot, context)
+    _ = try ask(about: &value, VariableBits.byteCount(of: value), slot, context)
     withExtendedLifetime(before) {}
   }
 
+  /// Asks about a value that is nothing but its bits.
   @inline(__always)
+  private func askPlainly<Value>(
+    about content: Value, _ slot: Int, _ context: ManagedObjectContext
+  ) throws {
+    try withUnsafeTemporaryAllocation(of: Any?.self, capacity: 1) { room in
+      let value = room.baseAddress.unsafelyUnwrapped
+      value.initialize(to: content)
+      // Sound: as long as the variable has these bits, there is nothing in it that could end.
+      var isUntouched = false
+      defer { if !isUntouched { value.deinitialize(count: 1) } }
+      isUntouched = try ask(
+        about: &value.pointee, MemoryLayout<Value>.size, slot, context)
+    }
+  }
+
+  /// - Parameter byteCount: how many bytes of the value lie in the variable.
+  /// - Returns: whether the variable is as it was.
   private func ask(
     about value: inout Any?, _ byteCount: Int, _ slot: Int, _ context: ManagedObjectContext
-  ) throws {
+  ) throws -> Bool {
     let key = ofHome { $0.binding.name(of: slot) }
     let bits = VariableBits(&value, byteCount)
     context.askedValue = AskedValue(
@@ -118,11 +83,12 @@ extension ManagedObject {
     // Who is asked about another value meanwhile finds out about this one in the longer way.
     defer { context.askedValue.object = nil }
     try validateValue(&value, forKey: key)
-    if !VariableBits(&value, byteCount).isSame(as: bits) {
+    guard VariableBits(&value, byteCount).isSame(as: bits) else {
       try take(value, slot, key)
-    } else if ofHome({ $0.binding.traits[slot].hasWidth }) {
-      try checkWidth(of: slot)
+      return false
     }
+    if ofHome({ $0.binding.traits[slot].hasWidth }) { try checkWidth(of: slot) }
+    return true
   }
 
   /// The same for an object that has no context.

@@ -156,7 +156,12 @@ final class RowWriter {
 
   /// Puts a value in a field of the row that is being built.
   func put(_ value: AttributeValue, in field: Int) throws {
-    try put(value, kinds[field], field)
+    // What most values are, without a look at the pair of it and its field's kind.
+    switch value {
+    case .string(let text): try put(text, in: field)
+    case .double(let number): try put(number, in: field)
+    default: try put(value, kinds[field], field)
+    }
   }
 
   private func put(_ value: AttributeValue, _ kind: FieldKind, _ index: Int) throws {

@@ -2,7 +2,7 @@
 ///
 /// Keys that a store counts up always arrive so. The leaf at the right edge is kept at hand: as
 /// long as nobody else changes the tree and it has room, an entry goes there without a way down.
-/// What does not is put as any other, so that keys may come in any order, and pages end up the same.
+/// What does not is put as any other: keys may come in any order, and pages end up the same.
 ///
 /// Bound to its transaction like the tree. Not Sendable.
 public final class RecordAppender {

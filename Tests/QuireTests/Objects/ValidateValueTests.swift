@@ -1,7 +1,7 @@
 import Quire
 import Testing
 
-/// An object that asks about another in the midst of its own validation, and turns values around.
+/// An object that asks about another in the midst of its own validation, and turns a value off.
 private final class Switch: ManagedObject {
   @Managed var isOn: Bool
   @Managed var level: Double
@@ -14,7 +14,7 @@ private final class Switch: ManagedObject {
       try? other.validateValue(&foreign, forKey: "label")
     }
     switch key {
-    case "isOn": value = !(value as? Bool ?? false)
+    case "isOn" where value as? Bool == true: value = false
     // The same bits under another type.
     case "level" where value as? Double == 0: value = 0
     default: break
@@ -76,7 +76,7 @@ private let model = try! ManagedObjectModel {
 
 @Suite struct ValidateValueTests {
   @Test(arguments: GotchaHome.allCases)
-  func `a value of one byte that is turned around is taken, and one of another type is the same`(
+  func `a value of one byte that is turned off is taken, and one of another type is the same`(
     _ home: GotchaHome
   ) throws {
     try home.withContext(switches, classes: [Switch.self]) { context in
@@ -84,7 +84,7 @@ private let model = try! ManagedObjectModel {
       (one.label, other.label) = ("one", "other")
       one.isOn = true
       try context.save()
-      #expect(!one.isOn && other.isOn && one.level == 0)
+      #expect(!one.isOn && !other.isOn && one.level == 0)
       context.refresh(one, mergeChanges: false)
       #expect(!one.isOn)
     }
