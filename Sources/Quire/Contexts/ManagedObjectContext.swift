@@ -79,10 +79,7 @@ open class ManagedObjectContext {
   @exclusivity(unchecked) final var newHomes = ObjectHomes()
   /// Parent and children; `nil` in a context that has had neither.
   @exclusivity(unchecked) final var family: ContextFamily? {
-    didSet {
-      hasFamily = family != nil
-      remembersObjects = hasFamily || !fetchedLists.isEmpty
-    }
+    didSet { (hasFamily, remembersObjects) = (family != nil, family != nil || !fetchedLists.isEmpty) }
   }
   @exclusivity(unchecked) final private(set) var hasFamily = false
   /// The stores that new objects were assigned to, by their temporary references.
@@ -99,7 +96,7 @@ open class ManagedObjectContext {
     didSet { isObserved = !observers.isEmpty || preparation != nil }
   }
   /// What an object is asked to validate at the moment.
-  @exclusivity(unchecked) final var askedValue: AskedValue?
+  @exclusivity(unchecked) final var askedValue = AskedValue()
   /// Told what happens here, in this order.
   package final var observers: [any ContextObserver] = [] {
     didSet { isObserved = !observers.isEmpty || preparation != nil }
@@ -206,6 +203,14 @@ extension ManagedObjectContext {
 
   final func enterNew(_ object: ManagedObject) {
     newObjects.set(object.reference, to: Unmanaged.passUnretained(object))
+  }
+
+  /// Forgets all objects with temporary references, if they are as many as are being saved, and
+  /// nobody else knows them; says whether it did.
+  final func forgetNewObjects(if count: Int) -> Bool {
+    if remembersObjects || newObjects.count != count { return false }
+    newObjects = ObjectRegister()
+    return true
   }
 
   final func unregisterNew(_ object: ManagedObject) { newObjects.removeEntry(of: object) }

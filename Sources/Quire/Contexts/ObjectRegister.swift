@@ -66,7 +66,7 @@ struct ObjectRegister: ~Copyable {
     var changed: [ManagedObject] = []
     if mayHaveChanges {
       forEach { object in
-        object._withUnsafeGuaranteedRef { if !$0.slots.isEmpty { changed.append($0) } }
+        object._withUnsafeGuaranteedRef { if $0.hasSlots { changed.append($0) } }
       }
     }
     self = ObjectRegister()

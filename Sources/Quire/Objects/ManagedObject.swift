@@ -60,11 +60,10 @@ open class ManagedObject {
   /// The bytes of the row; `nil` in a fault, and in an object that has none.
   @exclusivity(unchecked) final var rowStart: UnsafeRawPointer?
   @exclusivity(unchecked) final var rowHold = RowHold.none
-  /// Empty as long as nothing was changed. A single one changes by the functions in
-  /// `ManagedObject+Slots.swift` alone.
-  @exclusivity(unchecked) final var slots: [Slot] = [] {
-    didSet { ofHome { $0.noteSlots() } }
-  }
+  // A single slot changes by the functions in `ManagedObject+Slots.swift` alone, the memory by
+  // those in `ManagedObject+SlotMemory.swift`.
+  /// `nil` as long as nothing was changed.
+  @exclusivity(unchecked) final var slotStart: UnsafeMutablePointer<Slot>?
   @exclusivity(unchecked) final var rowByteCount: UInt32 = 0
   /// The object's place in the list of changes that it is in, if it is in one.
   @exclusivity(unchecked) final var listPlace = Int32.max
@@ -101,9 +100,10 @@ open class ManagedObject {
   }
 
   deinit {
-    rowHold.end()
     homeReference._withUnsafeGuaranteedRef {
       $0.forget(self)
+      if let slotStart { ManagedObject.free(slotStart, $0.slotCount) }
+      rowHold.end()
       $0.removeUser()
     }
   }
@@ -207,7 +207,7 @@ extension ManagedObject {
     set {
       let former = homeReference
       newValue.addUser()
-      if !slots.isEmpty { newValue.noteSlots() }
+      if hasSlots { newValue.noteSlots() }
       homeReference = .passUnretained(newValue)
       former._withUnsafeGuaranteedRef { $0.removeUser() }
     }

@@ -24,7 +24,7 @@ struct FetchIntake {
   @inline(__always)
   func take(_ object: ManagedObject, _ row: RowBytes?) throws -> ManagedObject {
     if refreshesObjects, !object.isFault { context.refresh(object, mergeChanges: true) }
-    if !object.hasRow, object.slots.isEmpty, let row, !isChild || !isKnownToParent(object) {
+    if !object.hasRow, !object.hasSlots, let row, !isChild || !isKnownToParent(object) {
       object.fulfil(with: row)
     }
     try checkClass(of: object)
@@ -35,7 +35,7 @@ struct FetchIntake {
   @inline(__always)
   func takesUnseen(_ object: ManagedObject) -> Bool {
     // Its class may have looked at it.
-    !isChild && !object.hasRow && object.slots.isEmpty
+    !isChild && !object.hasRow && !object.hasSlots
   }
 
   /// Whether objects of the class are sure to be results.
