@@ -79,7 +79,9 @@ open class ManagedObjectContext {
   @exclusivity(unchecked) final var newHomes = ObjectHomes()
   /// Parent and children; `nil` in a context that has had neither.
   @exclusivity(unchecked) final var family: ContextFamily? {
-    didSet { (hasFamily, remembersObjects) = (family != nil, family != nil || !fetchedLists.isEmpty) }
+    didSet {
+      (hasFamily, remembersObjects) = (family != nil, family != nil || !fetchedLists.isEmpty)
+    }
   }
   @exclusivity(unchecked) final private(set) var hasFamily = false
   /// The stores that new objects were assigned to, by their temporary references.
