@@ -15,6 +15,8 @@ struct ObjectOracle {
   let model: ManagedObjectModel
   private(set) var nodes: [Int: Node] = [:]
   private(set) var saved: [Int: Node] = [:]
+  /// The objects that a save has removed, once or more often.
+  private(set) var removed: Set<Int> = []
 
   init(_ model: ManagedObjectModel) { self.model = model }
 
@@ -136,6 +138,7 @@ struct ObjectOracle {
   }
 
   mutating func save() {
+    removed.formUnion(nodes.filter { $0.value.isDeleted }.keys)
     nodes = nodes.filter { !$0.value.isDeleted }
     for id in nodes.keys {
       nodes[id]!.isNew = false
