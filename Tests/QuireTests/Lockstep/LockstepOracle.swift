@@ -109,13 +109,13 @@ extension ObjectOracle {
       }
   }
 
-  private func isGoneOrBack(_ id: Int) -> Bool {
+  func isGoneOrBack(_ id: Int) -> Bool {
     guard let node = nodes[id] else { return true }
     return node.isDeleted || node.isNew && removed.contains(id)
   }
 
   /// Whether the deletion of a destination leaves the relationship as it is.
-  private func isUntold(_ relationship: RelationshipDescription) -> Bool {
+  func isUntold(_ relationship: RelationshipDescription) -> Bool {
     guard let inverse = relationship.inverse else { return true }
     return relationships(of: relationship.destination).first { $0.name == inverse }?.deleteRule
       == .noAction

@@ -17,9 +17,13 @@ struct MergeFacts {
   private(set) var orders: [Fact<[ManagedObject]>] = []
 
   init(_ merge: Merge) throws {
-    for object in merge.objects where !object.isDeleted {
+    for object in merge.objects {
       let treatment = merge.treatment(of: object)
-      if treatment == .gone || treatment == .rollback { continue }
+      if treatment == .gone || treatment == .rollback || treatment == .revival { continue }
+      if object.isDeleted {
+        collectPartings(of: object)
+        continue
+      }
       if object.slots.isEmpty && treatment != .overwrite { continue }
       for slot in object.binding.properties.indices where !object.binding.traits[slot].isTransient {
         let trait = object.binding.traits[slot]
@@ -36,6 +40,21 @@ struct MergeFacts {
         } else if !object.slots.isEmpty, case .many(let pending) = object.slots[slot] {
           try collect(pending, slot, of: object, merge)
         }
+      }
+    }
+  }
+
+  /// What a deleted object was taken from: led there again, it might be denied to go.
+  private mutating func collectPartings(of object: ManagedObject) {
+    for slot in object.slots.indices where !object.binding.traits[slot].isTransient {
+      switch object.slots[slot] {
+      case .one(nil) where object.isChanged(slot):
+        destinations.append(Fact(object: object, slot: slot, content: nil))
+      case .many(let pending):
+        for reference in pending.removed.sorted() {
+          removals.append(Fact(object: object, slot: slot, content: reference))
+        }
+      default: continue
       }
     }
   }
