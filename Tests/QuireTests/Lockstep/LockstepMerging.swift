@@ -140,7 +140,8 @@ struct LockstepMerging {
       let (here, old, _) = links(id, relationship.name)
       for member in here + old.filter({ !here.contains($0) }) {
         guard here.contains(member) != old.contains(member), !isGone(member),
-          ![id, member].contains(where: { treatment($0) == .rollbackMergePolicyType })
+          treatment(id) != .rollbackMergePolicyType,
+          relationship.inverse == nil || treatment(member) != .rollbackMergePolicyType
         else { continue }
         if here.contains(member) {
           merged.link(id, relationship.name, to: member)

@@ -94,7 +94,7 @@ extension ObjectOracle {
     return line
   }
 
-  /// - Parameter asStored: whether a row that has led to a deleted object all the time is the same.
+  /// - Parameter asStored: whether a row that led to a deleted object all the time is the same.
   func isSame(
     _ node: ObjectOracle.Node, _ other: ObjectOracle.Node, asStored: Bool = false
   ) -> Bool {

@@ -45,4 +45,62 @@ import Testing
       withExtendedLifetime(observation) {}
     }
   }
+
+  private static let model = try! ManagedObjectModel {
+    Entity("Thing") {
+      Attribute("weight", .integer32, default: 0)
+      Relationship("parent", toOne: "Thing", inverse: "children")
+      Relationship("children", toMany: "Thing", inverse: "parent")
+      Relationship("cover", toOne: "Thing", inverse: "covered")
+      Relationship("covered", toOne: "Thing", inverse: "cover", deleteRule: .noAction)
+      Relationship("rival", toOne: "Thing", inverse: "rivals")
+      Relationship("rivals", toMany: "Thing", inverse: "rival", deleteRule: .noAction)
+      Relationship("friends", toMany: "Thing", inverse: "friends")
+      Relationship("list", toMany: "Thing", ordered: true)
+    }
+  }
+
+  /// An object whose deletion was saved and undone has no row. A merge took that for a deletion by
+  /// somebody else, and then looked for its changes, which were gone: a trap.
+  @Test(arguments: GotchaHome.allCases)
+  func `an object whose deletion was undone goes through a merge as it is`(
+    _ home: GotchaHome
+  ) throws {
+    for policy in MergingPolicy.allCases {
+      try home.withContext(Self.model, classes: []) { context in
+        let (thing, back) = (try context.insert("Thing"), try context.insert("Thing"))
+        let other = try context.insert("Thing")
+        for key in ["parent", "cover", "rival"] { try thing.setValue(back, forKey: key) }
+        for key in ["parent", "cover", "rival"] { try back.setValue(other, forKey: key) }
+        try back.setValue(Set([thing]), forKey: "friends")
+        try back.setValue([other, thing], forKey: "list")
+        try thing.setValue([back], forKey: "list")
+        try back.setValue(7, forKey: "weight")
+        try context.save()
+        context.undoManager = UndoManager()
+        context.delete(back)
+        try context.save()
+        context.undo()
+        try #require(back.isInserted && !back.objectID.isTemporaryID)
+        let there = SmallGallery.sibling(of: context)
+        try there.existingObject(with: other.objectID).setValue(1, forKey: "weight")
+        try there.save()
+        try other.setValue(2, forKey: "weight")
+        context.mergePolicy = policy.policy
+        try context.save()
+        #expect(try StoreFacts(context).findings == [])
+        for reader in [context, SmallGallery.sibling(of: context)] {
+          let same = try reader.existingObject(with: back.objectID)
+          #expect(try same.value(forKey: "weight") as? Int == 7)
+          for (key, ids) in [
+            ("parent", [other]), ("children", [thing]), ("covered", [thing]), ("rivals", [thing]),
+            ("rival", [other]), ("friends", [thing]), ("list", [other, thing]),
+          ] {
+            let found = try same.objectIDs(forRelationshipNamed: key)
+            #expect(found == ids.map(\.objectID), "\(key), \(policy)")
+          }
+        }
+      }
+    }
+  }
 }

@@ -15,6 +15,8 @@ struct MergeFacts {
   private(set) var additions: [Fact<ManagedObject>] = []
   private(set) var removals: [Fact<Reference>] = []
   private(set) var orders: [Fact<[ManagedObject]>] = []
+  /// Members of objects whose deletion was undone, and whose rows have led there all the time.
+  private(set) var backlinks: [Fact<ManagedObject>] = []
 
   init(_ merge: Merge) throws {
     for object in merge.objects {
@@ -63,9 +65,18 @@ struct MergeFacts {
     _ pending: PendingMembers, _ slot: Int, of object: ManagedObject, _ merge: Merge
   ) throws {
     let relationship = object.binding.relationship(slot)
+    if object.state.contains(.returning), object.binding.traits[slot].isForeignKeyOfOthers {
+      for member in pending.added where merge.isThere(member) {
+        if let inverse = object.inverseSlot(of: relationship, on: member),
+          member.slots.isEmpty || !member.isChanged(inverse)
+        {
+          backlinks.append(Fact(object: object, slot: slot, content: member))
+        }
+      }
+    }
     for member in pending.added
     where merge.isThere(member) && merge.isChangedHere(relationship, member)
-      && merge.treatment(of: member) != .rollback
+      && (relationship.inverse == nil || merge.treatment(of: member) != .rollback)
     {
       additions.append(Fact(object: object, slot: slot, content: member))
     }
@@ -73,8 +84,11 @@ struct MergeFacts {
       let member = object.session?.registered(reference)
       if let member {
         guard merge.isChangedHere(relationship, member) else { continue }
+        // Without an inverse it is no change of the member's.
         let treatment = merge.treatment(of: member)
-        if treatment == .rollback || treatment == .revival { continue }
+        if treatment == .revival || relationship.inverse != nil && treatment == .rollback {
+          continue
+        }
       }
       removals.append(Fact(object: object, slot: slot, content: reference))
     }
@@ -130,7 +144,7 @@ extension Merge {
       case .unchanged: return former.map { treatment(of: $0) != .gone } ?? true
       }
     }
-    if destination.isPersistent, treatments[destination] == nil,
+    if destination.isStored, treatments[destination] == nil,
       try !views.contain(destination)
     {
       return false
