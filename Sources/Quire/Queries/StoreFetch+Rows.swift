@@ -109,8 +109,10 @@ extension StoreFetch {
     guard isVisible(reference) else { return .noMatch }
     let bytes = try cursor.valueBytes
     var isTested = check.filter == nil
-    // What is passed over for its fixed part needs no further check.
-    if RowReader.isCurrent(bytes, storage.layout), let start = bytes.baseAddress {
+    // What is passed over for its fixed part needs no further check than whether it ends right.
+    if RowReader.isCurrent(bytes, storage.layout), let start = bytes.baseAddress,
+      RowReader.endsRight(bytes, storage.layout)
+    {
       if let filter = check.filter, !filter.needsReader {
         guard filter.holds(for: bytes) else { return .noMatch }
         isTested = true
