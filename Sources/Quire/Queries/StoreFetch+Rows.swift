@@ -36,7 +36,7 @@ extension StoreFetch {
     }
     let scratch = RowScratch()
     defer { withExtendedLifetime(scratch) {} }
-    let check = try RowCheck(target, paths, on: storage)
+    let check = try RowCheck(target, paths, on: storage, in: view)
     var cursor = tree.cursor()
     var isInside = try cursor.first()
     while isInside {
@@ -178,7 +178,7 @@ extension StoreFetch {
       else { continue }
       lookups.append(
         RowLookup(
-          storage, paths, try RowCheck(target, paths, on: storage), tree.cursor()))
+          storage, paths, try RowCheck(target, paths, on: storage, in: view), tree.cursor()))
     }
     return lookups
   }
