@@ -7,28 +7,29 @@ import Synchronization
 /// locked by its own process half-way. Whoever takes it may hold a store's turnstile, never the
 /// other way round.
 enum OpenStores {
-  struct Entry {
-    var core: StoreCore
-    var handleCount: Int
+  private final class Entry {
+    var identifier: FileIdentifier
+    let core: StoreCore
+    var handleCount = 1
+
+    init(_ identifier: FileIdentifier, _ core: StoreCore) {
+      self.identifier = identifier
+      self.core = core
+    }
   }
 
   /// A list, as a process has few stores open, and the first dictionary of a type costs it more
   /// than looking through many of them: a search for the conformance of its keys.
   private struct Entries {
-    private var list: [(identifier: FileIdentifier, entry: Entry)] = []
+    private var list: [Entry] = []
 
-    subscript(identifier: FileIdentifier) -> Entry? {
-      get { list.first { $0.identifier == identifier }?.entry }
-      set {
-        let place = list.firstIndex { $0.identifier == identifier }
-        switch (place, newValue) {
-        case (let place?, let entry?): list[place].entry = entry
-        case (let place?, nil): list.remove(at: place)
-        case (nil, let entry?): list.append((identifier, entry))
-        case (nil, nil): break
-        }
-      }
+    subscript(identifier: FileIdentifier) -> Entry? { list.first { $0.identifier == identifier } }
+
+    mutating func add(_ core: StoreCore, for identifier: FileIdentifier) {
+      list.append(Entry(identifier, core))
     }
+
+    mutating func remove(_ entry: Entry) { list.removeAll { $0 === entry } }
   }
 
   private static let entries = Mutex(Entries())
@@ -46,12 +47,12 @@ enum OpenStores {
   ) throws(StorageError) -> StoreCore {
     let opening: Opening = entries.withLock { entries in
       if let entry = entries[identifier] {
-        entries[identifier]?.handleCount += 1
+        entry.handleCount += 1
         return .core(entry.core)
       }
       do throws(StorageError) {
         let core = try open()
-        entries[identifier] = Entry(core: core, handleCount: 1)
+        entries.add(core, for: identifier)
         return .core(core)
       } catch {
         return .failure(error)
@@ -65,11 +66,7 @@ enum OpenStores {
 
   /// A store goes on with another file.
   static func move(_ identifier: FileIdentifier, to other: FileIdentifier) {
-    entries.withLock { entries in
-      let entry = entries[identifier]
-      entries[identifier] = nil
-      entries[other] = entry
-    }
+    entries.withLock { $0[identifier]?.identifier = other }
   }
 
   /// Gives a handle back; the last one runs `closing` before anybody can open the file again.
@@ -79,10 +76,10 @@ enum OpenStores {
     let result: Result<Void, StorageError> = entries.withLock { entries in
       guard let entry = entries[identifier] else { return .success(()) }
       guard entry.handleCount == 1 else {
-        entries[identifier]?.handleCount -= 1
+        entry.handleCount -= 1
         return .success(())
       }
-      entries[identifier] = nil
+      entries.remove(entry)
       do throws(StorageError) {
         return .success(try closing())
       } catch {

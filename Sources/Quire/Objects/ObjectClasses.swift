@@ -70,10 +70,10 @@ private struct RegisteredClassNames {
 
   init(_ classes: [ManagedObject.Type]) {
     for type in classes {
-      let name = String(describing: type)
+      let name = ClassNames.name(of: type)
       if type.entityName != name { byEntity[type.entityName] = type }
       byName[name] = type
-      byFullName[String(reflecting: type)] = type
+      byFullName[ClassNames.fullName(of: type)] = type
     }
   }
 

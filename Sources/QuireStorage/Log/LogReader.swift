@@ -8,7 +8,10 @@
 ///
 /// Twice through the log: to see which records count, then to apply them, from the images on if
 /// there are any (``PageImages``). Memory: the pages of the commits, and the longest record.
-struct LogReader {
+final class LogReader {
+  /// The meta page that leads to the log.
+  let meta: MetaPage
+  let file: any File
   /// The pages of the commits, newest version of each.
   private(set) var pages: [PageID: PageFrame] = [:]
   /// Pages that the log changes and the file does not have as they were: damage.
@@ -26,7 +29,6 @@ struct LogReader {
 
   private let images: PageImages?
   private let storeFile: any File
-  private let file: any File
   private let fileByteCount: Int
   private let checksum: Checksum
   private let pageSize: Int
@@ -47,6 +49,7 @@ struct LogReader {
     self.images = images
     self.storeFile = storeFile
     self.file = file
+    self.meta = meta
     checksum = Checksum(identity)
     self.pageSize = pageSize
     self.path = path
@@ -91,8 +94,14 @@ struct LogReader {
       && Int(header.u32(at: Header.pageSize)) == pageSize
   }
 
+  /// The pages, which are not kept here any longer.
+  func takePages() -> [PageID: PageFrame] {
+    defer { pages = [:] }
+    return pages
+  }
+
   /// Follows the chain.
-  private mutating func findRecords(
+  private func findRecords(
     from start: UInt64, chain: UInt64, _ window: LogWindow
   ) throws(StorageError) -> [Record] {
     guard var offset = Int(exactly: start), offset % LogFormat.Record.alignment == 0 else {
@@ -126,14 +135,14 @@ struct LogReader {
     return nil
   }
 
-  private mutating func use(_ images: PageImages) {
+  private func use(_ images: PageImages) {
     for (id, frame) in images.pages {
       pages[id] = frame
       lost.remove(id)
     }
   }
 
-  private mutating func replay(_ record: Record, _ window: LogWindow) throws(StorageError) {
+  private func replay(_ record: Record, _ window: LogWindow) throws(StorageError) {
     typealias Format = LogFormat.Record
     let damage = StorageError.logDamaged(
       path: path, firstLost: record.commit, lastLost: record.commit)
@@ -167,7 +176,7 @@ struct LogReader {
 
   /// The page that an entry changes: as the log has it so far, else as the file has it; `nil` if
   /// the file has nothing whole.
-  private mutating func frame(
+  private func frame(
     for entry: PageDifference.Entry
   ) throws(StorageError) -> PageFrame? {
     if let known = pages[entry.id] { return known }

@@ -7,8 +7,8 @@ struct Recovery {
   let identity: StoreIdentity
   let meta: MetaPage
   let space: PageSpace
-  /// The log's file and where its whole records lie; `nil` without a log that counts.
-  let log: (file: any File, records: [(offset: Int, byteCount: Int)])?
+  /// What the log holds; `nil` without one that counts.
+  let log: LogReader?
   /// Whether the older meta page leads to the same commit, so that the newer one may be lost. If
   /// not, it is on disk: what it made history is overwritten, and what it begins was written, after
   /// its sync alone.
@@ -42,16 +42,15 @@ struct Recovery {
     guard let newest = metas.first else {
       throw .damaged(page: .metaA, reason: "the checksums of both meta pages are wrong")
     }
-    let found = try Recovery.readLog(
+    let log = try Recovery.readLog(
       path, fileSystem, isReadOnly: isReadOnly, newest, identity, geometry, storeFile: file)
-    meta = found?.meta ?? newest
-    let reader = found?.reader
-    log = found.map { ($0.file, $0.reader.records) }
+    self.log = log
+    meta = log?.meta ?? newest
     // A log is begun when the page that it goes on from is on disk for sure.
     let isBegun = meta.epoch > newest.epoch
     if metas.count > 1, !isReadOnly, !isBegun {
       isNewerMetaSpare = try Recovery.leads(
-        metas[1], to: reader?.lastCommit ?? meta.lastCommit, path, fileSystem, identity,
+        metas[1], to: log?.lastCommit ?? meta.lastCommit, path, fileSystem, identity,
         geometry, storeFile: file)
     } else {
       isNewerMetaSpare = false
@@ -63,20 +62,22 @@ struct Recovery {
       file, geometry: geometry, checksum: checksum, validation: validation,
       reclaimer: registry.reclaimer, byteLimit: options.cacheByteLimit,
       mapCommit: meta.mapCommit)
-    let pageCount = reader?.pageCount ?? meta.pageCount
-    let commit = reader?.lastCommit ?? meta.lastCommit
+    let pageCount = log?.pageCount ?? meta.pageCount
+    let commit = log?.lastCommit ?? meta.lastCommit
     space = PageSpace(
       geometry: geometry, commit: commit, cache: cache, registry: registry,
       overlay: PageOverlay(pageCount: pageCount), pageCount: pageCount,
-      freePageCount: Int(reader?.freePageCount ?? meta.freePageCount),
+      freePageCount: Int(log?.freePageCount ?? meta.freePageCount),
       lowestFree: .firstFree)
     cache.setFile(pageCount: pageCount, byteLimit: options.cacheByteLimit)
     cache.preload(bytes, for: commit)
-    for (id, frame) in reader?.pages ?? [:] {
-      let isSound = validation.defect(of: Page(frame.base), at: id, geometry: geometry) == nil
-      space.set(id, to: isSound ? frame.intoTable() : .unreadable)
+    if let log {
+      for (id, frame) in log.takePages() {
+        let isSound = validation.defect(of: Page(frame.base), at: id, geometry: geometry) == nil
+        space.set(id, to: isSound ? frame.intoTable() : .unreadable)
+      }
+      for id in log.lost { space.set(id, to: .unreadable) }
     }
-    for id in reader?.lost ?? [] { space.set(id, to: .unreadable) }
     space.publish()
     let ticket = try space.enter()
     defer { space.leave(ticket) }
@@ -103,7 +104,7 @@ struct Recovery {
   private static func readLog(
     _ path: String, _ fileSystem: any FileSystem, isReadOnly: Bool, _ meta: MetaPage,
     _ identity: StoreIdentity, _ geometry: PageGeometry, storeFile: any File
-  ) throws(StorageError) -> (meta: MetaPage, file: any File, reader: LogReader)? {
+  ) throws(StorageError) -> LogReader? {
     let logPath = StoreFile.logPath(of: path)
     let file: any File
     do throws(StorageError) {
@@ -121,7 +122,7 @@ struct Recovery {
           headerEpochs: meta.epoch...begun.epoch, pageSize: geometry.pageSize,
           images: try readImages(path, fileSystem, begun, identity, geometry),
           storeFile: storeFile)
-        if !reader.records.isEmpty { return (begun, file, reader) }
+        if !reader.records.isEmpty { return reader }
       } catch .logForeign {}
       // Else a closed store needs no log; one that lies there was left behind, or is another's. But
       // if it has commits of a later time, it is the meta page that is of an earlier one.
@@ -132,11 +133,10 @@ struct Recovery {
       } catch .logForeign {}
       return nil
     }
-    let reader = try LogReader(
+    return try LogReader(
       file, path: logPath, identity: identity, meta: meta, headerEpochs: meta.epoch...meta.epoch,
       pageSize: geometry.pageSize,
       images: try readImages(path, fileSystem, meta, identity, geometry), storeFile: storeFile)
-    return (meta, file, reader)
   }
 
   /// Whether a meta page leads to that commit, with every page of it, as recovery would take it if
@@ -151,8 +151,8 @@ struct Recovery {
     do throws(StorageError) {
       let log = try readLog(
         path, fileSystem, isReadOnly: true, meta, identity, geometry, storeFile: storeFile)
-      guard let reader = log?.reader else { return meta.lastCommit == commit }
-      return reader.lastCommit == commit && reader.lost.isEmpty
+      guard let log else { return meta.lastCommit == commit }
+      return log.lastCommit == commit && log.lost.isEmpty
     } catch .logMissing, .logForeign, .logDamaged, .damaged {
       return false
     }

@@ -66,12 +66,16 @@ struct MigrationDraft {
     }
     obstacles = try obstacles(in: difference, snapshot)
     joinKeySpaces()
-    let matching = RelationshipMatching(
-      from: difference.source, to: model, entities, schema, snapshot)
+    let drafts = entities
+    func matching() -> RelationshipMatching {
+      RelationshipMatching(from: difference.source, to: model, drafts, schema, snapshot)
+    }
+    // Where links stay there is not even a matching made: it would be a first time of several types
+    // in a process.
     if difference.mayRelink {
-      relinked = try matching.relinked()
+      relinked = try matching().relinked()
     } else {
-      assert((try? matching.relinked().isEmpty) ?? true, "links have to be made anew")
+      assert((try? matching().relinked().isEmpty) ?? true, "links have to be made anew")
     }
     try assignLinks()
     try assignFields()

@@ -102,7 +102,15 @@ extension StoreSchema {
   mutating func takeIndexes(
     of model: ManagedObjectModel
   ) throws(PersistenceError) -> IndexChanges {
-    let old = Dictionary(indexes.map { ($0.numbered(0), $0) }) { first, _ in first }
-    return try takeIndexes(of: model) { index, _ in old[index] }
+    let old = indexes
+    // Mostly they are the same, in the same order.
+    var next = 0
+    return try takeIndexes(of: model) { index, _ in
+      func isSame(_ old: StoredIndex) -> Bool { index.numbered(old.number) == old }
+      let place = old[next...].firstIndex(where: isSame) ?? old.firstIndex(where: isSame)
+      guard let place else { return nil }
+      next = place + 1
+      return old[place]
+    }
   }
 }

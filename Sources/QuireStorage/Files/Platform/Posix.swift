@@ -187,14 +187,16 @@ enum Posix {
   }
 
   static func currentOwner() -> LockOwner {
-    var name = [UInt8](repeating: 0, count: 256)
-    let known = name.withUnsafeMutableBytes {
+    var host = [UInt8](repeating: 0, count: 256)
+    let known = host.withUnsafeMutableBytes {
       gethostname($0.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: CChar.self), 255)
     }
-    let host = known == 0 ? String(decoding: name.prefix { $0 != 0 }, as: UTF8.self) : ""
-    let program = CommandLine.arguments.first?.split(separator: "/").last
+    let hostName = known == 0 ? String(decoding: host.prefix { $0 != 0 }, as: UTF8.self) : ""
+    let path = CommandLine.arguments.first ?? ""
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let program = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
     return LockOwner(
-      processID: getpid(), processName: program.map(String.init) ?? "", host: host,
+      processID: getpid(), processName: program, host: hostName,
       since: Int64(time(nil)))
   }
 

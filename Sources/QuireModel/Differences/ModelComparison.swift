@@ -6,7 +6,7 @@ struct ModelComparison {
   /// What each entity of the source is called in the destination.
   private let newNames: [String: String]
   /// By the places of source entities.
-  private let relationshipMatches: [RenamingMatch?]
+  private let relationshipMatches: [RenamingMatch]
 
   init(_ source: ManagedObjectModel, _ destination: ManagedObjectModel) {
     self.source = source
@@ -15,7 +15,7 @@ struct ModelComparison {
     self.entityMatch = entityMatch
     var newNames: [String: String] = Dictionary(minimumCapacity: source.entities.count)
     relationshipMatches = source.entities.enumerated().map { place, old in
-      guard let newPlace = entityMatch.destinationBySource[place] else { return nil }
+      guard let newPlace = entityMatch.destination(ofSource: place) else { return RenamingMatch() }
       let new = destination.entities[newPlace]
       newNames[old.name] = new.name
       return RenamingMatch(relationshipsOf: old, new)
@@ -27,14 +27,14 @@ struct ModelComparison {
     var changes: [EntityChange] = []
     changes.reserveCapacity(destination.entities.count)
     for (place, entity) in destination.entities.enumerated() {
-      if let oldPlace = entityMatch.sourceByDestination[place] {
+      if let oldPlace = entityMatch.source(ofDestination: place) {
         changes.append(change(from: oldPlace, to: entity))
       } else {
         changes.append(EntityChange(source: nil, destination: entity, kind: .added))
       }
     }
     for (place, entity) in source.entities.enumerated()
-    where entityMatch.destinationBySource[place] == nil {
+    where entityMatch.destination(ofSource: place) == nil {
       changes.append(EntityChange(source: entity, destination: nil, kind: .removed))
     }
     return changes
@@ -92,7 +92,7 @@ extension ModelComparison {
     changes.reserveCapacity(new.count)
     // By places, since descriptions are large: a loop over them would copy each.
     for place in new.indices {
-      guard let oldPlace = match.sourceByDestination[place] else {
+      guard let oldPlace = match.source(ofDestination: place) else {
         changes.append(
           AttributeChange(source: nil, destination: new[place], facets: [.added], elements: []))
         continue
@@ -105,7 +105,7 @@ extension ModelComparison {
           facets: areSame ? [] : facets(from: old[oldPlace], to: new[place], elements),
           elements: elements))
     }
-    for place in old.indices where match.destinationBySource[place] == nil {
+    for place in old.indices where match.destination(ofSource: place) == nil {
       changes.append(
         AttributeChange(source: old[place], destination: nil, facets: [.removed], elements: []))
     }
@@ -134,12 +134,12 @@ extension ModelComparison {
 
 extension ModelComparison {
   private func relationshipChanges(
-    from old: EntityDescription, to new: EntityDescription, _ match: RenamingMatch?
+    from old: EntityDescription, to new: EntityDescription, _ match: RenamingMatch
   ) -> [RelationshipChange] {
     var changes: [RelationshipChange] = []
     changes.reserveCapacity(new.relationships.count)
     for place in new.relationships.indices {
-      if let oldPlace = match?.sourceByDestination[place] {
+      if let oldPlace = match.source(ofDestination: place) {
         changes.append(
           RelationshipChange(
             source: old.relationships[oldPlace], destination: new.relationships[place],
@@ -150,7 +150,7 @@ extension ModelComparison {
             source: nil, destination: new.relationships[place], facets: [.added]))
       }
     }
-    for place in old.relationships.indices where match?.destinationBySource[place] == nil {
+    for place in old.relationships.indices where match.destination(ofSource: place) == nil {
       changes.append(
         RelationshipChange(
           source: old.relationships[place], destination: nil, facets: [.removed]))
@@ -209,10 +209,10 @@ extension ModelComparison {
   /// What the old inverse is called in the new model.
   private func inverseName(of old: RelationshipDescription) -> String? {
     guard let name = old.inverse, let place = source.index(ofEntity: old.destination),
-      let match = relationshipMatches[place], let newPlace = entityMatch.destinationBySource[place]
+      let newPlace = entityMatch.destination(ofSource: place)
     else { return old.inverse }
     return source.entities[place].index(ofRelationship: name)
-      .flatMap { match.destinationBySource[$0] }
+      .flatMap { relationshipMatches[place].destination(ofSource: $0) }
       .map { destination.entities[newPlace].relationships[$0].name }
   }
 }

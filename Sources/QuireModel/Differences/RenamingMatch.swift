@@ -24,14 +24,28 @@ struct RenamingMatch {
     var identifier: String { givenIdentifier ?? name }
   }
 
-  /// For each destination, in the order given, the place of its source.
-  private(set) var sourceByDestination: [Int?]
-  /// For each source, in the order given, the place of its destination.
-  private(set) var destinationBySource: [Int?]
+  // Places, or `none`: arrays of optionals would be two more types for the runtime to make.
+  private var sources: [Int]
+  private var destinations: [Int]
+  private static let none = -1
+
+  /// Matches nothing.
+  init() { (sources, destinations) = ([], []) }
+
+  /// The place of a destination's source, both in the order given.
+  func source(ofDestination place: Int) -> Int? {
+    sources.indices.contains(place) && sources[place] != Self.none ? sources[place] : nil
+  }
+
+  /// The place of a source's destination, both in the order given.
+  func destination(ofSource place: Int) -> Int? {
+    destinations.indices.contains(place) && destinations[place] != Self.none
+      ? destinations[place] : nil
+  }
 
   init(_ sources: [Thing], _ destinations: [Thing], byNameOnly: Bool) {
-    sourceByDestination = Array(repeating: nil, count: destinations.count)
-    destinationBySource = Array(repeating: nil, count: sources.count)
+    self.sources = Array(repeating: Self.none, count: destinations.count)
+    self.destinations = Array(repeating: Self.none, count: sources.count)
     func isPlain(_ thing: Thing) -> Bool { thing.givenIdentifier == nil }
     guard byNameOnly || sources.allSatisfy(isPlain) && destinations.allSatisfy(isPlain) else {
       matchByIdentifier(sources, destinations)
@@ -52,9 +66,9 @@ struct RenamingMatch {
   }
 
   private mutating func note(_ source: Int, _ destination: Int) {
-    guard destinationBySource[source] == nil else { return }
-    sourceByDestination[destination] = source
-    destinationBySource[source] = destination
+    guard self.destination(ofSource: source) == nil else { return }
+    sources[destination] = source
+    destinations[source] = destination
   }
 
   private mutating func matchByIdentifier(_ sources: [Thing], _ destinations: [Thing]) {
@@ -69,9 +83,9 @@ struct RenamingMatch {
     }
     let sourceNames = Set(sources.map(\.name))
     func match(where isMatch: (_ source: Thing, _ destination: Thing) -> Bool) {
-      for destination in destinationOrder where sourceByDestination[destination] == nil {
+      for destination in destinationOrder where source(ofDestination: destination) == nil {
         let source = sourceOrder.first {
-          destinationBySource[$0] == nil && isMatch(sources[$0], destinations[destination])
+          self.destination(ofSource: $0) == nil && isMatch(sources[$0], destinations[destination])
         }
         if let source { note(source, destination) }
       }
