@@ -194,7 +194,6 @@ struct StoreOpening {
       if hasOtherIndexes {
         try StoreSchema.exchangeIndexes(for: ModelBinding(model.current), in: transaction)
       }
-      // When those that the model does without are gone.
       try derived?.checkDerivedConstraints(in: transaction)
     }
   }

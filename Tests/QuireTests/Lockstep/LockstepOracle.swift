@@ -60,8 +60,8 @@ struct LockstepOracle {
 
   /// The saved objects that differ from what was saved.
   ///
-  /// Not those that lead to one whose deletion they were not told of: that does not change them, nor
-  /// does undoing it, even if it was saved.
+  /// Not those that lead to one whose deletion they were not told of: that does not change them,
+  /// nor does undoing it, even if it was saved.
   var changed: Set<Int> {
     Set(
       objects.living.filter { id in

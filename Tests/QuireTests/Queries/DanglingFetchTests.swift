@@ -4,8 +4,8 @@ import Testing
 /// Fetches by relationships of which nobody is told when their destination is deleted.
 ///
 /// A fetch finds what a save would leave. Where an object had no changes of its own, its row was
-/// asked, and led to what was deleted and not saved. Asked whether there is a destination, its bytes
-/// were looked at, and led to what was gone.
+/// asked, and led to what was deleted and not saved. Asked whether there is a destination, its
+/// bytes were looked at, and led to what was gone.
 @Suite struct DanglingFetchTests {
   private static let model = try! ManagedObjectModel {
     Entity("Thing") {
