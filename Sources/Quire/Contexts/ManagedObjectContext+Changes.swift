@@ -61,15 +61,33 @@ extension ManagedObjectContext {
         .coreData, "the entity \(binding.entity.name) is abstract: insert one of its subentities")
     }
     if object.isPersistent { object.becomeNew() }
-    let isAwoken = object.state.contains(.awoken)
     // Equal entities have equal slots.
-    object.home = home(ofNew: binding)
+    take(object, to: home(ofNew: binding))
+  }
+
+  /// Takes in an object that nobody has.
+  ///
+  /// - Parameter home: that of new objects of its entity.
+  private func take(_ object: ManagedObject, to home: ObjectHome) {
+    let isAwoken = object.state.contains(.awoken)
+    object.home = home
     object.state = [.inserted, .awoken]
     changes.inserted.insert(object)
-    enter(object)
-    preparation?.noteChange(of: object)
-    for observer in observers { observer.didInsert(object) }
+    enterNew(object)
+    if isObserved {
+      if preparation != nil { preparation?.noteChange(of: object) }
+      for observer in observers { observer.didInsert(object) }
+    }
     if !isAwoken { object.awakeFromInsert() }
+  }
+
+  /// Takes in an object that was just made.
+  final func adopt(new object: ManagedObject, _ home: ObjectHome) throws {
+    let binding = home.binding
+    guard !binding.entity.isAbstract, modelBinding?.entity(as: binding) === binding else {
+      return try adopt(object)
+    }
+    take(object, to: home)
   }
 
   /// Marks an object to be deleted by the next save.
@@ -179,62 +197,5 @@ extension ManagedObjectContext {
   final func destinations(of object: ManagedObject, _ slot: Int) throws -> [ManagedObject] {
     if object.isToMany(slot) { return try object.members(slot) }
     return try object.one(slot).map { [$0] } ?? []
-  }
-}
-
-extension EntityDescription {
-  /// The entity of that name in the context's model.
-  public static func entity(
-    forEntityName name: String, in context: ManagedObjectContext
-  ) -> EntityDescription? {
-    context.modelBinding?.entity(named: name)?.entity
-  }
-
-  /// Inserts a new object of the entity's class.
-  ///
-  /// - Throws: an error that names the entity when the context's model does not have it, or it is
-  ///   abstract.
-  @discardableResult
-  public static func insertNewObject(
-    forEntityName name: String, into context: ManagedObjectContext
-  ) throws -> ManagedObject {
-    guard let coordinator = context.persistentStoreCoordinator,
-      let binding = coordinator.binding.entity(named: name)
-    else {
-      throw PersistenceError(
-        .undefinedKey,
-        context.persistentStoreCoordinator == nil
-          ? "the context has no coordinator, so it knows no entity \(name)"
-          : "the context's model has no entity \(name)")
-    }
-    let object = coordinator.classes.makeObject(context.home(ofNew: binding).outside)
-    object.applyDefaults()
-    try context.adopt(object)
-    return object
-  }
-}
-
-extension ManagedObject {
-  /// A new object of the entity this class is registered for.
-  ///
-  /// When the context's model has no such entity the object belongs to no context, and the
-  /// context's next fetch or save throws why.
-  public convenience init(context: ManagedObjectContext) {
-    if let binding = context.persistentStoreCoordinator?.classes.entity(of: Self.self) {
-      self.init(Origin(context.home(ofNew: binding).outside))
-      applyDefaults()
-      do {
-        try context.adopt(self)
-      } catch {
-        context.report(error)
-      }
-    } else {
-      self.init(Origin(ObjectHome(.unknown(named: Self.entityName))))
-      context.report(
-        PersistenceError(
-          .undefinedKey,
-          "the class \(Self.self) is not registered for an entity of the context's model: pass it to "
-            + "the coordinator's classes"))
-    }
   }
 }

@@ -172,15 +172,37 @@ extension SaveOperation {
   /// - Parameter view: where the new rows are; `nil` to leave the objects faults.
   func settle(_ view: StoreView?) {
     let context = session.context
+    let areAllNew = !hasReturned && context.forgetNewObjects(if: inserted.count)
+    session.register.reserve(inserted.count)
+    var rows = view.map { RowRun($0) }
+    var storage: EntityStorage?
+    var home: ObjectHome?
     for item in inserted {
-      context.unregister(item.object)
+      if storage !== item.storage {
+        storage = item.storage
+        home = session.home(of: item.storage)
+      }
+      guard let home else { continue }
+      if !areAllNew { context.unregister(item.object) }
       item.object.reference = item.reference
-      item.object.home = session.home(of: item.storage)
+      item.object.home = home
       session.enter(item.object)
     }
-    var rows = view.map(RowRun.init)
     for item in inserted { item.object.settle(&rows) }
-    for object in touched { object.settle(&rows) }
+    var place = 0
+    for object in touched {
+      var keepsRow = false
+      if place < updated.count, updated[place].object === object {
+        keepsRow = rows != nil && object.hasRow && isRowUntouched(updated[place])
+        place += 1
+      }
+      if keepsRow { object.settleWithRow() } else { object.settle(&rows) }
+    }
+  }
+
+  /// Whether the row of a changed object, whose version is that of the store, is as it was.
+  private func isRowUntouched(_ update: Update) -> Bool {
+    entities.derivations == nil && !hasOwnChange(update)
   }
 }
 
@@ -189,9 +211,14 @@ extension ManagedObject {
   ///
   /// - Parameter rows: where the new row is; `nil` to leave the object a fault.
   fileprivate func settle(_ rows: inout RowRun?) {
+    settleWithRow()
+    // A row that cannot be read leaves a fault, which says so when it is looked at.
+    if rows?.giveRow(to: self) != true { set(nil) }
+  }
+
+  /// Becomes clean, and keeps the row that it has.
+  fileprivate func settleWithRow() {
     keepTransientSlots()
     state = []
-    // A row that cannot be read leaves a fault, which says so when it is looked at.
-    set(try? rows?.row(of: self))
   }
 }

@@ -96,7 +96,7 @@ open class ManagedObjectContext {
     didSet { isObserved = !observers.isEmpty || preparation != nil }
   }
   /// What an object is asked to validate at the moment.
-  @exclusivity(unchecked) final var askedValue: AskedValue?
+  @exclusivity(unchecked) final var askedValue = AskedValue()
   /// Told what happens here, in this order.
   package final var observers: [any ContextObserver] = [] {
     didSet { isObserved = !observers.isEmpty || preparation != nil }
@@ -201,6 +201,14 @@ extension ManagedObjectContext {
     newObjects.set(object.reference, to: Unmanaged.passUnretained(object))
   }
 
+  /// Forgets all objects with temporary references, if they are as many as are being saved, and
+  /// nobody else knows them; says whether it did.
+  final func forgetNewObjects(if count: Int) -> Bool {
+    if remembersObjects || newObjects.count != count { return false }
+    newObjects = ObjectRegister()
+    return true
+  }
+
   final func unregisterNew(_ object: ManagedObject) { newObjects.removeEntry(of: object) }
 
   /// Whether an object may be known elsewhere than in a register.
@@ -237,14 +245,5 @@ extension ManagedObjectContext {
 
   private final var allObjects: [ManagedObject] {
     newObjects.objects + sessions.flatMap(\.objects) + formerSessions.flatMap(\.objects)
-  }
-}
-
-/// Runs a call of the engine; its errors arrive as the object layer's.
-func storage<Result>(_ body: () throws(StorageError) -> Result) throws(PersistenceError) -> Result {
-  do {
-    return try body()
-  } catch {
-    throw PersistenceError(.persistentStoreOperation, "the store cannot do this", underlying: error)
   }
 }

@@ -35,11 +35,24 @@ struct ObjectList {
     var last = Reference(rawValue: 0)
     let session = objects.first?.session
     for object in objects {
-      if object.reference < last || object.session !== session {
-        return objects.sorted { $0.placeOrder < $1.placeOrder }
-      }
+      if object.reference < last || object.session !== session { return sortedByPlace }
       last = object.reference
     }
     return objects
+  }
+
+  /// Places are sorted, and not objects, of which each comparison would count references.
+  private var sortedByPlace: [ManagedObject] {
+    var places = objects.indices.map { index in
+      let place = objects[index].placeOrder
+      return (store: place.store, reference: place.reference.rawValue, index: index)
+    }
+    places.sort { left, right in
+      left.store != right.store
+        ? left.store < right.store
+        : left.reference != right.reference
+          ? left.reference < right.reference : left.index < right.index
+    }
+    return places.map { objects[$0.index] }
   }
 }

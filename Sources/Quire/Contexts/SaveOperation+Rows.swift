@@ -5,7 +5,7 @@ extension SaveOperation {
   /// Whether a destination is there after this save. Where it is not, a relationship that nobody
   /// told (it has no inverse, or the deletion takes no action) is written as if it had been.
   func remains(_ destination: ManagedObject) -> Bool {
-    !destination.isDeleted && destination.context != nil
+    !destination.isDeleted && destination.ofHome { $0.hasContext }
   }
 
   /// Of an object that this save inserts, the place that it has been given.
@@ -67,7 +67,7 @@ extension SaveOperation {
       })
   }
 
-  private func rowWriter(for storage: EntityStorage) -> RowWriter {
+  func rowWriter(for storage: EntityStorage) -> RowWriter {
     let index = storage.binding.index
     if let writer = rowWriters[index] { return writer }
     let writer = RowWriter(storage.layout)
@@ -104,7 +104,9 @@ extension SaveOperation {
   func writeUpdatedRow(_ update: Update, _ writer: StoreWriter) throws {
     let object = update.object
     guard let storage = object.storage else { return }
-    if hasOwnChange(update) { try writeRow(object, storage, object.reference, writer) }
+    if !hasOwnChange(update) { return }
+    if try patchRow(update, storage, writer) { return }
+    try writeRow(object, storage, object.reference, writer)
   }
 
   /// Whether more has changed than the foreign keys of others.

@@ -11,18 +11,19 @@ import QuireStorage
 final class SaveOperation {
   struct Insertion {
     let object: ManagedObject
-    let storage: EntityStorage
+    // Sound: the save keeps the entities of its store.
+    unowned(unsafe) let storage: EntityStorage
     var reference: Reference
   }
 
   let session: StoreSession
   let store: PersistentStore
-  var entities: StoreEntities { store.entities }
+  let entities: StoreEntities
   private let promisedPlaces: PromisedPlaces
   // What a save changes as it goes belongs to this object alone: nothing it calls comes back here.
   @exclusivity(unchecked) private(set) var inserted: [Insertion] = []
   /// Whether among the inserted objects are some whose deletion was undone.
-  private let hasReturned: Bool
+  let hasReturned: Bool
   /// A changed object whose row or links a save has to write.
   struct Update {
     let object: ManagedObject
@@ -42,6 +43,9 @@ final class SaveOperation {
   var isOutdated = false
   /// The number of the transaction that tells of this save, when the store keeps a history.
   var historyNumber: Int64?
+  /// Of objects marked as changed, by their places in the context's list: whether it is known that
+  /// the store has them.
+  @exclusivity(unchecked) private(set) var checkedPlaces: [Bool] = []
   /// What is to be written, in a store of another make.
   var incrementalWrite: IncrementalWrite?
   /// By the index of the entity in its model, as far as they were needed.
@@ -54,6 +58,7 @@ final class SaveOperation {
   ) {
     self.session = session
     store = session.store
+    entities = store.entities
     promisedPlaces = session.context.promisedPlaces
     rowWriters = Array(repeating: nil, count: session.entities.byIndex.count)
     self.touched = touched
@@ -61,7 +66,7 @@ final class SaveOperation {
     inserted.reserveCapacity(new.count)
     hasReturned = new.contains { $0.isPersistent }
     for object in new {
-      guard let storage = store.entities.byIndex[object.binding.index] else { continue }
+      guard let storage = entities.byIndex[object.binding.index] else { continue }
       inserted.append(Insertion(object: object, storage: storage, reference: object.reference))
     }
   }
@@ -99,11 +104,20 @@ final class SaveOperation {
     }
   }
 
+  /// Notes whose version was found to be right: those rows are there.
+  private func noteCheckedPlaces() {
+    checkedPlaces = Array(repeating: false, count: session.context.changes.updated.objects.count)
+    for update in updated where update.object.state.contains(.updated) {
+      checkedPlaces[Int(update.object.listPlace)] = true
+    }
+  }
+
   /// - Parameter watched: more objects that must be as they were read.
   /// - Throws: ``Outdated`` if there are conflicts, ``Duplicates`` if a constraint is broken; the
   ///   transaction is not whole then.
   func write(to writer: StoreWriter, watching watched: Set<ManagedObject> = []) throws {
     for update in updated { try checkVersion(of: update.object, writer) }
+    if !inserted.isEmpty { noteCheckedPlaces() }
     for object in deleted { try checkVersion(of: object, writer) }
     if hasReturned {
       for item in inserted where item.object.isPersistent {
@@ -134,15 +148,11 @@ final class SaveOperation {
     }
     for object in deleted { try removeRow(of: object, writer) }
     try throwIfOutdated()
-    for item in inserted { try writeRow(item.object, item.storage, item.reference, writer) }
+    try writeInsertedRows(writer)
     for update in updated { try writeUpdatedRow(update, writer) }
     // All relationships of a new object: there is no row that they could be equal to.
     try writer.gatheringLinks {
-      for item in inserted {
-        try writeLinks(
-          item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
-          writer)
-      }
+      for item in inserted { try writeLinks(of: item, writer) }
     }
     if hasReturned {
       for item in inserted where item.object.isPersistent { try writeLinksOfOthers(item, writer) }

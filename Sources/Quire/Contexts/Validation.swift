@@ -29,11 +29,22 @@ struct Validation {
   /// they are, but for facts that they leave out; behind others stands one that knows them.
   ///
   /// - Throws: errors that say nothing about the object, such as of a store that cannot be read.
+  @inline(__always)
   mutating func collect(
     _ object: ManagedObject, _ slot: Int? = nil, _ body: () throws -> Void
   ) throws {
     do {
       try body()
+    } catch {
+      try keep(error, object, slot)
+    }
+  }
+
+  /// Keeps what validating an object, or a property, has thrown.
+  @inline(never)
+  private mutating func keep(_ error: any Error, _ object: ManagedObject, _ slot: Int?) throws {
+    do {
+      throw error
     } catch var error as PersistenceError {
       guard error.code.isOfValidation else { throw error }
       if error.detailedErrors.isEmpty {
@@ -62,7 +73,11 @@ struct Validation {
   mutating func validateForSave(_ object: ManagedObject) throws {
     // A class of its own may have its own rules; nobody else can.
     let hasOwnClass = type(of: object) != ManagedObject.self
-    if hasOwnClass {
+    if hasOwnClass, let context = object.context {
+      for slot in 0..<object.ofHome({ $0.slotCount }) where object.mayBeInvalid(slot) {
+        try collect(object, slot) { try object.validateContent(of: slot, in: context) }
+      }
+    } else if hasOwnClass {
       for slot in object.binding.properties.indices where object.mayBeInvalid(slot) {
         try collect(object, slot) { try object.validateContent(of: slot) }
       }
@@ -71,9 +86,8 @@ struct Validation {
         check(object, slot, try object.attribute(slot))
       }
     }
-    for slot in object.binding.relationshipSlots {
+    for slot in object.ofHome({ $0.binding.limitedSlots }) {
       let trait = object.binding.traits[slot]
-      guard trait.limitsCount, !trait.isTransient else { continue }
       let isTouched = object.mayBeInvalid(slot)
       if isTouched && hasOwnClass { continue }
       if !trait.isToMany {

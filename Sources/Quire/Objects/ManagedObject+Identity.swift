@@ -34,7 +34,7 @@ extension ManagedObject {
   /// How often the object was saved, as of the state this object shows; 0 before the first save.
   package final var version: UInt32 {
     if state.contains(.returning) { return session?.formerVersions[reference] ?? 0 }
-    return row?.version ?? 0
+    return rowVersion
   }
 
   /// Whether the object has come from where its context's objects come from: a store, where it has

@@ -60,7 +60,7 @@ extension ManagedObject {
     // What the object has changed just now is dropped with the rest.
     if state.contains(.updated) { context?.changes.updated.remove(self) }
     context?.fetchedLists.forget(self)
-    slots = []
+    dropSlots()
     row = nil
     state = []
     if hadValues { didTurnIntoFault() }

@@ -74,7 +74,7 @@ extension ManagedObject {
       let value = flattened(value)
       let destination = value as? ManagedObject
       if destination == nil, let value { throw unacceptable(value, for: key) }
-      if let destination { try checkDestination(destination, binding.relationship(slot)) }
+      if let destination { try checkDestination(destination, slot) }
       try putPrimitive(.one(destination), in: slot)
     }
     guard let context else { return }

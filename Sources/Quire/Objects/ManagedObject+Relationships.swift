@@ -122,21 +122,20 @@ extension ManagedObject {
 
   /// Points a to-one slot at `object`, and both old and new destination back accordingly.
   final func setOne(_ slot: Int, _ object: ManagedObject?) throws {
-    let relationship = binding.relationship(slot)
-    if let object { try checkDestination(object, relationship) }
+    if let object { try checkDestination(object, slot) }
     let old = try one(slot)
     // Also where nothing changes: where the row dangles, what was read as nil is now nil in truth.
     try put(object, in: slot)
     if old === object || !maintainsInverse(slot) { return }
-    if let old, let inverse = inverseSlot(of: relationship, on: old) {
+    if let old, let inverse = inverseSlot(of: slot, on: old) {
       try old.dropBacklink(inverse, to: self)
     }
-    if let object, let inverse = inverseSlot(of: relationship, on: object) {
+    if let object, let inverse = inverseSlot(of: slot, on: object) {
       if object.isToMany(inverse) {
         try object.pendingAdd(self, inverse)
       } else {
         if let rival = try object.one(inverse), rival !== self {
-          try rival.put(nil as ManagedObject?, in: slotOnRival(rival, relationship.name, slot))
+          try rival.put(nil as ManagedObject?, in: slotOnRival(rival, slot))
         }
         try object.put(self, in: inverse)
       }
@@ -145,18 +144,15 @@ extension ManagedObject {
 
   /// Adds `object` to a to-many slot, if it is not there yet.
   final func addMember(_ object: ManagedObject, _ slot: Int) throws {
-    let relationship = binding.relationship(slot)
-    try checkDestination(object, relationship)
+    try checkDestination(object, slot)
     if try hasMember(object, slot) { return }
     try pendingAdd(object, slot)
-    guard maintainsInverse(slot), let inverse = inverseSlot(of: relationship, on: object) else {
-      return
-    }
+    guard maintainsInverse(slot), let inverse = inverseSlot(of: slot, on: object) else { return }
     if object.isToMany(inverse) {
       try object.pendingAdd(self, inverse)
     } else {
       if let owner = try object.one(inverse), owner !== self,
-        let ownersSlot = owner.binding.slot(named: relationship.name)
+        let ownersSlot = owner.binding.slot(named: binding.name(of: slot))
       {
         try owner.pendingRemove(object, ownersSlot)
       }
@@ -168,8 +164,7 @@ extension ManagedObject {
   final func removeMember(_ object: ManagedObject, _ slot: Int) throws {
     guard try hasMember(object, slot) else { return }
     try pendingRemove(object, slot)
-    if maintainsInverse(slot), let inverse = inverseSlot(of: binding.relationship(slot), on: object)
-    {
+    if maintainsInverse(slot), let inverse = inverseSlot(of: slot, on: object) {
       try object.dropBacklink(inverse, to: self)
     }
   }
@@ -177,7 +172,7 @@ extension ManagedObject {
   /// Makes `objects` the destinations of a to-many slot, in this order if the relationship has one.
   final func setMembers(_ slot: Int, _ objects: [ManagedObject]) throws {
     let relationship = binding.relationship(slot)
-    for object in objects { try checkDestination(object, relationship) }
+    for object in objects { try checkDestination(object, slot) }
     let wanted = Set(objects)
     for object in try members(slot) where !wanted.contains(object) {
       try removeMember(object, slot)
@@ -202,64 +197,5 @@ extension ManagedObject {
   /// may set up transient relationships without anybody being changed.
   private func maintainsInverse(_ slot: Int) -> Bool {
     !state.contains(.awaking) || !binding.traits[slot].isTransient
-  }
-
-  // MARK: One side
-
-  final func isToMany(_ slot: Int) -> Bool { binding.traits[slot].isToMany }
-
-  /// The slot on `object` of the relationship that leads back.
-  final func inverseSlot(of relationship: RelationshipDescription, on object: ManagedObject) -> Int?
-  {
-    relationship.inverse.flatMap { object.binding.slot(named: $0) }
-  }
-
-  private func slotOnRival(_ rival: ManagedObject, _ name: String, _ slot: Int) -> Int {
-    rival.binding === binding ? slot : rival.binding.slot(named: name) ?? slot
-  }
-
-  final func hasMember(_ object: ManagedObject, _ slot: Int) throws -> Bool {
-    if !slots.isEmpty, case .many(let pending) = slots[slot] {
-      if let order = pending.order { return order.contains { $0 === object } }
-      if pending.removed.contains(object.reference) { return false }
-      if pending.added.contains(where: { $0 === object }) { return true }
-    }
-    guard isPersistent, object.isPersistent else { return false }
-    // The other side knows without a search through all members, when it can have only one owner.
-    let relationship = binding.relationship(slot)
-    if let inverse = inverseSlot(of: relationship, on: object), !object.isToMany(inverse) {
-      return try object.one(inverse) === self
-    }
-    return try storedMembers(slot).contains(object.reference)
-  }
-
-  final func checkDestination(
-    _ object: ManagedObject, _ relationship: RelationshipDescription
-  ) throws {
-    guard object.context === context else {
-      throw PersistenceError(
-        .managedObjectExternalRelationship,
-        "\(entity.name).\(relationship.name) cannot lead to an object of another context; "
-          + "look the object up here by its ID, or insert both first")
-    }
-    if let session, let other = object.session, other !== session {
-      throw leadsToOtherStore(relationship, object)
-    }
-    var ancestor: EntityDescription? = object.entity
-    while let level = ancestor, level.name != relationship.destination { ancestor = level.parent }
-    if ancestor == nil { throw unacceptable(object, for: relationship.name) }
-  }
-
-  final func leadsToOtherStore(
-    _ relationship: RelationshipDescription, _ destination: ManagedObject
-  ) -> PersistenceError {
-    var error = PersistenceError(
-      .managedObjectExternalRelationship,
-      "\(entity.name).\(relationship.name) of \(objectID) cannot lead to \(destination.objectID), "
-        + "which is of another store: assign new objects to one store, or keep the other's URI")
-    error.entityName = entity.name
-    error.objectID = objectID
-    error.key = relationship.name
-    return error
   }
 }

@@ -22,4 +22,10 @@ extension ManagedObject {
 
   @inline(__always)
   final var hasRow: Bool { rowStart != nil }
+
+  /// How often the row was written; 0 where there is none.
+  final var rowVersion: UInt32 {
+    guard let rowStart, rowByteCount >= RowLayout.headerByteCount else { return 0 }
+    return UInt32(littleEndian: rowStart.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+  }
 }

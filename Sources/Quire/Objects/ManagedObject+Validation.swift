@@ -1,83 +1,151 @@
 import QuireModel
 
-/// The value of an attribute that a class was asked about, to be known again where it comes back.
-struct AskedValue {
-  let object: ObjectIdentifier
-  let slot: Int
-  let bits: SIMD4<UInt>
-}
-
-extension AttributeType {
-  /// Whether people are given what a slot holds, and not something that is made of it.
-  fileprivate var isPlain: Bool {
-    switch self {
-    case .undefined, .transformable, .composite, .objectID: false
-    default: true
-    }
-  }
-}
-
 // The values of an object and the rules for them, one property at a time. What goes through whole
 // objects is `Contexts/Validation.swift`.
 extension ManagedObject {
   /// Whether the content of a slot may break a rule. What was valid when it was saved still is; but
   /// no store remembers transient values.
   final func mayBeInvalid(_ slot: Int) -> Bool {
-    if !isPersistent || binding.traits[slot].isTransient { return true }
-    if slots.isEmpty { return false }
+    if ofHome({ $0.storage == nil || $0.binding.traits[slot].isTransient }) { return true }
+    if !hasSlots { return false }
     if case .unchanged = slots[slot] { return false }
     return true
   }
 
   /// Asks ``validateValue(_:forKey:)`` about a property, and sets what it has put in the value's
   /// place. Nobody is told of a change again because of that.
-  final func validateContent(of slot: Int) throws {
-    let key = binding.name(of: slot)
-    if let context, binding.traits[slot].attributeType?.isPlain == true {
-      let attribute = try attribute(slot)
-      var value = attribute?.plainValue
-      let bits = ManagedObject.bits(of: &value)
-      let former = context.askedValue
-      context.askedValue = AskedValue(object: ObjectIdentifier(self), slot: slot, bits: bits)
-      defer { context.askedValue = former }
-      try validateValue(&value, forKey: key)
-      let isUntouched = ManagedObject.bits(of: &value) == bits
-      // As below: it shares with the value whatever that leads to.
-      withExtendedLifetime(attribute) {}
-      return try take(value, isUntouched: isUntouched, slot, key)
+  ///
+  /// A class may override the function, and nobody can tell whether it does; so it is called for
+  /// every property. What can be saved is all else: where the value arrives in the base class as it
+  /// set out, the rule looks at the slot, and where it comes back so, it is not taken.
+  ///
+  /// - Parameter context: the object's own.
+  final func validateContent(of slot: Int, in context: ManagedObjectContext) throws {
+    if hasSlots, case .value(let attribute?) = slots[slot] {
+      // What most values are needs no look at the attribute's type, and nothing to keep it.
+      switch attribute {
+      case .string(let text):
+        var value: Any? = text
+        _ = try ask(about: &value, MemoryLayout.size(ofValue: text), slot, context)
+        // Kept, so that nothing new can come to lie in its place and look like it.
+        return withExtendedLifetime(text) {}
+      case .double(let number): return try askPlainly(about: number, slot, context)
+      case .boolean(let flag): return try askPlainly(about: flag, slot, context)
+      case .date(let date): return try askPlainly(about: date, slot, context)
+      default: break
+      }
+    }
+    let trait = ofHome { $0.binding.traits[slot] }
+    if trait.attributeType == nil, !trait.isToMany {
+      let destination = try one(slot)
+      var value: Any? = destination
+      let byteCount = destination == nil ? 0 : MemoryLayout<ManagedObject>.size
+      _ = try ask(about: &value, byteCount, slot, context)
+      return withExtendedLifetime(destination) {}
+    }
+    if trait.attributeType == nil, !trait.isOrdered {
+      var value: Any? = MutableMembers(self, slot)
+      _ = try ask(about: &value, MemoryLayout<MutableMembers>.size, slot, context)
+      return
     }
     var value = try content(of: slot)
-    // Kept, so that nothing new can come to lie in its place and look like it.
     let before = value
-    let bits = ManagedObject.bits(of: &value)
-    try validateValue(&value, forKey: key)
-    let isUntouched = ManagedObject.bits(of: &value) == bits
+    _ = try ask(about: &value, VariableBits.byteCount(of: value), slot, context)
     withExtendedLifetime(before) {}
-    try take(value, isUntouched: isUntouched, slot, key)
   }
 
-  /// Checks what a slot holds, when ``validateContent(of:)`` has asked about it and the value
+  /// Asks about a value that is nothing but its bits.
+  @inline(__always)
+  private func askPlainly<Value>(
+    about content: Value, _ slot: Int, _ context: ManagedObjectContext
+  ) throws {
+    try withUnsafeTemporaryAllocation(of: Any?.self, capacity: 1) { room in
+      let value = room.baseAddress.unsafelyUnwrapped
+      value.initialize(to: content)
+      // Sound: as long as the variable has these bits, there is nothing in it that could end.
+      var isUntouched = false
+      defer { if !isUntouched { value.deinitialize(count: 1) } }
+      isUntouched = try ask(
+        about: &value.pointee, MemoryLayout<Value>.size, slot, context)
+    }
+  }
+
+  /// - Parameter byteCount: how many bytes of the value lie in the variable.
+  /// - Returns: whether the variable is as it was.
+  private func ask(
+    about value: inout Any?, _ byteCount: Int, _ slot: Int, _ context: ManagedObjectContext
+  ) throws -> Bool {
+    let key = ofHome { $0.binding.name(of: slot) }
+    let bits = VariableBits(&value, byteCount)
+    context.askedValue = AskedValue(
+      object: ObjectIdentifier(self), slot: slot, byteCount: byteCount, value: bits,
+      key: VariableBits(key))
+    // Who is asked about another value meanwhile finds out about this one in the longer way.
+    defer { context.askedValue.object = nil }
+    try validateValue(&value, forKey: key)
+    guard VariableBits(&value, byteCount).isSame(as: bits) else {
+      try take(value, slot, key)
+      return false
+    }
+    if ofHome({ $0.binding.traits[slot].hasWidth }) { try checkWidth(of: slot) }
+    return true
+  }
+
+  /// The same for an object that has no context.
+  final func validateContent(of slot: Int) throws {
+    var value = try content(of: slot)
+    let before = value
+    let byteCount = VariableBits.byteCount(of: value)
+    let bits = VariableBits(&value, byteCount)
+    let key = binding.name(of: slot)
+    try validateValue(&value, forKey: key)
+    let isUntouched = VariableBits(&value, byteCount).isSame(as: bits)
+    withExtendedLifetime(before) {}
+    if isUntouched { try checkWidth(of: slot) } else { try take(value, slot, key) }
+  }
+
+  /// Checks what a slot holds, when ``validateContent(of:in:)`` has asked about it and the value
   /// arrives as it was: nothing has to be found out about either then.
   ///
   /// - Returns: whether it was one.
+  @inline(__always)
   final func checkAsked(_ value: inout Any?, _ key: String) throws -> Bool {
-    guard let asked = context?.askedValue, asked.object == ObjectIdentifier(self),
-      binding.name(of: asked.slot) == key, ManagedObject.bits(of: &value) == asked.bits
-    else { return false }
-    guard let rule = binding.rules[asked.slot] else { return true }
-    try rule.check(self, asked.slot)
-    return true
+    let keyBits = VariableBits(key)
+    let slot = ofHome { $0.askedSlot(ObjectIdentifier(self), &value, keyBits) }
+    guard slot >= 0 else { return false }
+    switch ofHome({ $0.binding.traits[slot].check }) {
+    case .nothing: return true
+    case .presence where isSetToValue(slot): return true
+    case .presence, .rule:
+      try checkContent(of: slot)
+      return true
+    }
+  }
+
+  /// Holds what a slot has against the model's rule for it.
+  private func checkContent(of slot: Int) throws {
+    if binding.traits[slot].attributeType != nil {
+      try binding.rules[slot]?.check(self, slot)
+      return
+    }
+    var validation = Validation()
+    if isToMany(slot) {
+      validation.checkCount(self, slot, of: try members(slot))
+    } else {
+      validation.checkDestination(self, slot, try one(slot))
+    }
+    try validation.finish()
   }
 
   /// Whether an attribute has got a value here; says nothing of what a row says.
   final func isSetToValue(_ slot: Int) -> Bool {
-    guard !slots.isEmpty, case .value(.some) = slots[slot] else { return false }
+    guard hasSlots, case .value(.some) = slots[slot] else { return false }
     return true
   }
 
   /// Sets what has come back from ``validateValue(_:forKey:)``, unless it is what was there.
-  private func take(_ value: Any?, isUntouched: Bool, _ slot: Int, _ key: String) throws {
-    if try isUntouched || isContent(value, of: slot) { return try checkWidth(of: slot) }
+  private func take(_ value: Any?, _ slot: Int, _ key: String) throws {
+    if try isContent(value, of: slot) { return try checkWidth(of: slot) }
     context?.preparation?.primitiveChangeCount += 1
     defer { context?.preparation?.primitiveChangeCount -= 1 }
     try setValue(value, forKey: key)
@@ -115,18 +183,6 @@ extension ManagedObject {
     if trait.isToMany { return value is MutableMembers || value is MutableOrderedMembers }
     return try (flattened(value) as? ManagedObject) === one(slot)
       && (flattened(value) == nil) == (one(slot) == nil)
-  }
-
-  /// What lies in a variable, up to the last bit: while that stays as it is, nobody has written
-  /// there. Says so without a look at the value's type.
-  private static func bits(of value: inout Any?) -> SIMD4<UInt> {
-    withUnsafeBytes(of: &value) { bytes in
-      var bits = SIMD4<UInt>()
-      for word in 0..<min(bytes.count / MemoryLayout<UInt>.stride, bits.scalarCount) {
-        bits[word] = bytes.load(fromByteOffset: word * MemoryLayout<UInt>.stride, as: UInt.self)
-      }
-      return bits
-    }
   }
 
   /// The value as an attribute slot would keep it.

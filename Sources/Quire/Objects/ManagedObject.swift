@@ -81,9 +81,10 @@ open class ManagedObject {
   /// The bytes of the row; `nil` in a fault, and in an object that has none.
   @exclusivity(unchecked) final var rowStart: UnsafeRawPointer?
   @exclusivity(unchecked) final var rowOwner: AnyObject?
-  /// Empty as long as nothing was changed. A single one changes by the functions in
-  /// `ManagedObject+Slots.swift` alone.
-  @exclusivity(unchecked) final var slots: [Slot] = []
+  // A single slot changes by the functions in `ManagedObject+Slots.swift` alone, the memory by
+  // those in `ManagedObject+SlotMemory.swift`.
+  /// `nil` as long as nothing was changed.
+  @exclusivity(unchecked) final var slotStart: UnsafeMutablePointer<Slot>?
   @exclusivity(unchecked) final var rowByteCount: UInt32 = 0
   /// The object's place in the list of changes that it is in, if it is in one.
   @exclusivity(unchecked) final var listPlace = Int32.max
@@ -119,7 +120,10 @@ open class ManagedObject {
   }
 
   deinit {
-    homeReference._withUnsafeGuaranteedRef { $0.forget(self) }
+    homeReference._withUnsafeGuaranteedRef {
+      $0.forget(self)
+      if let slotStart { ManagedObject.free(slotStart, $0.slotCount) }
+    }
     homeReference.release()
   }
 

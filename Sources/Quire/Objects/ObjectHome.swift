@@ -9,7 +9,7 @@ final class ObjectHome {
   let binding: EntityBinding
   /// Where the entity lies in the store; `nil` for objects that no store has, nor a parent.
   let storage: EntityStorage?
-  private let slotCount: Int
+  let slotCount: Int
   // Sound: the storage keeps what it points to.
   private let places: UnsafePointer<FieldTable.Place>?
   // Sound: the binding keeps it.
@@ -71,6 +71,10 @@ final class ObjectHome {
 
 extension ObjectHome {
   @inline(__always) var hasContext: Bool { contextReference != nil }
+  /// Whether somebody in the context wants to know of changes.
+  @inline(__always) var isObserved: Bool {
+    contextReference.map { $0._withUnsafeGuaranteedRef { $0.isObserved } } ?? false
+  }
   @inline(__always) var context: ManagedObjectContext? { contextReference?.takeUnretainedValue() }
   /// Where the objects were saved; `nil` before the first save, and without a context.
   @inline(__always) var session: StoreSession? { sessionReference?.takeUnretainedValue() }
@@ -78,6 +82,28 @@ extension ObjectHome {
   @inline(__always)
   func sharesContext(with other: ObjectHome) -> Bool {
     contextReference?.toOpaque() == other.contextReference?.toOpaque()
+  }
+
+  /// Whether relationships may lead from objects here to those there, as far as stores go: not from
+  /// one to another.
+  @inline(__always)
+  func canLead(to other: ObjectHome) -> Bool {
+    sessionReference == nil || other.sessionReference == nil
+      || sessionReference?.toOpaque() == other.sessionReference?.toOpaque()
+  }
+
+  /// The slot whose value an object was asked about, as it is; -1 when it was not.
+  @inline(__always)
+  func askedSlot(
+    _ object: ObjectIdentifier, _ value: inout Any?, _ key: VariableBits
+  ) -> Int {
+    guard let contextReference else { return -1 }
+    return contextReference._withUnsafeGuaranteedRef { context in
+      guard context.askedValue.object == object, context.askedValue.key.isSame(as: key),
+        context.askedValue.value.isSame(as: VariableBits(&value, context.askedValue.byteCount))
+      else { return -1 }
+      return context.askedValue.slot
+    }
   }
 
   /// Where the field of a slot lies in a row, for objects that have rows.

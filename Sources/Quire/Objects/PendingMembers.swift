@@ -3,8 +3,9 @@
 /// Only differences are kept, so that an object can be added to a relationship with a million
 /// members without reading them. An ordered relationship keeps its whole new order besides.
 final class PendingMembers {
-  var added: [ManagedObject] = []
-  var removed: Set<Reference> = []
+  // Unchecked as in ``ManagedObject``: each access is over before anything else is called.
+  @exclusivity(unchecked) var added: [ManagedObject] = []
+  @exclusivity(unchecked) var removed: Set<Reference> = []
   /// All members in their order; in ordered relationships only.
-  var order: [ManagedObject]?
+  @exclusivity(unchecked) var order: [ManagedObject]?
 }

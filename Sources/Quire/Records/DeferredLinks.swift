@@ -23,8 +23,8 @@ final class DeferredLinks {
   }
 
   /// One for each relationship; there are few.
-  private var waiting: [Waiting] = []
-  private var count = 0
+  @exclusivity(unchecked) private var waiting: [Waiting] = []
+  @exclusivity(unchecked) private var count = 0
 
   /// More links than these, 16 MiB, should not wait.
   private static let limit = 1 << 20
@@ -53,16 +53,38 @@ final class DeferredLinks {
   func take(
     _ link: StoredEntity.Link, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) rethrows {
-    guard let index = waiting.firstIndex(where: { $0.link.number == link.number }) else { return }
-    var entries = waiting.remove(at: index).entries
-    count -= entries.count
-    entries.sort()
     var last: Entry?
-    for entry in entries where entry != last {
+    for entry in takeSorted(link) where entry != last {
       // As ``LinkKey`` has it.
       let key = (entry.owner.bigEndian, entry.member.bigEndian)
       try withUnsafeBytes(of: key, body)
       last = entry
     }
+  }
+
+  /// The same, for whoever builds the tree.
+  func take(_ link: StoredEntity.Link, _ builder: borrowing IndexTreeBuilder) throws {
+    let entries = takeSorted(link)
+    var index = 0
+    try withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { key in
+      try builder.append(keys: {
+        while index > 0, index < entries.count, entries[index] == entries[index - 1] { index += 1 }
+        guard index < entries.count else { return nil }
+        key.storeBytes(of: entries[index].owner.bigEndian, as: UInt64.self)
+        key.storeBytes(of: entries[index].member.bigEndian, toByteOffset: 8, as: UInt64.self)
+        index += 1
+        return UnsafeRawBufferPointer(key)
+      })
+    }
+  }
+
+  private func takeSorted(_ link: StoredEntity.Link) -> [Entry] {
+    guard let index = waiting.firstIndex(where: { $0.link.number == link.number }) else {
+      return []
+    }
+    var entries = waiting.remove(at: index).entries
+    count -= entries.count
+    entries.sort()
+    return entries
   }
 }

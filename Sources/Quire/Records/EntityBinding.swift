@@ -34,6 +34,22 @@ final class EntityBinding: Sendable {
     var isExternal = false
     /// Whether there are numbers of destinations that are not allowed.
     var limitsCount = false
+    /// Whether the type holds less than its values may say.
+    var hasWidth = false
+    /// What there is to check beyond the type.
+    var check = Check.nothing
+    /// Of a relationship the index of the entity that it leads to; -1 where that is unknown.
+    var destination: Int32 = -1
+    /// The slot of the inverse in that very entity; -1 where there is none. Subentities may have it
+    /// elsewhere.
+    var inverseSlot: Int32 = -1
+  }
+
+  enum Check: Sendable {
+    case nothing
+    /// That there is a value.
+    case presence
+    case rule
   }
 
   let entity: EntityDescription
@@ -53,6 +69,8 @@ final class EntityBinding: Sendable {
   let rules: [AttributeRule?]
   /// The slots of attributes that have a rule.
   let ruledSlots: [Int]
+  /// The slots of stored relationships that do not allow any number of destinations.
+  let limitedSlots: [Int]
   /// The transformers of transformable attributes, by slot, as far as they are registered.
   let transformers: [Int: any ValueTransformer]
   /// How derived attributes are worked out, in the order of their slots.
@@ -65,10 +83,12 @@ final class EntityBinding: Sendable {
   private let relationshipPlaces: [Int]
   private let names: NameTable
 
-  /// - Parameter model: knows the inverses; an entity without one has none that count.
+  /// - Parameters:
+  ///   - model: knows the inverses; an entity without one has none that count.
+  ///   - entityNames: of the model's entities, in their order.
   init(
     _ entity: EntityDescription, index: Int, in model: ManagedObjectModel? = nil,
-    _ transformers: ValueTransformers = [:]
+    _ entityNames: NameTable? = nil, _ transformers: ValueTransformers = [:]
   ) {
     self.entity = entity
     self.index = index
@@ -94,7 +114,8 @@ final class EntityBinding: Sendable {
           attributeType: attributes[place].type, isToMany: false,
           isTransient: attributes[place].isTransient,
           isDerived: attributes[place].isDerived,
-          isExternal: attributes[place].allowsExternalBinaryDataStorage))
+          isExternal: attributes[place].allowsExternalBinaryDataStorage,
+          hasWidth: attributes[place].type.integerRange != nil))
       defaultValues.append(attributes[place].initialValue)
       names.append(attributes[place].name)
     }
@@ -103,13 +124,21 @@ final class EntityBinding: Sendable {
       let relationship = relationships[place]
       if !relationship.isTransient { storedRelationshipSlots.append(properties.count) }
       properties.append(.relationship(relationship))
-      traits.append(Trait(relationship, inverse: model?.inverse(of: relationship)?.relationship))
+      let inverse = model?.inverse(of: relationship)
+      var trait = Trait(relationship, inverse: inverse?.relationship)
+      if let index = entityNames?[relationship.destination],
+        let destination = model?.entities[index]
+      {
+        trait.destination = Int32(index)
+        trait.inverseSlot = relationship.inverse.map { destination.slot(ofRelationship: $0) } ?? -1
+      }
+      traits.append(trait)
       defaultValues.append(nil)
       names.append(relationship.name)
     }
     self.properties = properties
     slotCount = count
-    self.traits = traits
+    relationshipSlots = attributes.count..<count
     self.defaultValues = defaultValues
     newSlots = defaultValues.map { $0.map { .value($0) } ?? .unchanged }
     hasTransientProperties = traits.contains(where: \.isTransient)
@@ -122,6 +151,12 @@ final class EntityBinding: Sendable {
     }
     self.rules = rules
     ruledSlots = rules.indices.filter { rules[$0] != nil }
+    for (slot, rule) in rules.enumerated() {
+      traits[slot].check = rule.map { $0.asksForValueAlone ? .presence : .rule } ?? .nothing
+    }
+    limitedSlots = traits.indices.filter { traits[$0].limitsCount && !traits[$0].isTransient }
+    for slot in limitedSlots { traits[slot].check = .rule }
+    self.traits = traits
     var transformersBySlot: [Int: any ValueTransformer] = [:]
     for (slot, place) in attributePlaces.enumerated()
     where traits[slot].attributeType == .transformable {
@@ -140,11 +175,24 @@ final class EntityBinding: Sendable {
 
   func name(of slot: Int) -> String { names.name(at: slot) }
 
-  var relationshipSlots: Range<Int> { entity.attributes.count..<properties.count }
+  let relationshipSlots: Range<Int>
 
   /// The slot must be one of ``relationshipSlots``.
   func relationship(_ slot: Int) -> RelationshipDescription {
-    entity.relationships[relationshipPlaces[slot - entity.attributes.count]]
+    entity.relationships[relationshipPlaces[slot - relationshipSlots.lowerBound]]
+  }
+}
+
+extension EntityDescription {
+  /// The slot that a relationship has in the entity's binding; -1 when there is no such one.
+  fileprivate func slot(ofRelationship name: String) -> Int32 {
+    var slot = attributes.count
+    var isThere = false
+    for place in relationships.indices {
+      if relationships[place].name < name { slot += 1 }
+      if relationships[place].name == name { isThere = true }
+    }
+    return isThere ? Int32(slot) : -1
   }
 }
 

@@ -12,9 +12,14 @@ final class EntityStorage: Sendable {
   let fieldBySlot: [Int]
   /// The slot of each field.
   let slotByField: [Int]
+  /// The same where a new object's field is what its slot holds; -1 where it is worked out, or may
+  /// lie outside of the row.
+  let plainSlotByField: [Int]
   private let linkBySlot: [StoredEntity.Link?]
   /// Whether rows of the entity may have values outside of them.
   let canHaveExternal: Bool
+  /// Whether a row says all that there is to write anew when something in it has changed.
+  var canPatchRows: Bool { !canHaveExternal && binding.derivations.isEmpty }
   /// The same as the fields' layout, for reading quickly.
   let table: FieldTable
 
@@ -26,6 +31,9 @@ final class EntityStorage: Sendable {
     slotByField = stored.layout.fields.map { binding.slot(named: $0.name) ?? -1 }
     for (field, slot) in slotByField.enumerated() where slot >= 0 { fieldBySlot[slot] = field }
     self.fieldBySlot = fieldBySlot
+    plainSlotByField = slotByField.map { slot in
+      slot >= 0 && !binding.traits[slot].isDerived && !binding.traits[slot].isExternal ? slot : -1
+    }
     canHaveExternal = stored.layout.fields.contains { $0.kind.canBeExternal }
     table = FieldTable(stored.layout, fieldBySlot, binding.traits)
     var linkBySlot = [StoredEntity.Link?](repeating: nil, count: binding.properties.count)
@@ -42,6 +50,7 @@ final class EntityStorage: Sendable {
     self.identity = identity
     fieldBySlot = other.fieldBySlot
     slotByField = other.slotByField
+    plainSlotByField = other.plainSlotByField
     linkBySlot = other.linkBySlot
     canHaveExternal = other.canHaveExternal
     table = other.table

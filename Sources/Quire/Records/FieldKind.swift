@@ -42,6 +42,9 @@ enum FieldKind: UInt8, Sendable {
     }
   }
 
+  /// Whether values lie in the variable part of a row.
+  @inline(__always) var isVariable: Bool { rawValue >= FieldKind.string.rawValue }
+
   /// Bytes in the fixed part of a row; `nil` for values that lie in the variable part.
   var fixedWidth: Int? {
     switch self {

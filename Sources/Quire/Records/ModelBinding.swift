@@ -50,11 +50,12 @@ private final class ModelPlan: Sendable {
   private let madeStore = Mutex<NewStore?>(nil)
 
   init(_ model: ManagedObjectModel, _ transformers: ValueTransformers = [:]) {
+    let names = NameTable(model.entities.map(\.name))
+    self.names = names
     entities = model.entities.enumerated().map {
-      EntityBinding($1, index: $0, in: model, transformers)
+      EntityBinding($1, index: $0, in: model, names, transformers)
     }
     hashBytes = StoreSchema.hashBytes(of: model)
-    names = NameTable(entities.map(\.entity.name))
   }
 
   /// Mostly a program registers the same classes for all stacks of a model.

@@ -22,8 +22,10 @@ final class RowWriter {
   @exclusivity(unchecked) private var memory: UnsafeMutableRawBufferPointer
   /// How much of the memory the row takes.
   @exclusivity(unchecked) private var count = 0
+  // Sound: as many as the layout has variable fields, and nobody else's.
   /// Where the variable fields end, counted from the first one's start.
-  @exclusivity(unchecked) private var ends: [Int] = []
+  private let ends: UnsafeMutablePointer<Int>
+  let kinds: [FieldKind]
 
   /// The fields of the row whose values are outside of it.
   @exclusivity(unchecked) private var externals: [(field: Int, value: ExternalValue)] = []
@@ -33,11 +35,16 @@ final class RowWriter {
 
   init(_ layout: RowLayout) {
     self.layout = layout
+    ends = .allocate(capacity: layout.variableCount)
+    kinds = layout.fields.map(\.kind)
     memory = .allocate(
       byteCount: max(256, 2 * (layout.offsetsStart + 4 * layout.variableCount)), alignment: 16)
   }
 
-  deinit { memory.deallocate() }
+  deinit {
+    memory.deallocate()
+    ends.deallocate()
+  }
 
   /// Calls `body` with the row that was built last; the bytes are valid within the call.
   func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
@@ -70,24 +77,27 @@ final class RowWriter {
   /// - Throws: ``RowError`` when a value is not of its field's kind or out of its range.
   @inline(__always)
   func write(version: UInt32, putting put: (Int) throws -> Bool) throws {
-    ends.removeAll(keepingCapacity: true)
+    var variableCount = 0
     if !externals.isEmpty { externals = [] }
     count = valuesStart
     memory[..<count].initializeMemory(as: UInt8.self, repeating: 0)
     store(layout.number, at: 0)
     store(version, at: 4)
-    for index in layout.fields.indices {
+    for index in 0..<kinds.count {
       if try !put(index) {
         memory[RowLayout.headerByteCount + index >> 3] |= 1 << UInt8(index & 7)
       }
-      if layout.fields[index].kind.fixedWidth == nil { ends.append(count - valuesStart) }
+      if kinds[index].isVariable {
+        ends[variableCount] = count - valuesStart
+        variableCount += 1
+      }
     }
     if count - valuesStart > Int(UInt16.max) {
       makeWide()
     } else {
       var place = layout.offsetsStart
-      for end in ends {
-        store(UInt16(truncatingIfNeeded: end), at: place)
+      for index in 0..<variableCount {
+        store(UInt16(truncatingIfNeeded: ends[index]), at: place)
         place += 2
       }
     }
@@ -112,17 +122,15 @@ final class RowWriter {
       UnsafeRawBufferPointer(rebasing: memory[valuesStart..<count]), to: valuesStart + growth)
     count += growth
     memory[2] |= RowLayout.wideOffsetsFlag
-    for (index, end) in ends.enumerated() {
-      store(UInt32(truncatingIfNeeded: end), at: layout.offsetsStart + 4 * index)
+    for index in 0..<layout.variableCount {
+      store(UInt32(truncatingIfNeeded: ends[index]), at: layout.offsetsStart + 4 * index)
     }
   }
 
   func put(_ content: Field, _ index: Int) throws {
     let kind = layout.fields[index].kind
     switch content {
-    case .reference(let reference):
-      guard kind == .reference else { throw mismatch(index, "a reference") }
-      store(reference.rawValue, at: layout.places[index])
+    case .reference(let reference): try put(reference, in: index)
     case .copy(let source, let reader):
       guard reader.layout.fields[source].kind == kind else {
         throw mismatch(index, "a copy of another kind of field")
@@ -148,7 +156,12 @@ final class RowWriter {
 
   /// Puts a value in a field of the row that is being built.
   func put(_ value: AttributeValue, in field: Int) throws {
-    try put(value, layout.fields[field].kind, field)
+    // What most values are, without a look at the pair of it and its field's kind.
+    switch value {
+    case .string(let text): try put(text, in: field)
+    case .double(let number): try put(number, in: field)
+    default: try put(value, kinds[field], field)
+    }
   }
 
   private func put(_ value: AttributeValue, _ kind: FieldKind, _ index: Int) throws {
@@ -178,14 +191,34 @@ final class RowWriter {
     return narrow
   }
 
-  private func mismatch(_ index: Int, _ found: String) -> RowError {
+  func mismatch(_ index: Int, _ found: String) -> RowError {
     let field = layout.fields[index]
     return RowError(reason: "the field \(field.name) of kind \(field.kind) cannot hold \(found)")
   }
 
+  /// Makes another row of this layout the one that is being built.
+  func take(_ row: UnsafeRawBufferPointer, _ version: UInt32) {
+    if !externals.isEmpty { externals = [] }
+    count = 0
+    append(row)
+    store(version, at: 4)
+  }
+
+  /// Says whether a field of fixed width has no value; one that has none is zero.
+  func setAbsent(_ field: Int, _ isAbsent: Bool, _ width: Int) {
+    let (place, mask) = (RowLayout.headerByteCount + field >> 3, 1 << UInt8(field & 7) as UInt8)
+    if isAbsent {
+      memory[place] |= mask
+      let start = layout.places[field]
+      memory[start..<start + width].initializeMemory(as: UInt8.self, repeating: 0)
+    } else {
+      memory[place] &= ~mask
+    }
+  }
+
   // MARK: Bytes
 
-  private func append(_ text: String) {
+  func append(_ text: String) {
     let isDone: Void? = text.utf8.withContiguousStorageIfAvailable {
       append(UnsafeRawBufferPointer($0))
     }
@@ -211,23 +244,7 @@ final class RowWriter {
     memory = larger
   }
 
-  private func store<Integer: FixedWidthInteger>(_ integer: Integer, at offset: Int) {
+  func store<Integer: FixedWidthInteger>(_ integer: Integer, at offset: Int) {
     memory.storeBytes(of: integer.littleEndian, toByteOffset: offset, as: Integer.self)
-  }
-}
-
-extension AttributeValue {
-  /// The value as bytes that say their own type.
-  func archived() -> [UInt8] {
-    var bytes: [UInt8] = []
-    ModelArchive.append(self, to: &bytes)
-    return bytes
-  }
-
-  /// Reads what ``archived()`` wrote; `nil` when that was no value.
-  init?(archived bytes: UnsafeRawBufferPointer) throws(ModelArchiveError) {
-    var offset = 0
-    guard let value = try ModelArchive.decodeValue(bytes, at: &offset) else { return nil }
-    self = value
   }
 }

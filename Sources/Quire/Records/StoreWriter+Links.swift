@@ -57,7 +57,7 @@ extension StoreWriter {
       try deferred.take(link) { try tree.put(nothing, for: $0) }
     } else {
       linkTrees[link.number] = try transaction.buildIndexTree(link.tree) { builder in
-        try deferred.take(link) { try builder.append(nothing, for: $0) }
+        try deferred.take(link, builder)
       }
     }
   }
@@ -82,7 +82,9 @@ extension StoreWriter {
         _ = try tree.remove(key.bytes(isOrdered: true))
       }
     } else {
-      _ = try tree.remove(LinkKey(owner: owner, member: member).bytes(isOrdered: false))
+      try LinkKey(owner: owner, member: member).withBytes(isOrdered: false) {
+        _ = try tree.remove($0)
+      }
     }
   }
 

@@ -53,11 +53,25 @@ final class StoreWriter {
       guard let upkeep = try indexUpkeep() else { return try rows.put(bytes, for: reference.key) }
       return try upkeep.put(bytes, at: reference, isNew: isNew, storage, in: rows)
     }
-    guard !isNew || !wasThere else {
-      throw StoreSchema.damaged(
-        "has a key counter below \(reference.key), a key of \(storage.stored.name) that is taken")
-    }
+    guard !isNew || !wasThere else { throw StoreWriter.keyIsTaken(reference, storage) }
     return wasThere
+  }
+
+  /// Writes the row of an object over the one that is there, which differs in some slots alone.
+  func putPatchedRow(
+    _ row: RowWriter, at reference: Reference, in storage: EntityStorage, changing slots: [Int]
+  ) throws {
+    guard try indexUpkeep()?.dependsOn(slots, storage) ?? false else {
+      let rows = try rows(of: storage.stored)
+      try row.withBytes { _ = try rows.put($0, for: reference.key) }
+      return
+    }
+    try putRow(row, at: reference, in: storage)
+  }
+
+  static func keyIsTaken(_ reference: Reference, _ storage: EntityStorage) -> PersistenceError {
+    StoreSchema.damaged(
+      "has a key counter below \(reference.key), a key of \(storage.stored.name) that is taken")
   }
 
   /// Removes the row of an object, if there is one.
@@ -77,14 +91,14 @@ final class StoreWriter {
     return try upkeep.hasDuplicates(entities)
   }
 
-  private func indexUpkeep() throws -> IndexUpkeep? {
+  func indexUpkeep() throws -> IndexUpkeep? {
     if let upkeep { return upkeep }
     let upkeep = try IndexUpkeep(transaction, entities)
     self.upkeep = .some(upkeep)
     return upkeep
   }
 
-  private func rows(of stored: StoredEntity) throws -> MutableRecordTree {
+  func rows(of stored: StoredEntity) throws -> MutableRecordTree {
     if let tree = openRows(stored.number) { return tree }
     let tree =
       try transaction.mutableRecordTree(stored.rowTree)

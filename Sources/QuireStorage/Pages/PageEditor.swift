@@ -14,7 +14,10 @@ final class PageEditor {
   /// The way from the root to the node at hand; kept here so that its memory is reused.
   @exclusivity(unchecked) var path: [PathStep] = []
   /// Set when a change failed half-way: the transaction can then only be aborted.
-  var failure: StorageError?
+  var failure: StorageError? {
+    didSet { hasFailed = failure != nil }
+  }
+  @exclusivity(unchecked) private(set) var hasFailed = false
 
   struct PathStep {
     var page: PageID

@@ -4,7 +4,7 @@
 public struct MutableRecordTree {
   /// The reading side; it shows every change at once.
   public let reading: RecordTree
-  private let editor: PageEditor
+  let editor: PageEditor
 
   init(_ reading: RecordTree, _ editor: PageEditor) {
     self.reading = reading
@@ -172,7 +172,7 @@ extension PageEditor {
   /// possible any more.
   @inline(__always)
   func operate<R>(_ body: () throws(StorageError) -> R) throws(StorageError) -> R {
-    if let failure { throw failure }
+    if hasFailed, let failure { throw failure }
     let ticket = try space.enter()
     defer { space.leave(ticket) }
     freeDropped()

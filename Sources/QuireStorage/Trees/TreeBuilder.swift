@@ -8,11 +8,12 @@ final class TreeBuilder<Layout: NodeLayout> {
   private let tree: Tree<Layout>
   private let editor: PageEditor
   /// The nodes being filled, leaf first.
-  private var levels: [Level] = []
+  // Unchecked: a builder changes nothing while it calls anybody who could come back here.
+  @exclusivity(unchecked) private var levels: [Level] = []
   private let lastKeyRoom: PageMemory
-  private var lastKey: Layout.Key?
+  @exclusivity(unchecked) private var lastKey: Layout.Key?
   private let scratch: NodeScratch
-  private var pageCount = 0
+  @exclusivity(unchecked) private var pageCount = 0
   /// The bytes to leave free in each page.
   private let reserve: Int
 
@@ -73,6 +74,7 @@ final class TreeBuilder<Layout: NodeLayout> {
   /// Adds an entry to the node being filled.
   ///
   /// - Returns: `false` if the node has enough. An empty node takes any entry.
+  @inline(__always)
   private func append(
     _ key: Layout.Key, _ payload: UnsafeRawBufferPointer, toLevel level: Int
   ) -> Bool {
@@ -201,6 +203,29 @@ public struct IndexTreeBuilder: ~Copyable {
     try editor.operate { () throws(StorageError) in
       guard key.count <= limit else { throw .keyTooLong(byteCount: key.count, limit: limit) }
       try builder.append(value, for: key)
+    }
+  }
+
+  /// Adds entries that have no value, of the keys that `next` gives one after the other, until it
+  /// gives none. A key is valid until the next one is asked for.
+  ///
+  /// - Throws: what appending them one by one throws.
+  public borrowing func append(
+    keys next: () -> UnsafeRawBufferPointer?
+  ) throws(StorageError) {
+    let limit = editor.space.geometry.keyLimit
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    // In portions, since memory that others give up waits for an operation to end.
+    var isAtEnd = false
+    while !isAtEnd {
+      isAtEnd = try editor.operate { () throws(StorageError) in
+        for _ in 0..<256 {
+          guard let key = next() else { return true }
+          guard key.count <= limit else { throw .keyTooLong(byteCount: key.count, limit: limit) }
+          try builder.append(nothing, for: key)
+        }
+        return false
+      }
     }
   }
 

@@ -21,6 +21,10 @@ enum ValuePayload {
     return wordByteCount + (word & overflowBit == 0 ? word : referenceByteCount)
   }
 
+  /// The length of the payload of an inline value.
+  @inline(__always)
+  static func byteCount(ofInline byteCount: Int) -> Int { wordByteCount &+ byteCount }
+
   /// The same for bytes from disk: `nil` when the payload would not fit in `room` bytes, or is
   /// longer than payloads are, as splitting a node counts on that.
   static func validByteCount(

@@ -78,6 +78,42 @@ import Testing
     }
   }
 
+  /// Keys of new rows are put together in another way than those of rows that change: what one has
+  /// put in, the other has to find.
+  @Test func `texts of all kinds have one key, whether their row is new or not`() throws {
+    let scene = IndexScene()
+    let context = try scene.open(try Self.model())
+    let artist = try context.add("Artist", ["name": "one"])
+    let texts = [
+      nil, "", "a", "abcdefg", "abcdefgh", "abcdefghi", "a\0b", "\0", "\u{1}\u{2}", "\u{7F}",
+      "caf\u{E9}", "cafe\u{301}", "日本語", String(repeating: "x", count: 64),
+      String(repeating: "x", count: 65), String(repeating: "y", count: 300),
+      String(repeating: "é", count: 200), "12345678\0", "1234567\u{80}",
+    ]
+    for (number, text) in texts.enumerated() {
+      let work = try context.add("Work", ["price": Double(number)])
+      try work.setValue(text, forKey: "title")
+      if number % 3 > 0 { try work.setValue(artist, forKey: "artist") }
+    }
+    try context.save()
+    #expect(try StoreFacts(context).findings == [])
+    for (number, text) in texts.enumerated() {
+      let found = try context.found("Work", text.map { Key("title") == $0 } ?? (Key("price") == 0))
+      #expect(found.objects.count == texts.count { $0 == text }, "\(number)")
+    }
+    let works = try context.found("Work").objects
+    #expect(works.count == texts.count)
+    for work in works { try work.setValue("another", forKey: "title") }
+    try context.save()
+    #expect(try StoreFacts(context).findings == [])
+    #expect(try context.found("Work", Key("title") == "another").objects.count == texts.count)
+    for work in works { context.delete(work) }
+    try context.save()
+    #expect(try StoreFacts(context).findings == [])
+    try scene.close(context)
+    #expect(try Set(scene.trees()) == ["indexes/1 1", "indexes/2 0", "indexes/3 0", "indexes/4 0"])
+  }
+
   @Test func `a key that comes twice in a save is found among those that wait`() throws {
     let scene = IndexScene()
     let context = try scene.open(try Self.model())

@@ -1,6 +1,36 @@
 import Quire
 import Testing
 
+/// An object that asks about another in the midst of its own validation, and turns a value off.
+private final class Switch: ManagedObject {
+  @Managed var isOn: Bool
+  @Managed var level: Double
+  @Managed var label: String?
+  weak var other: Switch?
+
+  override func validateValue(_ value: inout Any?, forKey key: String) throws {
+    if let other {
+      var foreign: Any? = "x"
+      try? other.validateValue(&foreign, forKey: "label")
+    }
+    switch key {
+    case "isOn" where value as? Bool == true: value = false
+    // The same bits under another type.
+    case "level" where value as? Double == 0: value = 0
+    default: break
+    }
+    try super.validateValue(&value, forKey: key)
+  }
+}
+
+private let switches = try! ManagedObjectModel {
+  Entity("Switch") {
+    Attribute("isOn", .boolean, optional: false, default: false)
+    Attribute("level", .double, optional: false, default: 0.0)
+    Attribute("label", .string, optional: false)
+  }
+}
+
 /// An object with rules of its own.
 private final class User: ManagedObject {
   struct Reserved: Error {}
@@ -45,6 +75,37 @@ private let model = try! ManagedObjectModel {
 }
 
 @Suite struct ValidateValueTests {
+  @Test(arguments: GotchaHome.allCases)
+  func `a value of one byte that is turned off is taken, and one of another type is the same`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withContext(switches, classes: [Switch.self]) { context in
+      let (one, other) = (Switch(context: context), Switch(context: context))
+      (one.label, other.label) = ("one", "other")
+      one.isOn = true
+      try context.save()
+      #expect(!one.isOn && !other.isOn && one.level == 0)
+      context.refresh(one, mergeChanges: false)
+      #expect(!one.isOn)
+    }
+  }
+
+  @Test(arguments: GotchaHome.allCases)
+  func `who asks about another object meanwhile is validated all the same`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withContext(switches, classes: [Switch.self]) { context in
+      let (one, other) = (Switch(context: context), Switch(context: context))
+      other.label = "other"
+      one.other = other
+      let error = #expect(throws: PersistenceError.self) { try context.save() }
+      #expect(error?.code == .validationMissingMandatoryProperty && error?.key == "label")
+      #expect(error?.objectID == one.objectID)
+      one.label = "one"
+      try context.save()
+    }
+  }
+
   private func user(_ name: String?, _ context: ManagedObjectContext) -> User {
     let user = User(context: context)
     user.name = name

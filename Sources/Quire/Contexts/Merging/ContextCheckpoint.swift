@@ -35,7 +35,7 @@ struct ContextCheckpoint {
     let known = Set(entries.map(\.object))
     for object in context.registeredObjects where !known.contains(object) {
       object.listPlace = .max
-      object.slots = []
+      object.dropSlots()
       object.state.subtract([.updated, .deleted, .propagated])
       if object.isInserted {
         object.state.remove(.inserted)
@@ -46,7 +46,7 @@ struct ContextCheckpoint {
       let object = entry.object
       object.home = entry.home
       object.row = entry.row
-      object.slots = entry.slots
+      object.takeSlots(entry.slots)
       object.state = entry.state
       object.listPlace = entry.listPlace
       context.enter(object)

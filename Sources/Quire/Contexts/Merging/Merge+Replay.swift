@@ -11,18 +11,18 @@ extension Merge {
       context.changes.updated.remove(object)
       context.changes.deleted.remove(object)
       context.watched.remove(object)
-      object.slots = []
+      object.dropSlots()
       let wasDeleted = object.isDeleted
       object.state = .inaccessible
       if wasDeleted { context.release(object) }
     } else if treatment == .revival {
       context.changes.deleted.remove(object)
-      object.slots = []
+      object.dropSlots()
       object.state = []
     } else if object.isInserted {
       for slot in object.binding.storedRelationshipSlots { object.discard(slot) }
     } else if object.isDeleted {
-      object.slots = []
+      object.dropSlots()
     } else {
       object.keepTransientSlots()
       context.changes.updated.remove(object)

@@ -47,7 +47,7 @@ final class Merge {
     views = try StoreViews(sessions) { try $0.newestView() }
     for session in sessions { if let base = bases[session] { session.view = base } }
     var slots: [ManagedObject: [ManagedObject.Slot]] = [:]
-    for conflict in conflicts { slots[conflict.sourceObject] = conflict.sourceObject.slots }
+    for conflict in conflicts { slots[conflict.sourceObject] = Array(conflict.sourceObject.slots) }
     formerSlots = slots
   }
 

@@ -86,11 +86,13 @@ struct ParentSave {
     } else {
       guard let coordinator = parent.persistentStoreCoordinator else { return }
       counterpart = coordinator.classes.makeObject(ObjectHome(object.binding), at: object.reference)
-      counterpart.slots = zip(object.slots.indices, object.slots).map { slot, content in
+      let content = zip(object.slots.indices, object.slots).map {
+        slot, content -> ManagedObject.Slot in
         if case .value = content, !object.binding.traits[slot].isTransient { return content }
         return object.binding.traits[slot].isTransient
           ? object.binding.defaultValues[slot].map { .value($0) } ?? .unchanged : .unchanged
       }
+      counterpart.takeSlots(content)
       if object.isPersistent { return try bringBack(counterpart, object, part) }
       // The object itself was told when it was inserted: it is the same in the parent.
       counterpart.state.insert(.awoken)

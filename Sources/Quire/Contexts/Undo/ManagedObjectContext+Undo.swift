@@ -80,7 +80,7 @@ extension ManagedObjectContext {
       object.home = home(ofNew: object.binding)
     }
     object.row = nil
-    object.slots = content
+    object.takeSlots(content)
     object.state = [.inserted, .awoken]
     if object.isPersistent {
       object.state.insert(.returning)

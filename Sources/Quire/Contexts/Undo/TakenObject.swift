@@ -67,11 +67,11 @@ final class TakenObject {
   /// Calls `body` while the object, which has left, shows what it had.
   func withContent(_ body: () throws -> Void) rethrows {
     guard let content else { return }
-    let shown = object.slots
-    object.slots = content
+    let shown = Array(object.slots)
+    object.takeSlots(content)
     defer {
-      self.content = object.slots
-      object.slots = shown
+      self.content = Array(object.slots)
+      object.takeSlots(shown)
     }
     try body()
   }

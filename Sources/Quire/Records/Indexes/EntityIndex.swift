@@ -46,6 +46,22 @@ final class EntityIndex: Sendable {
     if predicate == nil { throw EntityIndex.misfit(stored, storage) }
   }
 
+  /// The fields that make the keys.
+  var fields: some Sequence<Int> { sources.lazy.map(\.field) }
+
+  /// Where the fields lie that make the keys, if ``KeyList`` can write all of them; else none.
+  func plainFields(_ storage: EntityStorage) -> [FieldTable.Place] {
+    var fields: [FieldTable.Place] = []
+    for source in sources {
+      let slot = storage.slotByField[source.field]
+      guard source.path.isEmpty, source.isAscending, slot >= 0,
+        source.kind == .reference || source.kind == .string
+      else { return [] }
+      fields.append(storage.table.places[slot])
+    }
+    return fields
+  }
+
   private static func misfit(_ stored: StoredIndex, _ storage: EntityStorage) -> PersistenceError {
     StoreSchema.damaged(
       "has an index \(stored.title) that the rows of \(storage.stored.name) cannot have")

@@ -6,36 +6,25 @@ import QuireStorage
 /// The keys of new rows wait until all are there or somebody looks at their tree: in order they go
 /// in faster than as they come, and a tree that is not there yet is built.
 final class IndexUpkeep {
-  /// A class, so that a look at one copies nothing.
-  private final class Item {
-    let index: EntityIndex
-    let filter: PartialIndexFilter?
-    /// Where the index is among the store's.
-    let place: Int
-
-    init(_ index: EntityIndex, _ storage: EntityStorage, at place: Int) throws {
-      self.index = index
-      filter = try PartialIndexFilter(index, storage.layout)
-      self.place = place
-    }
-  }
-
-  private let transaction: WriteTransaction
-  private let indexes: StoreIndexes
+  let transaction: WriteTransaction
+  let indexes: StoreIndexes
   // Private, and no call leads back here while they change.
   /// By the number of the entity, as far as they were asked for.
   @exclusivity(unchecked) private var items: [UInt16: [Item]] = [:]
   /// By the place of the index.
   @exclusivity(unchecked) private var trees: [MutableIndexTree?]
   /// By the place of the index: keys that are in no tree yet.
-  @exclusivity(unchecked) private var waiting: [KeyList]
+  private let waiting: [KeyList]
+  /// The keys of a row that goes.
+  private let removed = KeyList()
+  private let waitingLimit = KeyMemory.byteCount
   @exclusivity(unchecked) private var oldKeys: [IndexKeyWriter] = []
   @exclusivity(unchecked) private var newKeys: [IndexKeyWriter] = []
-  private let scratch = RowScratch()
+  let scratch = RowScratch()
   /// The keys of constraints that came.
-  @exclusivity(unchecked) private var unchecked: [UniqueKey] = []
+  @exclusivity(unchecked) var unchecked: [UniqueKey] = []
 
-  private struct UniqueKey {
+  struct UniqueKey {
     let index: EntityIndex
     let key: [UInt8]
     let isCut: Bool
@@ -47,7 +36,7 @@ final class IndexUpkeep {
     if indexes.isEmpty { return nil }
     self.transaction = transaction
     trees = Array(repeating: nil, count: indexes.list.count)
-    waiting = Array(repeating: KeyList(), count: indexes.list.count)
+    waiting = indexes.list.map { _ in KeyList() }
   }
 
   /// Puts a row into its tree and its keys into theirs.
@@ -82,23 +71,68 @@ final class IndexUpkeep {
     return wasThere
   }
 
+  /// Notes the keys of a row that is put into its place without this, which is known to be free.
+  ///
+  /// - Parameter items: of the row's entity.
+  func note(
+    _ row: UnsafeRawBufferPointer, at reference: Reference, _ items: [Item], _ layout: RowLayout
+  ) throws {
+    guard let start = row.baseAddress else { return }
+    for item in items {
+      if item.append(start, reference, to: item.waiting) {
+        if item.waiting.byteCount >= waitingLimit { try settle(item.place) }
+        continue
+      }
+      let reader = RowReader(checked: row, layout)
+      if let filter = item.filter, try !filter.includes(reader) { continue }
+      newKeys[0].removeAll()
+      try item.index.appendElements(of: reader, to: &newKeys[0])
+      newKeys[0].append(reference)
+      if item.index.isUnique {
+        unchecked.append(
+          UniqueKey(index: item.index, key: newKeys[0].bytes, isCut: newKeys[0].isCut))
+      }
+      try note(newKeys[0].bytes, at: item.place)
+    }
+  }
+
+  /// Whether keys of an entity's rows may be others when some slots are.
+  func dependsOn(_ slots: [Int], _ storage: EntityStorage) throws -> Bool {
+    try items(of: storage).contains { item in
+      item.filter != nil
+        || item.index.fields.contains { slots.contains(storage.slotByField[$0]) }
+    }
+  }
+
   /// Removes a row and its keys, if there is one.
   func remove(
     at reference: Reference, _ storage: EntityStorage, in rows: MutableRecordTree
   ) throws {
     let items = try items(of: storage)
-    if !items.isEmpty, try readKeys(at: reference, items, storage, in: rows) {
-      for (place, item) in items.enumerated() { try remove(oldKeys[place], from: item.place) }
+    if !items.isEmpty {
+      removed.removeAll()
+      let shape = RowShape(storage.layout)
+      let isListed = try rows.withValue(for: reference.key) { bytes in
+        guard let start = bytes.baseAddress, shape.isRight(start, bytes.count) else { return false }
+        return items.allSatisfy { $0.append(start, reference, to: removed) }
+      }
+      if isListed ?? false {
+        for place in items.indices {
+          try existingTree(at: items[place].place)?.remove(removed[place])
+        }
+      } else if try readKeys(at: reference, items, storage, in: rows) {
+        for (place, item) in items.enumerated() { try remove(oldKeys[place], from: item.place) }
+      }
     }
     _ = try rows.remove(reference.key)
   }
 
-  private func items(of storage: EntityStorage) throws -> [Item] {
+  func items(of storage: EntityStorage) throws -> [Item] {
     let number = storage.stored.number
     if let items = items[number] { return items }
     let new = try indexes.indexes(of: number).compactMap { index -> Item? in
       guard let place = indexes.place(of: index.number) else { return nil }
-      return try Item(index, storage, at: place)
+      return try Item(index, storage, at: place, waiting[place])
     }
     items[number] = new
     while newKeys.count < new.count {
@@ -133,58 +167,12 @@ final class IndexUpkeep {
     }
   }
 
-  // MARK: Constraints
-
-  /// Whether two objects have the values of one constraint, among those whose values came: to be
-  /// asked when all rows are written, as what is there twice meanwhile may not be in the end.
-  func hasDuplicates(_ entities: StoreEntities) throws -> Bool {
-    defer { unchecked = [] }
-    try settle()
-    for unique in unchecked where try isDuplicate(unique, entities) { return true }
-    return false
-  }
-
-  private func isDuplicate(_ unique: UniqueKey, _ entities: StoreEntities) throws -> Bool {
-    let index = unique.index.stored
-    guard IndexKey.hasAllValues(index.elements, in: unique.key),
-      let place = indexes.place(of: index.number), let tree = try existingTree(at: place)
-    else { return false }
-    let values = Array(unique.key.dropLast(IndexKey.referenceByteCount))
-    var keys: [[UInt8]] = []
-    var entries = tree.entries(withPrefix: values)
-    while try entries.next() { keys.append(Array(try entries.key)) }
-    // The row may have changed again, or be gone.
-    guard keys.count > 1, keys.contains(unique.key) else { return false }
-    if !unique.isCut { return true }
-    var wholeKeys: Set<[UInt8]> = []
-    for key in keys {
-      guard let whole = try wholeKey(key, index, entities) else { continue }
-      if !wholeKeys.insert(whole).inserted { return true }
-    }
-    return false
-  }
-
-  /// - Returns: `nil` when a value is absent, which no constraint minds.
-  private func wholeKey(
-    _ key: [UInt8], _ index: StoredIndex, _ entities: StoreEntities
-  ) throws -> [UInt8]? {
-    guard let reference = key.withUnsafeBytes({ IndexKey.reference(of: $0) }),
-      let storage = entities.storage(of: reference),
-      let item = try items(of: storage).first(where: { $0.index.stored.number == index.number })
-    else { return nil }
-    let rows = try transaction.recordTree(storage.stored.rowTree)
-    return try rows?.withValue(for: reference.key) { bytes -> [UInt8]? in
-      let row = try RowReader(bytes, layout: storage.layout, scratch)
-      return try item.index.hasAllValues(row) ? try item.index.wholeKey(of: row) : nil
-    } ?? nil
-  }
-
   // MARK: Trees
 
   private func note(_ key: [UInt8], at place: Int) throws {
     if key.isEmpty { return }
     waiting[place].append(key)
-    if waiting[place].byteCount >= KeyMemory.byteCount { try settle(place) }
+    if waiting[place].byteCount >= waitingLimit { try settle(place) }
   }
 
   /// Puts all keys that wait into their trees.
@@ -194,20 +182,23 @@ final class IndexUpkeep {
 
   private func settle(_ place: Int) throws {
     if waiting[place].isEmpty { return }
-    // Taken out, as an error leaves nothing to be done but to abort.
-    var keys = KeyList()
-    swap(&keys, &waiting[place])
+    // An error leaves nothing to be done but to abort.
+    let keys = waiting[place]
     keys.sort()
     let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-    if let tree = try existingTree(at: place) {
+    defer { keys.removeAll() }
+    if let tree = try openTree(at: place) {
       try keys.forEach { _ = try tree.put(nothing, for: $0) }
     } else {
       trees[place] = try transaction.buildIndexTree(indexes.list[place].tree) { builder in
-        try keys.forEach { try builder.append(nothing, for: $0) }
+        var place = 0
+        try builder.append(keys: {
+          guard place < keys.count else { return nil }
+          defer { place += 1 }
+          return keys[place]
+        })
       }
     }
-    keys.removeAll()
-    swap(&keys, &waiting[place])
   }
 
   private func insert(_ key: IndexKeyWriter, into place: Int) throws {
@@ -225,8 +216,12 @@ final class IndexUpkeep {
     try tree.remove(key.bytes)
   }
 
-  private func existingTree(at place: Int) throws -> MutableIndexTree? {
+  func existingTree(at place: Int) throws -> MutableIndexTree? {
     try settle(place)
+    return try openTree(at: place)
+  }
+
+  private func openTree(at place: Int) throws -> MutableIndexTree? {
     if let tree = trees[place] { return tree }
     guard let tree = try transaction.mutableIndexTree(indexes.list[place].tree) else { return nil }
     trees[place] = tree

@@ -1,82 +1,228 @@
 /// Keys in memory, one behind the other, to be sorted.
-struct KeyList {
-  /// A key among the bytes; its first eight are here as a number, which decides nearly always.
+final class KeyList {
+  /// A key among the bytes; eight of its own, behind those that all keys share, are here as a
+  /// number, which decides nearly always.
   private struct Place {
-    var head: UInt64
-    var start: Int
-    var end: Int
-
-    func key(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-      UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-    }
+    var head: UInt64 = 0
+    var start: UInt32
+    var byteCount: UInt32
   }
 
-  private var bytes: [UInt8] = []
-  private var places: [Place] = []
+  // Sound: the memory is the list's alone, which hands it out within calls only; no call leads back
+  // here while it changes.
+  @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private var capacity = 1024
+  @exclusivity(unchecked) private var places: [Place] = []
 
   /// What the keys take, apart from where they are.
-  var byteCount: Int { bytes.count }
+  @exclusivity(unchecked) private(set) var byteCount = 0
   var isEmpty: Bool { places.isEmpty }
 
-  mutating func append(_ key: [UInt8]) {
-    let head = key.withUnsafeBytes(KeyOrder.head)
-    places.append(Place(head: head, start: bytes.count, end: bytes.count + key.count))
-    bytes.append(contentsOf: key)
+  init() { bytes = .allocate(byteCount: capacity, alignment: 16) }
+
+  deinit { bytes.deallocate() }
+
+  func append(_ key: [UInt8]) {
+    reserve(key.count)
+    key.withUnsafeBytes {
+      if let start = $0.baseAddress {
+        (bytes + byteCount).copyMemory(from: start, byteCount: key.count)
+      }
+    }
+    end(key.count)
   }
 
   /// Forgets the keys; the memory stays.
-  mutating func removeAll() {
-    bytes.removeAll(keepingCapacity: true)
+  func removeAll() {
+    byteCount = 0
     places.removeAll(keepingCapacity: true)
   }
 
-  mutating func sort() {
-    bytes.withUnsafeBytes { bytes in
-      places.sort {
-        $0.head != $1.head
-          ? $0.head < $1.head : KeyOrder.isLess($0.key(in: bytes), $1.key(in: bytes))
-      }
-    }
+  @inline(__always)
+  private func reserve(_ more: Int) {
+    if byteCount + more > capacity { grow(more) }
   }
+
+  @inline(never)
+  private func grow(_ more: Int) {
+    let larger = max(2 * capacity, byteCount + more)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+    memory.copyMemory(from: bytes, byteCount: byteCount)
+    bytes.deallocate()
+    (bytes, capacity) = (memory, larger)
+  }
+
+  /// Notes that so many bytes more are a key.
+  @inline(__always)
+  private func end(_ count: Int) {
+    places.append(Place(start: UInt32(byteCount), byteCount: UInt32(count)))
+    byteCount += count
+  }
+
+  @inline(__always)
+  private func key(_ place: Place) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: bytes + Int(place.start), count: Int(place.byteCount))
+  }
+
+  var count: Int { places.count }
+
+  /// Valid as long as no key is added, and the list is there.
+  @inline(__always)
+  subscript(index: Int) -> UnsafeRawBufferPointer { key(places[index]) }
 
   /// - Parameter body: gets each key, valid within the call.
   func forEach(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
-    try bytes.withUnsafeBytes { bytes in
-      for place in places { try body(place.key(in: bytes)) }
-    }
+    for place in places { try body(key(place)) }
   }
 
   /// - Parameter body: gets two keys that follow each other, for all of them.
   func forEachPair(_ body: ([UInt8], [UInt8]) throws -> Void) rethrows {
-    try bytes.withUnsafeBytes { bytes in
-      for (one, next) in zip(places, places.dropFirst()) {
-        try body(Array(one.key(in: bytes)), Array(next.key(in: bytes)))
-      }
+    for (one, next) in zip(places, places.dropFirst()) {
+      try body(Array(key(one)), Array(key(next)))
     }
   }
 }
 
-/// The order of bytes, as trees have it.
-enum KeyOrder {
-  /// The first eight bytes as a number in that order, with zeros for those that are not there.
-  static func head(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-    if bytes.count >= 8 { return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) }
-    return bytes.enumerated().reduce(0) { $0 | UInt64($1.element) << UInt64(56 - 8 * $1.offset) }
+// MARK: - Keys from rows
+
+extension KeyList {
+  /// Appends the key of a row, as ``IndexKeyWriter`` writes it.
+  ///
+  /// - Parameters:
+  ///   - fields: of texts and references, all ascending.
+  ///   - row: of the current layout, checked.
+  /// - Returns: `false`, with nothing appended, where that takes more than to copy bytes: texts
+  ///   that are long, or not of ASCII alone.
+  func append(
+    _ fields: [FieldTable.Place], of row: UnsafeRawPointer, _ reference: Reference
+  ) -> Bool {
+    // More than an index key ever has.
+    reserve(IndexKeyWriter.byteLimit + 16)
+    let start = bytes + byteCount
+    var end = start
+    for index in 0..<fields.count {
+      let field = fields[index]
+      // The writer looks whether the key has room for another element.
+      guard end - start <= 160 else { return false }
+      if field.isNil(in: row) {
+        end.storeBytes(of: IndexKeyWriter.Tag.absent, as: UInt8.self)
+        end += 1
+        continue
+      }
+      end.storeBytes(of: IndexKeyWriter.Tag.value, as: UInt8.self)
+      end += 1
+      if field.isKind(.reference) {
+        end.storeBytes(of: (field.fixed(in: row) as UInt64).bigEndian, as: UInt64.self)
+        end += 8
+      } else {
+        let text = field.variable(in: row)
+        guard text.count <= 64, KeyList.isPlain(text) else { return false }
+        if let source = text.baseAddress { end.copyMemory(from: source, byteCount: text.count) }
+        end += text.count
+        end.storeBytes(of: 0, as: UInt16.self)
+        end += 2
+      }
+    }
+    end.storeBytes(of: reference.rawValue.bigEndian, as: UInt64.self)
+    self.end(end + 8 - start)
+    return true
   }
 
-  static func isLess(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-    let count = min(left.count, right.count)
+  /// Whether all bytes are ASCII, and none is zero: such a text stands in a key as it is.
+  @inline(__always)
+  private static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
     var offset = 0
-    while offset + 8 <= count {
-      let one = UInt64(bigEndian: left.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-      let other = UInt64(bigEndian: right.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-      if one != other { return one < other }
-      offset += 8
+    let (low, high): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+    while offset &+ 8 <= text.count {
+      let word = text.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      // A borrow, or a byte's own upper bit, shows in one of these where a byte is not as wanted.
+      if (word | (word &- low)) & high != 0 { return false }
+      offset &+= 8
     }
-    while offset < count {
-      if left[offset] != right[offset] { return left[offset] < right[offset] }
-      offset += 1
+    while offset < text.count {
+      if text[offset] == 0 || text[offset] >= 0x80 { return false }
+      offset &+= 1
     }
-    return left.count < right.count
+    return true
+  }
+}
+
+// MARK: - Order
+
+extension KeyList {
+  /// Sorts the keys.
+  ///
+  /// - Complexity: O(*n*) where they are in order already, or where the first bytes in which they
+  ///   differ tell them apart; else O(*n* log *n*).
+  func sort() {
+    let shared = sharedByteCount
+    var isSorted = true
+    for index in places.indices {
+      places[index].head = KeyOrder.head(
+        UnsafeRawBufferPointer(rebasing: key(places[index])[shared...]))
+      if index > 0, isSorted { isSorted = !isLess(places[index], places[index - 1]) }
+    }
+    if isSorted { return }
+    if places.count < 64 { return places.sort(by: isLess) }
+    sortByHeads()
+    var first = 0
+    while first < places.count {
+      var last = first
+      while last + 1 < places.count, places[last + 1].head == places[first].head { last += 1 }
+      if last > first { sortRun(first...last) }
+      first = last + 1
+    }
+  }
+
+  /// How many bytes all keys begin with alike.
+  private var sharedByteCount: Int {
+    guard let first = places.first else { return 0 }
+    let start = bytes + Int(first.start)
+    var shared = Int(first.byteCount)
+    for place in places {
+      shared = min(shared, Int(place.byteCount))
+      shared = KeyOrder.sharedByteCount(start, bytes + Int(place.start), shared)
+    }
+    return shared
+  }
+
+  @inline(__always)
+  private func isLess(_ left: Place, _ right: Place) -> Bool {
+    left.head != right.head ? left.head < right.head : KeyOrder.isLess(key(left), key(right))
+  }
+
+  /// Keys of equal heads keep their order, which is mostly right already.
+  private func sortRun(_ run: ClosedRange<Int>) {
+    for index in run.dropFirst() where isLess(places[index], places[index - 1]) {
+      places[run].sort(by: isLess)
+      return
+    }
+  }
+
+  /// By one byte of the heads after the other, the last first, of those in which they differ.
+  private func sortByHeads() {
+    var difference: UInt64 = 0
+    for place in places { difference |= place.head ^ places[0].head }
+    var target = places
+    for shift in stride(from: UInt64(0), to: 64, by: 8) where difference &>> shift & 0xFF != 0 {
+      KeyList.distribute(places, to: &target, shift)
+      swap(&places, &target)
+    }
+  }
+
+  private static func distribute(_ source: [Place], to target: inout [Place], _ shift: UInt64) {
+    withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { starts in
+      starts.initialize(repeating: 0)
+      for place in source { starts[Int(place.head &>> shift & 0xFF)] += 1 }
+      var sum = 0
+      for digit in 0..<256 { (starts[digit], sum) = (sum, sum + starts[digit]) }
+      target.withUnsafeMutableBufferPointer { target in
+        for place in source {
+          let digit = Int(place.head &>> shift & 0xFF)
+          target[starts[digit]] = place
+          starts[digit] += 1
+        }
+      }
+    }
   }
 }

@@ -13,7 +13,7 @@ final class KeySorter {
   /// Where the runs go; a name that no other tree begins with.
   private let name: String
   private let byteLimit: Int
-  private var keys = KeyList()
+  private let keys = KeyList()
   private var runNames: [String] = []
 
   init(_ transaction: WriteTransaction, _ name: String) {

@@ -1,0 +1,109 @@
+import QuireModel
+import QuireStorage
+
+// What a save writes of objects that are new: there may be many, and nothing was there before.
+extension SaveOperation {
+  func writeInsertedRows(_ writer: StoreWriter) throws {
+    var target: NewRows?
+    for item in inserted {
+      if item.object.isPersistent {
+        try writeRow(item.object, item.storage, item.reference, writer)
+        continue
+      }
+      if target?.storage !== item.storage {
+        target = try NewRows(item.storage, rowWriter(for: item.storage), writer)
+      }
+      if let target { try write(item, to: target, writer) }
+    }
+  }
+
+  private func write(_ item: Insertion, to target: NewRows, _ writer: StoreWriter) throws {
+    let row = target.row
+    let slots = item.object.slots
+    try row.write(
+      version: 1,
+      putting: { field in
+        let slot = slots.isEmpty ? -1 : target.storage.plainSlotByField[field]
+        if slot < 0 {
+          // Whatever takes more than to look into the slot.
+          let content = try content(of: field, item.object, target.storage, nil)
+          guard let content = try writer.placing(content, field, target.storage) else {
+            return false
+          }
+          try row.put(content, field)
+          return true
+        }
+        let held = slots[slot]
+        if case .value(let value?) = held {
+          try row.put(value, in: field)
+          return true
+        }
+        guard case .one(let destination?) = held, remains(destination) else { return false }
+        try row.put(finalReference(destination), in: field)
+        return true
+      })
+    try target.put(at: item.reference)
+  }
+
+  /// All relationships of a new object: there is no row that they could be equal to.
+  func writeLinks(of item: Insertion, _ writer: StoreWriter) throws {
+    let object = item.object
+    let slots = object.slots
+    for slot in object.binding.storedRelationshipSlots {
+      guard case .one(let destination) = slots[slot] else {
+        try writeLinks(object, [slot], item.storage, item.reference, writer)
+        continue
+      }
+      guard let destination, remains(destination) else { continue }
+      let owner = finalReference(destination)
+      guard try isThere(destination, owner, writer) else {
+        isOutdated = true
+        continue
+      }
+      if let inverse = object.inverseSlot(of: slot, on: destination),
+        let link = entities.storage(of: owner)?.link(inverse)
+      {
+        try writer.addLink(link, from: owner.key, to: item.reference)
+      }
+    }
+  }
+
+  /// Whether the store has a row for the object, or will have it after this save.
+  private func isThere(
+    _ object: ManagedObject, _ place: Reference, _ writer: StoreWriter
+  ) throws -> Bool {
+    if object.state.contains(.updated), object.listPlace < checkedPlaces.count,
+      checkedPlaces[Int(object.listPlace)]
+    {
+      return true
+    }
+    return try writer.contains(place)
+  }
+}
+
+/// Where the rows of new objects of one entity go.
+private final class NewRows {
+  let storage: EntityStorage
+  let row: RowWriter
+  private let rows: RecordAppender
+  private let upkeep: IndexUpkeep?
+  private let indexes: [IndexUpkeep.Item]
+
+  init(_ storage: EntityStorage, _ row: RowWriter, _ writer: StoreWriter) throws {
+    self.storage = storage
+    self.row = row
+    rows = try writer.rows(of: storage.stored).appender()
+    upkeep = try writer.indexUpkeep()
+    indexes = try upkeep?.items(of: storage) ?? []
+  }
+
+  /// Puts the row that was built last into its place, which was never given before.
+  @inline(__always)
+  func put(at reference: Reference) throws {
+    let wasThere = try row.withBytes { bytes in
+      if !indexes.isEmpty { try upkeep?.note(bytes, at: reference, indexes, storage.layout) }
+      return try rows.put(bytes, for: reference.key)
+    }
+    if wasThere { throw StoreWriter.keyIsTaken(reference, storage) }
+  }
+}

@@ -1,0 +1,91 @@
+import QuireModel
+
+// One side of a relationship: what it leads to, and whether it may.
+extension ManagedObject {
+  final func isToMany(_ slot: Int) -> Bool { ofHome { $0.binding.traits[slot].isToMany } }
+
+  /// The slot on `object` of the relationship that leads back from one of this object's.
+  @inline(__always)
+  final func inverseSlot(of slot: Int, on object: ManagedObject) -> Int? {
+    let trait = ofHome { $0.binding.traits[slot] }
+    // Objects of one context have bindings of one model.
+    if trait.inverseSlot >= 0, isOf(trait.destination, object) { return Int(trait.inverseSlot) }
+    return inverseSlot(of: binding.relationship(slot), on: object)
+  }
+
+  /// Whether an object of this one's context is of exactly the entity with an index.
+  @inline(__always)
+  private func isOf(_ entity: Int32, _ object: ManagedObject) -> Bool {
+    ofHome { home in
+      object.ofHome {
+        home.hasContext && home.sharesContext(with: $0) && $0.binding.index == Int(entity)
+      }
+    }
+  }
+
+  /// The slot on `object` of the relationship that leads back.
+  final func inverseSlot(of relationship: RelationshipDescription, on object: ManagedObject) -> Int?
+  {
+    relationship.inverse.flatMap { object.binding.slot(named: $0) }
+  }
+
+  final func slotOnRival(_ rival: ManagedObject, _ slot: Int) -> Int {
+    rival.binding === binding ? slot : rival.binding.slot(named: binding.name(of: slot)) ?? slot
+  }
+
+  final func hasMember(_ object: ManagedObject, _ slot: Int) throws -> Bool {
+    if !slots.isEmpty, case .many(let pending) = slots[slot] {
+      if let order = pending.order { return order.contains { $0 === object } }
+      if pending.removed.contains(object.reference) { return false }
+      if pending.added.contains(where: { $0 === object }) { return true }
+    }
+    guard isPersistent, object.isPersistent else { return false }
+    // The other side knows without a search through all members, when it can have only one owner.
+    if let inverse = inverseSlot(of: slot, on: object), !object.isToMany(inverse) {
+      return try object.one(inverse) === self
+    }
+    return try storedMembers(slot).contains(object.reference)
+  }
+
+  /// - Throws: an error that says why a relationship cannot lead to `object`.
+  @inline(__always)
+  final func checkDestination(_ object: ManagedObject, _ slot: Int) throws {
+    // Mostly it is of the very entity, in the same context and store.
+    if isOf(ofHome { $0.binding.traits[slot].destination }, object),
+      ofHome({ home in object.ofHome { home.canLead(to: $0) } })
+    {
+      return
+    }
+    try checkDestination(object, binding.relationship(slot))
+  }
+
+  final func checkDestination(
+    _ object: ManagedObject, _ relationship: RelationshipDescription
+  ) throws {
+    guard object.context === context else {
+      throw PersistenceError(
+        .managedObjectExternalRelationship,
+        "\(entity.name).\(relationship.name) cannot lead to an object of another context; "
+          + "look the object up here by its ID, or insert both first")
+    }
+    if let session, let other = object.session, other !== session {
+      throw leadsToOtherStore(relationship, object)
+    }
+    var ancestor: EntityDescription? = object.entity
+    while let level = ancestor, level.name != relationship.destination { ancestor = level.parent }
+    if ancestor == nil { throw unacceptable(object, for: relationship.name) }
+  }
+
+  final func leadsToOtherStore(
+    _ relationship: RelationshipDescription, _ destination: ManagedObject
+  ) -> PersistenceError {
+    var error = PersistenceError(
+      .managedObjectExternalRelationship,
+      "\(entity.name).\(relationship.name) of \(objectID) cannot lead to \(destination.objectID), "
+        + "which is of another store: assign new objects to one store, or keep the other's URI")
+    error.entityName = entity.name
+    error.objectID = objectID
+    error.key = relationship.name
+    return error
+  }
+}

@@ -1,0 +1,115 @@
+import QuireModel
+
+// What differs from the row: what a save has to write.
+extension ManagedObject {
+  /// The slots whose content differs from the row's: what a save has to write.
+  final var changedSlots: [Int] { slots.indices.filter(isChanged) }
+
+  /// Whether a save has to write a slot.
+  final func isChanged(_ slot: Int) -> Bool {
+    if binding.traits[slot].isTransient || binding.traits[slot].isDerived { return false }
+    return switch slots[slot] {
+    case .unchanged: false
+    case .value(let value): !isEqualToRow(value, slot)
+    case .one(let object): !isStored(present(object), slot)
+    case .many(let members): isChanged(members, slot)
+    }
+  }
+
+  private func isEqualToRow(_ value: AttributeValue?, _ slot: Int) -> Bool {
+    if let value, let row = rowStart, let place = ofHome({ $0.place(of: slot) }), place.kind != 0,
+      !place.isNil(in: row)
+    {
+      // Numbers, which are mostly what changes, without a look at anything else.
+      switch value {
+      case .double(let number) where place.isKind(.double):
+        return place.fixed(in: row) == number.bitPattern
+      case .date(let date) where place.isKind(.date):
+        return place.fixed(in: row) == date.timeIntervalSinceReferenceDate.bitPattern
+      case .integer(let number) where place.isKind(.integer64):
+        return place.fixed(in: row) == number
+      case .boolean(let flag) where place.isKind(.boolean):
+        return (place.fixed(in: row) as UInt8 != 0) == flag
+      default: break
+      }
+    }
+    do {
+      // What is large is not read to be compared with what is longer or shorter.
+      if let row, row.hasExternal, let field = storage?.fieldBySlot[slot], field >= 0,
+        let external = row.external(field), value?.binaryByteCount != external.byteCount
+      {
+        return false
+      }
+      let stored = try storedValue(slot)
+      guard let value, let stored else { return value == nil && stored == nil }
+      return value.isIdentical(to: stored)
+    } catch {
+      // A value that cannot be read is not equal to anything; reading it reports the damage.
+      return false
+    }
+  }
+
+  /// Whether the row leads there. Places alone do not tell an object of another store.
+  private func isStored(_ destination: ManagedObject?, _ slot: Int) -> Bool {
+    guard destination?.reference == storedReference(slot) else { return false }
+    return destination == nil || destination?.session === session
+  }
+
+  private func isChanged(_ members: PendingMembers, _ slot: Int) -> Bool {
+    guard let order = members.order else {
+      return !members.removed.isEmpty || members.added.contains(where: isShown)
+    }
+    do {
+      return try storedMembers(slot) != order.lazy.filter(isShown).map(\.reference)
+    } catch {
+      return true
+    }
+  }
+
+  /// The row's value of an attribute slot.
+  final func storedValue(_ slot: Int) throws -> AttributeValue? {
+    guard let row, let field = storage?.fieldBySlot[slot], field >= 0 else { return nil }
+    if row.hasExternal, let external = row.external(field) {
+      return try storedValue(external, field, row)
+    }
+    return try row.value(field)
+  }
+
+  /// A value that is outside of the object's row. When another save has replaced it since the row
+  /// was read, the one that the row has now: the former is nowhere.
+  private func storedValue(
+    _ external: ExternalValue, _ field: Int, _ row: Row
+  ) throws -> AttributeValue? {
+    guard let view = try session?.currentView() else { return nil }
+    if let data = try view.data(of: external) {
+      return row.withReader { $0.externalValue(field, data) }
+    }
+    return try view.row(reference)?.value(field, in: view)
+  }
+
+  /// The row's destination of a to-one slot.
+  final func storedReference(_ slot: Int) -> Reference? {
+    guard let row, let field = storage?.fieldBySlot[slot], field >= 0 else { return nil }
+    guard let reference = row.reference(field), reference.isTemporary, let context else {
+      return row.reference(field)
+    }
+    return context.currentReference(reference)
+  }
+
+  /// The store's destinations of a to-many slot.
+  final func storedMembers(_ slot: Int) throws -> [Reference] {
+    guard let session, let link = storage?.link(slot) else { return [] }
+    try session.settleLinks()
+    return try session.currentView().members(of: reference, link)
+  }
+}
+
+extension AttributeValue {
+  /// The length of binary data.
+  fileprivate var binaryByteCount: Int? {
+    switch self {
+    case .binary(let data), .transformed(let data): data.count
+    default: nil
+    }
+  }
+}

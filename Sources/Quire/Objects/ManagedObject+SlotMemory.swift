@@ -1,0 +1,77 @@
+/// The slots of an object, to look at: none as long as nothing was changed.
+///
+/// Valid until the object gets other slots; its memory is the object's.
+struct ObjectSlots: RandomAccessCollection {
+  fileprivate let start: UnsafeMutablePointer<ManagedObject.Slot>?
+  let endIndex: Int
+
+  var startIndex: Int { 0 }
+
+  @inline(__always) var isEmpty: Bool { start == nil }
+
+  @inline(__always)
+  subscript(slot: Int) -> ManagedObject.Slot {
+    precondition(slot >= 0 && slot < endIndex, "an entity has no such slot")
+    return start.unsafelyUnwrapped[slot]
+  }
+}
+
+// The memory of an object's slots. It is the object's alone, so that no change asks whether
+// somebody shares it; and there is as much of it as the entity has properties, which the home
+// knows.
+//
+// Sound: the memory is made, exchanged and given back in this file and in the object's `deinit`
+// alone, and whoever looks goes by `slots`, which checks its bounds.
+extension ManagedObject {
+  @inline(__always) final var hasSlots: Bool { slotStart != nil }
+
+  @inline(__always) final var slots: ObjectSlots {
+    ObjectSlots(start: slotStart, endIndex: slotStart == nil ? 0 : ofHome { $0.slotCount })
+  }
+
+  /// Makes slots that say what the row says.
+  final func makeSlots() {
+    let count = ofHome { $0.slotCount }
+    if count == 0 { return }
+    let start = UnsafeMutablePointer<Slot>.allocate(capacity: count)
+    start.initialize(repeating: .unchanged, count: count)
+    replaceSlots(with: start)
+  }
+
+  /// Makes the slots these: one for each property, or none at all.
+  final func takeSlots(_ content: [Slot]) {
+    if content.isEmpty { return dropSlots() }
+    precondition(content.count == ofHome { $0.slotCount }, "each property has one slot")
+    let start = UnsafeMutablePointer<Slot>.allocate(capacity: content.count)
+    // One by one: that is known to the compiler, where a copy of an array asks the type.
+    for slot in content.indices { (start + slot).initialize(to: content[slot]) }
+    replaceSlots(with: start)
+  }
+
+  /// Goes back to what the row says.
+  @inline(__always)
+  final func dropSlots() {
+    if slotStart != nil { replaceSlots(with: nil) }
+  }
+
+  private func replaceSlots(with start: UnsafeMutablePointer<Slot>?) {
+    let former = slotStart
+    let count = ofHome { $0.slotCount }
+    slotStart = start
+    // What they hold may end here, and its `deinit` run: the object has its new slots already.
+    if let former { ManagedObject.free(former, count) }
+  }
+
+  /// Gives the memory of slots back.
+  static func free(_ start: UnsafeMutablePointer<Slot>, _ count: Int) {
+    for slot in 0..<count { _ = (start + slot).move() }
+    start.deallocate()
+  }
+
+  /// Changes what a slot holds. There have to be slots.
+  @inline(__always)
+  final func setSlot(_ slot: Int, _ content: consuming Slot) {
+    precondition(slot >= 0 && slot < ofHome { $0.slotCount }, "an entity has no such slot")
+    slotStart.unsafelyUnwrapped[slot] = content
+  }
+}

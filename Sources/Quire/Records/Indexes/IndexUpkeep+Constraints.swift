@@ -1,0 +1,48 @@
+import QuireStorage
+
+// Whether keys that came break a constraint.
+extension IndexUpkeep {
+  /// Whether two objects have the values of one constraint, among those whose values came: to be
+  /// asked when all rows are written, as what is there twice meanwhile may not be in the end.
+  func hasDuplicates(_ entities: StoreEntities) throws -> Bool {
+    defer { unchecked = [] }
+    try settle()
+    for unique in unchecked where try isDuplicate(unique, entities) { return true }
+    return false
+  }
+
+  private func isDuplicate(_ unique: UniqueKey, _ entities: StoreEntities) throws -> Bool {
+    let index = unique.index.stored
+    guard IndexKey.hasAllValues(index.elements, in: unique.key),
+      let place = indexes.place(of: index.number), let tree = try existingTree(at: place)
+    else { return false }
+    let values = Array(unique.key.dropLast(IndexKey.referenceByteCount))
+    var keys: [[UInt8]] = []
+    var entries = tree.entries(withPrefix: values)
+    while try entries.next() { keys.append(Array(try entries.key)) }
+    // The row may have changed again, or be gone.
+    guard keys.count > 1, keys.contains(unique.key) else { return false }
+    if !unique.isCut { return true }
+    var wholeKeys: Set<[UInt8]> = []
+    for key in keys {
+      guard let whole = try wholeKey(key, index, entities) else { continue }
+      if !wholeKeys.insert(whole).inserted { return true }
+    }
+    return false
+  }
+
+  /// - Returns: `nil` when a value is absent, which no constraint minds.
+  private func wholeKey(
+    _ key: [UInt8], _ index: StoredIndex, _ entities: StoreEntities
+  ) throws -> [UInt8]? {
+    guard let reference = key.withUnsafeBytes({ IndexKey.reference(of: $0) }),
+      let storage = entities.storage(of: reference),
+      let item = try items(of: storage).first(where: { $0.index.stored.number == index.number })
+    else { return nil }
+    let rows = try transaction.recordTree(storage.stored.rowTree)
+    return try rows?.withValue(for: reference.key) { bytes -> [UInt8]? in
+      let row = try RowReader(bytes, layout: storage.layout, scratch)
+      return try item.index.hasAllValues(row) ? try item.index.wholeKey(of: row) : nil
+    } ?? nil
+  }
+}
