@@ -185,6 +185,8 @@ extension ManagedObjectContext {
           if let inverse = object.inverseSlot(of: relationship, on: destination) {
             try destination.dropBacklink(inverse, to: object)
           }
+          // Nothing is to deny it either, when it is made again after the object was saved.
+          if relationship.deleteRule == .deny { try object.dropBacklink(slot, to: destination) }
         }
       case .cascade:
         for destination in try destinations(of: object, slot) { delete(destination) }

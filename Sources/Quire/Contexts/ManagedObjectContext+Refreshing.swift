@@ -82,6 +82,7 @@ extension ManagedObjectContext {
         object.state.formUnion(deletion)
       } else if mergeChanges {
         try exchangeRow(of: object, view)
+        if !object.hasRow { letGoOfTouched(object) }
         object.tell(of: .refresh)
       } else if !object.isDeleted {
         preparation?.isOutdated = true
@@ -91,6 +92,14 @@ extension ManagedObjectContext {
     } catch {
       report(error)
     }
+  }
+
+  /// Of an object that was touched only and is gone from the store, there is nothing to save.
+  private func letGoOfTouched(_ object: ManagedObject) {
+    guard object.isUpdated, !object.slots.indices.contains(where: object.isChanged) else { return }
+    changes.updated.remove(object)
+    object.slots = []
+    object.state.remove(.updated)
   }
 
   /// Refreshes all objects, with unsaved changes on top. A query generation that the context is

@@ -56,7 +56,8 @@ struct FetchExecution {
         return own === session
       }
       let pending = (changes.inserted.objects + changes.updated.objects).filter {
-        target.paths[$0.binding.index] != nil && isHere($0)
+        // What is gone from the store, a save does not bring back.
+        target.paths[$0.binding.index] != nil && isHere($0) && !$0.state.contains(.inaccessible)
       }
       let changed =
         (changes.updated.objects + changes.deleted.objects

@@ -25,7 +25,8 @@ final class FetchTarget {
   private var madeEvaluator: PredicateEvaluator?
   /// By the entity's index in the model; `nil` for those that are not asked for.
   private(set) var paths: [Paths?]
-  /// Whether a path leads from an object to another.
+  /// Whether a path leads from an object to another; or ends at a relationship of which nobody is
+  /// told when an object at its other end is deleted.
   let followsRelationships: Bool
 
   /// - Parameter others: paths whose values are read after those of the sort keys.
@@ -53,11 +54,12 @@ final class FetchTarget {
       predicateNames = madeEvaluator?.paths ?? []
     }
     let sortNames = request.sortDescriptors.map(\.keyPath) + others
+    // Checked against the entity that was asked for, whose properties all its descendants have.
+    let own = try Paths(predicateNames, sortNames, from: binding, in: model)
     followsRelationships =
       predicateNames.contains { $0.count > 1 } || sortNames.contains { $0.count > 1 }
       || !(madeEvaluator?.subqueries.isEmpty ?? true)
-    // Checked against the entity that was asked for, whose properties all its descendants have.
-    let own = try Paths(predicateNames, sortNames, from: binding, in: model)
+      || (own.predicate + own.sort).contains { $0.slot >= 0 && binding.traits[$0.slot].canDangle }
     for subquery in madeEvaluator?.subqueries ?? [] { try subquery.check(from: binding, in: model) }
     paths = Array(repeating: nil, count: model.entities.count)
     if !binding.entity.isAbstract { paths[binding.index] = own }

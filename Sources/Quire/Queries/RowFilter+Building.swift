@@ -16,12 +16,17 @@ final class RowCheck {
   let paths: [FetchPath]
 
   /// - Parameter paths: of the target, from the entity of `storage`.
-  init(_ target: FetchTarget, _ paths: FetchTarget.Paths, on storage: EntityStorage) throws {
+  init(
+    _ target: FetchTarget, _ paths: FetchTarget.Paths, on storage: EntityStorage,
+    in view: StoreView
+  ) throws {
     guard let predicate = target.predicate else {
       (filter, evaluator, self.paths) = (nil, nil, [])
       return
     }
     var builder = RowFilterBuilder(storage: storage)
+    // A parent's row may lead to what the parent has deleted, whatever the delete rules are.
+    builder.takesRelationships = view.parentRows == nil
     var rest: [FetchPredicate] = []
     var canFail = false
     for conjunct in FetchCondition.conjuncts(of: predicate) {
@@ -77,6 +82,7 @@ extension FetchExpression {
 /// Makes tests of those parts of a predicate that compare an attribute with constants of its kind.
 struct RowFilterBuilder {
   let storage: EntityStorage
+  var takesRelationships = true
   private(set) var tests: [RowTest] = []
   private(set) var constants: [UInt8] = []
 
@@ -133,11 +139,14 @@ struct RowFilterBuilder {
     return add(field, mirrored, comparison.left, isNegated)
   }
 
-  /// Where an attribute lies in rows; `nil` of anything else.
+  /// Where an attribute lies in rows, or a relationship that leads to somebody if it is not absent;
+  /// `nil` of anything else.
   private func field(_ path: [String]) -> (place: FieldTable.Place, kind: FieldKind)? {
     guard path.count == 1, let slot = storage.binding.slot(named: path[0]),
       storage.fieldBySlot[slot] >= 0
     else { return nil }
+    let trait = storage.binding.traits[slot]
+    if trait.attributeType == nil, trait.canDangle || !takesRelationships { return nil }
     return (storage.table.places[slot], storage.layout.fields[storage.fieldBySlot[slot]].kind)
   }
 

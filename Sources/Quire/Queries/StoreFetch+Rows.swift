@@ -36,7 +36,7 @@ extension StoreFetch {
     }
     let scratch = RowScratch()
     defer { withExtendedLifetime(scratch) {} }
-    let check = try RowCheck(target, paths, on: storage)
+    let check = try RowCheck(target, paths, on: storage, in: view)
     var cursor = tree.cursor()
     var isInside = try cursor.first()
     while isInside {
@@ -108,8 +108,10 @@ extension StoreFetch {
     guard isVisible(reference) else { return .noMatch }
     let bytes = try cursor.valueBytes
     var isTested = check.filter == nil
-    // What is passed over for its fixed part needs no further check.
-    if RowReader.isCurrent(bytes, storage.layout), let start = bytes.baseAddress {
+    // What is passed over for its fixed part needs no further check than whether it ends right.
+    if RowReader.isCurrent(bytes, storage.layout), let start = bytes.baseAddress,
+      RowReader.endsRight(bytes, storage.layout)
+    {
       if let filter = check.filter, !filter.needsReader {
         guard filter.holds(for: bytes) else { return .noMatch }
         isTested = true
@@ -175,7 +177,7 @@ extension StoreFetch {
       else { continue }
       lookups.append(
         RowLookup(
-          storage, paths, try RowCheck(target, paths, on: storage), tree.cursor()))
+          storage, paths, try RowCheck(target, paths, on: storage, in: view), tree.cursor()))
     }
     return lookups
   }

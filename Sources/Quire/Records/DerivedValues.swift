@@ -133,16 +133,20 @@ final class DerivedValues {
   /// expression has changed.
   ///
   /// - Parameter wanted: says which values, by entity, and whether only where there is none.
+  /// - Returns: whether any were wanted. Then constraints over them are to be checked.
+  @discardableResult
   static func writeAll(
     _ writer: StoreWriter, onlyMissing: Bool = false,
     _ wanted: (EntityBinding, Derivation) -> Bool = { _, _ in true }
-  ) throws {
-    guard let plan = writer.entities.derivations else { return }
+  ) throws -> Bool {
+    guard let plan = writer.entities.derivations else { return false }
     let values = DerivedValues(plan, writer)
+    var isAnyWanted = false
     for storage in writer.entities.byIndex {
       guard let storage else { continue }
       let slots = storage.binding.derivations.filter { wanted(storage.binding, $0) }.map(\.slot)
       if slots.isEmpty { continue }
+      isAnyWanted = true
       var next: Int64? = 0
       while let first = next {
         let keys = try writer.keys(of: storage, from: first, limit: 256)
@@ -155,6 +159,23 @@ final class DerivedValues {
         next = keys.last.map { $0 + 1 }
       }
     }
+    return isAnyWanted
+  }
+
+  /// Works out values whose expressions are others than in a former model.
+  ///
+  /// - Returns: whether there were any.
+  static func writeChanged(
+    since former: ManagedObjectModel, _ entities: StoreEntities, in transaction: WriteTransaction
+  ) throws -> Bool {
+    let writer = StoreWriter(transaction, entities)
+    let isAnyNew = try writeAll(writer) { entity, derivation in
+      former.entity(named: entity.entity.name)?
+        .attribute(named: derivation.attribute.name)?.derivationExpression
+        != derivation.attribute.derivationExpression
+    }
+    try writer.writeKeys()
+    return isAnyNew
   }
 
   private func missing(

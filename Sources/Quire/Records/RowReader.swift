@@ -54,6 +54,22 @@ struct RowReader {
       && UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self)) == layout.number
   }
 
+  /// Whether the row's fields end where the row does, as far as one look tells; of rows with values
+  /// outside, or of more than 64 KiB, it does not. For rows that are not looked at any further.
+  ///
+  /// - Parameter bytes: of this layout, with their whole fixed part.
+  @inline(__always)
+  static func endsRight(_ bytes: UnsafeRawBufferPointer, _ layout: RowLayout) -> Bool {
+    let rest = bytes.count &- layout.offsetsStart &- 2 &* layout.variableCount
+    guard rest >= 0, bytes[2] & (RowLayout.wideOffsetsFlag | RowLayout.externalFlag) == 0 else {
+      return false
+    }
+    if layout.variableCount == 0 { return rest == 0 }
+    let last = layout.offsetsStart &+ 2 &* (layout.variableCount &- 1)
+    return Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: last, as: UInt16.self)))
+      == rest
+  }
+
   /// - Returns: `nil` when the bytes are too few for any row.
   static func layoutNumber(of bytes: UnsafeRawBufferPointer) -> UInt16? {
     guard bytes.count >= RowLayout.headerByteCount else { return nil }

@@ -182,19 +182,19 @@ struct StoreOpening {
       // Somebody may have migrated it meanwhile; opening will find that out.
       guard try StoreSchema.matches(hashBytes, in: transaction) else { return }
       try StoreSchema.putModel(archive, versionName: name, in: transaction)
+      var derived: StoreEntities?
       if let former, let schema = try StoreSchema(from: transaction) {
         let entities = try StoreEntities(
           binding, schema: schema, identity: pages.identity, configuration: subset)
         // No version hash counts the expressions either.
-        try DerivedValues.writeAll(StoreWriter(transaction, entities)) { entity, derivation in
-          former.entity(named: entity.entity.name)?
-            .attribute(named: derivation.attribute.name)?.derivationExpression
-            != derivation.attribute.derivationExpression
+        if try DerivedValues.writeChanged(since: former, entities, in: transaction) {
+          derived = entities
         }
       }
       if hasOtherIndexes {
         try StoreSchema.exchangeIndexes(for: ModelBinding(model.current), in: transaction)
       }
+      try derived?.checkDerivedConstraints(in: transaction)
     }
   }
 

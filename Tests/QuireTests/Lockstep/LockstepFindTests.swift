@@ -197,6 +197,45 @@ import Testing
     }
   }
 
+  /// A row goes on leading to what is gone when no rule says otherwise, as with Core Data. When the
+  /// deletion is undone, there is nothing to write there: who leads to the object has not changed.
+  @Test(arguments: GotchaHome.allCases, ["pointer", "bag", "list", "cover", "rival"])
+  func `who leads to an object by no rule is not changed when its deletion is undone after a save`(
+    _ home: GotchaHome, _ key: String
+  ) throws {
+    let model = try ManagedObjectModel {
+      Entity("Thing") {
+        Relationship("pointer", toOne: "Thing")
+        Relationship("bag", toMany: "Thing")
+        Relationship("list", toMany: "Thing", ordered: true)
+        Relationship("cover", toOne: "Thing", inverse: "covered")
+        Relationship("covered", toOne: "Thing", inverse: "cover", deleteRule: .noAction)
+        Relationship("rival", toOne: "Thing", inverse: "rivals")
+        Relationship("rivals", toMany: "Thing", inverse: "rival", deleteRule: .noAction)
+      }
+    }
+    try home.withContext(model, classes: []) { context in
+      context.undoManager = UndoManager()
+      let (thing, gone) = (try context.insert("Thing"), try context.insert("Thing"))
+      let isToMany = key == "bag" || key == "list"
+      try thing.setValue(
+        isToMany ? (key == "bag" ? Set([gone]) as Any : [gone]) : gone, forKey: key)
+      try context.save()
+      context.delete(gone)
+      try context.save()
+      #expect(try thing.objectIDs(forRelationshipNamed: key) == [])
+      context.undo()
+      #expect(context.insertedObjects == [gone])
+      #expect(try thing.objectIDs(forRelationshipNamed: key) == [gone.objectID])
+      #expect(context.updatedObjects == [])
+      try context.save()
+      let other = SmallGallery.sibling(of: context)
+      let same = try other.existingObject(with: thing.objectID)
+      #expect(try same.objectIDs(forRelationshipNamed: key) == [gone.objectID])
+      #expect(try StoreFacts(context).findings == [])
+    }
+  }
+
   private func savedNotice(of context: ManagedObjectContext) throws -> ContextNotice {
     var found: ContextNotice?
     let observation = context.observe([.didSaveObjects]) { found = $0 }

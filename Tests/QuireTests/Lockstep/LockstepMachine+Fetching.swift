@@ -5,7 +5,10 @@ extension LockstepMachine {
   func fetch(_ query: Int, _ value: Int) throws {
     let objects = oracle.objects
     func weight(_ id: Int?) -> Int? { id.flatMap { objects.nodes[$0]?.values["weight"] } }
-    func one(_ id: Int, _ key: String) -> Int? { objects.members(id, key).first }
+    // A fetch finds what a save would leave: nobody leads to what is deleted.
+    func one(_ id: Int, _ key: String) -> Int? {
+      objects.members(id, key).first.flatMap { objects.nodes[$0]!.isDeleted ? nil : $0 }
+    }
     func many(_ id: Int, _ key: String) -> [Int] { objects.members(id, key) }
     let queries: [(String, (Int) -> Bool)] = [
       ("weight > \(value)", { (weight($0) ?? -1) > value }),

@@ -164,11 +164,13 @@ final class LockstepMachine {
   @discardableResult
   func perform(
     _ operations: [LockstepOperation], on objects: inout ObjectOracle,
-    in contexts: [ManagedObjectContext], where isWanted: (LockstepChange) -> Bool = { _ in true }
+    in contexts: [ManagedObjectContext],
+    where isWanted: (LockstepChange, ObjectOracle) -> Bool = { _, _ in true }
   ) throws -> [LockstepChange] {
     var changes: [LockstepChange] = []
     for operation in operations {
-      guard let change = objects.change(operation, new: last + 1), isWanted(change) else {
+      guard let change = objects.change(operation, new: last + 1), isWanted(change, objects)
+      else {
         continue
       }
       last += 1
@@ -181,10 +183,6 @@ final class LockstepMachine {
       changes.append(change)
     }
     return changes
-  }
-
-  func mergeObjects(_ other: ObjectOracle, keepsUnsaved: (Int) -> Bool) {
-    oracle.objects.merge(other, keepsUnsaved: keepsUnsaved)
   }
 
   func replaceObjects(_ body: (inout LockstepOracle) -> Void) { body(&oracle) }

@@ -59,10 +59,13 @@ struct LockstepOracle {
   var deleted: Set<Int> { Set(objects.nodes.filter { $0.value.isDeleted }.keys) }
 
   /// The saved objects that differ from what was saved.
+  ///
+  /// Not those that lead to one whose deletion they were not told of: that does not change them,
+  /// nor does undoing it, even if it was saved.
   var changed: Set<Int> {
     Set(
       objects.living.filter { id in
-        objects.saved[id].map { !objects.isSame(objects.nodes[id]!, $0) } ?? false
+        objects.saved[id].map { !objects.isSame(objects.nodes[id]!, $0, asStored: true) } ?? false
       })
   }
 
@@ -91,12 +94,31 @@ extension ObjectOracle {
     return line
   }
 
-  func isSame(_ node: ObjectOracle.Node, _ other: ObjectOracle.Node) -> Bool {
+  /// - Parameter asStored: whether a row that led to a deleted object all the time is the same.
+  func isSame(
+    _ node: ObjectOracle.Node, _ other: ObjectOracle.Node, asStored: Bool = false
+  ) -> Bool {
     node.values == other.values
       && relationships(of: node.entity).allSatisfy { relationship in
-        let (here, there) = (links(node, relationship), links(other, relationship))
+        var (here, there) = (links(node, relationship), links(other, relationship))
+        if asStored, isUntold(relationship) {
+          here.removeAll(where: isGoneOrBack)
+          there.removeAll(where: isGoneOrBack)
+        }
         return relationship.isOrdered ? here == there : here.sorted() == there.sorted()
       }
+  }
+
+  func isGoneOrBack(_ id: Int) -> Bool {
+    guard let node = nodes[id] else { return true }
+    return node.isDeleted || node.isNew && removed.contains(id)
+  }
+
+  /// Whether the deletion of a destination leaves the relationship as it is.
+  func isUntold(_ relationship: RelationshipDescription) -> Bool {
+    guard let inverse = relationship.inverse else { return true }
+    return relationships(of: relationship.destination).first { $0.name == inverse }?.deleteRule
+      == .noAction
   }
 
   /// Without those that lead to nothing any more.

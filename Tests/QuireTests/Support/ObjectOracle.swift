@@ -15,6 +15,8 @@ struct ObjectOracle {
   let model: ManagedObjectModel
   private(set) var nodes: [Int: Node] = [:]
   private(set) var saved: [Int: Node] = [:]
+  /// The objects that a save has removed, once or more often.
+  private(set) var removed: Set<Int> = []
 
   init(_ model: ManagedObjectModel) { self.model = model }
 
@@ -136,6 +138,7 @@ struct ObjectOracle {
   }
 
   mutating func save() {
+    removed.formUnion(nodes.filter { $0.value.isDeleted }.keys)
     nodes = nodes.filter { !$0.value.isDeleted }
     for id in nodes.keys {
       nodes[id]!.isNew = false
@@ -193,17 +196,14 @@ struct ObjectOracle {
     }
   }
 
-  /// Others have saved. What is unsaved here stays.
-  mutating func merge(_ other: ObjectOracle, keepsUnsaved: (Int) -> Bool) {
-    let former = saved
-    saved = other.saved
-    for (id, node) in other.saved {
-      guard nodes[id] != nil, let old = former[id] else {
-        nodes[id] = node
-        continue
-      }
-      if keepsUnsaved(id) { continue }
-      if node.values != old.values { nodes[id]!.values = node.values }
-    }
+  /// Takes an object in as it is.
+  mutating func put(_ id: Int, _ node: Node) { nodes[id] = node }
+
+  /// Marks an object as deleted, after its delete rules.
+  mutating func mark(_ id: Int) { nodes[id]!.isDeleted = true }
+
+  /// Sets an order of the members that there are.
+  mutating func arrange(_ id: Int, _ name: String, _ order: [Int]) {
+    nodes[id]!.links[name] = order
   }
 }

@@ -89,6 +89,43 @@ import Testing
     #expect(try StoreFacts(context).findings == [])
   }
 
+  /// A new object leaves whatever its delete rules say. Undone and saved it was one of the store,
+  /// and making the deletion again was denied.
+  @Test(
+    arguments: [("lock", "doors"), ("stepLock", "steps"), ("mainLock", "main")], [false, true])
+  func `the deletion of an object that was never saved is made again after a save`(
+    _ keys: (key: String, inverse: String), _ isInsertion: Bool
+  ) throws {
+    let context = try ManagedObjectContext.stubbed(Self.model)
+    let undoManager = UndoManager()
+    let door = try context.insert("Door")
+    try context.save()
+    context.undoManager = undoManager
+    let lock = try context.insert("Lock")
+    // What nobody has entered is not undone with the insertion.
+    if isInsertion { undoManager.disableUndoRegistration() }
+    try door.setValue(lock, forKey: keys.key)
+    if isInsertion { undoManager.enableUndoRegistration() }
+    context.processPendingChanges()
+    if !isInsertion {
+      context.delete(lock)
+      context.processPendingChanges()
+      context.undo()
+    }
+    for _ in 1...2 {
+      #expect(try door.value(forKey: keys.key) as? ManagedObject === lock)
+      #expect(try members(lock, keys.inverse) == [door])
+      try context.save()
+      if isInsertion { context.undo() } else { context.redo() }
+      #expect(lock.isDeleted)
+      #expect(try door.value(forKey: keys.key) == nil)
+      try context.save()
+      #expect(try StoreFacts(context).findings == [])
+      #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Lock")) == 0)
+      if isInsertion { context.redo() } else { context.undo() }
+    }
+  }
+
   private func members(_ object: ManagedObject, _ key: String) throws -> [ManagedObject] {
     switch try object.value(forKey: key) {
     case let list as [ManagedObject]: list

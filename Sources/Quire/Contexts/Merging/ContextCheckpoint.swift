@@ -16,6 +16,7 @@ struct ContextCheckpoint {
   private let changes: ManagedObjectContext.Changes
   private let watched: Set<ManagedObject>
   private let views: StoreViews
+  private let undo: UndoCheckpoint?
 
   init(_ context: ManagedObjectContext) {
     entries = context.registeredObjects.map { object in
@@ -27,6 +28,7 @@ struct ContextCheckpoint {
     changes = context.changes
     watched = context.watched
     views = StoreViews(context.sessions) { $0.view }
+    undo = UndoCheckpoint(context)
   }
 
   func restore(_ context: ManagedObjectContext) {
@@ -52,6 +54,7 @@ struct ContextCheckpoint {
     context.changes = changes
     context.watched = watched
     for session in context.sessions { session.view = views[session] }
+    undo?.restore()
   }
 }
 

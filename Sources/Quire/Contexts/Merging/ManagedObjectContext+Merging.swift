@@ -5,7 +5,7 @@ import QuireStorage
 extension ManagedObjectContext {
   /// How often a save asks its policy: beyond that the objects are changed, by those who are told
   /// of a merge, in ways that make new conflicts.
-  private static var mergeLimit: Int { 10 }
+  static var mergeLimit: Int { 10 }
 
   /// Lets the policy resolve the conflicts of a save, and writes what is then to be written, while
   /// nobody else can write: so what was resolved stays resolved.
@@ -51,7 +51,7 @@ extension ManagedObjectContext {
   }
 
   /// Whether the policy may change anything here.
-  private var isMerging: Bool {
+  final var isMerging: Bool {
     type(of: mergePolicy) != MergePolicy.self || mergePolicy.mergeType != .errorMergePolicyType
   }
 

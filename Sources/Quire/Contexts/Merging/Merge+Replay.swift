@@ -6,7 +6,7 @@ extension Merge {
   /// what it has read.
   func clear(_ object: ManagedObject) {
     let treatment = treatment(of: object)
-    if treatment != .undecided, object.isPersistent { object.row = newRows[object] }
+    if treatment != .undecided, object.isStored { object.row = newRows[object] }
     if treatment == .gone {
       context.changes.updated.remove(object)
       context.changes.deleted.remove(object)
@@ -44,9 +44,17 @@ extension Merge {
       try fact.object.removeMember(member, fact.slot)
     }
     for fact in facts.additions {
-      if fact.content.isPersistent, try !views.contain(fact.content) { continue }
+      if fact.content.isStored, try !views.contain(fact.content) { continue }
       freshen(fact.content)
       try fact.object.addMember(fact.content, fact.slot)
+    }
+    for fact in facts.backlinks {
+      guard
+        let inverse = fact.object.inverseSlot(
+          of: fact.object.binding.relationship(fact.slot), on: fact.content),
+        try fact.content.one(inverse) === fact.object
+      else { continue }
+      try fact.object.pendingAdd(fact.content, fact.slot)
     }
     try replayDeletions()
     for fact in facts.orders where !fact.object.isDeleted { try setOrder(fact) }

@@ -15,11 +15,17 @@ struct MergeFacts {
   private(set) var additions: [Fact<ManagedObject>] = []
   private(set) var removals: [Fact<Reference>] = []
   private(set) var orders: [Fact<[ManagedObject]>] = []
+  /// Members of objects whose deletion was undone, and whose rows have led there all the time.
+  private(set) var backlinks: [Fact<ManagedObject>] = []
 
   init(_ merge: Merge) throws {
-    for object in merge.objects where !object.isDeleted {
+    for object in merge.objects {
       let treatment = merge.treatment(of: object)
-      if treatment == .gone || treatment == .rollback { continue }
+      if treatment == .gone || treatment == .rollback || treatment == .revival { continue }
+      if object.isDeleted {
+        collectPartings(of: object)
+        continue
+      }
       if object.slots.isEmpty && treatment != .overwrite { continue }
       for slot in object.binding.properties.indices where !object.binding.traits[slot].isTransient {
         let trait = object.binding.traits[slot]
@@ -40,13 +46,37 @@ struct MergeFacts {
     }
   }
 
+  /// What a deleted object was taken from: led there again, it might be denied to go.
+  private mutating func collectPartings(of object: ManagedObject) {
+    for slot in object.slots.indices where !object.binding.traits[slot].isTransient {
+      switch object.slots[slot] {
+      case .one(nil) where object.isChanged(slot):
+        destinations.append(Fact(object: object, slot: slot, content: nil))
+      case .many(let pending):
+        for reference in pending.removed.sorted() {
+          removals.append(Fact(object: object, slot: slot, content: reference))
+        }
+      default: continue
+      }
+    }
+  }
+
   private mutating func collect(
     _ pending: PendingMembers, _ slot: Int, of object: ManagedObject, _ merge: Merge
   ) throws {
     let relationship = object.binding.relationship(slot)
+    if object.state.contains(.returning), object.binding.traits[slot].isForeignKeyOfOthers {
+      for member in pending.added where merge.isThere(member) {
+        if let inverse = object.inverseSlot(of: relationship, on: member),
+          member.slots.isEmpty || !member.isChanged(inverse)
+        {
+          backlinks.append(Fact(object: object, slot: slot, content: member))
+        }
+      }
+    }
     for member in pending.added
     where merge.isThere(member) && merge.isChangedHere(relationship, member)
-      && merge.treatment(of: member) != .rollback
+      && (relationship.inverse == nil || merge.treatment(of: member) != .rollback)
     {
       additions.append(Fact(object: object, slot: slot, content: member))
     }
@@ -54,8 +84,11 @@ struct MergeFacts {
       let member = object.session?.registered(reference)
       if let member {
         guard merge.isChangedHere(relationship, member) else { continue }
+        // Without an inverse it is no change of the member's.
         let treatment = merge.treatment(of: member)
-        if treatment == .rollback || treatment == .revival { continue }
+        if treatment == .revival || relationship.inverse != nil && treatment == .rollback {
+          continue
+        }
       }
       removals.append(Fact(object: object, slot: slot, content: reference))
     }
@@ -111,7 +144,7 @@ extension Merge {
       case .unchanged: return former.map { treatment(of: $0) != .gone } ?? true
       }
     }
-    if destination.isPersistent, treatments[destination] == nil,
+    if destination.isStored, treatments[destination] == nil,
       try !views.contain(destination)
     {
       return false

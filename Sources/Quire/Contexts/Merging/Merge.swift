@@ -100,7 +100,7 @@ final class Merge {
       treatments[conflict.sourceObject] = .undecided
     }
     for conflict in conflicts { treatments[conflict.sourceObject] = Treatment(type) }
-    for object in objects where object.isPersistent {
+    for object in objects where object.isStored {
       newRows[object] = try views.row(of: object)
       if newRows[object] == nil { treatments[object] = .gone }
       notePartners(of: object)

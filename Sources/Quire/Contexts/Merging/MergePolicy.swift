@@ -46,7 +46,7 @@
 ///
 /// Override ``resolve(optimisticLockingConflicts:)`` or ``resolve(constraintConflicts:)``. Both are
 /// called while nobody else can write: saving another context of the store in one is an error,
-/// waiting in it makes others wait.
+/// waiting in it makes others wait. A child context asks about what its parent has deleted.
 open class MergePolicy {
   public let mergeType: MergePolicyType
 
@@ -67,6 +67,7 @@ open class MergePolicy {
   open func resolve(optimisticLockingConflicts list: [MergeConflict]) throws {
     guard let context = list.first?.sourceObject.managedObjectContext else { return }
     if mergeType == .errorMergePolicyType { throw context.mergeError(list.map(\.report)) }
+    if context.parent != nil { return context.dropChanges(of: list) }
     let merge = try context.merge ?? Merge(context)
     try merge.resolve(list, by: mergeType)
   }

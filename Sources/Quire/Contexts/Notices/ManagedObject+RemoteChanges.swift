@@ -41,6 +41,9 @@ extension ManagedObject {
   /// the store has: for that one, the change was made while it led to another.
   final func displaceStoredDestinations() throws {
     guard let session else { return }
+    // Its own change is what can be undone, and takes this along.
+    context?.undoRecording?.isPaused = true
+    defer { context?.undoRecording?.isPaused = false }
     for slot in binding.relationshipSlots {
       guard case .one(let destination) = slots[slot], !binding.traits[slot].isTransient,
         let reference = storedReference(slot), present(destination)?.reference != reference,

@@ -5,18 +5,26 @@ extension ManagedObjectContext {
   ///
   /// - Returns: whether there was anything to save.
   final func save(to parent: ManagedObjectContext) throws -> Bool {
-    try resolveDeletions()
-    let save = try prepareSave()
+    let save = try preparedParentSave()
     // What was there may have been dropped when objects were asked.
     guard hasChanges else { return false }
-    let reports = try conflictsWithDeletions().map(\.report)
-    if !reports.isEmpty, mergePolicy.mergeType == .errorMergePolicyType {
-      throw mergeError(reports)
-    }
     undoRecording?.willCommit(save)
     try ParentSave(save: save, parent: parent).write()
     finishSave(save, to: parent)
     return true
+  }
+
+  /// A save in which nothing is changed that the parent has deleted: also not by objects when they
+  /// are told of it.
+  private func preparedParentSave() throws -> ContextSave {
+    var told: Set<ManagedObject> = []
+    for _ in 1...Self.mergeLimit {
+      try resolveDeletions()
+      let save = try prepareSave(without: told)
+      if try conflictsWithDeletions().isEmpty { return save }
+      save.forEachObject { told.insert($0) }
+    }
+    throw mergeError(try conflictsWithDeletions().map(\.report))
   }
 
   /// Of changed objects, those that the parent has deleted.
@@ -29,16 +37,26 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Drops the changes of objects that the parent has deleted, as the deletion of an object wins
-  /// over its changes, unless that is an error.
+  /// Asks the policy about objects that the parent has deleted. The deletion wins over the changes
+  /// of those that it leaves.
   private func resolveDeletions() throws {
     let conflicts = try conflictsWithDeletions()
     guard !conflicts.isEmpty else { return }
-    if mergePolicy.mergeType == .errorMergePolicyType {
-      throw mergeError(conflicts.map(\.report))
+    let checkpoint = isMerging ? ContextCheckpoint(self) : nil
+    do {
+      try mergePolicy.resolve(optimisticLockingConflicts: conflicts)
+      settlePendingChanges()
+      try throwUnreported()
+      dropChanges(of: try conflictsWithDeletions())
+    } catch {
+      checkpoint?.restore(self)
+      throw error
     }
-    for conflict in conflicts {
-      let object = conflict.sourceObject
+  }
+
+  /// Drops the changes of objects that the parent has deleted.
+  final func dropChanges(of conflicts: [MergeConflict]) {
+    for object in conflicts.map(\.sourceObject) where object.context === self && object.isUpdated {
       noticeCenter?.didDelete(object)
       object.turnIntoFault()
       object.state.insert(.inaccessible)

@@ -41,7 +41,6 @@ struct ParentSave {
       }
     } catch {
       checkpoint.restore(parent)
-      parent.forgetUndo()
       throw error
     }
     parent.processPendingChanges()

@@ -75,14 +75,16 @@ extension ManagedObjectContext {
 
 // Both sides of a relationship, where one was changed by itself.
 extension ManagedObject {
-  /// Makes sure that nobody leads here any more.
+  /// Makes sure that nobody leads here any more, and that no rule denies the deletion.
   final func dropBacklinks() throws {
     guard let context else { return }
     for slot in binding.relationshipSlots {
+      let relationship = binding.relationship(slot)
       for destination in try context.destinations(of: self, slot) {
-        if let inverse = inverseSlot(of: binding.relationship(slot), on: destination) {
+        if let inverse = inverseSlot(of: relationship, on: destination) {
           try destination.cut(inverse, from: self)
         }
+        if relationship.deleteRule == .deny { try cut(slot, from: destination) }
       }
     }
   }

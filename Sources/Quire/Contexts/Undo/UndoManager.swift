@@ -20,16 +20,15 @@
 public final class UndoManager {
   private enum State { case idle, undoing, redoing }
 
-  private var undoGroups: [UndoGroup] = []
-  private var redoGroups: [UndoGroup] = []
+  // Others than this class do not change these, but for coming back to what they were.
+  var undoGroups: [UndoGroup] = []
+  var redoGroups: [UndoGroup] = []
   /// The groups that are open, outermost first.
-  private var open: [UndoGroup] = [] {
-    didSet { if open.count != oldValue.count { generation += 1 } }
-  }
+  var open: [UndoGroup] = [] { didSet { if open.count != oldValue.count { generation += 1 } } }
   private var state = State.idle
   private var disablingCount = 0
   /// Grows when a group begins or ends, or all is forgotten.
-  private(set) var generation = 0
+  var generation = 0
   /// How often all was forgotten.
   private var forgettingCount = 0
   /// Of the contexts that enter their changes here.

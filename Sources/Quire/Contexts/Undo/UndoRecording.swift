@@ -19,17 +19,14 @@ final class UndoRecording: ContextObserver {
     let slot: Int
   }
 
-  private struct WeakTaken { weak var taken: TakenObject? }
-
   let manager: UndoManager
   private(set) weak var context: ManagedObjectContext?
   /// The slots that have changed in the manager's present group.
   private var changed: Set<Place> = []
   private var generation = 0
-  /// The last deletion of each object that can be brought back.
-  private var taken: [ObjectIdentifier: WeakTaken] = [:]
-  /// Those that have left with a permanent ID.
-  private var takenByPlace: [StorePlace: WeakTaken] = [:]
+  var taken = Taken()
+  /// Whether what changes now is nobody's change: it makes room for what others have saved.
+  var isPaused = false
   /// While an object is taken away or brought back: whether that is for its insertion.
   private var isOfInsertion: Bool?
   private var performed = PerformedChanges()
@@ -50,9 +47,9 @@ final class UndoRecording: ContextObserver {
   // MARK: Entering
 
   func willChange(_ property: String, of object: ManagedObject, by change: SlotChange) {
-    guard manager.isUndoRegistrationEnabled, let slot = object.binding.slot(named: property) else {
-      return
-    }
+    guard manager.isUndoRegistrationEnabled, !isPaused,
+      let slot = object.binding.slot(named: property)
+    else { return }
     // What an object sets when its row comes is no change.
     let trait = object.binding.traits[slot]
     if object.state.contains(.awaking), trait.attributeType != nil || trait.isTransient { return }
@@ -94,7 +91,7 @@ final class UndoRecording: ContextObserver {
     // Its row will be gone when its values are asked for.
     attempt { try object.fulfil() }
     let taken = TakenObject(object, self, isInsertion: isOfInsertion ?? false)
-    self.taken[ObjectIdentifier(object)] = WeakTaken(taken: taken)
+    self.taken.byObject[ObjectIdentifier(object)] = Taken.Entry(taken: taken)
     register { try $0.bringBack(taken) }
   }
 
@@ -131,20 +128,20 @@ final class UndoRecording: ContextObserver {
 
   func forget(_ object: TakenObject) {
     let identifier = ObjectIdentifier(object.object)
-    if taken[identifier]?.taken == nil { taken[identifier] = nil }
-    if let place = object.place, takenByPlace[place]?.taken == nil { takenByPlace[place] = nil }
+    if taken.byObject[identifier]?.taken == nil { taken.byObject[identifier] = nil }
+    if let place = object.place, taken.byPlace[place]?.taken == nil { taken.byPlace[place] = nil }
   }
 
   /// An object is about to leave.
   func keepContent(of object: ManagedObject) {
-    guard let taken = taken[ObjectIdentifier(object)]?.taken else { return }
+    guard let taken = self.taken.byObject[ObjectIdentifier(object)]?.taken else { return }
     attempt { try taken.keepContent() }
-    if let place = taken.place { takenByPlace[place] = WeakTaken(taken: taken) }
+    if let place = taken.place { self.taken.byPlace[place] = Taken.Entry(taken: taken) }
   }
 
   func takenObject(at reference: Reference, in store: StoreIdentity) -> ManagedObject? {
     let place = StorePlace(store: store, reference: reference)
-    guard !takenByPlace.isEmpty, let object = takenByPlace[place]?.taken?.object,
+    guard !taken.byPlace.isEmpty, let object = taken.byPlace[place]?.taken?.object,
       object.context == nil, object.reference == reference
     else { return nil }
     return object
@@ -152,7 +149,7 @@ final class UndoRecording: ContextObserver {
 
   /// Deleted objects are about to go, and with them what leads there from objects that nobody told.
   func willCommit(_ save: ContextSave) {
-    guard !taken.isEmpty else { return }
+    guard !taken.byObject.isEmpty else { return }
     for part in save.parts { for object in part.deleted { keepContent(of: object) } }
     for part in save.parts {
       for item in part.inserted { noteLosses(of: item.object, part) }
@@ -180,7 +177,7 @@ final class UndoRecording: ContextObserver {
     _ save: SaveOperation
   ) {
     guard !save.remains(destination) else { return }
-    taken[ObjectIdentifier(destination)]?.taken?.note(
+    taken.byObject[ObjectIdentifier(destination)]?.taken?.note(
       TakenObject.Loss(object: object, slot: slot, order: order))
   }
 
@@ -210,7 +207,8 @@ final class UndoRecording: ContextObserver {
     if let context, object.context === context {
       performed.note(object, .undoUpdate)
       try body()
-    } else if object.context == nil, let taken = taken[ObjectIdentifier(object)]?.taken,
+    } else if object.context == nil,
+      let taken = self.taken.byObject[ObjectIdentifier(object)]?.taken,
       let former = taken.copy(of: slot)
     {
       try taken.withContent(body)

@@ -15,7 +15,8 @@ extension MigrationDraft {
     let changes = Dictionary(
       uniqueKeysWithValues: entities.map { ($0.destination.name, $0.change) })
     let entities = try StoreEntities(binding, schema: schema, identity: identity)
-    try DerivedValues.writeAll(StoreWriter(transaction, entities)) { entity, derivation in
+    let writer = StoreWriter(transaction, entities)
+    let isAnyNew = try DerivedValues.writeAll(writer) { entity, derivation in
       guard let change = changes[entity.entity.name], change.source != nil else { return false }
       let place = change.attributes.firstIndex {
         $0.destination?.name == derivation.attribute.name
@@ -33,6 +34,8 @@ extension MigrationDraft {
           }
       }
     }
+    try writer.writeKeys()
+    if isAnyNew { try entities.checkDerivedConstraints(in: transaction) }
   }
 
   private func destinations(

@@ -62,3 +62,34 @@ struct DuplicateSearch {
     } ?? nil
   }
 }
+
+extension StoreEntities {
+  /// Looks whether objects break a constraint over derived attributes, after their values were
+  /// worked out for all objects: no save has asked.
+  ///
+  /// - Throws: ``PersistenceError/Code/migrationConstraintViolation`` with two of them.
+  /// - Complexity: O(objects) of the entities that have such constraints.
+  func checkDerivedConstraints(in transaction: WriteTransaction) throws {
+    for index in try indexes(in: transaction).list where index.kind == .unique && isDerived(index) {
+      guard let tree = try transaction.indexTree(index.tree) else { continue }
+      var search = DuplicateSearch(index, transaction, self)
+      var entries = tree.entries()
+      var last: [UInt8]?
+      while try entries.next() {
+        let key = Array(try entries.key)
+        if let last { try search.compare(last, key) }
+        last = key
+      }
+    }
+  }
+
+  private func isDerived(_ index: StoredIndex) -> Bool {
+    index.entities.contains { number in
+      guard let binding = storage(number: number)?.binding else { return false }
+      return index.elements.contains { element in
+        element.path.first.flatMap(binding.slot(named:)).map { binding.traits[$0].isDerived }
+          ?? false
+      }
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import Quire
+import QuireStorage
+import QuireTesting
+import Testing
+
+/// Constraints over derived attributes whose expressions change, which no version hash counts.
+///
+/// A store was opened with another expression by which two objects had the same value: it had them
+/// from then on, and the next save of either was refused.
+@Suite struct DerivedUniquenessTests {
+  private static func model(
+    _ expression: String, unique: Bool = true, more: Bool = false
+  ) throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Entity("Work") {
+        Attribute("title", .string)
+        Attribute("number", .string)
+        Attribute("code", .string, derivedFrom: expression)
+        if more { Attribute("rating", .integer16) }
+        if unique { UniquenessConstraint("code") }
+        FetchIndex("byCode", on: "code")
+      }
+    }
+  }
+
+  private func fill(_ scene: IndexScene, _ titles: [String], unique: Bool = true) throws {
+    let context = try scene.open(try Self.model("number", unique: unique))
+    for (number, title) in titles.enumerated() {
+      try context.add("Work", ["title": title, "number": "\(number)"])
+    }
+    try context.save()
+    try scene.close(context)
+  }
+
+  private func expectViolation(_ body: () throws -> Void) {
+    do {
+      try body()
+      Issue.record("opened in spite of duplicates")
+    } catch let error as PersistenceError {
+      #expect(error.code == .migrationConstraintViolation)
+      #expect(error.message.contains("Work/p2 and Work/p3 have the same code"), "\(error)")
+    } catch {
+      Issue.record("\(error)")
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `an expression by which objects break a constraint is refused, and nothing has changed`(
+    _ isMigrated: Bool
+  ) throws {
+    let scene = IndexScene()
+    try fill(scene, ["a", "b", "b", "c"])
+    let new = try Self.model("title", more: isMigrated)
+    let versions = try #require(
+      VersionedModel(versions: [.init("old", try Self.model("number")), .init("new", new)]))
+    expectViolation {
+      _ = isMigrated ? try scene.open(versions, .migrating) : try scene.open(new)
+    }
+    let context = try scene.open(try Self.model("number"))
+    #expect(try context.values(of: "code", "Work", sortedBy: "number") == ["0", "1", "2", "3"])
+    #expect(try StoreFacts(context).findings == [])
+    try scene.close(context)
+  }
+
+  @Test(arguments: [false, true])
+  func `an expression by which objects keep a constraint is taken, and found by its index`(
+    _ isMigrated: Bool
+  ) throws {
+    let scene = IndexScene()
+    try fill(scene, ["d", "c", "b", "a"])
+    let new = try Self.model("title", more: isMigrated)
+    let versions = try #require(
+      VersionedModel(versions: [.init("old", try Self.model("number")), .init("new", new)]))
+    let context = isMigrated ? try scene.open(versions, .migrating) : try scene.open(new)
+    #expect(try context.values(of: "title", "Work", sortedBy: "code") == ["a", "b", "c", "d"])
+    let found = try context.found("Work", Key("code") == "b")
+    #expect(found.plan.contains("index") && found.objects.count == 1)
+    #expect(try StoreFacts(context).findings == [])
+    try context.add("Work", ["title": "a"])
+    #expect(throws: PersistenceError.self) { try context.save() }
+    try scene.close(context)
+  }
+
+  @Test func `a constraint that goes with the expression is not asked`() throws {
+    let scene = IndexScene()
+    try fill(scene, ["a", "a"])
+    let context = try scene.open(try Self.model("title", unique: false))
+    #expect(try context.values(of: "code", "Work") == ["a", "a"])
+    #expect(try StoreFacts(context).findings == [])
+    try scene.close(context)
+  }
+
+  @Test func `a constraint that comes with the expression is asked by it`() throws {
+    let scene = IndexScene()
+    try fill(scene, ["a", "b", "b"], unique: false)
+    expectViolation { _ = try scene.open(try Self.model("title")) }
+    let context = try scene.open(try Self.model("number", unique: true))
+    #expect(try StoreFacts(context).findings == [])
+    try scene.close(context)
+  }
+}

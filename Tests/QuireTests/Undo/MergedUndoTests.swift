@@ -1,0 +1,106 @@
+import Quire
+import Testing
+
+/// What can be undone when others' saves are merged.
+@Suite struct MergedUndoTests {
+  typealias Artist = SmallGallery.Artist
+  typealias Artwork = SmallGallery.Artwork
+
+  /// The artwork was given to one artist here and to another there. That it left the other's
+  /// artworks, where the merge had shown it, was entered as somebody's change.
+  @Test(arguments: GotchaHome.allCases, [false, true])
+  func `what makes room for others' changes is not undone by itself`(
+    _ home: GotchaHome, _ isMerged: Bool
+  ) throws {
+    try home.withTwoContexts { one, two in
+      let undoManager = UndoManager()
+      one.undoManager = undoManager
+      let artists = (0..<3).map { _ in Artist(context: one) }
+      let artwork = Artwork(context: one)
+      artwork.artist = artists[0]
+      try one.save()
+      undoManager.removeAllActions()
+      artwork.artist = artists[1]
+      one.processPendingChanges()
+      let same = try #require(try two.existingObject(with: artwork.objectID) as? Artwork)
+      same.artist = try two.existingObject(with: artists[2].objectID) as? Artist
+      var notices: [ContextNotice] = []
+      let observation = two.observe([.didSaveObjects]) { notices.append($0) }
+      try two.save()
+      if isMerged {
+        one.mergeChanges(fromContextDidSave: try #require(notices.first))
+      } else {
+        one.refreshAllObjects()
+      }
+      #expect(artwork.artist === artists[1])
+      #expect(artists.map(\.artworks.count) == [0, 1, 0])
+      one.undo()
+      #expect(artwork.artist === artists[0])
+      #expect(artists.map(\.artworks.count) == [1, 0, 0])
+      #expect(!undoManager.canUndo && undoManager.canRedo)
+      one.redo()
+      #expect(artists.map(\.artworks.count) == [0, 1, 0])
+      try one.save()
+      #expect(try StoreFacts(one).findings == [])
+      withExtendedLifetime(observation) {}
+    }
+  }
+
+  private static let model = try! ManagedObjectModel {
+    Entity("Thing") {
+      Attribute("weight", .integer32, default: 0)
+      Relationship("parent", toOne: "Thing", inverse: "children")
+      Relationship("children", toMany: "Thing", inverse: "parent")
+      Relationship("cover", toOne: "Thing", inverse: "covered")
+      Relationship("covered", toOne: "Thing", inverse: "cover", deleteRule: .noAction)
+      Relationship("rival", toOne: "Thing", inverse: "rivals")
+      Relationship("rivals", toMany: "Thing", inverse: "rival", deleteRule: .noAction)
+      Relationship("friends", toMany: "Thing", inverse: "friends")
+      Relationship("list", toMany: "Thing", ordered: true)
+    }
+  }
+
+  /// An object whose deletion was saved and undone has no row. A merge took that for a deletion by
+  /// somebody else, and then looked for its changes, which were gone: a trap.
+  @Test(arguments: GotchaHome.allCases)
+  func `an object whose deletion was undone goes through a merge as it is`(
+    _ home: GotchaHome
+  ) throws {
+    for policy in MergingPolicy.allCases {
+      try home.withContext(Self.model, classes: []) { context in
+        let (thing, back) = (try context.insert("Thing"), try context.insert("Thing"))
+        let other = try context.insert("Thing")
+        for key in ["parent", "cover", "rival"] { try thing.setValue(back, forKey: key) }
+        for key in ["parent", "cover", "rival"] { try back.setValue(other, forKey: key) }
+        try back.setValue(Set([thing]), forKey: "friends")
+        try back.setValue([other, thing], forKey: "list")
+        try thing.setValue([back], forKey: "list")
+        try back.setValue(7, forKey: "weight")
+        try context.save()
+        context.undoManager = UndoManager()
+        context.delete(back)
+        try context.save()
+        context.undo()
+        try #require(back.isInserted && !back.objectID.isTemporaryID)
+        let there = SmallGallery.sibling(of: context)
+        try there.existingObject(with: other.objectID).setValue(1, forKey: "weight")
+        try there.save()
+        try other.setValue(2, forKey: "weight")
+        context.mergePolicy = policy.policy
+        try context.save()
+        #expect(try StoreFacts(context).findings == [])
+        for reader in [context, SmallGallery.sibling(of: context)] {
+          let same = try reader.existingObject(with: back.objectID)
+          #expect(try same.value(forKey: "weight") as? Int == 7)
+          for (key, ids) in [
+            ("parent", [other]), ("children", [thing]), ("covered", [thing]), ("rivals", [thing]),
+            ("rival", [other]), ("friends", [thing]), ("list", [other, thing]),
+          ] {
+            let found = try same.objectIDs(forRelationshipNamed: key)
+            #expect(found == ids.map(\.objectID), "\(key), \(policy)")
+          }
+        }
+      }
+    }
+  }
+}
