@@ -79,11 +79,9 @@ open class ManagedObjectContext {
   @exclusivity(unchecked) final var newHomes = ObjectHomes()
   /// Parent and children; `nil` in a context that has had neither.
   @exclusivity(unchecked) final var family: ContextFamily? {
-    didSet {
-      (hasFamily, remembersObjects) = (family != nil, family != nil || !fetchedLists.isEmpty)
-    }
+    didSet { noteFamily() }
   }
-  @exclusivity(unchecked) final private(set) var hasFamily = false
+  @exclusivity(unchecked) final var hasFamily = false
   /// The stores that new objects were assigned to, by their temporary references.
   final var assignedStores: [Reference: StoreIdentity] = [:]
   /// Whether the delete rules of objects are being applied.
@@ -116,10 +114,10 @@ open class ManagedObjectContext {
   private var unreportedError: (any Error)?
   final var announcedChanges = AnnouncedChanges()
   final var fetchedLists = FetchedLists() {
-    didSet { remembersObjects = hasFamily || !fetchedLists.isEmpty }
+    didSet { noteFamily() }
   }
   /// Whether an object may be known elsewhere than in a register. Read when one goes.
-  @exclusivity(unchecked) final private(set) var remembersObjects = false
+  @exclusivity(unchecked) final var remembersObjects = false
   /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
   final var deferredLinks: DeferredLinks?
 
