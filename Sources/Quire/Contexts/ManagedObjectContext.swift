@@ -81,7 +81,7 @@ open class ManagedObjectContext {
   @exclusivity(unchecked) final var family: ContextFamily? {
     didSet { noteFamily() }
   }
-  @exclusivity(unchecked) final private(set) var hasFamily = false
+  @exclusivity(unchecked) final var hasFamily = false
   /// The stores that new objects were assigned to, by their temporary references.
   final var assignedStores: [Reference: StoreIdentity] = [:]
   /// Whether the delete rules of objects are being applied.
