@@ -98,7 +98,7 @@ extension ManagedObjectContext {
   private func letGoOfTouched(_ object: ManagedObject) {
     guard object.isUpdated, !object.slots.indices.contains(where: object.isChanged) else { return }
     changes.updated.remove(object)
-    object.slots = []
+    object.dropSlots()
     object.state.remove(.updated)
   }
 
