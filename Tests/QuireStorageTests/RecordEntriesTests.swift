@@ -74,4 +74,39 @@ import Testing
     var entries: [RecordEntry] = []
     #expect(throws: StorageError.self) { try cursor.list(&entries) }
   }
+
+  @Test func `a value that is kept stays, whatever happens to its row and its snapshot`() throws {
+    try fill()
+    var kept: [(key: Int64, bytes: UnsafeRawBufferPointer, owner: AnyObject)] = []
+    do {
+      let tree = try tree()
+      for key in Int64(1)...401 {
+        let isThere = try tree.withKeepableValue(for: key) {
+          kept.append((key, $0, $1.takeUnretainedValue()))
+        }
+        #expect(isThere == (key % 2 == 0 && key <= 400))
+      }
+    }
+    try store.write { transaction in
+      let tree = try #require(try transaction.mutableRecordTree("tree"))
+      for key in Int64(1)...200 { try tree.put([1, 2, 3], for: 2 * key) }
+      // What may still change is copied.
+      var own: (bytes: UnsafeRawBufferPointer, owner: AnyObject)?
+      let reading = try #require(try transaction.recordTree("tree"))
+      let isThere = try reading.withKeepableValue(for: 2) {
+        own = ($0, $1.takeUnretainedValue())
+      }
+      try tree.put([4, 5, 6], for: 2)
+      let value = try #require(own)
+      withExtendedLifetime(value.owner) {
+        #expect(isThere && value.bytes.elementsEqual([1, 2, 3]))
+      }
+    }
+    #expect(kept.map(\.key) == (1...200).map { 2 * $0 })
+    for value in kept {
+      withExtendedLifetime(value.owner) {
+        #expect(value.bytes.elementsEqual(Self.value(of: value.key)), "\(value.key)")
+      }
+    }
+  }
 }

@@ -48,8 +48,10 @@ extension ManagedObjectContext {
   public final func existingObject(with objectID: ManagedObjectID) throws -> ManagedObject {
     if let object = object(with: objectID) {
       if !object.isStored { return object }
-      if !object.hasRow, let row = try object.session?.latestView().row(of: object) {
-        object.fulfil(with: row)
+      if !object.hasRow, let session = object.session,
+        try session.latestView().giveRow(to: object)
+      {
+        object.tellOfRow()
       }
       if object.hasRow, !object.state.contains(.propagated) { return object }
     }

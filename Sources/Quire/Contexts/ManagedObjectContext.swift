@@ -79,9 +79,9 @@ open class ManagedObjectContext {
   @exclusivity(unchecked) final var newHomes = ObjectHomes()
   /// Parent and children; `nil` in a context that has had neither.
   @exclusivity(unchecked) final var family: ContextFamily? {
-    didSet { hasFamily = family != nil }
+    didSet { noteFamily() }
   }
-  @exclusivity(unchecked) final private(set) var hasFamily = false
+  @exclusivity(unchecked) final var hasFamily = false
   /// The stores that new objects were assigned to, by their temporary references.
   final var assignedStores: [Reference: StoreIdentity] = [:]
   /// Whether the delete rules of objects are being applied.
@@ -113,7 +113,11 @@ open class ManagedObjectContext {
   final var undoRecording: UndoRecording?
   private var unreportedError: (any Error)?
   final var announcedChanges = AnnouncedChanges()
-  final var fetchedLists = FetchedLists()
+  final var fetchedLists = FetchedLists() {
+    didSet { noteFamily() }
+  }
+  /// Whether an object may be known elsewhere than in a register. Read when one goes.
+  @exclusivity(unchecked) final var remembersObjects = false
   /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
   final var deferredLinks: DeferredLinks?
 
@@ -126,7 +130,7 @@ open class ManagedObjectContext {
 
   deinit {
     newHomes.leave()
-    var changed = newObjects.abandon()
+    var changed = newObjects.abandon(mayHaveChanges: true)
     for session in sessions + formerSessions { changed += session.abandonObjects() }
     for object in changed { object.letGoOfDestinations() }
   }
@@ -210,10 +214,6 @@ extension ManagedObjectContext {
   }
 
   final func unregisterNew(_ object: ManagedObject) { newObjects.removeEntry(of: object) }
-
-  /// Whether an object may be known elsewhere than in a register.
-  @inline(__always)
-  final var remembersObjects: Bool { hasFamily || !fetchedLists.isEmpty }
 
   final func unregister(_ object: ManagedObject) {
     if family != nil { family?.forget(object) }

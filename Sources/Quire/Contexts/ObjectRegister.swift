@@ -1,133 +1,211 @@
 /// Which object stands for which row: the objects a context knows, by their places in the store.
 ///
-/// A hash table for this alone, with open addressing: every object that is read, made, saved or
-/// forgotten passes here several times. References are spread by a multiplication, which does for
-/// keys that a store gives out one by one; but four that follow each other are at home side by
-/// side, in one line of memory, as they come and go together.
+/// Every object that is read, made, saved or forgotten passes here several times. Eight references
+/// that follow each other share a line of memory, as objects come and go together; a hash table,
+/// the directory, says where the lines are. A fetch of all rows writes line after line, and finds
+/// the directory's entry once for each.
 struct ObjectRegister: ~Copyable {
   private struct Entry {
-    /// 0 where there is none: keys begin at 1.
-    var reference: UInt64
-    var object: Unmanaged<ManagedObject>?
+    /// The line's number and one; 0 where there is none.
+    var mark: UInt64
+    /// The line's address, and in the lower bits how many objects are in it.
+    var word: UInt
   }
 
+  /// The objects of eight references, a whole line of memory.
+  private typealias Line = UnsafeMutablePointer<Unmanaged<ManagedObject>?>
+
   // Sound: the memory belongs to this register alone, which is not copied. A place is a product's
-  // upper bits, or one that `mask` has brought back into the table.
+  // upper bits, or one that `mask` has brought back into the directory.
   /// `mask` + 1 entries.
   private var entries: UnsafeMutablePointer<Entry>
   private var mask: Int
   /// How far a product is shifted to make a place.
   private var shift: UInt64
+  private var lineCount = 0
+  private var lines = LineMemory()
+  /// The entry that was looked for last.
+  private var recent = 0
   private(set) var count = 0
 
-  private static var none: Entry { Entry(reference: 0, object: nil) }
-  private static let smallestBitCount: UInt64 = 4
-  /// How many references are at home side by side, as a power of two.
-  private static var groupBitCount: UInt64 { 2 }
+  private static let smallestBitCount: UInt64 = 3
+  private static var lineBitCount: UInt64 { 3 }
+  private static var lineMask: UInt64 { 1 << lineBitCount - 1 }
+  static var lineByteCount: Int { 64 }
   /// How many objects a number is believed that only says how many there may be.
   static var believedCount: Int { 1 << 17 }
 
   init() {
-    shift = 64 - ObjectRegister.smallestBitCount + ObjectRegister.groupBitCount
+    shift = 64 - ObjectRegister.smallestBitCount
     mask = 1 << ObjectRegister.smallestBitCount - 1
-    entries = .allocate(capacity: mask + 1)
-    entries.initialize(repeating: ObjectRegister.none, count: mask + 1)
+    entries = ObjectRegister.directory(mask + 1)
   }
 
   deinit { entries.deallocate() }
 
   var objects: [ManagedObject] {
-    UnsafeBufferPointer(start: entries, count: mask + 1)
-      .compactMap { $0.object?.takeUnretainedValue() }
+    var objects: [ManagedObject] = []
+    objects.reserveCapacity(count)
+    forEach { objects.append($0.takeUnretainedValue()) }
+    return objects
+  }
+
+  private func forEach(_ body: (Unmanaged<ManagedObject>) -> Void) {
+    for place in 0...mask where entries[place].mark != 0 {
+      let line = line(at: place)
+      for index in 0...Int(ObjectRegister.lineMask) { line[index].map(body) }
+    }
   }
 
   /// Forgets all objects, whose homes have left their context.
   ///
+  /// - Parameter mayHaveChanges: whether any of them has ever had changes.
   /// - Returns: those with changes, which may hold others: they may go when the first lets go of
   ///   the others, and have to be held until all of them know.
-  mutating func abandon() -> [ManagedObject] {
+  mutating func abandon(mayHaveChanges: Bool) -> [ManagedObject] {
     var changed: [ManagedObject] = []
-    for place in 0...mask {
-      entries[place].object?._withUnsafeGuaranteedRef { object in
-        if !object.slots.isEmpty { changed.append(object) }
+    if mayHaveChanges {
+      forEach { object in
+        object._withUnsafeGuaranteedRef { if $0.hasSlots { changed.append($0) } }
       }
     }
     self = ObjectRegister()
     return changed
   }
 
-  /// Where the reference is, or where it would go.
-  @inline(__always)
-  private func place(of reference: UInt64) -> Int {
-    var place = home(reference)
-    while entries[place].reference != reference, entries[place].reference != 0 {
-      place = (place + 1) & mask
-    }
-    return place
-  }
-
-  @inline(__always)
-  private func home(_ reference: UInt64) -> Int {
-    let product = (reference &>> ObjectRegister.groupBitCount) &* 0x9E37_79B9_7F4A_7C15
-    let group = product &>> shift
-    let place = reference & (1 &<< ObjectRegister.groupBitCount &- 1)
-    return Int(truncatingIfNeeded: group &<< ObjectRegister.groupBitCount | place)
-  }
+  // MARK: One object
 
   subscript(reference: Reference) -> Unmanaged<ManagedObject>? {
-    @inline(__always) get { entries[place(of: reference.rawValue)].object }
+    @inline(__always) mutating get {
+      guard find(reference.rawValue) else { return nil }
+      return line(at: recent)[index(of: reference.rawValue)]
+    }
   }
 
-  /// Makes room for so many more objects, as far as the number is believed.
+  /// Makes room for so many more objects that follow each other, as far as the number is believed.
   mutating func reserve(_ more: Int) {
-    let wanted = count + min(max(0, more), ObjectRegister.believedCount)
-    while isFull(with: wanted) { grow() }
+    let lines = min(max(0, more), ObjectRegister.believedCount) >> ObjectRegister.lineBitCount
+    while isFull(with: lineCount + lines) { grow() }
   }
-
-  /// At most five eighths full, so that the ways stay short.
-  @inline(__always)
-  private func isFull(with count: Int) -> Bool { 8 * count > 5 * (mask + 1) }
 
   /// Enters an object, in the place of one that was there under the same reference.
+  @inline(__always)
   mutating func set(_ reference: Reference, to object: Unmanaged<ManagedObject>) {
-    if isFull(with: count + 1) { grow() }
-    let place = place(of: reference.rawValue)
-    if entries[place].reference == 0 { count += 1 }
-    entries[place] = Entry(reference: reference.rawValue, object: object)
+    if !find(reference.rawValue) { addLine(of: reference.rawValue) }
+    let slot = line(at: recent) + index(of: reference.rawValue)
+    if slot.pointee == nil {
+      count &+= 1
+      entries[recent].word &+= 1
+    }
+    slot.pointee = object
   }
 
   /// Removes an object, unless another one has its place.
+  @inline(__always)
   mutating func removeEntry(of object: ManagedObject) {
-    let place = place(of: object.reference.rawValue)
-    if entries[place].object?.toOpaque() == Unmanaged.passUnretained(object).toOpaque() {
-      removeEntry(at: place)
+    let reference = object.reference.rawValue
+    guard find(reference) else { return }
+    let slot = line(at: recent) + index(of: reference)
+    guard slot.pointee?.toOpaque() == Unmanaged.passUnretained(object).toOpaque() else { return }
+    slot.pointee = nil
+    count &-= 1
+    entries[recent].word &-= 1
+    if entries[recent].word & UInt(ObjectRegister.lineByteCount &- 1) == 0 {
+      removeLine(at: recent)
     }
   }
 
-  private mutating func removeEntry(at place: Int) {
-    count -= 1
+  // MARK: Lines
+
+  @inline(__always)
+  private func line(at place: Int) -> Line {
+    let address = entries[place].word & ~UInt(ObjectRegister.lineByteCount &- 1)
+    return UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped
+      .assumingMemoryBound(to: Unmanaged<ManagedObject>?.self)
+  }
+
+  @inline(__always)
+  private func index(of reference: UInt64) -> Int {
+    Int(truncatingIfNeeded: reference & ObjectRegister.lineMask)
+  }
+
+  @inline(__always)
+  private func mark(of reference: UInt64) -> UInt64 {
+    reference &>> ObjectRegister.lineBitCount &+ 1
+  }
+
+  /// Looks for the line of a reference; `recent` is its entry, if there is one.
+  @inline(__always)
+  private mutating func find(_ reference: UInt64) -> Bool {
+    let mark = mark(of: reference)
+    if entries[recent].mark == mark { return true }
+    return search(mark)
+  }
+
+  private mutating func search(_ mark: UInt64) -> Bool {
+    let place = place(of: mark)
+    guard entries[place].mark != 0 else { return false }
+    recent = place
+    return true
+  }
+
+  /// Where the line is, or where it would go.
+  private func place(of mark: UInt64) -> Int {
+    var place = home(mark)
+    while entries[place].mark != mark, entries[place].mark != 0 { place = (place + 1) & mask }
+    return place
+  }
+
+  /// References are spread by a multiplication, which does for keys that a store gives out one by
+  /// one.
+  private func home(_ mark: UInt64) -> Int {
+    Int(truncatingIfNeeded: (mark &* 0x9E37_79B9_7F4A_7C15) &>> shift)
+  }
+
+  /// At most five eighths full, so that the ways stay short.
+  private func isFull(with count: Int) -> Bool { 8 * count > 5 * (mask + 1) }
+
+  @inline(never)
+  private mutating func addLine(of reference: UInt64) {
+    if isFull(with: lineCount + 1) { grow() }
+    let mark = mark(of: reference)
+    recent = place(of: mark)
+    entries[recent] = Entry(mark: mark, word: UInt(bitPattern: lines.take()))
+    lineCount += 1
+  }
+
+  @inline(never)
+  private mutating func removeLine(at place: Int) {
+    lines.give(UnsafeMutableRawPointer(line(at: place)))
+    lineCount -= 1
     // What follows without a gap moves up where its way from home leads over the hole.
     var hole = place
     var next = (hole + 1) & mask
-    while entries[next].reference != 0 {
-      let distance = (next - home(entries[next].reference)) & mask
+    while entries[next].mark != 0 {
+      let distance = (next - home(entries[next].mark)) & mask
       if distance >= (next - hole) & mask {
         entries[hole] = entries[next]
         hole = next
       }
       next = (next + 1) & mask
     }
-    entries[hole] = ObjectRegister.none
+    entries[hole] = Entry(mark: 0, word: 0)
+  }
+
+  private static func directory(_ count: Int) -> UnsafeMutablePointer<Entry> {
+    let entries = UnsafeMutablePointer<Entry>.allocate(capacity: count)
+    entries.initialize(repeating: Entry(mark: 0, word: 0), count: count)
+    return entries
   }
 
   private mutating func grow() {
     let (old, oldCount) = (entries, mask + 1)
     shift -= 1
     mask = 2 * oldCount - 1
-    entries = .allocate(capacity: mask + 1)
-    entries.initialize(repeating: ObjectRegister.none, count: mask + 1)
-    for index in 0..<oldCount where old[index].reference != 0 {
-      entries[place(of: old[index].reference)] = old[index]
+    entries = ObjectRegister.directory(mask + 1)
+    recent = 0
+    for index in 0..<oldCount where old[index].mark != 0 {
+      entries[place(of: old[index].mark)] = old[index]
     }
     old.deallocate()
   }

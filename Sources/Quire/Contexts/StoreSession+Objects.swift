@@ -7,7 +7,7 @@ extension StoreSession {
   /// - Returns: those that hold others.
   func abandonObjects() -> [ManagedObject] {
     homes.leave()
-    return register.abandon()
+    return register.abandon(mayHaveChanges: homes.haveHadSlots)
   }
 
   /// Where the objects of an entity are, which lies there in the store.
@@ -48,7 +48,8 @@ extension StoreSession {
   /// - Parameter home: of the objects of the reference's entity.
   @inline(__always)
   func makeObject(at reference: Reference, _ home: ObjectHome) -> ManagedObject {
-    let object = home.type.init(.init(home, known: reference))
+    // Sound: the session keeps its homes.
+    let object = home.type.init(.init(.passUnretained(home), known: reference))
     object.state.remove(.awaking)
     register.set(reference, to: Unmanaged.passUnretained(object))
     return object

@@ -19,10 +19,12 @@ import QuireModel
 @propertyWrapper
 @frozen
 public struct Managed<Value: ManagedValue> {
-  /// The property's slot, found at the first access; -1 before.
-  @usableFromInline var slot: Int16
+  /// The property's slot, found at the first access; 255 before, and where it is higher than 253.
+  ///
+  /// One byte, as there may be many objects.
+  @usableFromInline var slot: UInt8
 
-  @inlinable public init() { slot = -1 }
+  @inlinable public init() { slot = 255 }
 
   /// The property is used through the object it belongs to.
   @available(
@@ -54,7 +56,7 @@ public struct Managed<Value: ManagedValue> {
   ) -> Value {
     @inline(__always) get {
       var slot = Int(object[keyPath: storageKeyPath].slot)
-      if slot < 0 {
+      if slot == 255 {
         slot = object.findSlot(
           ofPropertyAt: withUnsafeMutablePointer(to: &object[keyPath: storageKeyPath]) {
             UInt(bitPattern: $0)
@@ -70,7 +72,7 @@ public struct Managed<Value: ManagedValue> {
     }
     @inline(__always) set {
       var slot = Int(object[keyPath: storageKeyPath].slot)
-      if slot < 0 {
+      if slot == 255 {
         slot = object.findSlot(
           ofPropertyAt: withUnsafeMutablePointer(to: &object[keyPath: storageKeyPath]) {
             UInt(bitPattern: $0)
@@ -93,7 +95,7 @@ public struct Managed<Value: ManagedValue> {
   ) -> ManagedProperty<Value> {
     @inline(__always) get {
       var slot = Int(object[keyPath: storageKeyPath].slot)
-      if slot < 0 {
+      if slot == 255 {
         slot = object.findSlot(
           ofPropertyAt: withUnsafeMutablePointer(to: &object[keyPath: storageKeyPath]) {
             UInt(bitPattern: $0)

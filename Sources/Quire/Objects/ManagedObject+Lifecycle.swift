@@ -21,9 +21,11 @@ extension ManagedObject {
   /// error. What the object does when its row comes may have made
   /// slots: who has looked for one before has to look again.
   final func fulfil() throws {
-    guard !hasRow, isStored, !state.contains(.inaccessible), let session else { return }
-    if let row = try session.currentView().row(of: self) {
-      fulfil(with: row)
+    guard !hasRow, isStored, !state.contains(.inaccessible),
+      let isThere = try ofHome({ try $0.giveRow(to: self) })
+    else { return }
+    if isThere {
+      tellOfRow()
     } else {
       state.insert(.inaccessible)
     }
@@ -35,8 +37,25 @@ extension ManagedObject {
   /// it was needed. (A save and a refresh exchange one for another.)
   final func fulfil(with row: RowBytes) {
     set(row)
+    tellOfRow()
+  }
+
+  /// Tells the object that its row has come.
+  final func tellOfRow() {
     state.remove(.inaccessible)
     awaking { awakeFromFetch() }
+  }
+
+  /// The same of an object that is new and has neither row nor slots: it takes a row in a leaf.
+  @inline(__always)
+  final func fulfil(
+    _ start: UnsafeRawPointer, _ byteCount: Int, in keeper: Unmanaged<RowKeeper>
+  ) {
+    set(start, byteCount, in: keeper)
+    state.remove(.inaccessible)
+    state.insert(.awaking)
+    awakeFromFetch()
+    state.remove(.awaking)
   }
 
   /// Tells the object that its values are others.

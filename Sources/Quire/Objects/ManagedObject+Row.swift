@@ -5,19 +5,37 @@ extension ManagedObject {
   /// `nil` in a fault, and in an object that was never saved.
   final var row: Row? {
     get {
-      guard let rowStart, let rowOwner, let storage else { return nil }
+      guard let rowStart, let owner = rowHold.owner, let storage else { return nil }
       return Row(
-        RowBytes(start: rowStart, byteCount: Int(rowByteCount), owner: rowOwner), storage.layout)
+        RowBytes(start: rowStart, byteCount: Int(rowByteCount), owner: owner), storage.layout)
     }
     set { set(newValue?.bytes) }
   }
 
   final func set(_ bytes: RowBytes?) {
+    let former = rowHold
     rowStart = bytes?.start
     // The offsets in a row have no more bits.
     rowByteCount = UInt32(truncatingIfNeeded: bytes?.byteCount ?? 0)
+    rowHold = bytes.map { RowHold(.passUnretained($0.owner)) } ?? .none
     // The former owner may go now that nothing leads to its bytes.
-    rowOwner = bytes?.owner
+    former.end()
+  }
+
+  /// Takes a row in a leaf that the object does not keep alone. To an object without a row only.
+  @inline(__always)
+  final func set(_ start: UnsafeRawPointer, _ byteCount: Int, in keeper: Unmanaged<RowKeeper>) {
+    rowStart = start
+    rowByteCount = UInt32(truncatingIfNeeded: byteCount)
+    rowHold = RowHold(sharing: keeper)
+  }
+
+  /// Takes a row that has its own owner. To an object without a row only.
+  @inline(__always)
+  final func set(_ row: UnsafeRawBufferPointer, keptBy owner: Unmanaged<AnyObject>) {
+    rowStart = row.baseAddress
+    rowByteCount = UInt32(truncatingIfNeeded: row.count)
+    rowHold = RowHold(owner)
   }
 
   @inline(__always)

@@ -56,7 +56,10 @@ extension ManagedObject {
 
   private func replaceSlots(with start: UnsafeMutablePointer<Slot>?) {
     let former = slotStart
-    let count = ofHome { $0.slotCount }
+    let count = ofHome {
+      $0.noteSlots()
+      return $0.slotCount
+    }
     slotStart = start
     // What they hold may end here, and its `deinit` run: the object has its new slots already.
     if let former { ManagedObject.free(former, count) }

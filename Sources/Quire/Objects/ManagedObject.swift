@@ -18,48 +18,27 @@ import QuireModel
 /// An object belongs to the isolation of its context. Neither is `Sendable`; what may travel is the
 /// object's ``objectID``.
 open class ManagedObject {
-  /// What one property of a changed object holds.
-  enum Slot {
-    /// What the row says.
-    case unchanged
-    case value(AttributeValue?)
-    case one(ManagedObject?)
-    case many(PendingMembers)
-  }
-
-  struct State: OptionSet {
-    var rawValue: UInt8
-    static let inserted = State(rawValue: 1)
-    static let updated = State(rawValue: 2)
-    static let deleted = State(rawValue: 4)
-    /// The delete rules of this deleted object were applied.
-    static let propagated = State(rawValue: 8)
-    /// The object's row is gone from the store.
-    static let inaccessible = State(rawValue: 16)
-    /// The object is told that its row has come: what it then sets is no change to save.
-    static let awaking = State(rawValue: 32)
-    /// The object was told that it is inserted. Stays with an object that was never saved.
-    static let awoken = State(rawValue: 64)
-    /// A save has removed the object's row, and the deletion was undone: the next save writes the
-    /// row anew, in its former place.
-    static let returning = State(rawValue: 128)
-  }
-
   /// How an object comes into being. Only the framework makes one; a subclass hands it on.
   public struct Origin {
-    fileprivate let home: ObjectHome
+    // Sound: `keeper` keeps it, or the session or context that has made it.
+    fileprivate let home: Unmanaged<ObjectHome>
+    private let keeper: ObjectHome?
     let reference: Reference
 
     /// - Parameter reference: `nil` for an object that no store has seen.
     init(_ home: ObjectHome, at reference: Reference? = nil) {
-      self.home = home
+      self.home = .passUnretained(home)
+      keeper = home
       self.reference =
         reference
         ?? Reference(entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey())
     }
 
-    init(_ home: ObjectHome, known reference: Reference) {
+    /// - Parameter home: of a session, which stays for longer than the origin.
+    @inline(__always)
+    init(_ home: Unmanaged<ObjectHome>, known reference: Reference) {
       self.home = home
+      keeper = nil
       self.reference = reference
     }
   }
@@ -73,14 +52,14 @@ open class ManagedObject {
   // There may be many objects: each part is as narrow as may be, and the narrowest come last, where
   // the slots of typed properties follow.
 
-  // Sound: counted by hand, one for the object, so that a look at it counts nothing.
+  // Sound: the object is one of the home's users, from `init` to `deinit` or the setter of `home`.
   @exclusivity(unchecked) private final var homeReference: Unmanaged<ObjectHome>
   @exclusivity(unchecked) final var reference: Reference
   // Sound: the owner keeps what the start points to. Both change together, in
   // `ManagedObject+Row.swift`.
   /// The bytes of the row; `nil` in a fault, and in an object that has none.
   @exclusivity(unchecked) final var rowStart: UnsafeRawPointer?
-  @exclusivity(unchecked) final var rowOwner: AnyObject?
+  @exclusivity(unchecked) final var rowHold = RowHold.none
   // A single slot changes by the functions in `ManagedObject+Slots.swift` alone, the memory by
   // those in `ManagedObject+SlotMemory.swift`.
   /// `nil` as long as nothing was changed.
@@ -92,9 +71,10 @@ open class ManagedObject {
 
   /// Objects made by the framework come through here.
   public required init(_ origin: Origin) {
-    let home = Unmanaged.passRetained(origin.home)
+    let home = origin.home
     homeReference = home
     reference = origin.reference
+    home._withUnsafeGuaranteedRef { $0.addUser() }
     // What a subclass sets of an object that has a row is no change, as when the row comes.
     state = home._withUnsafeGuaranteedRef { $0.hasContext } ? .awaking : []
     // Subclasses have initialised their properties already, and nobody else has the object.
@@ -123,8 +103,9 @@ open class ManagedObject {
     homeReference._withUnsafeGuaranteedRef {
       $0.forget(self)
       if let slotStart { ManagedObject.free(slotStart, $0.slotCount) }
+      rowHold.end()
+      $0.removeUser()
     }
-    homeReference.release()
   }
 
   /// The name of the entity this class is registered for; the name of the class unless overridden.
@@ -225,14 +206,18 @@ extension ManagedObject {
     get { homeReference.takeUnretainedValue() }
     set {
       let former = homeReference
-      homeReference = .passRetained(newValue)
-      former.release()
+      newValue.addUser()
+      if hasSlots { newValue.noteSlots() }
+      homeReference = .passUnretained(newValue)
+      former._withUnsafeGuaranteedRef { $0.removeUser() }
     }
   }
 
   /// What `body` says of the home, which is not counted for it.
-  @inline(__always) final func ofHome<Result>(_ body: (ObjectHome) -> Result) -> Result {
-    homeReference._withUnsafeGuaranteedRef(body)
+  @inline(__always) final func ofHome<Result>(_ body: (ObjectHome) throws -> Result) rethrows
+    -> Result
+  {
+    try homeReference._withUnsafeGuaranteedRef(body)
   }
 
   /// The context's binding of the entity, from when the object has a context.

@@ -5,10 +5,12 @@ import QuireModel
 ///
 /// Each of them has one reference to its home, where it would have one to each of these. A context
 /// that goes takes itself out of its homes, and need not look for the objects.
-final class ObjectHome {
+final class ObjectHome: SharedByObjects {
   let binding: EntityBinding
   /// Where the entity lies in the store; `nil` for objects that no store has, nor a parent.
   let storage: EntityStorage?
+  // Sound: held above.
+  let storageReference: Unmanaged<EntityStorage>?
   let slotCount: Int
   // Sound: the storage keeps what it points to.
   private let places: UnsafePointer<FieldTable.Place>?
@@ -21,6 +23,8 @@ final class ObjectHome {
   /// The class of objects that a session makes.
   let type: ManagedObject.Type
   private var outsideHome: ObjectHome?
+  /// Whether an object here has ever had slots.
+  @exclusivity(unchecked) private(set) var hasHadSlots = false
 
   private init(
     _ binding: EntityBinding, _ storage: EntityStorage?, _ context: ManagedObjectContext?,
@@ -29,6 +33,7 @@ final class ObjectHome {
     self.type = type
     self.binding = binding
     self.storage = storage
+    storageReference = storage.map { .passUnretained($0) }
     slotCount = binding.slotCount
     places = storage?.table.places
     accessors = .passUnretained(binding.accessors)
@@ -61,6 +66,9 @@ final class ObjectHome {
     outsideHome = home
     return home
   }
+
+  /// An object here has slots.
+  @inline(__always) func noteSlots() { hasHadSlots = true }
 
   /// The context goes, or the session: all who are here have left.
   func leave() {
@@ -119,6 +127,26 @@ extension ObjectHome {
     accessors._withUnsafeGuaranteedRef { $0.fill(object, of: type) }
   }
 
+  /// The same of an object that was asked for a property.
+  ///
+  /// - Returns: the property's slot, if it is known.
+  func fillProperties(
+    of object: UnsafeMutableRawPointer, _ type: Any.Type, askedAt offset: Int
+  ) -> Int? {
+    accessors._withUnsafeGuaranteedRef { accessors in
+      guard let slot = accessors.slot(at: offset, in: type) else { return nil }
+      accessors.fill(object, of: type)
+      return slot
+    }
+  }
+
+  /// Gives a fault its row from the state of the store that its session shows, and tells nobody.
+  ///
+  /// - Returns: whether the store has a row; `nil` where there is no session.
+  func giveRow(to object: ManagedObject) throws -> Bool? {
+    try sessionReference?._withUnsafeGuaranteedRef { try $0.currentView().giveRow(to: object) }
+  }
+
   /// The ID of what is in a place of the same store; `nil` when that takes more than a look.
   @inline(__always)
   func destinationID(at reference: Reference) -> ManagedObjectID? {
@@ -165,6 +193,11 @@ struct ObjectHomes {
     if let home = current[index] { former.append(home) }
     current[index] = home
     return home
+  }
+
+  /// Whether an object in any of them has ever had slots.
+  var haveHadSlots: Bool {
+    current.contains { $0?.hasHadSlots ?? false } || former.contains(where: \.hasHadSlots)
   }
 
   /// Tells all homes that who has made them goes.

@@ -1,6 +1,6 @@
 /// A typed property, as somebody sees it who looks at the object from outside.
 private protocol TypedProperty {
-  var slot: Int16 { get }
+  var slot: UInt8 { get }
 }
 
 extension Managed: TypedProperty {}
@@ -16,29 +16,26 @@ extension ManagedObject {
     let object = Unmanaged.passUnretained(self).toOpaque()
     let offset = Int(bitPattern: address) - Int(bitPattern: object)
     // A wrapper is its slot, and nothing else.
-    let property = (object + offset).assumingMemoryBound(to: Int16.self)
-    let accessors = binding.accessors
-    if let slot = accessors.slot(at: offset, in: type(of: self)) {
-      // The object is older than what is known of its class: it learns all of it.
-      accessors.fill(object, of: type(of: self))
+    let property = (object + offset).assumingMemoryBound(to: UInt8.self)
+    // The object may be older than what is known of its class: then it learns all of it.
+    if let slot = ofHome({ $0.fillProperties(of: object, type(of: self), askedAt: offset) }) {
       return slot
     }
     guard let slot = findSlot(named: name(of: property)) else { return -1 }
-    accessors.remember(slot, at: offset, in: type(of: self))
-    // One that is higher than a property can note is looked for each time.
-    if let slot = Int16(exactly: slot) { property.pointee = slot }
+    binding.accessors.remember(slot, at: offset, in: type(of: self))
+    property.pointee = SlotCache.note(of: slot)
     return slot
   }
 
   /// The name of a property of this object: the one that changes when the property does.
-  private func name(of property: UnsafeMutablePointer<Int16>) -> String? {
-    let mark = Int16.min
-    property.pointee = mark
-    defer { property.pointee = -1 }
+  private func name(of property: UnsafeMutablePointer<UInt8>) -> String? {
+    property.pointee = SlotCache.mark
+    defer { property.pointee = SlotCache.unknown }
     var mirror: Mirror? = Mirror(reflecting: self)
     while let level = mirror, level.subjectType != ManagedObject.self {
       for child in level.children {
-        if let other = child.value as? any TypedProperty, other.slot == mark { return child.label }
+        let other = child.value as? any TypedProperty
+        if other?.slot == SlotCache.mark { return child.label }
       }
       mirror = level.superclassMirror
     }

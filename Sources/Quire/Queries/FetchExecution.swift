@@ -86,13 +86,35 @@ struct FetchExecution {
     return limit > 0 ? min(count, limit) : count
   }
 
+  /// How many objects there will be, where that is known without looking for them.
+  private var expectedCount: Int? {
+    get throws {
+      guard parts.count == 1, sortDescriptors.isEmpty, offset == 0, limit == 0,
+        let part = parts.first, part.view.isPlain, let count = try part.rowCount(),
+        count <= ObjectRegister.believedCount
+      else { return nil }
+      return count
+    }
+  }
+
   /// The objects in the order of the request, offset and limit applied.
-  func objects(_ intake: FetchIntake) throws -> ObjectBuffer {
+  ///
+  /// - Parameter intake: sees to it that each is a `Result`.
+  func objects<Result: ManagedObject>(_ intake: FetchIntake) throws -> [Result] {
+    if let expectedCount = try expectedCount {
+      return try ObjectBuffer.array(of: expectedCount) { try buffer(intake, $0) }
+    }
+    var objects = try buffer(intake, nil)
+    return objects.take(as: Result.self)
+  }
+
+  /// - Parameter room: for the objects, where they come one by one.
+  private func buffer(_ intake: FetchIntake, _ room: ObjectBuffer.Room?) throws -> ObjectBuffer {
     // Rows come in order, so that without sort keys and changes the first ones are the result.
     let first = try parts.first?.plan(capacity: capacity)
     let isInOrder = sortDescriptors.isEmpty || parts.count == 1 && first?.isSorted ?? false
     if let session = parts.first?.session, isInOrder, !parts.contains(where: \.isPending) {
-      var fetched = FetchedObjects(intake, session, offset: offset, limit: limit)
+      var fetched = FetchedObjects(intake, session, offset: offset, limit: limit, room)
       for (place, part) in parts.enumerated() {
         fetched.session = part.session
         let plan = place == 0 ? first : nil
@@ -144,8 +166,12 @@ extension ManagedObjectContext {
     try throwUnreported()
     let intake = FetchIntake(
       Result.self, in: self, refreshesObjects: request.shouldRefreshRefetchedObjects)
-    var objects = try FetchExecution(request, in: self).objects(intake)
-    return objects.take(as: Result.self)
+    if let exact = try ExactFetch(request, in: self),
+      let objects: [Result] = try exact.objects(intake)
+    {
+      return objects
+    }
+    return try FetchExecution(request, in: self).objects(intake)
   }
 
   /// How ``fetch(_:)`` would find the rows of a request, in each of the stores.

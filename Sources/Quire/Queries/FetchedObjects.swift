@@ -24,23 +24,26 @@ struct FetchIntake {
   @inline(__always)
   func take(_ object: ManagedObject, _ row: RowBytes?) throws -> ManagedObject {
     if refreshesObjects, !object.isFault { context.refresh(object, mergeChanges: true) }
-    if !object.hasRow, object.slots.isEmpty, let row, !isChild || !isKnownToParent(object) {
+    if !object.hasRow, !object.hasSlots, let row, !isChild || !isKnownToParent(object) {
       object.fulfil(with: row)
     }
-    if type(of: object) != resultClass { try check(object) }
+    try checkClass(of: object)
     return object
   }
 
-  /// The same of an object that was made for the row.
+  /// Whether an object that was made for a row may have it without a look at anything else.
   @inline(__always)
-  func give(_ row: RowBytes, to object: ManagedObject) throws {
+  func takesUnseen(_ object: ManagedObject) -> Bool {
     // Its class may have looked at it.
-    if isChild || object.hasRow || !object.slots.isEmpty {
-      _ = try take(object, row)
-    } else {
-      object.fulfil(with: row)
-      if type(of: object) != resultClass { try check(object) }
-    }
+    !isChild && !object.hasRow && !object.hasSlots
+  }
+
+  /// Whether objects of the class are sure to be results.
+  func isSure(of type: ManagedObject.Type) -> Bool { type == resultClass }
+
+  @inline(__always)
+  func checkClass(of object: ManagedObject) throws {
+    if type(of: object) != resultClass { try check(object) }
   }
 
   private func isKnownToParent(_ object: ManagedObject) -> Bool {
@@ -65,14 +68,26 @@ struct FetchedObjects: MatchVisitor {
   // Sound: the session is held above, and keeps its homes.
   /// Whose rows are taken.
   private var source: (session: Unmanaged<StoreSession>, home: Unmanaged<ObjectHome>)?
+  /// Whether all that is made there is of the class that is asked for.
+  private var isSure = false
+  /// Of the leaf whose rows are taken.
+  private var keeper: RowKeeper?
+  // Sound: held above.
+  private var sharedKeeper: Unmanaged<RowKeeper>?
   /// How many are still to be passed over.
   private var offset: Int
   /// How many are wanted at most.
   private let limit: Int
-  private(set) var objects = ObjectBuffer()
+  private(set) var objects: ObjectBuffer
 
-  /// - Parameter limit: 0 for all.
-  init(_ intake: FetchIntake, _ session: StoreSession, offset: Int, limit: Int) {
+  /// - Parameters:
+  ///   - limit: 0 for all.
+  ///   - room: for the objects.
+  init(
+    _ intake: FetchIntake, _ session: StoreSession, offset: Int, limit: Int,
+    _ room: ObjectBuffer.Room?
+  ) {
+    objects = ObjectBuffer(room)
     self.intake = intake
     self.session = session
     self.offset = offset
@@ -95,31 +110,58 @@ struct FetchedObjects: MatchVisitor {
   }
 
   mutating func begin(_ storage: EntityStorage, count: Int) {
-    source = (.passUnretained(session), .passUnretained(session.home(of: storage)))
+    let home = session.home(of: storage)
+    source = (.passUnretained(session), .passUnretained(home))
+    isSure = intake.isSure(of: home.type)
     let wanted = min(max(0, count - offset), limit - objects.count)
     objects.reserve(objects.count + wanted)
     session.register.reserve(wanted)
   }
 
+  mutating func enterLeaf(_ owner: AnyObject) {
+    let keeper = RowKeeper(owner)
+    self.keeper = keeper
+    sharedKeeper = .passUnretained(keeper)
+  }
+
   @inline(__always)
+  mutating func takeInLeaf(
+    _ start: UnsafeRawPointer, _ byteCount: Int, at reference: Reference
+  ) throws -> Bool {
+    guard offset == 0, let sharedKeeper, let source,
+      source.session._withUnsafeGuaranteedRef({ $0.register[reference] }) == nil
+    else { return try takeSeldom(start, byteCount, at: reference) }
+    // Rows have no temporary references.
+    let object = source.session._withUnsafeGuaranteedRef { session in
+      source.home._withUnsafeGuaranteedRef { session.makeObject(at: reference, $0) }
+    }
+    if intake.takesUnseen(object) {
+      object.fulfil(start, byteCount, in: sharedKeeper)
+      if !isSure { try intake.checkClass(of: object) }
+    } else {
+      let keeper = sharedKeeper.takeUnretainedValue()
+      _ = try intake.take(object, RowBytes(start: start, byteCount: byteCount, owner: keeper))
+    }
+    objects.append(consume object)
+    return objects.count < limit
+  }
+
+  /// A row that is passed over, or has an object already.
+  @inline(never)
+  private mutating func takeSeldom(
+    _ start: UnsafeRawPointer, _ byteCount: Int, at reference: Reference
+  ) throws -> Bool {
+    guard let keeper else { return false }
+    return try take(
+      RowBytes(start: start, byteCount: byteCount, owner: keeper), at: reference)
+  }
+
   mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool {
     if offset > 0 {
       offset -= 1
       return true
     }
-    guard let source else { return false }
-    // Rows have no temporary references.
-    if let object = source.session._withUnsafeGuaranteedRef({ $0.register[reference] }) {
-      objects.append(try intake.take(object.takeUnretainedValue(), row))
-    } else {
-      let object = source.session._withUnsafeGuaranteedRef { session in
-        source.home._withUnsafeGuaranteedRef { home in
-          Unmanaged.passRetained(session.makeObject(at: reference, home))
-        }
-      }
-      objects.append(retained: object)
-      try object._withUnsafeGuaranteedRef { try intake.give(row, to: $0) }
-    }
+    objects.append(try intake.take(try session.object(at: reference), row))
     return objects.count < limit
   }
 }

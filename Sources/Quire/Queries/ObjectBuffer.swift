@@ -1,26 +1,40 @@
 /// Objects in a row, which pass into an array of their class without being counted once more.
 struct ObjectBuffer {
+  /// Memory of an array that is being made, lent to a buffer.
+  struct Room {
+    // Sound: the array's maker has the memory until the buffer is empty, see ``array(of:_:)``.
+    fileprivate let elements: UnsafeMutablePointer<ManagedObject>
+    fileprivate let capacity: Int
+  }
+
   private final class Memory {
     // Sound: the first `count` of `capacity` elements are initialised, and nobody else has them.
-    var elements: UnsafeMutablePointer<ManagedObject>
+    @exclusivity(unchecked) var elements: UnsafeMutablePointer<ManagedObject>
     @exclusivity(unchecked) var capacity: Int
     @exclusivity(unchecked) var count = 0
+    var isLent: Bool
 
     init(capacity: Int) {
       elements = .allocate(capacity: capacity)
       self.capacity = capacity
+      isLent = false
+    }
+
+    init(_ room: Room) {
+      (elements, capacity, isLent) = (room.elements, room.capacity, true)
     }
 
     deinit {
       elements.deinitialize(count: count)
-      elements.deallocate()
+      if !isLent { elements.deallocate() }
     }
 
     func grow(to capacity: Int) {
       let larger = UnsafeMutablePointer<ManagedObject>.allocate(capacity: capacity)
       larger.moveInitialize(from: elements, count: count)
-      elements.deallocate()
+      if !isLent { elements.deallocate() }
       elements = larger
+      isLent = false
       self.capacity = capacity
     }
 
@@ -32,7 +46,10 @@ struct ObjectBuffer {
     }
   }
 
-  private var memory = Memory(capacity: 8)
+  private var memory: Memory
+
+  /// - Parameter room: where the objects go, for as long as there are no more.
+  init(_ room: Room? = nil) { memory = room.map(Memory.init) ?? Memory(capacity: 8) }
 
   var count: Int { memory.count }
 
@@ -47,15 +64,9 @@ struct ObjectBuffer {
   @inline(__always)
   mutating func append(_ object: consuming ManagedObject) {
     makeUnique()
-    if memory.count == memory.capacity { memory.grow(to: 2 * memory.capacity) }
+    if memory.count == memory.capacity { memory.grow(to: 2 * memory.capacity + 8) }
     (memory.elements + memory.count).initialize(to: object)
     memory.count += 1
-  }
-
-  /// Takes over the one reference that the caller has counted.
-  @inline(__always)
-  mutating func append(retained object: Unmanaged<ManagedObject>) {
-    append(object.takeRetainedValue())
   }
 
   @inline(__always)
@@ -76,5 +87,30 @@ struct ObjectBuffer {
       room.moveInitializeMemory(as: ManagedObject.self, from: memory.elements, count: count)
       memory.count = 0
     }
+  }
+
+  /// The objects that `find` finds, each of which is an `Object`, in an array that is made for as
+  /// many as are expected: so their references are written once.
+  static func array<Object: ManagedObject>(
+    of expectedCount: Int, _ find: (Room?) throws -> ObjectBuffer
+  ) rethrows -> [Object] {
+    var others: [Object]?
+    let objects = try [Object](unsafeUninitializedCapacity: expectedCount) { elements, count in
+      let start = UnsafeMutableRawPointer(elements.baseAddress)
+      // Sound: as above; a buffer that is dropped leaves nothing behind.
+      let room = start.map {
+        Room(
+          elements: $0.assumingMemoryBound(to: ManagedObject.self), capacity: elements.count)
+      }
+      var buffer = try find(room)
+      buffer.makeUnique()
+      if buffer.memory.isLent {
+        count = buffer.memory.count
+        buffer.memory.count = 0
+      } else {
+        others = buffer.take(as: Object.self)
+      }
+    }
+    return others ?? objects
   }
 }

@@ -56,7 +56,7 @@ extension StoreFetch {
     of tree: RecordTree, _ storage: EntityStorage, _ visitor: inout some MatchVisitor
   ) throws -> Bool {
     let (number, layout) = (storage.stored.number, storage.layout)
-    let shape = RowShape(layout)
+    let shape = storage.shape
     let showsAll = changed.isEmpty && hidden.isEmpty
     visitor.begin(storage, count: tree.count)
     var cursor = tree.cursor()
@@ -72,17 +72,16 @@ extension StoreFetch {
         isInside = try cursor.next()
         continue
       }
+      visitor.enterLeaf(owner)
       for entry in entries {
         let reference = Reference(entity: number, key: entry.key)
         guard showsAll || isVisible(reference) else { continue }
-        let row: RowBytes
         if let start = entry.start, shape.isRight(start, entry.byteCount) {
-          row = RowBytes(start: start, byteCount: entry.byteCount, owner: owner)
-        } else {
-          guard let value = try tree.value(for: entry.key) else { continue }
-          row = try RowBytes(value, layout: layout)
+          if try !visitor.takeInLeaf(start, entry.byteCount, at: reference) { return false }
+        } else if let value = try tree.value(for: entry.key) {
+          let row = try RowBytes(value, layout: layout)
+          if try !visitor.take(row, at: reference) { return false }
         }
-        if try !visitor.take(row, at: reference) { return false }
       }
       isInside = try cursor.next()
     }

@@ -5,6 +5,8 @@ import Synchronization
 /// Where the properties of an entity lie in one store: a field or a link tree for each slot.
 final class EntityStorage: Sendable {
   let binding: EntityBinding
+  /// The entity's index in the model.
+  let index: Int
   let stored: StoredEntity
   /// The store's UUID.
   let identity: StoreIdentity
@@ -22,9 +24,12 @@ final class EntityStorage: Sendable {
   var canPatchRows: Bool { !canHaveExternal && binding.derivations.isEmpty }
   /// The same as the fields' layout, for reading quickly.
   let table: FieldTable
+  /// What nearly all rows of the layout are like.
+  let shape: RowShape
 
   init(_ binding: EntityBinding, _ stored: StoredEntity, identity: StoreIdentity) {
     self.binding = binding
+    index = binding.index
     self.stored = stored
     self.identity = identity
     var fieldBySlot = Array(repeating: -1, count: binding.properties.count)
@@ -36,6 +41,7 @@ final class EntityStorage: Sendable {
     }
     canHaveExternal = stored.layout.fields.contains { $0.kind.canBeExternal }
     table = FieldTable(stored.layout, fieldBySlot, binding.traits)
+    shape = RowShape(stored.layout)
     var linkBySlot = [StoredEntity.Link?](repeating: nil, count: binding.properties.count)
     for link in stored.links {
       if let slot = binding.slot(named: link.relationship) { linkBySlot[slot] = link }
@@ -46,6 +52,7 @@ final class EntityStorage: Sendable {
   /// The same in another store.
   init(_ other: EntityStorage, identity: StoreIdentity) {
     binding = other.binding
+    index = other.index
     stored = other.stored
     self.identity = identity
     fieldBySlot = other.fieldBySlot
@@ -54,6 +61,7 @@ final class EntityStorage: Sendable {
     linkBySlot = other.linkBySlot
     canHaveExternal = other.canHaveExternal
     table = other.table
+    shape = other.shape
   }
 
   var layout: RowLayout { stored.layout }

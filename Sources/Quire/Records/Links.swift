@@ -64,7 +64,17 @@ struct LinkReader {
   /// - Complexity: O(log *n* + destinations).
   func members(of owner: Int64) throws -> [Reference] {
     var members: [Reference] = []
-    try forEach(of: owner) { members.append($0.member) }
+    let byteCount = LinkKey.byteCount(isOrdered: isOrdered)
+    let prefix = UInt64(bitPattern: owner.bigEndian)
+    try withUnsafeBytes(of: prefix) { lower in
+      try tree.visitKeys(from: lower) { key in
+        guard key.count == byteCount else { throw misfit(key) }
+        guard key.loadUnaligned(as: UInt64.self) == prefix else { return false }
+        let member = key.loadUnaligned(fromByteOffset: byteCount &- 8, as: UInt64.self)
+        members.append(Reference(rawValue: UInt64(bigEndian: member)))
+        return true
+      }
+    }
     return members
   }
 
@@ -91,10 +101,11 @@ struct LinkReader {
 
   private func key(at cursor: IndexCursor) throws -> LinkKey {
     let bytes = try cursor.key
-    guard let key = LinkKey(bytes, isOrdered: isOrdered) else {
-      throw PersistenceError(
-        .persistentStoreOpen, "a link tree holds a key of \(bytes.count) bytes")
-    }
+    guard let key = LinkKey(bytes, isOrdered: isOrdered) else { throw misfit(bytes) }
     return key
+  }
+
+  private func misfit(_ key: UnsafeRawBufferPointer) -> PersistenceError {
+    PersistenceError(.persistentStoreOpen, "a link tree holds a key of \(key.count) bytes")
   }
 }

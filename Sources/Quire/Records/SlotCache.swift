@@ -43,7 +43,9 @@ final class SlotCache: Sendable {
     func fill(_ object: UnsafeMutableRawPointer) {
       for index in 0..<count.load(ordering: .acquiring) {
         let property = properties[index]
-        object.storeBytes(of: property.slot, toByteOffset: Int(property.offset), as: Int16.self)
+        object.storeBytes(
+          of: SlotCache.note(of: Int(property.slot)), toByteOffset: Int(property.offset),
+          as: UInt8.self)
       }
     }
 
@@ -57,6 +59,15 @@ final class SlotCache: Sendable {
       self.count.store(count + 1, ordering: .releasing)
     }
   }
+
+  /// What a property notes that does not know its slot, or has one that it cannot note.
+  static var unknown: UInt8 { 255 }
+  /// What only the property notes that is looked for.
+  static var mark: UInt8 { 254 }
+
+  /// What a property notes of its slot. One that is too high is looked for each time.
+  @inline(__always)
+  static func note(of slot: Int) -> UInt8 { slot < Int(mark) ? UInt8(slot) : unknown }
 
   private let tables = Mutex<[Table]>([])
   // Read for every object that is made, so without the reference counting of a lazy reference.

@@ -11,6 +11,18 @@ import QuireStorage
 ///
 /// Finding a tree by name costs a search in the catalog; a view does it once for each tree.
 final class StoreView {
+  /// A tree, so that a look at it counts one reference and not each of its parts.
+  private final class Rows {
+    let tree: RecordTree
+    init(_ tree: RecordTree) { self.tree = tree }
+  }
+
+  private enum KnownRows {
+    case unknown
+    case none
+    case rows(Rows)
+  }
+
   let entities: StoreEntities
   let snapshot: Snapshot
   /// What stands in front of the rows, in a child context. Trees are the store's own all the same.
@@ -20,12 +32,15 @@ final class StoreView {
   /// Whether rows and links are in the trees.
   let isPlain: Bool
   // Private, and no call leads back here while they change.
-  @exclusivity(unchecked) private var rowTrees: [RecordTree??]
+  @exclusivity(unchecked) private var rowTrees: [KnownRows]
   @exclusivity(unchecked) private var linkTrees: [UInt16: LinkReader?] = [:]
   @exclusivity(unchecked) private var indexTrees: [UInt16: IndexTree?] = [:]
   @exclusivity(unchecked) private var externalTree: RecordTree??
 
   @exclusivity(unchecked) private var knownIndexes: StoreIndexes?
+  /// By the names that requests were made with; few, as a program has few such requests.
+  @exclusivity(unchecked) private var exactIndexes: [(entity: String, name: String, ExactIndex?)] =
+    []
 
   init(
     _ entities: StoreEntities, _ snapshot: Snapshot, _ parentRows: ParentRows? = nil,
@@ -36,15 +51,26 @@ final class StoreView {
     self.incremental = incremental
     isPlain = parentRows == nil && incremental == nil
     self.snapshot = snapshot
-    rowTrees = Array(repeating: nil, count: entities.byIndex.count)
+    rowTrees = Array(repeating: .unknown, count: entities.byIndex.count)
   }
 
   /// The rows of a concrete entity; `nil` when none was ever written.
-  func rows(of storage: EntityStorage) throws -> RecordTree? {
-    if let tree = rowTrees[storage.binding.index] { return tree }
-    let tree = try snapshot.recordTree(storage.stored.rowTree)
-    rowTrees[storage.binding.index] = .some(tree)
-    return tree
+  func rows(of storage: EntityStorage) throws -> RecordTree? { try knownRows(of: storage)?.tree }
+
+  @inline(__always)
+  private func knownRows(of storage: EntityStorage) throws -> Rows? {
+    switch rowTrees[storage.index] {
+    case .unknown: try findRows(of: storage)
+    case .none: nil
+    case .rows(let rows): rows
+    }
+  }
+
+  @inline(never)
+  private func findRows(of storage: EntityStorage) throws -> Rows? {
+    let rows = try snapshot.recordTree(storage.stored.rowTree).map(Rows.init)
+    rowTrees[storage.index] = rows.map { .rows($0) } ?? .none
+    return rows
   }
 
   func links(_ link: StoredEntity.Link) throws -> LinkReader? {
@@ -63,6 +89,20 @@ final class StoreView {
     let indexes = entities.indexes.isEmpty ? entities.indexes : try entities.indexes(in: snapshot)
     knownIndexes = indexes
     return indexes
+  }
+
+  /// What `property == constant` is looked up in; `nil` where that takes a plan.
+  func exactIndex(
+    _ entityName: String, _ property: String, _ model: ModelBinding
+  ) throws -> ExactIndex? {
+    for known in exactIndexes where known.name == property && known.entity == entityName {
+      return known.2
+    }
+    let index = try model.entity(named: entityName).flatMap {
+      try ExactIndex.find($0, property, in: self)
+    }
+    if exactIndexes.count < 64 { exactIndexes.append((entityName, property, index)) }
+    return index
   }
 
   /// - Returns: `nil` when the index has no key.
@@ -90,6 +130,31 @@ final class StoreView {
     guard let tree = try rows(of: storage), let value = try tree.value(for: object.reference.key)
     else { return nil }
     return try RowBytes(value, layout: storage.layout)
+  }
+
+  /// Gives a fault its row, and tells nobody.
+  ///
+  /// - Returns: `false` when the store has none.
+  func giveRow(to object: ManagedObject) throws -> Bool {
+    guard isPlain, let storage = object.ofHome({ $0.storageReference }) else {
+      guard let row = try row(object.reference)?.bytes else { return false }
+      object.set(row)
+      return true
+    }
+    // Sound: the object's home keeps the storage.
+    return try storage._withUnsafeGuaranteedRef { try giveRow(to: object, of: $0) }
+  }
+
+  @inline(__always)
+  private func giveRow(to object: ManagedObject, of storage: EntityStorage) throws -> Bool {
+    guard let rows = try knownRows(of: storage) else { return false }
+    let isThere = try rows.tree.withKeepableValue(for: object.reference.key) { row, owner in
+      if let start = row.baseAddress, storage.shape.isRight(start, row.count) {
+        object.set(row, keptBy: owner)
+      }
+    }
+    if isThere, !object.hasRow { object.set(try row(of: object)) }
+    return isThere
   }
 
   private func frontRow(_ reference: Reference) throws -> Row? {

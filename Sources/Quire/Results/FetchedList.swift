@@ -13,8 +13,8 @@ extension SectionedList<ManagedObject> {
       Result.self, in: context, refreshesObjects: request.shouldRefreshRefetchedObjects)
     let execution = try FetchExecution(request, in: context, reading: path.map { [$0] } ?? [])
     if path == nil {
-      var found = try execution.objects(intake)
-      try self.init(found.take(as: ManagedObject.self)) { object in
+      let found: [ManagedObject] = try execution.objects(intake)
+      try self.init(found) { object in
         guard let object = object as? Result else { return "" }
         return try naming.name(of: object)
       }

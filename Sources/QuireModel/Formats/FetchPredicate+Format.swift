@@ -32,7 +32,18 @@ extension FetchPredicate {
   public init(
     format: String, argumentArray: [(any PredicateConvertible)?]
   ) throws(PredicateFormatError) {
-    var parser = try PredicateFormatParser(format, argumentArray.map { $0?.predicateValue })
+    guard argumentArray.count == 1, case .value(let value)? = argumentArray[0]?.predicateValue
+    else {
+      var parser = try PredicateFormatParser(format, argumentArray.map { $0?.predicateValue })
+      self = try parser.parse()
+      return
+    }
+    if let predicate = PredicateFormatMemory.predicate(format, value) {
+      self = predicate
+      return
+    }
+    var parser = try PredicateFormatParser(format, [.value(value)])
     self = try parser.parse()
+    PredicateFormatMemory.note(format, self)
   }
 }

@@ -110,6 +110,8 @@ struct PageWord: Equatable {
 extension Page {
   /// The frame that the page lies in, retained. Every page that a ``PageSpace`` shows has one.
   @inline(__always) var frame: PageFrame { PageFrame.owner(of: base).takeUnretainedValue() }
+  /// The same, not retained.
+  @inline(__always) var frameReference: Unmanaged<PageFrame> { PageFrame.owner(of: base) }
 }
 
 extension Reclaimer {

@@ -35,6 +35,16 @@ public struct RecordTree {
     try tree.withValue(for: key, body)
   }
 
+  /// The same for one who keeps the value: `body` also gets the object that keeps the bytes,
+  /// unchanged, for as long as it is retained, whatever happens to the snapshot or the store.
+  ///
+  /// - Returns: whether there is a value.
+  public func withKeepableValue(
+    for key: Int64, _ body: (UnsafeRawBufferPointer, Unmanaged<AnyObject>) throws -> Void
+  ) throws -> Bool {
+    try tree.withKeepableValue(for: key, body)
+  }
+
   /// Whether there is an entry for `key`.
   public func contains(_ key: Int64) throws(StorageError) -> Bool {
     try tree.contains(key)

@@ -41,6 +41,33 @@ extension Tree {
     return try withExtendedLifetime(memory) { try body(memory.bytes) }
   }
 
+  /// The same with what keeps the bytes for whoever retains it in `body`.
+  ///
+  /// - Returns: whether there is a value.
+  @inline(__always)
+  func withKeepableValue(
+    for key: Layout.Key, _ body: (UnsafeRawBufferPointer, Unmanaged<AnyObject>) throws -> Void
+  ) throws -> Bool {
+    try state.checkUsable()
+    let ticket = try space.enter()
+    defer { space.leave(ticket) }
+    let (id, leaf) = try leaf(for: key)
+    let (slot, isFound) = Layout.find(key, in: leaf)
+    guard isFound else { return false }
+    let payload = Layout.payload(at: slot, in: leaf)
+    if let value = ValuePayload.inlineValue(of: payload), !space.isPrivate(leaf),
+      !space.pagesShouldNotBeKept
+    {
+      try body(value, .fromOpaque(leaf.frameReference.toOpaque()))
+    } else {
+      let value = try storedValue(at: slot, of: id, leaf)
+      try withExtendedLifetime(value.owner) {
+        try body(value.bytes, .passUnretained(value.owner))
+      }
+    }
+    return true
+  }
+
   func contains(_ key: Layout.Key) throws(StorageError) -> Bool {
     try state.checkUsable()
     let ticket = try space.enter()

@@ -82,6 +82,6 @@ import Testing
     let values = try (["text"] + values.map(\.0)).map { name in
       try object.value(forKey: name).map { "\($0)" } ?? "-"
     }
-    return (values + [try next.map { "\($0.objectID)" } ?? "-"]).joined(separator: " ")
+    return (values + [next.map { "\($0.objectID)" } ?? "-"]).joined(separator: " ")
   }
 }

@@ -3,6 +3,12 @@ import QuireStorage
 
 // Objects that no store has: one for each context of the family, all with one temporary reference.
 extension ManagedObjectContext {
+  /// Notes what those ask who come often: whether there is a family, or a list of objects.
+  final func noteFamily() {
+    hasFamily = family != nil
+    remembersObjects = hasFamily || !fetchedLists.isEmpty
+  }
+
   /// The object with a temporary reference: one of this context's own, or one for its parent's.
   final func familyObject(_ reference: Reference) throws -> ManagedObject? {
     if let object = newObject(reference) { return object }

@@ -1,0 +1,40 @@
+/// The lines of one register: pieces that grow with their number, and go with the register.
+struct LineMemory: ~Copyable {
+  // Sound: belongs to one register alone; a line is given out once, until it comes back.
+  private var pieces: [UnsafeMutableRawPointer] = []
+  private var unused: UnsafeMutableRawPointer?
+  private var unusedCount = 0
+  private var pieceCount = 4
+  /// Lines that came back, all zero but for the address of the next.
+  private var free: UnsafeMutableRawPointer?
+
+  deinit { for piece in pieces { piece.deallocate() } }
+
+  /// A line of zeros.
+  mutating func take() -> UnsafeMutableRawPointer {
+    if let line = free {
+      free = line.load(as: UnsafeMutableRawPointer?.self)
+      line.storeBytes(of: nil, as: UnsafeMutableRawPointer?.self)
+      return line
+    }
+    if unusedCount == 0 {
+      pieceCount = min(2 * pieceCount, 1024)
+      let piece = UnsafeMutableRawPointer.allocate(
+        byteCount: pieceCount * ObjectRegister.lineByteCount,
+        alignment: ObjectRegister.lineByteCount)
+      pieces.append(piece)
+      (unused, unusedCount) = (piece, pieceCount)
+    }
+    guard let line = unused else { preconditionFailure("there is a piece with unused lines") }
+    unused = line + ObjectRegister.lineByteCount
+    unusedCount -= 1
+    line.initializeMemory(as: UInt64.self, repeating: 0, count: ObjectRegister.lineByteCount / 8)
+    return line
+  }
+
+  /// Takes back a line of zeros.
+  mutating func give(_ line: UnsafeMutableRawPointer) {
+    line.storeBytes(of: free, as: UnsafeMutableRawPointer?.self)
+    free = line
+  }
+}

@@ -1,0 +1,82 @@
+/// What many objects of one isolation refer to: it lives for as long as one of them does, and as
+/// anybody else refers to it.
+///
+/// The objects count themselves here, and are one reference together. An object comes and goes in
+/// its context's isolation, and so do all that share a part with it; so the count is a plain
+/// number. One that any thread may change, as the language has it, waits each time until all that
+/// was written before is in the cache.
+class SharedByObjects {
+  // Sound: private, and nothing is called while it changes.
+  @exclusivity(unchecked) private final var userCount = 0
+
+  /// An object refers to this from now on.
+  @inline(__always)
+  final func addUser() {
+    userCount &+= 1
+    if userCount == 1 { holdTogether() }
+  }
+
+  /// An object does not refer to this any more; the last one may end it.
+  @inline(__always)
+  final func removeUser() {
+    userCount &-= 1
+    if userCount == 0 { letGoTogether() }
+  }
+
+  // Sound: retained for the first user, and released for the last one.
+  @inline(never)
+  private final func holdTogether() { _ = Unmanaged.passRetained(self) }
+
+  @inline(never)
+  private final func letGoTogether() { Unmanaged.passUnretained(self).release() }
+}
+
+/// Keeps a page in memory for the rows that objects have there: one for each leaf that a fetch
+/// takes.
+final class RowKeeper: SharedByObjects {
+  private let owner: AnyObject
+
+  init(_ owner: AnyObject) { self.owner = owner }
+}
+
+/// What keeps the bytes of an object's row: something of its own, or a keeper with others'.
+struct RowHold {
+  // Sound: an address of a counted object, of which the lowest bit says whether it is a keeper.
+  // Objects are at multiples of 16. One reference belongs to the object that has the row.
+  private var bits: UInt
+
+  static var none: RowHold { RowHold(bits: 0) }
+
+  @inline(__always)
+  private init(bits: UInt) { self.bits = bits }
+
+  /// A reference to what keeps one row.
+  @inline(__always)
+  init(_ owner: Unmanaged<AnyObject>) {
+    bits = UInt(bitPattern: owner.retain().toOpaque())
+  }
+
+  /// One more object's reference to a keeper.
+  @inline(__always)
+  init(sharing keeper: Unmanaged<RowKeeper>) {
+    keeper._withUnsafeGuaranteedRef { $0.addUser() }
+    bits = UInt(bitPattern: keeper.toOpaque()) | 1
+  }
+
+  var owner: AnyObject? {
+    UnsafeRawPointer(bitPattern: bits & ~1).map {
+      Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
+    }
+  }
+
+  /// Gives the reference back.
+  @inline(__always)
+  func end() {
+    guard let address = UnsafeRawPointer(bitPattern: bits & ~1) else { return }
+    if bits & 1 != 0 {
+      Unmanaged<RowKeeper>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.removeUser() }
+    } else {
+      Unmanaged<AnyObject>.fromOpaque(address).release()
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import Quire
+import QuireModel
+import QuireSimulation
+import Testing
+
+/// Requests for `attribute == constant`, which an index answers without a plan: the answer is that
+/// of a predicate that no index can be searched for.
+struct ExactFetchTests {
+  private static let types = IndexValues.types
+
+  private static func name(_ type: AttributeType) -> String { "a\(type.rawValue)" }
+
+  private func context(_ seed: UInt64) throws -> ManagedObjectContext {
+    var generator = SeededGenerator(seed: seed)
+    var thing = Entity("Thing")
+    thing.attributes = Self.types.map { AttributeDescription(Self.name($0), $0) }
+    thing.indexes = Self.types.map { type in
+      let others = generator.below(2) == 0 ? [] : [Self.types[generator.below(Self.types.count)]]
+      return FetchIndexDescription(
+        "by\(type.rawValue)",
+        ([type] + others.filter { $0 != type }).map { .init(Self.name($0), ascending: true) })
+    }
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: try ManagedObjectModel(entities: [thing]))
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = coordinator
+    try add(200, to: context, &generator)
+    try context.save()
+    return context
+  }
+
+  private func add(
+    _ count: Int, to context: ManagedObjectContext, _ generator: inout SeededGenerator
+  ) throws {
+    for _ in 0..<count {
+      let object = try context.add("Thing", [:])
+      for type in Self.types {
+        try object.setValue(
+          IndexValues.random(type, using: &generator), forKey: Self.name(type))
+      }
+    }
+  }
+
+  /// - Returns: how many objects were found altogether.
+  private func compare(
+    _ context: ManagedObjectContext, _ generator: inout SeededGenerator, _ label: String
+  ) throws -> Int {
+    var count = 0
+    for type in Self.types {
+      for _ in 0..<6 {
+        var request = FetchRequest<ManagedObject>(entityName: "Thing")
+        request.includesPendingChanges = generator.below(4) > 0
+        let constant = IndexValues.constant(for: type, using: &generator)
+        let predicate = FetchPredicate.comparison(
+          .keyPath([Self.name(type)]), .equal, .constant(constant.map(PredicateValue.value)))
+        request.predicate = .not(.not(predicate))
+        var expected = try context.fetch(request)
+        request.predicate = predicate
+        if generator.below(3) == 0 {
+          request.fetchLimit = 1 + generator.below(3)
+          expected = Array(expected.prefix(request.fetchLimit))
+        }
+        let found = try context.fetch(request)
+        #expect(
+          found.map(ObjectIdentifier.init) == expected.map(ObjectIdentifier.init),
+          "\(label): \(request)")
+        #expect(found.allSatisfy { !$0.isFault || $0.isInserted }, "\(label): \(request)")
+        count += found.count
+      }
+    }
+    return count
+  }
+
+  @Test(arguments: 1...8 as ClosedRange<UInt64>)
+  func `what an index answers is what all rows would say`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let context = try context(seed)
+    let other = ManagedObjectContext()
+    other.persistentStoreCoordinator = context.persistentStoreCoordinator
+    var count = try compare(other, &generator, "fresh")
+    try add(20, to: context, &generator)
+    for object in try context.found("Thing").objects.prefix(10) { context.delete(object) }
+    count += try compare(context, &generator, "unsaved")
+    try context.save()
+    count += try compare(context, &generator, "saved")
+    count += try compare(other, &generator, "saved by another")
+    let child = ManagedObjectContext()
+    child.parent = context
+    try add(5, to: child, &generator)
+    count += try compare(child, &generator, "child")
+    #expect(count > 100)
+  }
+
+  @Test func `an object that is there keeps its values, unless it is to be refreshed`() throws {
+    let context = try SmallGalleryBySlug.context()
+    let other = ManagedObjectContext()
+    other.persistentStoreCoordinator = context.persistentStoreCoordinator
+    var request = FetchRequest<ManagedObject>(entityName: "Artwork")
+    request.predicate = Key("slug") == "one"
+    let artwork = try #require(try other.fetch(request).first)
+    #expect(try artwork.value(forKey: "price") as? Double == 1)
+    try #require(try context.fetch(request).first).setValue(2.0, forKey: "price")
+    try context.save()
+    #expect(try other.fetch(request) == [artwork])
+    #expect(try artwork.value(forKey: "price") as? Double == 1)
+    request.shouldRefreshRefetchedObjects = true
+    #expect(try other.fetch(request) == [artwork])
+    #expect(try artwork.value(forKey: "price") as? Double == 2)
+  }
+
+  @Test func `an object of another class than the request's is refused`() throws {
+    let context = try SmallGalleryBySlug.context()
+    var request = FetchRequest<SmallGalleryBySlug.Other>(entityName: "Artwork")
+    request.predicate = Key("slug") == "one"
+    let error = #expect(throws: PersistenceError.self) { try context.fetch(request) }
+    #expect(error?.code == .unacceptableValue)
+    request.predicate = Key("slug") == "none"
+    #expect(try context.fetch(request).isEmpty)
+  }
+
+  @Test func `a name that the model lacks is an error all the same`() throws {
+    let context = try SmallGalleryBySlug.context()
+    var request = FetchRequest<ManagedObject>(entityName: "Artwork")
+    request.predicate = Key("slag") == "one"
+    #expect(throws: PersistenceError.self) { try context.fetch(request) }
+    request = FetchRequest(entityName: "Artwark")
+    request.predicate = Key("slug") == "one"
+    #expect(throws: PersistenceError.self) { try context.fetch(request) }
+  }
+}
+
+/// Two artworks with an index of slugs.
+private enum SmallGalleryBySlug {
+  final class Other: ManagedObject {}
+
+  static func context() throws -> ManagedObjectContext {
+    let model = try ManagedObjectModel {
+      Entity("Artwork") {
+        Attribute("slug", .string)
+        Attribute("price", .double)
+        FetchIndexDescription("bySlug", on: "slug")
+      }
+    }
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = coordinator
+    for (slug, price) in [("one", 1.0), ("two", 2.0)] {
+      _ = try context.add("Artwork", ["slug": slug, "price": price])
+    }
+    try context.save()
+    return context
+  }
+}

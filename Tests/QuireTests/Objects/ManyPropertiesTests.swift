@@ -1,0 +1,45 @@
+import Quire
+import Testing
+
+/// An entity with more properties than a typed property can note in its byte.
+struct ManyPropertiesTests {
+  private static let count = 300
+
+  private final class Wide: ManagedObject {
+    @Managed var p0: Int
+    @Managed var p127: Int
+    @Managed var p253: Int
+    @Managed var p254: Int
+    @Managed var p255: Int
+    @Managed var p256: Int
+    @Managed var p299: Int
+  }
+
+  private func coordinator() throws -> PersistentStoreCoordinator {
+    let model = try ManagedObjectModel {
+      Entity("Wide") {
+        (0..<Self.count).map { Attribute("p\($0)", .integer64) as any EntityMember }
+      }
+    }
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model, classes: [Wide.self])
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    return coordinator
+  }
+
+  @Test func `each typed property finds its own slot, however high`() throws {
+    let coordinator = try coordinator()
+    for round in 0..<3 {
+      let context = ManagedObjectContext()
+      context.persistentStoreCoordinator = coordinator
+      let wide = Wide(context: context)
+      for index in 0..<Self.count { try wide.setValue(index + round, forKey: "p\(index)") }
+      try context.save()
+      let found = [wide.p0, wide.p127, wide.p253, wide.p254, wide.p255, wide.p256, wide.p299]
+      #expect(found == [0, 127, 253, 254, 255, 256, 299].map { $0 + round })
+      (wide.p254, wide.p299) = (-1, -2)
+      #expect(try wide.value(forKey: "p254") as? Int == -1)
+      #expect(try wide.value(forKey: "p299") as? Int == -2)
+      #expect((wide.p253, wide.p255) == (253 + round, 255 + round))
+    }
+  }
+}
