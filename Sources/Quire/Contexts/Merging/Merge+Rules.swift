@@ -48,7 +48,8 @@ struct MergeFacts {
 
   /// What a deleted object was taken from: led there again, it might be denied to go.
   private mutating func collectPartings(of object: ManagedObject) {
-    for slot in object.slots.indices where !object.binding.traits[slot].isTransient {
+    for slot in object.binding.storedRelationshipSlots
+    where !object.slots.isEmpty && object.binding.relationship(slot).deleteRule == .deny {
       switch object.slots[slot] {
       case .one(nil) where object.isChanged(slot):
         destinations.append(Fact(object: object, slot: slot, content: nil))
