@@ -91,7 +91,7 @@ struct FetchExecution {
     get throws {
       guard parts.count == 1, sortDescriptors.isEmpty, offset == 0, limit == 0,
         let part = parts.first, part.view.isPlain, let count = try part.rowCount(),
-        count <= ObjectRegister.believedCount
+        (1...ObjectRegister.believedCount).contains(count)
       else { return nil }
       return count
     }

@@ -171,6 +171,11 @@ extension Array where Element: ManagedObject {
   ///
   /// - Parameter objects: each of which is an `Element`, as was checked when it was found.
   init(checked objects: [ManagedObject]) {
+    // See ``ObjectBuffer/take(as:)``.
+    if objects.isEmpty {
+      self = []
+      return
+    }
     self.init(unsafeUninitializedCapacity: objects.count) { elements, count in
       // Sound: a reference to an object is the same whatever its class is called.
       let memory = UnsafeMutableRawPointer(elements.baseAddress)

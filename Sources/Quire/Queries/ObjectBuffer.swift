@@ -80,6 +80,9 @@ struct ObjectBuffer {
   mutating func take<Object: ManagedObject>(as type: Object.Type) -> [Object] {
     makeUnique()
     let memory = memory
+    // All empty arrays are one, into which its count would be written once more: no harm, but a
+    // race all the same.
+    if memory.count == 0 { return [] }
     return [Object](unsafeUninitializedCapacity: memory.count) { elements, count in
       count = memory.count
       // Sound: a reference to an object is the same whatever its class is called.
