@@ -42,7 +42,7 @@ struct RowRun {
 
   private mutating func enter(_ storage: EntityStorage) {
     self.storage = storage
-    shape = RowShape(storage.layout)
+    shape = storage.shape
     cursor = try? view.rows(of: storage)?.cursor()
     entries.removeAll(keepingCapacity: true)
     place = 0
