@@ -147,7 +147,9 @@ struct StoreReplacement {
       }
       let bytes = UnsafeRawBufferPointer(head.bytes)
       let page = try IdentityPage(from: bytes, path: path, isReadOnly: true)
-      epochs = MetaPage.all(in: bytes, checksum, pageSize: page.pageSize).map(\.epoch)
+      if let (newest, other) = MetaPage.both(in: bytes, checksum, pageSize: page.pageSize) {
+        epochs = [newest.epoch] + (other.map { [$0.epoch] } ?? [])
+      }
       withExtendedLifetime(head) {}
     }
     do throws(StorageError) {

@@ -163,9 +163,9 @@ public final class WriteTransaction: TreeReader {
   /// Enters the counts that changed, in the order of the names: the file must not depend on the
   /// order of a dictionary.
   private func catalogueCounts() throws(StorageError) {
-    for (name, state) in states.all where !state.isCatalogued {
+    for known in states.all where !known.state.isCatalogued {
       try editor.operate { () throws(StorageError) in
-        try catalog.set(state, of: name, with: editor)
+        try catalog.set(known.state, of: known.name, with: editor)
       }
     }
   }
@@ -179,7 +179,7 @@ public final class WriteTransaction: TreeReader {
 
   private func end() {
     isOpen = false
-    for (_, state) in states.all { state.ending = WriteTransaction.endedError }
+    for known in states.all { known.state.ending = WriteTransaction.endedError }
     states = TreeStates()
   }
 
@@ -240,7 +240,18 @@ public final class WriteTransaction: TreeReader {
 /// Not a dictionary: the first one with such keys would cost a process two searches for
 /// conformances, which is more than a migration's worth of lookups here.
 private struct TreeStates {
-  private(set) var all: [(name: [UInt8], state: TreeState)] = []
+  /// An object, as a process pays for the first array of another type.
+  final class Known {
+    let name: [UInt8]
+    let state: TreeState
+
+    init(_ name: [UInt8], _ state: TreeState) {
+      self.name = name
+      self.state = state
+    }
+  }
+
+  private(set) var all: [Known] = []
 
   subscript(name: [UInt8]) -> TreeState? {
     get {
@@ -251,8 +262,8 @@ private struct TreeStates {
       let place = place(of: name)
       let isKnown = place < all.count && all[place].name == name
       switch newValue {
-      case let state? where isKnown: all[place].state = state
-      case let state?: all.insert((name, state), at: place)
+      case let state? where isKnown: all[place] = Known(name, state)
+      case let state?: all.insert(Known(name, state), at: place)
       case nil: if isKnown { all.remove(at: place) }
       }
     }

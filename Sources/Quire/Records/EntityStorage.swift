@@ -17,7 +17,7 @@ final class EntityStorage: Sendable {
   /// The same where a new object's field is what its slot holds; -1 where it is worked out, or may
   /// lie outside of the row.
   let plainSlotByField: [Int]
-  private let linkBySlot: [StoredEntity.Link?]
+  private let linkBySlot: [Int]
   /// Whether rows of the entity may have values outside of them.
   let canHaveExternal: Bool
   /// Whether a row says all that there is to write anew when something in it has changed.
@@ -42,9 +42,11 @@ final class EntityStorage: Sendable {
     canHaveExternal = stored.layout.fields.contains { $0.kind.canBeExternal }
     table = FieldTable(stored.layout, fieldBySlot, binding.traits)
     shape = RowShape(stored.layout)
-    var linkBySlot = [StoredEntity.Link?](repeating: nil, count: binding.properties.count)
-    for link in stored.links {
-      if let slot = binding.slot(named: link.relationship) { linkBySlot[slot] = link }
+    var linkBySlot = Array(repeating: -1, count: binding.properties.count)
+    for place in stored.links.indices {
+      if let slot = binding.slot(named: stored.links[place].relationship) {
+        linkBySlot[slot] = place
+      }
     }
     self.linkBySlot = linkBySlot
   }
@@ -67,7 +69,10 @@ final class EntityStorage: Sendable {
   var layout: RowLayout { stored.layout }
 
   /// The link tree of a to-many slot; `nil` for other slots and transient relationships.
-  func link(_ slot: Int) -> StoredEntity.Link? { linkBySlot[slot] }
+  func link(_ slot: Int) -> StoredEntity.Link? {
+    let place = linkBySlot[slot]
+    return place < 0 ? nil : stored.links[place]
+  }
 }
 
 /// The entities of one store, by model index and by number.

@@ -20,15 +20,8 @@ struct RowTransformation: Sendable {
     case absent
   }
 
-  /// Bits of the old row's nil values that are next to each other in both rows.
-  struct BitRun {
-    var from: Int
-    var to: Int
-    var count: Int
-  }
-
-  /// Bytes of the fixed part that are next to each other in both rows.
-  struct FixedRun {
+  /// What is next to each other in both rows.
+  struct Run {
     var from: Int
     var to: Int
     var count: Int
@@ -59,8 +52,10 @@ struct RowTransformation: Sendable {
   let hasFewFields: Bool
   /// The fixed part of a new row, without what differs from row to row.
   private(set) var template: [UInt8] = []
-  private(set) var bitRuns: [BitRun] = []
-  private(set) var fixedRuns: [FixedRun] = []
+  /// Of the bits that say whether a value is nil.
+  private(set) var bitRuns: [Run] = []
+  /// Of the bytes of the fixed part.
+  private(set) var fixedRuns: [Run] = []
   private(set) var variableRuns: [VariableRun] = []
   private(set) var defaults: [Default] = []
   private(set) var conversions:
@@ -138,7 +133,7 @@ struct RowTransformation: Sendable {
     _ from: Int, _ field: Int, _ width: Int, _ template: inout [UInt8]
   ) {
     addBit(from, field, &template)
-    let run = FixedRun(from: old.places[from], to: new.places[field], count: width)
+    let run = Run(from: old.places[from], to: new.places[field], count: width)
     if let last = fixedRuns.last, last.from + last.count == run.from, last.to + last.count == run.to
     {
       fixedRuns[fixedRuns.count - 1].count += width
@@ -156,7 +151,7 @@ struct RowTransformation: Sendable {
     {
       bitRuns[bitRuns.count - 1].count += 1
     } else {
-      bitRuns.append(BitRun(from: from, to: field, count: 1))
+      bitRuns.append(Run(from: from, to: field, count: 1))
     }
   }
 

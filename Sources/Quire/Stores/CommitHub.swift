@@ -24,8 +24,10 @@ protocol CommitListener: AnyObject, Sendable {
 /// order: a notice says by its commit number where it belongs, and whoever merges looks at the
 /// store itself.
 final class CommitHub: Sendable {
-  private struct Entry {
+  // A class, as ``AddedStores`` explains.
+  private final class Entry {
     weak var listener: (any CommitListener)?
+    init(_ listener: any CommitListener) { self.listener = listener }
   }
 
   private let entries = Mutex<[Entry]>([])
@@ -39,7 +41,7 @@ final class CommitHub: Sendable {
     entries.withLock { entries in
       entries.removeAll { $0.listener == nil }
       if !entries.contains(where: { $0.listener === listener }) {
-        entries.append(Entry(listener: listener))
+        entries.append(Entry(listener))
       }
     }
   }

@@ -93,11 +93,19 @@ extension PersistentStoreCoordinator {
 
 /// Those who want to know of saves of a coordinator's store.
 final class RemoteChangeCenter: CommitListener {
-  struct Store {
+  // A class, as ``AddedStores`` explains.
+  final class Store: Sendable {
     let identity: StoreIdentity
     let identifier: UUID
     let url: URL?
     let hub: CommitHub
+
+    init(_ store: PersistentStore) {
+      identity = store.identity
+      identifier = store.identifier
+      url = store.url
+      hub = store.hub
+    }
   }
 
   private struct Listener {
@@ -121,9 +129,7 @@ final class RemoteChangeCenter: CommitListener {
 
   /// - Parameter stores: all that the coordinator has.
   func watch(_ stores: [PersistentStore]) {
-    let new = stores.map {
-      Store(identity: $0.identity, identifier: $0.identifier, url: $0.url, hub: $0.hub)
-    }
+    let new = stores.map(Store.init)
     let old = state.withLock { state in
       defer { state.stores = new }
       return state.stores

@@ -1,5 +1,5 @@
 /// Compares two models entity by entity, once it knows which became which.
-struct ModelComparison {
+final class ModelComparison {
   private let source: ManagedObjectModel
   private let destination: ManagedObjectModel
   private let entityMatch: RenamingMatch
@@ -11,14 +11,15 @@ struct ModelComparison {
   init(_ source: ManagedObjectModel, _ destination: ManagedObjectModel) {
     self.source = source
     self.destination = destination
-    let entityMatch = RenamingMatch(source, destination)
+    let entityMatch = RenamingMatch(
+      source.entities, destination.entities, byNameOnly: source == destination)
     self.entityMatch = entityMatch
     var newNames: [String: String] = Dictionary(minimumCapacity: source.entities.count)
     relationshipMatches = source.entities.enumerated().map { place, old in
       guard let newPlace = entityMatch.destination(ofSource: place) else { return RenamingMatch() }
       let new = destination.entities[newPlace]
       newNames[old.name] = new.name
-      return RenamingMatch(relationshipsOf: old, new)
+      return RenamingMatch(old.relationships, new.relationships, byNameOnly: old == new)
     }
     self.newNames = newNames
   }
@@ -68,15 +69,6 @@ struct ModelComparison {
   }
 }
 
-extension EntityChange {
-  fileprivate init(source: EntityDescription?, destination: EntityDescription?, kind: Kind) {
-    self.init(
-      source: source, destination: destination, kind: kind, isRenamed: false,
-      parentChanged: false, abstractChanged: false, modifierChanged: false, attributes: [],
-      relationships: [])
-  }
-}
-
 // MARK: Attributes
 
 extension ModelComparison {
@@ -87,14 +79,14 @@ extension ModelComparison {
     from old: [AttributeDescription], to new: [AttributeDescription], areSame: Bool
   ) -> [AttributeChange] {
     if old.isEmpty && new.isEmpty { return [] }
-    let match = RenamingMatch(attributes: old, new, byNameOnly: areSame)
+    let match = RenamingMatch(old, new, byNameOnly: areSame)
     var changes: [AttributeChange] = []
     changes.reserveCapacity(new.count)
     // By places, since descriptions are large: a loop over them would copy each.
     for place in new.indices {
       guard let oldPlace = match.source(ofDestination: place) else {
         changes.append(
-          AttributeChange(source: nil, destination: new[place], facets: [.added], elements: []))
+          AttributeChange(source: nil, destination: new[place], facets: [.added]))
         continue
       }
       let elements = attributeChanges(
@@ -107,7 +99,7 @@ extension ModelComparison {
     }
     for place in old.indices where match.destination(ofSource: place) == nil {
       changes.append(
-        AttributeChange(source: old[place], destination: nil, facets: [.removed], elements: []))
+        AttributeChange(source: old[place], destination: nil, facets: [.removed]))
     }
     return changes
   }

@@ -64,8 +64,8 @@ public struct ModelDifference: Sendable {
   }
 }
 
-/// What happened to an entity between two models.
-public struct EntityChange: Sendable {
+/// What happened to an entity between two models. Immutable.
+public final class EntityChange: Sendable {
   public enum Kind: String, Hashable, Sendable { case kept, changed, added, removed }
 
   /// `nil` for an added entity.
@@ -84,12 +84,29 @@ public struct EntityChange: Sendable {
   /// All relationships of either side, in the order of ``attributes``.
   public let relationships: [RelationshipChange]
 
+  init(
+    source: EntityDescription?, destination: EntityDescription?, kind: Kind,
+    isRenamed: Bool = false, parentChanged: Bool = false, abstractChanged: Bool = false,
+    modifierChanged: Bool = false, attributes: [AttributeChange] = [],
+    relationships: [RelationshipChange] = []
+  ) {
+    self.source = source
+    self.destination = destination
+    self.kind = kind
+    self.isRenamed = isRenamed
+    self.parentChanged = parentChanged
+    self.abstractChanged = abstractChanged
+    self.modifierChanged = modifierChanged
+    self.attributes = attributes
+    self.relationships = relationships
+  }
+
   /// The name in the destination, or in the source for a removed entity.
   public var name: String { (destination ?? source)?.name ?? "" }
 }
 
-/// What happened to an attribute of an entity between two models.
-public struct AttributeChange: Hashable, Sendable {
+/// What happened to an attribute of an entity between two models. Immutable.
+public final class AttributeChange: Sendable {
   public enum Facet: Hashable, Sendable {
     case added
     case removed
@@ -112,13 +129,36 @@ public struct AttributeChange: Hashable, Sendable {
   /// its order, then the removed ones.
   public let elements: [AttributeChange]
 
+  init(
+    source: AttributeDescription?, destination: AttributeDescription?, facets: [Facet],
+    elements: [AttributeChange] = []
+  ) {
+    self.source = source
+    self.destination = destination
+    self.facets = facets
+    self.elements = elements
+  }
+
   /// The name in the destination, or in the source for a removed attribute.
   public var name: String { (destination ?? source)?.name ?? "" }
   public var isKept: Bool { facets.isEmpty }
 }
 
-/// What happened to a relationship of an entity between two models.
-public struct RelationshipChange: Hashable, Sendable {
+extension AttributeChange: Hashable {
+  public static func == (left: AttributeChange, right: AttributeChange) -> Bool {
+    left === right
+      || left.source == right.source && left.destination == right.destination
+        && left.facets == right.facets && left.elements == right.elements
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(source)
+    hasher.combine(destination)
+  }
+}
+
+/// What happened to a relationship of an entity between two models. Immutable.
+public final class RelationshipChange: Sendable {
   public enum Facet: Hashable, Sendable {
     case added
     case removed
@@ -147,6 +187,14 @@ public struct RelationshipChange: Hashable, Sendable {
   /// Empty when the relationship was kept as it was. Renaming its destination does not change it.
   public let facets: [Facet]
 
+  init(
+    source: RelationshipDescription?, destination: RelationshipDescription?, facets: [Facet]
+  ) {
+    self.source = source
+    self.destination = destination
+    self.facets = facets
+  }
+
   /// The name in the destination, or in the source for a removed relationship.
   public var name: String { (destination ?? source)?.name ?? "" }
   public var isKept: Bool { facets.isEmpty }
@@ -157,5 +205,18 @@ public struct RelationshipChange: Hashable, Sendable {
       return false
     }
     return !facets.contains { if case .destinationChanged = $0 { true } else { false } }
+  }
+}
+
+extension RelationshipChange: Hashable {
+  public static func == (left: RelationshipChange, right: RelationshipChange) -> Bool {
+    left === right
+      || left.source == right.source && left.destination == right.destination
+        && left.facets == right.facets
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(source)
+    hasher.combine(destination)
   }
 }

@@ -38,8 +38,7 @@ struct Recovery {
     let bytes = UnsafeRawBufferPointer(rebasing: head.memory.bytes[..<head.byteCount])
     identity = page.identity
     let checksum = Checksum(identity)
-    let metas = MetaPage.all(in: bytes, checksum, pageSize: page.pageSize)
-    guard let newest = metas.first else {
+    guard let (newest, other) = MetaPage.both(in: bytes, checksum, pageSize: page.pageSize) else {
       throw .damaged(page: .metaA, reason: "the checksums of both meta pages are wrong")
     }
     let log = try Recovery.readLog(
@@ -48,9 +47,9 @@ struct Recovery {
     meta = log?.meta ?? newest
     // A log is begun when the page that it goes on from is on disk for sure.
     let isBegun = meta.epoch > newest.epoch
-    if metas.count > 1, !isReadOnly, !isBegun {
+    if let other, !isReadOnly, !isBegun {
       isNewerMetaSpare = try Recovery.leads(
-        metas[1], to: log?.lastCommit ?? meta.lastCommit, path, fileSystem, identity,
+        other, to: log?.lastCommit ?? meta.lastCommit, path, fileSystem, identity,
         geometry, storeFile: file)
     } else {
       isNewerMetaSpare = false

@@ -89,17 +89,23 @@ struct MetaPage: Equatable {
   static func newest(
     in file: UnsafeRawBufferPointer, _ checksum: Checksum, pageSize: Int
   ) -> MetaPage? {
-    all(in: file, checksum, pageSize: pageSize).first
+    both(in: file, checksum, pageSize: pageSize)?.newest
   }
 
-  /// Those of the two that are whole; the first is the one that counts.
-  static func all(
+  /// The one that counts, and the other if it is whole, too; `nil` when none is.
+  static func both(
     in file: UnsafeRawBufferPointer, _ checksum: Checksum, pageSize: Int
-  ) -> [MetaPage] {
-    [PageID.metaA, .metaB].compactMap { id -> MetaPage? in
+  ) -> (newest: MetaPage, other: MetaPage?)? {
+    func page(_ id: PageID) -> MetaPage? {
       let start = Int(id.rawValue) * pageSize
       guard start + pageSize <= file.count, let base = file.baseAddress else { return nil }
       return MetaPage(Page(base + start), at: id, checksum, pageSize: pageSize)
-    }.sorted { $0.sequence > $1.sequence }
+    }
+    switch (page(.metaA), page(.metaB)) {
+    case (let first?, let second?):
+      return first.sequence >= second.sequence ? (first, second) : (second, first)
+    case (let only?, nil), (nil, let only?): return (only, nil)
+    case (nil, nil): return nil
+    }
   }
 }

@@ -16,7 +16,7 @@ final class Reclaimer: @unchecked Sendable {
 
   private let phase = Atomic<Int>(0)
   private let counters: UnsafeMutablePointer<Atomic<Int>>
-  private let waiting = Mutex<[[WaitingObject]]>([[], [], []])
+  private let waiting = Mutex(WaitingLists())
 
   /// Where an operation counted itself in.
   struct Ticket {
@@ -30,7 +30,9 @@ final class Reclaimer: @unchecked Sendable {
   }
 
   deinit {
-    waiting.withLock { for list in $0 { for object in list { object.release() } } }
+    waiting.withLock { lists in
+      for phase in 0..<3 { for object in lists[phase] { object.release() } }
+    }
     counters.deallocate()
   }
 
@@ -72,7 +74,7 @@ final class Reclaimer: @unchecked Sendable {
     }
   }
 
-  private func advance(_ waiting: inout [[WaitingObject]]) -> [WaitingObject] {
+  private func advance(_ waiting: inout WaitingLists) -> [WaitingObject] {
     let now = phase.load(ordering: .relaxed)
     let before = (now + 2) % 3
     for stripe in 0..<Reclaimer.stripeCount {
@@ -83,6 +85,31 @@ final class Reclaimer: @unchecked Sendable {
     waiting[before] = []
     phase.store((now + 1) % 3, ordering: .sequentiallyConsistent)
     return free
+  }
+}
+
+/// What waits with each of the three phases: not an array of arrays, which would be one more type
+/// for the runtime to make when the first store is opened.
+private struct WaitingLists: Sendable {
+  private var first: [WaitingObject] = []
+  private var second: [WaitingObject] = []
+  private var third: [WaitingObject] = []
+
+  subscript(phase: Int) -> [WaitingObject] {
+    _read {
+      switch phase {
+      case 0: yield first
+      case 1: yield second
+      default: yield third
+      }
+    }
+    _modify {
+      switch phase {
+      case 0: yield &first
+      case 1: yield &second
+      default: yield &third
+      }
+    }
   }
 }
 

@@ -8,7 +8,7 @@ struct MigrationDraft {
   /// index.
   typealias FieldSource = RowTransformation.Source
 
-  struct EntityDraft {
+  final class EntityDraft {
     let destination: EntityDescription
     let change: EntityChange
     /// The entity in the old store; `nil` when it is added.
@@ -18,7 +18,18 @@ struct MigrationDraft {
     var isRewritten = false
     /// Whether rows stay that have older layouts than the entity's new one.
     var isDeferred: Bool { stored.unfinished != nil }
-    var objectCount = 0
+    let objectCount: Int
+
+    init(
+      _ destination: EntityDescription, _ change: EntityChange, _ old: StoredEntity?,
+      _ stored: StoredEntity, objectCount: Int
+    ) {
+      self.destination = destination
+      self.change = change
+      self.old = old
+      self.stored = stored
+      self.objectCount = objectCount
+    }
   }
 
   let model: ManagedObjectModel
@@ -53,13 +64,11 @@ struct MigrationDraft {
       let number: UInt16
       if let old { number = old.number } else { number = try newSchema.takeEntityNumber() }
       keptNumbers.append(number)
-      var draft = EntityDraft(
-        destination: entity, change: change, old: old,
-        stored: StoredEntity(
-          number: number, name: entity.name, keySpace: old?.keySpace ?? number,
-          layout: RowLayout(for: entity, number: old?.layout.nextNumber ?? 1), links: []))
-      draft.objectCount = try old.flatMap { try snapshot.recordTree($0.rowTree)?.count } ?? 0
-      entities.append(draft)
+      let stored = StoredEntity(
+        number: number, name: entity.name, keySpace: old?.keySpace ?? number,
+        layout: RowLayout(for: entity, number: old?.layout.nextNumber ?? 1), links: [])
+      let objectCount = try old.flatMap { try snapshot.recordTree($0.rowTree)?.count } ?? 0
+      entities.append(EntityDraft(entity, change, old, stored, objectCount: objectCount))
     }
     removed = try schema.entities.filter { !keptNumbers.contains($0.number) }.map {
       ($0, try snapshot.recordTree($0.rowTree)?.count ?? 0)
@@ -103,17 +112,19 @@ struct MigrationDraft {
   }
 
   /// Entities that now share an ancestor draw their keys from one counter.
-  private mutating func joinKeySpaces() {
-    // By the place of the root in the model.
-    var spaces = [UInt16?](repeating: nil, count: model.entities.count)
+  private func joinKeySpaces() {
+    // By the place of the root in the model; 0 for none, as the first entity has the number 1.
+    var spaces = Array(repeating: UInt16(0), count: model.entities.count)
     let roots = entities.map { model.index(ofEntity: $0.destination.root.name) ?? 0 }
-    for (draft, root) in zip(entities, roots) where draft.old != nil {
-      spaces[root] = min(spaces[root] ?? .max, draft.stored.keySpace)
+    for (draft, root) in zip(entities, roots) {
+      // A pattern, as `!= nil` would compare two optionals of a type that can be compared.
+      guard case .some = draft.old else { continue }
+      let space = draft.stored.keySpace
+      spaces[root] = spaces[root] == 0 ? space : min(spaces[root], space)
     }
-    for (index, root) in zip(entities.indices, roots) {
-      let space = spaces[root] ?? entities[index].stored.keySpace
-      spaces[root] = space
-      entities[index].stored.keySpace = space
+    for (draft, root) in zip(entities, roots) {
+      if spaces[root] == 0 { spaces[root] = draft.stored.keySpace }
+      draft.stored.keySpace = spaces[root]
     }
   }
 
@@ -121,8 +132,7 @@ struct MigrationDraft {
 
   private mutating func assignLinks() throws {
     var kept: [UInt16] = []
-    for index in entities.indices {
-      let draft = entities[index]
+    for draft in entities {
       for relationship in StoredEntity.storedLinks(of: draft.destination) {
         let isRelinked = relinked.contains {
           $0.concerns(draft.destination.name, relationship.name)
@@ -133,9 +143,9 @@ struct MigrationDraft {
           kept.append(old.number)
           var link = old
           link.relationship = relationship.name
-          entities[index].stored.links.append(link)
+          draft.stored.links.append(link)
         } else {
-          entities[index].stored.links.append(try newSchema.takeLink(for: relationship))
+          draft.stored.links.append(try newSchema.takeLink(for: relationship))
         }
       }
     }
@@ -144,9 +154,8 @@ struct MigrationDraft {
 
   // MARK: Fields
 
-  private mutating func assignFields() throws {
-    for index in entities.indices {
-      var draft = entities[index]
+  private func assignFields() throws {
+    for draft in entities {
       let fields = draft.stored.layout.fields
       if draft.change.kind == .kept, relinked.isEmpty, draft.old?.layout.fields == fields {
         draft.fields = fields.indices.map(FieldSource.copy)
@@ -164,7 +173,6 @@ struct MigrationDraft {
           draft.isRewritten = true
         }
       }
-      entities[index] = draft
     }
   }
 
@@ -180,8 +188,7 @@ struct MigrationDraft {
       return old.map(FieldSource.copy) ?? .absent
     }
     guard let attribute = draft.destination.attribute(named: field.name) else { return .absent }
-    let change = draft.change.attributes.firstIndex { $0.destination?.name == field.name }
-      .map { draft.change.attributes[$0] }
+    let change = draft.change.attributes.first { $0.destination?.name == field.name }
     let source = change?.source
     let old = source.flatMap { draft.old?.layout.index(of: $0.name) }
     guard let old, draft.old?.layout.fields[old].kind == field.kind else {
@@ -245,8 +252,7 @@ struct MigrationDraft {
 extension EntityChange {
   /// What a relationship of the destination was before; `nil` when it is new.
   func sourceRelationship(of name: String) -> RelationshipDescription? {
-    // Changes are large: looking at them in their place copies none.
-    relationships.firstIndex { $0.destination?.name == name }.flatMap { relationships[$0].source }
+    relationships.first { $0.destination?.name == name }?.source
   }
 }
 

@@ -75,7 +75,8 @@ extension StoreSchema {
   mutating func takeIndexes(
     of model: ManagedObjectModel, keeping kept: (StoredIndex, [UInt16]) -> StoredIndex?
   ) throws(PersistenceError) -> IndexChanges {
-    let numbers = Dictionary(entities.map { ($0.name, $0.number) }) { first, _ in first }
+    var numbers: [String: Int] = [:]
+    for entity in entities { numbers[entity.name] = Int(entity.number) }
     let wanted = StoredIndex.wanted(by: model, numbers: numbers)
     if wanted.isEmpty, indexes.isEmpty { return IndexChanges() }
     var changes = IndexChanges()
@@ -106,8 +107,8 @@ extension StoreSchema {
     // Mostly they are the same, in the same order.
     var next = 0
     return try takeIndexes(of: model) { index, _ in
-      func isSame(_ old: StoredIndex) -> Bool { index.numbered(old.number) == old }
-      let place = old[next...].firstIndex(where: isSame) ?? old.firstIndex(where: isSame)
+      let place =
+        old[next...].firstIndex(where: index.isSame) ?? old.firstIndex(where: index.isSame)
       guard let place else { return nil }
       next = place + 1
       return old[place]

@@ -4,7 +4,7 @@ import QuireModel
 ///
 /// An index belongs to the entity that declares it and has the rows of all its concrete subentities
 /// too, in one tree. Its number is given once, like those of entities.
-struct StoredIndex: Hashable, Sendable {
+final class StoredIndex: Sendable {
   /// On disk: add cases, never renumber.
   enum Kind: UInt8, Sendable { case fetch = 1, unique = 2 }
 
@@ -16,17 +16,30 @@ struct StoredIndex: Hashable, Sendable {
     var isAscending: Bool
   }
 
-  var number: UInt16 = 0
-  var kind: Kind
+  let number: UInt16
+  let kind: Kind
   /// The entity that declares it, which may be abstract.
-  var entityName: String
+  let entityName: String
   /// The index's name; of a constraint, the names of its properties.
-  var name: String
-  var elements: [Element]
+  let name: String
+  let elements: [Element]
   /// The format of a predicate: the tree has only rows of which it is true.
-  var predicate: String?
+  let predicate: String?
   /// The numbers of the concrete entities whose rows it has, in order.
-  var entities: [UInt16]
+  let entities: [UInt16]
+
+  init(
+    number: UInt16 = 0, kind: Kind, entityName: String, name: String, elements: [Element],
+    predicate: String? = nil, entities: [UInt16]
+  ) {
+    self.number = number
+    self.kind = kind
+    self.entityName = entityName
+    self.name = name
+    self.elements = elements
+    self.predicate = predicate
+    self.entities = entities
+  }
 
   /// The tree of the keys; made when the first one is.
   var tree: String { "indexes/\(number)" }
@@ -36,9 +49,26 @@ struct StoredIndex: Hashable, Sendable {
 
   /// The same under another number.
   func numbered(_ number: UInt16) -> StoredIndex {
-    var copy = self
-    copy.number = number
-    return copy
+    StoredIndex(
+      number: number, kind: kind, entityName: entityName, name: name, elements: elements,
+      predicate: predicate, entities: entities)
+  }
+
+  /// Whether both have the same keys of the same rows, under whatever numbers.
+  func isSame(as other: StoredIndex) -> Bool {
+    kind == other.kind && entityName == other.entityName && name == other.name
+      && elements == other.elements && predicate == other.predicate && entities == other.entities
+  }
+}
+
+extension StoredIndex: Hashable {
+  static func == (left: StoredIndex, right: StoredIndex) -> Bool {
+    left === right || left.number == right.number && left.isSame(as: right)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(number)
+    hasher.combine(name)
   }
 }
 
@@ -52,12 +82,13 @@ extension StoredIndex {
   /// predicate asks for more than other attributes of the object itself. Fetches do without them,
   /// as if they were not there. A constraint of values without keys is not enforced.
   static func wanted(
-    by model: ManagedObjectModel, numbers: [String: UInt16]
+    by model: ManagedObjectModel, numbers: [String: Int]
   ) -> [StoredIndex] {
     var wanted: [StoredIndex] = []
     for entity in model.entities
     where !entity.declaration.indexes.isEmpty || !entity.declaration.uniquenessConstraints.isEmpty {
-      let covered = model.family(of: entity).compactMap { numbers[$0.name] }.sorted()
+      let covered = model.family(of: entity).compactMap { numbers[$0.name].map(UInt16.init) }
+        .sorted()
       guard !covered.isEmpty else { continue }
       for index in entity.declaration.indexes {
         guard let elements = elements(of: index, entity) else { continue }
@@ -191,15 +222,14 @@ extension StoredIndex {
     for entity in entities { writer.append(entity) }
   }
 
-  init(from reader: inout ByteReader) throws(ByteReaderError) {
-    number = try reader.read()
+  convenience init(from reader: inout ByteReader) throws(ByteReaderError) {
+    let number = try reader.read(UInt16.self)
     guard let kind = Kind(rawValue: try reader.read()) else {
       throw reader.failure("a kind of index")
     }
-    self.kind = kind
-    entityName = try reader.readString()
-    name = try reader.readString()
-    elements = []
+    let entityName = try reader.readString()
+    let name = try reader.readString()
+    var elements: [Element] = []
     for _ in 0..<(try reader.readCount(minimumWidth: 6)) {
       var path: [String] = []
       for _ in 0..<(try reader.readCount(minimumWidth: 4)) { path.append(try reader.readString()) }
@@ -208,11 +238,14 @@ extension StoredIndex {
       }
       elements.append(Element(path: path, kind: kind, isAscending: try reader.readBool()))
     }
-    predicate = try reader.readOptionalString()
-    entities = []
+    let predicate = try reader.readOptionalString()
+    var entities: [UInt16] = []
     for _ in 0..<(try reader.readCount(minimumWidth: 2)) { entities.append(try reader.read()) }
     guard !elements.isEmpty, !entities.isEmpty else {
       throw reader.failure("an index with elements and entities")
     }
+    self.init(
+      number: number, kind: kind, entityName: entityName, name: name, elements: elements,
+      predicate: predicate, entities: entities)
   }
 }
