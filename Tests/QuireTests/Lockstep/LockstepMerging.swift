@@ -187,7 +187,7 @@ struct LockstepMerging {
         || treatment == .mergeByPropertyStoreTrumpMergePolicyType && there == old
       guard here != old, isKept else {
         // What has come stands at the end, as it stands in memory.
-        let come = here.filter { present.contains($0) && !there.contains($0) }
+        let come = links(id, name).here.filter { present.contains($0) && !there.contains($0) }
         merged.arrange(id, name, present.filter(there.contains) + come)
         continue
       }
