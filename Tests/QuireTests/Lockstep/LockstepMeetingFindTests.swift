@@ -35,8 +35,8 @@ import Testing
     }
   }
 
-  /// The keys of new objects count from 1 in every process, and those of stored ones in every store:
-  /// a child took one for the other. Seen where both are low, as where nothing was made before.
+  /// Keys of new objects count from 1 in every process, and those of stored ones in every store: a
+  /// child took one for the other. Seen where both are low, as where nothing was made before.
   @Test func `a parent's new object has no members of a stored one in a child`() async {
     await #expect(processExitsWith: .success) {
       try GotchaHome.memory.withTwoContexts { one, two in
