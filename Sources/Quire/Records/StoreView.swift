@@ -176,6 +176,8 @@ final class StoreView {
       return try parentRows?.members(of: reference, link)
         ?? incremental?.members(of: reference, link) ?? []
     }
+    // A new object's key is that of another's row: a child asks for its parent's new objects, too.
+    if reference.isTemporary { return [] }
     return try links(link)?.members(of: reference.key) ?? []
   }
 }

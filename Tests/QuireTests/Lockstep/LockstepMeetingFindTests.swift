@@ -34,4 +34,25 @@ import Testing
       #expect(try one.fetch(FetchRequest<Artist>()).isEmpty)
     }
   }
+
+  /// Keys of new objects count from 1 in every process, and those of stored ones in every store: a
+  /// child took one for the other. Seen where both are low, as where nothing was made before.
+  @Test func `a parent's new object has no members of a stored one in a child`() async {
+    await #expect(processExitsWith: .success) {
+      try GotchaHome.memory.withTwoContexts { one, two in
+        let new = (0..<4).map { _ in SmallGallery.Artwork(context: one) }
+        let tag = try two.insert("Tag", ["word": "a"])
+        for _ in 0..<12 { try two.insert("Artwork", ["tags": Set([tag])]) }
+        try two.save()
+        let child = one.newChildContext()
+        for object in new {
+          let same = try #require(child.object(with: object.objectID))
+          #expect(try same.value(forKey: "tags") as? Set<ManagedObject> == [])
+          let grandchild = child.newChildContext()
+          let third = try #require(grandchild.object(with: object.objectID))
+          #expect(try third.objectIDs(forRelationshipNamed: "tags") == [])
+        }
+      }
+    }
+  }
 }

@@ -17,9 +17,6 @@ struct LockstepMerging {
   private(set) var merged: ObjectOracle
   /// The objects that a save by memory meets in another version than it has fetched.
   private(set) var conflicts: Set<Int> = []
-  /// Ordered relationships whose last members stand in an order of which nothing is said, with how
-  /// many come before them.
-  private(set) var open: [(id: Int, name: String, count: Int)] = []
 
   init(
     _ memory: ObjectOracle, _ store: ObjectOracle, _ written: Set<Int>, _ policy: MergePolicyType?
@@ -189,8 +186,9 @@ struct LockstepMerging {
         || treatment == .overwriteMergePolicyType
         || treatment == .mergeByPropertyStoreTrumpMergePolicyType && there == old
       guard here != old, isKept else {
-        let count = present.prefix { there.contains($0) }.count
-        if present.count > count + 1 { open.append((id, name, count)) }
+        // What has come stands at the end, as it stands in memory.
+        let come = links(id, name).here.filter { present.contains($0) && !there.contains($0) }
+        merged.arrange(id, name, present.filter(there.contains) + come)
         continue
       }
       var order = here.filter(present.contains)

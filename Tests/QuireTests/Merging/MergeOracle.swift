@@ -193,11 +193,17 @@ struct MergeOracle {
 
   private func mergeOrders(_ conflicts: Set<Int>, _ world: inout World) {
     for (id, node) in memory {
-      let old = fetched[id]?.steps ?? []
-      guard let present = world[id]?.steps, node.steps != old else { continue }
-      let there = store[id]?.steps ?? []
-      if conflicts.contains(id) {
-        if policy == .rollback || policy == .storeTrump && there != old { continue }
+      guard let present = world[id]?.steps else { continue }
+      let (old, there) = (fetched[id]?.steps ?? [], store[id]?.steps ?? [])
+      let isLost =
+        conflicts.contains(id)
+        && (policy == .rollback || policy == .storeTrump && there != old)
+      if node.steps == old || isLost {
+        // What has come stands at the end, as it stands in memory.
+        let isHere = there.filter(present.contains)
+        world[id]?.steps =
+          isHere + node.steps.filter { present.contains($0) && !isHere.contains($0) }
+        continue
       }
       var order = node.steps.filter(present.contains)
       for step in present where !node.steps.contains(step) {

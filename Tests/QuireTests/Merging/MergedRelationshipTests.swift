@@ -6,6 +6,7 @@ import Testing
   typealias Artist = SmallGallery.Artist
   typealias Artwork = SmallGallery.Artwork
   typealias Show = SmallGallery.Show
+  typealias Room = SmallGallery.Room
 
   private func artists(_ names: String..., in context: ManagedObjectContext) throws -> [Artist] {
     try names.map { try #require(try context.insert("Artist", ["name": $0]) as? Artist) }
@@ -98,6 +99,58 @@ import Testing
       #expect(try scene.storedNames(show, "artists") == expected)
       #expect(same.artists.map(\.name) == expected)
     }
+  }
+
+  /// Those that came were put in the order of their places in the store, which nobody sees.
+  @Test(arguments: GotchaHome.allCases, MergingPolicy.allCases)
+  func `members that come to an order that others have changed stand to each other as here`(
+    _ home: GotchaHome, _ policy: MergingPolicy
+  ) throws {
+    try home.withContext { context in
+      let (rooms, shows) = try rooms(4, in: context)
+      shows[1].rooms = [rooms[2], rooms[3]]
+      try context.save()
+      let scene = try MergeScene(context, policy.policy)
+      let sameRooms = try rooms.map(scene.same)
+      let same = try scene.same(shows[1])
+      shows[1].rooms = [rooms[3], rooms[2]]
+      same.rooms = [2, 3, 1, 0].map { sameRooms[$0] }
+      try scene.save()
+      let expected = policy.isForMemory ? ["2", "3", "1", "0"] : ["3", "2", "1", "0"]
+      #expect(try scene.storedNames(shows[1], "rooms", "number") == expected)
+      #expect(same.rooms.map { "\($0.number)" } == expected)
+    }
+  }
+
+  // A store of another make has no snapshot, where the order as it was here would still be read.
+  @Test(arguments: GotchaHome.own)
+  func `members that are brought back to an order stand to each other as here`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withContext { context in
+      let (rooms, shows) = try rooms(4, in: context)
+      shows[0].rooms = [rooms[3], rooms[1], rooms[2], rooms[0]]
+      try context.save()
+      let scene = try MergeScene(context, .overwrite)
+      let (same, sameRooms) = (try scene.same(shows[0]), try rooms.map(scene.same))
+      for room in sameRooms[0...2] { room.number += 10 }
+      shows[1].rooms = [rooms[0], rooms[1], rooms[2]]
+      try scene.save()
+      #expect(same.rooms.map(\.number) == [3, 11, 12, 10])
+      #expect(try scene.storedNames(shows[0], "rooms", "number") == ["3", "11", "12", "10"])
+    }
+  }
+
+  private func rooms(_ count: Int, in context: ManagedObjectContext) throws -> ([Room], [Show]) {
+    let shows = (0..<2).map { _ in Show(context: context) }
+    let rooms = (0..<count).map { number in
+      let room = Room(context: context)
+      room.number = number
+      room.show = shows[0]
+      return room
+    }
+    try context.save()
+    return (rooms, shows)
   }
 
   // A store of another make has no snapshot: its delete rule sees the members that have come.

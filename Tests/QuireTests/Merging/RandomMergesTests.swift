@@ -214,7 +214,12 @@ private final class Merging {
 }
 
 @Suite struct RandomMergesTests {
-  private static let seeds: [UInt64] = isExhaustive ? Array(1...100) : Array(1...4)
+  /// `QUIRE_SEED` runs one seed, `QUIRE_SEEDS` the first so many.
+  private static var seeds: ClosedRange<UInt64> {
+    if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
+    if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
+    return 1...(isExhaustive ? 100 : 4)
+  }
   private static let choices: [[MergingPolicy]] =
     MergingPolicy.allCases.map { [$0] } + [MergingPolicy.allCases]
 

@@ -58,6 +58,7 @@ extension Merge {
     }
     try replayDeletions()
     for fact in facts.orders where !fact.object.isDeleted { try setOrder(fact) }
+    for fact in facts.arrivals where !fact.object.isDeleted { try arrange(fact) }
   }
 
   private func setOne(_ fact: MergeFacts.Fact<ManagedObject?>) throws {
@@ -90,6 +91,20 @@ extension Merge {
     let present = try fact.object.members(fact.slot)
     let stored = try storedMembers(fact.slot, of: fact.object)
     let order = Self.order(of: present, as: fact.content, \.reference, stored)
+    if order != present { try fact.object.putOrder(order, in: fact.slot) }
+  }
+
+  /// Puts what has come to the end of an order, as it stands here.
+  private func arrange(_ fact: MergeFacts.Fact<[ManagedObject]>) throws {
+    let present = try fact.object.members(fact.slot)
+    let stored = Set(try storedMembers(fact.slot, of: fact.object))
+    let isArrived = Set(present.filter { !stored.contains($0.reference) })
+    let arrived = fact.content.filter(isArrived.contains)
+    let isArranged = Set(arrived)
+    // Behind them are those of which this order does not know: nobody knows more.
+    let order =
+      present.filter { !isArrived.contains($0) } + arrived
+      + present.filter { isArrived.contains($0) && !isArranged.contains($0) }
     if order != present { try fact.object.putOrder(order, in: fact.slot) }
   }
 

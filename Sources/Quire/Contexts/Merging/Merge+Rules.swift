@@ -15,6 +15,9 @@ struct MergeFacts {
   private(set) var additions: [Fact<ManagedObject>] = []
   private(set) var removals: [Fact<Reference>] = []
   private(set) var orders: [Fact<[ManagedObject]>] = []
+  /// Of orders that are not changed here, or not kept, and get several members by this merge: as
+  /// they are here, which says how those stand to each other.
+  private(set) var arrivals: [Fact<[ManagedObject]>] = []
   /// Members of objects whose deletion was undone, and whose rows have led there all the time.
   private(set) var backlinks: [Fact<ManagedObject>] = []
 
@@ -43,6 +46,39 @@ struct MergeFacts {
           try collect(pending, slot, of: object, merge)
         }
       }
+    }
+    try collectArrivals()
+  }
+
+  private mutating func collectArrivals() throws {
+    struct Place: Hashable {
+      let object: ManagedObject
+      let slot: Int
+    }
+    var counts: [Place: Int] = [:]
+    var places: [Place] = []
+    func count(_ slot: Int?, _ object: ManagedObject) {
+      guard let slot, object.isToMany(slot), object.binding.relationship(slot).isOrdered else {
+        return
+      }
+      let place = Place(object: object, slot: slot)
+      counts[place, default: 0] += 1
+      if counts[place] == 2 { places.append(place) }
+    }
+    for fact in destinations {
+      guard let destination = fact.content else { continue }
+      let relationship = fact.object.binding.relationship(fact.slot)
+      count(fact.object.inverseSlot(of: relationship, on: destination), destination)
+    }
+    for fact in additions {
+      count(fact.slot, fact.object)
+      let relationship = fact.object.binding.relationship(fact.slot)
+      count(fact.object.inverseSlot(of: relationship, on: fact.content), fact.content)
+    }
+    let isOrdered = Set(orders.map { Place(object: $0.object, slot: $0.slot) })
+    for place in places where !isOrdered.contains(place) {
+      let members = try place.object.members(place.slot)
+      arrivals.append(Fact(object: place.object, slot: place.slot, content: members))
     }
   }
 

@@ -21,7 +21,8 @@
 /// - An order that was changed here wins with ``mergeByPropertyObjectTrump`` and ``overwrite``;
 ///   members that came there stand behind those that they follow there. With
 ///   ``mergeByPropertyStoreTrump`` it wins where the store's members and their order are the same
-///   as before, otherwise members that came here stand at the end.
+///   as before. Where the store's order stays, members that came here, or that ``overwrite`` brings
+///   back, stand at the end, to each other as they did here.
 ///
 /// After a merge objects are validated again, those that it has changed are told by
 /// ``ManagedObject/willSave()`` if they were not, and both sides of every relationship agree.

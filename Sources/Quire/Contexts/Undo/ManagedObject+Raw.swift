@@ -8,17 +8,17 @@ extension ManagedObject {
     if !slots.isEmpty, case .one(let object) = slots[slot] { return object }
     try fulfil()
     if !slots.isEmpty, case .one(let object) = slots[slot] { return object }
-    return try storedReference(slot).flatMap(rawObject)
+    return try storedReference(slot).flatMap { try rawObject($0, slot) }
   }
 
   /// The destinations of a to-many slot, in order if the relationship has one.
   final func rawMembers(_ slot: Int) throws -> [ManagedObject] {
     guard !slots.isEmpty, case .many(let pending) = slots[slot] else {
-      return try storedMembers(slot).compactMap(rawObject)
+      return try storedMembers(slot).compactMap { try rawObject($0, slot) }
     }
     if let order = pending.order { return order }
-    return try storedMembers(slot).filter { !pending.removed.contains($0) }.compactMap(rawObject)
-      + pending.added
+    let kept = try storedMembers(slot).filter { !pending.removed.contains($0) }
+    return try kept.compactMap { try rawObject($0, slot) } + pending.added
   }
 
   /// What an ordered slot begins with when it changes.
@@ -46,12 +46,17 @@ extension ManagedObject {
       ?? false
   }
 
-  private func rawObject(_ reference: Reference) throws -> ManagedObject? {
+  /// - Returns: `nil` where others have deleted what is led to: nothing brings that back.
+  private func rawObject(_ reference: Reference, _ slot: Int) throws -> ManagedObject? {
     guard let context, let session else { return nil }
     if let object = context.undoRecording?.takenObject(at: reference, in: session.identity) {
       return object
     }
-    if let object = session.registered(reference) { return object }
+    if let object = session.registered(reference),
+      !object.isFault || !binding.traits[slot].canDangle
+    {
+      return object
+    }
     return try session.currentView().contains(reference) ? session.object(at: reference) : nil
   }
 
