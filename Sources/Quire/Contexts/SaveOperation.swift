@@ -140,11 +140,15 @@ final class SaveOperation {
         ?? Reference(
           entity: storage.stored.number, key: writer.takeKey(in: storage.stored.keySpace))
     }
-    for update in updated {
-      try removeForeignLinks(of: update.object, update.changedSlots, writer)
-    }
-    for object in deleted {
-      try removeForeignLinks(of: object, Array(object.binding.relationshipSlots), writer)
+    if !updated.isEmpty || !deleted.isEmpty {
+      try writer.gatheringRemovals {
+        for update in updated {
+          try removeForeignLinks(of: update.object, update.changedSlots, writer)
+        }
+        for object in deleted {
+          try removeForeignLinks(of: object, Array(object.binding.relationshipSlots), writer)
+        }
+      }
     }
     for object in deleted { try removeRow(of: object, writer) }
     try throwIfOutdated()

@@ -24,11 +24,7 @@ extension ManagedObject {
     if hasSlots, case .value(let attribute?) = slots[slot] {
       // What most values are needs no look at the attribute's type, and nothing to keep it.
       switch attribute {
-      case .string(let text):
-        var value: Any? = text
-        _ = try ask(about: &value, MemoryLayout.size(ofValue: text), slot, context)
-        // Kept, so that nothing new can come to lie in its place and look like it.
-        return withExtendedLifetime(text) {}
+      case .string(let text): return try askKeeping(text, slot, context)
       case .double(let number): return try askPlainly(about: number, slot, context)
       case .boolean(let flag): return try askPlainly(about: flag, slot, context)
       case .date(let date): return try askPlainly(about: date, slot, context)
@@ -37,16 +33,13 @@ extension ManagedObject {
     }
     let trait = ofHome { $0.binding.traits[slot] }
     if trait.attributeType == nil, !trait.isToMany {
-      let destination = try one(slot)
-      var value: Any? = destination
-      let byteCount = destination == nil ? 0 : MemoryLayout<ManagedObject>.size
-      _ = try ask(about: &value, byteCount, slot, context)
-      return withExtendedLifetime(destination) {}
+      if let destination = try one(slot) { return try askKeeping(destination, slot, context) }
+      var nothing: Any?
+      _ = try ask(about: &nothing, 0, slot, context)
+      return
     }
     if trait.attributeType == nil, !trait.isOrdered {
-      var value: Any? = MutableMembers(self, slot)
-      _ = try ask(about: &value, MemoryLayout<MutableMembers>.size, slot, context)
-      return
+      return try askKeeping(MutableMembers(self, slot), slot, context)
     }
     var value = try content(of: slot)
     let before = value
@@ -67,6 +60,34 @@ extension ManagedObject {
       defer { if !isUntouched { value.deinitialize(count: 1) } }
       isUntouched = try ask(
         about: &value.pointee, MemoryLayout<Value>.size, slot, context)
+    }
+  }
+
+  /// Asks about a value that is, or has, references to objects.
+  ///
+  /// The value is kept meanwhile, so that nothing new can come to lie in its place and look like
+  /// it.
+  @inline(__always)
+  private func askKeeping<Value>(
+    _ content: Value, _ slot: Int, _ context: ManagedObjectContext
+  ) throws {
+    try withUnsafeTemporaryAllocation(of: Any?.self, capacity: 1) { room in
+      let value = room.baseAddress.unsafelyUnwrapped
+      value.initialize(to: content)
+      // Sound: a variable that has the bits it was given holds a value of this very type, which
+      // lies at its beginning, as it is no larger than three words. So it ends as one, which needs
+      // no look at its type.
+      var isUntouched = false
+      defer {
+        if isUntouched {
+          UnsafeMutableRawPointer(value).assumingMemoryBound(to: Value.self)
+            .deinitialize(count: 1)
+        } else {
+          value.deinitialize(count: 1)
+        }
+      }
+      isUntouched = try ask(about: &value.pointee, MemoryLayout<Value>.size, slot, context)
+      withExtendedLifetime(content) {}
     }
   }
 

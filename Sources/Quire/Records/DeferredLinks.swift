@@ -49,16 +49,35 @@ final class DeferredLinks {
 
   /// Takes the links of a relationship out, as keys of its tree in their order, each once.
   ///
-  /// - Parameter body: the bytes are valid within a call.
+  /// - Parameter body: gets some of them, valid within the call, until it has got all.
   func take(
-    _ link: StoredEntity.Link, _ body: (UnsafeRawBufferPointer) throws -> Void
-  ) rethrows {
-    var last: Entry?
-    for entry in takeSorted(link) where entry != last {
-      // As ``LinkKey`` has it.
-      let key = (entry.owner.bigEndian, entry.member.bigEndian)
-      try withUnsafeBytes(of: key, body)
-      last = entry
+    _ link: StoredEntity.Link,
+    _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) throws -> Void
+  ) throws {
+    var entries = takeSorted(link)
+    let portion = 1024
+    try withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: portion) { run in
+      try entries.withUnsafeMutableBufferPointer { entries in
+        var (start, count) = (0, 0)
+        for index in entries.indices {
+          let entry = entries[index]
+          let isLast = index + 1 == entries.count
+          if isLast || entry != entries[index + 1] {
+            // As ``LinkKey`` has it; what is behind is still to come.
+            entries[start + count] = Entry(
+              owner: entry.owner.bigEndian, member: entry.member.bigEndian)
+            let key = UnsafeRawBufferPointer(
+              rebasing: UnsafeRawBufferPointer(entries)[
+                (start + count) * 16..<(start + count) * 16 + 16])
+            run.initializeElement(at: count, to: key)
+            count += 1
+          }
+          if count == portion || isLast {
+            try body(UnsafeBufferPointer(rebasing: run[..<count]))
+            (start, count) = (start + count, 0)
+          }
+        }
+      }
     }
   }
 

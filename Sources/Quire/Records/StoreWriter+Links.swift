@@ -51,10 +51,9 @@ extension StoreWriter {
   }
 
   private func settle(_ link: StoredEntity.Link, _ deferred: DeferredLinks) throws {
-    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
     if let tree = try linkTrees[link.number] ?? transaction.mutableIndexTree(link.tree) {
       linkTrees[link.number] = tree
-      try deferred.take(link) { try tree.put(nothing, for: $0) }
+      try deferred.take(link) { try tree.put(run: $0) }
     } else {
       linkTrees[link.number] = try transaction.buildIndexTree(link.tree) { builder in
         try deferred.take(link, builder)
@@ -75,7 +74,29 @@ extension StoreWriter {
     return last.position + 1
   }
 
+  /// Takes the links that `body` removes out of their trees when it has removed all, in order.
+  /// `body` looks at no link.
+  func gatheringRemovals(_ body: () throws -> Void) throws {
+    let gathered = DeferredLinks()
+    leaving = gathered
+    defer { leaving = nil }
+    try body()
+    try removeGathered(gathered)
+  }
+
+  private func removeGathered(_ gathered: DeferredLinks) throws {
+    for link in gathered.links {
+      guard let tree = try existingLinks(link) else { continue }
+      try gathered.take(link) { _ = try tree.remove(run: $0) }
+    }
+  }
+
   func removeLink(_ link: StoredEntity.Link, from owner: Int64, to member: Reference) throws {
+    if let leaving, !link.isOrdered {
+      leaving.add(link, from: owner, to: member)
+      if leaving.isFull { try removeGathered(leaving) }
+      return
+    }
     guard let tree = try existingLinks(link) else { return }
     if link.isOrdered {
       for key in try linkKeys(link, of: owner) where key.member == member {

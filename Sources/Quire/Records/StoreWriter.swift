@@ -22,6 +22,8 @@ final class StoreWriter {
 
   /// Where links wait that need not be in their trees yet.
   var deferred: DeferredLinks?
+  /// Where links wait that need not be out of their trees yet.
+  var leaving: DeferredLinks?
 
   init(
     _ transaction: WriteTransaction, _ entities: StoreEntities,

@@ -73,7 +73,7 @@ public struct MutableRecordTree {
 public struct MutableIndexTree {
   /// The reading side; it shows every change at once.
   public let reading: IndexTree
-  private let editor: PageEditor
+  let editor: PageEditor
 
   init(_ reading: IndexTree, _ editor: PageEditor) {
     self.reading = reading

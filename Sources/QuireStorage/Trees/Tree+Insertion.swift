@@ -27,7 +27,8 @@ extension Tree {
     state.changeCount += 1
     if !Layout.insert(key, payload, at: slot, in: leaf, scratch) {
       try insertByDividing(
-        key, payload, at: slot, in: id, leaf, atRightEdge: atRightEdge, scratch, with: editor)
+        key, payload, at: slot, in: id, leaf, atRightEdge: atRightEdge, depth: editor.path.count,
+        scratch, with: editor)
     }
     return exists
   }
@@ -62,15 +63,15 @@ extension Tree {
     return (id, atRightEdge)
   }
 
-  /// Shares out or splits a leaf at the end of the path that has refused an entry, and upwards as
+  /// Shares out or splits a node, at `depth` of the path, that has refused an entry, and upwards as
   /// needed.
-  private func insertByDividing(
+  func insertByDividing(
     _ newKey: Layout.Key, _ newPayload: UnsafeRawBufferPointer, at newSlot: Int,
-    in leafID: PageID, _ leaf: MutablePage, atRightEdge: Bool, _ scratch: NodeScratch,
-    with editor: PageEditor
+    in nodeID: PageID, _ fullNode: MutablePage, atRightEdge: Bool, depth nodeDepth: Int,
+    _ scratch: NodeScratch, with editor: PageEditor
   ) throws(StorageError) {
-    var (key, payload, slot, id, node) = (newKey, newPayload, newSlot, leafID, leaf)
-    var depth = editor.path.count
+    var (key, payload, slot, id, node) = (newKey, newPayload, newSlot, nodeID, fullNode)
+    var depth = nodeDepth
     while true {
       let isAppend = atRightEdge && slot == node.count
       if depth == 0 {

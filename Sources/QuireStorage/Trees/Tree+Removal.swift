@@ -53,7 +53,7 @@ extension Tree {
 
   /// Puts a node that has lost an entry in order: an empty one goes, a sparse one joins a
   /// neighbour.
-  private func rebalance(
+  func rebalance(
     _ id: PageID, depth: Int, with editor: PageEditor
   ) throws(StorageError) {
     guard depth > 0 else { return try collapseRoot(with: editor) }

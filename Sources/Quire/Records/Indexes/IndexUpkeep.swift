@@ -3,8 +3,9 @@ import QuireStorage
 
 /// Keeps the indexes of rows that a transaction changes.
 ///
-/// The keys of new rows wait until all are there or somebody looks at their tree: in order they go
-/// in faster than as they come, and a tree that is not there yet is built.
+/// The keys of new rows, and of rows that go, wait until all are there or somebody looks at their
+/// tree: in order they go in or out faster than as they come, and a tree that is not there yet is
+/// built.
 final class IndexUpkeep {
   let transaction: WriteTransaction
   let indexes: StoreIndexes
@@ -15,6 +16,9 @@ final class IndexUpkeep {
   @exclusivity(unchecked) private var trees: [MutableIndexTree?]
   /// By the place of the index: keys that are in no tree yet.
   private let waiting: [KeyList]
+  /// By the place of the index: keys that are still in their tree and go, before those that wait go
+  /// in.
+  private let leaving: [KeyList]
   /// The keys of a row that goes.
   private let removed = KeyList()
   private let waitingLimit = KeyMemory.byteCount
@@ -37,6 +41,7 @@ final class IndexUpkeep {
     self.transaction = transaction
     trees = Array(repeating: nil, count: indexes.list.count)
     waiting = indexes.list.map { _ in KeyList() }
+    leaving = indexes.list.map { _ in KeyList() }
   }
 
   /// Puts a row into its tree and its keys into theirs.
@@ -117,9 +122,7 @@ final class IndexUpkeep {
         return items.allSatisfy { $0.append(start, reference, to: removed) }
       }
       if isListed ?? false {
-        for place in items.indices {
-          try existingTree(at: items[place].place)?.remove(removed[place])
-        }
+        for place in items.indices { try noteRemoval(of: removed[place], at: items[place].place) }
       } else if try readKeys(at: reference, items, storage, in: rows) {
         for (place, item) in items.enumerated() { try remove(oldKeys[place], from: item.place) }
       }
@@ -175,20 +178,31 @@ final class IndexUpkeep {
     if waiting[place].byteCount >= waitingLimit { try settle(place) }
   }
 
-  /// Puts all keys that wait into their trees.
+  private func noteRemoval(of key: UnsafeRawBufferPointer, at place: Int) throws {
+    if !waiting[place].isEmpty { try settle(place) }
+    leaving[place].append(key)
+    if leaving[place].byteCount >= waitingLimit { try settle(place) }
+  }
+
+  /// Takes all keys that leave out of their trees, and puts those that wait into theirs.
   func settle() throws {
     for place in waiting.indices { try settle(place) }
   }
 
   private func settle(_ place: Int) throws {
+    if !leaving[place].isEmpty {
+      let keys = leaving[place]
+      keys.sort()
+      defer { keys.removeAll() }
+      if let tree = try openTree(at: place) { try keys.forEachRun { try tree.remove(run: $0) } }
+    }
     if waiting[place].isEmpty { return }
     // An error leaves nothing to be done but to abort.
     let keys = waiting[place]
     keys.sort()
-    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
     defer { keys.removeAll() }
     if let tree = try openTree(at: place) {
-      try keys.forEach { _ = try tree.put(nothing, for: $0) }
+      try keys.forEachRun { try tree.put(run: $0) }
     } else {
       trees[place] = try transaction.buildIndexTree(indexes.list[place].tree) { builder in
         var place = 0

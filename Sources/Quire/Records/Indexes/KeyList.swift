@@ -32,6 +32,15 @@ final class KeyList {
     end(key.count)
   }
 
+  /// - Parameter key: lies in another list.
+  func append(_ key: UnsafeRawBufferPointer) {
+    reserve(key.count)
+    if let start = key.baseAddress {
+      (bytes + byteCount).copyMemory(from: start, byteCount: key.count)
+    }
+    end(key.count)
+  }
+
   /// Forgets the keys; the memory stays.
   func removeAll() {
     byteCount = 0
@@ -73,6 +82,21 @@ final class KeyList {
   /// - Parameter body: gets each key, valid within the call.
   func forEach(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
     for place in places { try body(key(place)) }
+  }
+
+  /// - Parameter body: gets some keys that follow each other, valid within the call, until it has
+  ///   got all.
+  func forEachRun(_ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) throws -> Void) throws {
+    let portion = 1024
+    var start = 0
+    try withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: portion) { run in
+      while start < places.count {
+        let count = min(portion, places.count - start)
+        for index in 0..<count { run.initializeElement(at: index, to: key(places[start + index])) }
+        try body(UnsafeBufferPointer(rebasing: run[..<count]))
+        start += count
+      }
+    }
   }
 
   /// - Parameter body: gets two keys that follow each other, for all of them.
