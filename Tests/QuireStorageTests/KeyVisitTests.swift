@@ -65,4 +65,67 @@ struct KeyVisitTests {
     }
     #expect(count == 5)
   }
+
+  @Test func `keys too long for a look in passing come as they are`() throws {
+    let keys = (1...60).map { [UInt8](repeating: UInt8($0), count: 30 * $0 % 977) }
+      .sorted { $0.lexicographicallyPrecedes($1) }
+    let store = PageStore.inMemory(pageSize: 4096)
+    try store.write { transaction in
+      let tree = try transaction.createIndexTree("tree")
+      for key in Set(keys) { try tree.put([], for: key) }
+    }
+    let tree = try #require(try store.snapshot().indexTree("tree"))
+    let expected = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
+    #expect(try self.keys(tree, from: [], limit: .max) == expected)
+  }
+
+  /// A link tree: owners with so many members that some have leaves of their own.
+  private func tails(_ byteCount: Int, also others: [[UInt8]] = []) throws -> IndexTree {
+    let store = PageStore.inMemory(pageSize: 512)
+    try store.write { transaction in
+      let tree = try transaction.createIndexTree("tree")
+      for owner in UInt64(1)...40 {
+        for member in 0..<owner * owner % 61 {
+          var key = Self.bytes(owner << 20)
+          if byteCount > 16 { key += Self.bytes(member % 3).suffix(byteCount - 16) }
+          try tree.put([], for: key + Self.bytes(member << 33 | owner))
+        }
+      }
+      for key in others { try tree.put([], for: key) }
+    }
+    return try #require(try store.snapshot().indexTree("tree"))
+  }
+
+  private static func bytes(_ number: UInt64) -> [UInt8] {
+    stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+  }
+
+  @Test(arguments: [16, 24]) func `tails are those of the keys with a beginning`(
+    byteCount: Int
+  ) throws {
+    let tree = try tails(byteCount)
+    for owner in UInt64(0)...42 {
+      var expected: [UInt64] = []
+      var cursor = tree.cursor()
+      while try cursor.next() {
+        let key = Array(try cursor.key)
+        guard key.starts(with: Self.bytes(owner << 20)) else { continue }
+        expected.append(key.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
+      }
+      var found: [UInt64] = []
+      let misfit = try tree.visitTails(ofKeysWith: owner << 20, byteCount: byteCount) {
+        found.append($0)
+      }
+      #expect(misfit == nil)
+      #expect(found == expected, "owner \(owner)")
+      #expect(expected.count == ((1...40).contains(owner) ? Int(owner * owner % 61) : 0))
+    }
+  }
+
+  @Test func `a key of another length among them is told`() throws {
+    let tree = try tails(16, also: [Self.bytes(7 << 20) + [1, 2, 3]])
+    var count = 0
+    #expect(try tree.visitTails(ofKeysWith: 7 << 20, byteCount: 16) { _ in count += 1 } == 11)
+    #expect(count == 49)
+  }
 }

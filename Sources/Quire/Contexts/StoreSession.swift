@@ -29,7 +29,11 @@ final class StoreSession {
   /// Where the last object was made for a reference, and the number of its entity in the store.
   @exclusivity(unchecked) var recent: (number: UInt16, home: Unmanaged<ObjectHome>)?
   /// What relationships and faults are read from.
-  @exclusivity(unchecked) var view: StoreView?
+  @exclusivity(unchecked) var view: StoreView? {
+    didSet { viewReference = view.map { .passUnretained($0) } }
+  }
+  // Sound: held above. For looks that call nothing by which it could become another.
+  @exclusivity(unchecked) private var viewReference: Unmanaged<StoreView>?
   /// The state of the store that a query generation keeps the context at.
   @exclusivity(unchecked) var pinnedView: StoreView?
   /// What the versions were of rows that saves have removed and the next one writes anew.
@@ -89,6 +93,19 @@ extension StoreSession {
   func currentView() throws -> StoreView {
     if let view, pinnedView == nil, !view.entities.isRetired { return view }
     return try newestView()
+  }
+
+  /// Gives a fault its row from that state, and tells nobody.
+  ///
+  /// - Returns: `false` when there is none.
+  @inline(__always)
+  func giveRow(to object: ManagedObject) throws -> Bool {
+    if let viewReference, pinnedView == nil,
+      try viewReference._withUnsafeGuaranteedRef({ try $0.givePlainRow(to: object) })
+    {
+      return true
+    }
+    return try currentView().giveRow(to: object)
   }
 
   /// Moves on to the store's last saved state, unless a query generation keeps the context back.

@@ -165,8 +165,20 @@ extension ManagedObject: OptionalManagedValue {
 
 extension Set: ManagedValue where Element: ManagedObject {
   public static var empty: Set<Element> { [] }
+
+  // Inlined, so that the set is made by code for its very elements. It takes each reference over
+  // from who has found the object, and counts none.
+  @inlinable
   public static func read(from object: ManagedObject, _ slot: Int) throws -> Set<Element> {
-    Set(try [Element].read(from: object, slot))
+    var members: Set<Element> = []
+    try object.takeMembers(slot, willTake: { members.reserveCapacity($0) }) { member in
+      if type(of: member) != Element.self, !(member is Element) {
+        throw object.isNoDestination(member, of: slot)
+      }
+      // Sound: checked just now.
+      members.insert(unsafeDowncast(consume member, to: Element.self))
+    }
+    return members
   }
   public static func write(_ value: Set<Element>, to object: ManagedObject, _ slot: Int) throws {
     // A set has no order of its own; that of the keys makes the outcome repeatable.
@@ -177,11 +189,14 @@ extension Set: ManagedValue where Element: ManagedObject {
 extension Array: ManagedValue where Element: ManagedObject {
   public static var empty: [Element] { [] }
   public static func read(from object: ManagedObject, _ slot: Int) throws -> [Element] {
-    let members = try object.members(object.checkedRelationship(slot, isToMany: true))
-    for member in members where type(of: member) != Element.self && !(member is Element) {
-      throw object.unacceptable(member, for: object.binding.properties[slot].name)
+    var members = ObjectBuffer()
+    try object.takeMembers(slot, willTake: { members.reserve($0) }) { member in
+      if type(of: member) != Element.self, !(member is Element) {
+        throw object.isNoDestination(member, of: slot)
+      }
+      members.append(consume member)
     }
-    return [Element](checked: members)
+    return members.take(as: Element.self)
   }
   public static func write(_ value: [Element], to object: ManagedObject, _ slot: Int) throws {
     try object.setMembers(object.checkedRelationship(slot, isToMany: true), value)

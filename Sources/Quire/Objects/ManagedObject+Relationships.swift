@@ -96,15 +96,46 @@ extension ManagedObject {
       members += pending.added
       return members.filter(isShown)
     }
-    guard let session else { return [] }
-    let references = try existingMembers(slot)
     var members: [ManagedObject] = []
-    members.reserveCapacity(references.count)
+    try takeStoredMembers(slot, willTake: { members.reserveCapacity($0) }) { members.append($0) }
+    return members
+  }
+
+  /// Hands over what the row of a clean object leads to by a to-many slot.
+  @inline(__always)
+  private func takeStoredMembers(
+    _ slot: Int, willTake: (Int) -> Void, _ take: (consuming ManagedObject) throws -> Void
+  ) throws {
+    guard let session else { return }
+    let references = try existingMembers(slot)
+    willTake(references.count)
     for reference in references {
       let member = try session.object(at: reference)
-      if isShown(member) { members.append(member) }
+      if isShown(member) { try take(consume member) }
     }
-    return members
+  }
+
+  /// Hands over what a to-many property leads to, in order if it has one: for a collection that
+  /// takes each reference as it comes.
+  ///
+  /// - Parameter willTake: is told before how many there may be.
+  @usableFromInline final func takeMembers(
+    _ slot: Int, willTake: (Int) -> Void, _ take: (consuming ManagedObject) throws -> Void
+  ) throws {
+    let slot = try checkedRelationship(slot, isToMany: true)
+    if slots.isEmpty, context != nil, hasRow || !binding.traits[slot].isTransient {
+      return try takeStoredMembers(slot, willTake: willTake, take)
+    }
+    let members = try members(slot)
+    willTake(members.count)
+    for member in members { try take(member) }
+  }
+
+  /// The error of a property whose class its destination does not have.
+  @usableFromInline final func isNoDestination(
+    _ object: ManagedObject, of slot: Int
+  ) -> any Error {
+    unacceptable(object, for: binding.properties[slot].name)
   }
 
   /// The store's destinations of a to-many slot, without those that are gone: also where somebody

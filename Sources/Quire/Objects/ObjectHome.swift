@@ -144,7 +144,7 @@ extension ObjectHome {
   ///
   /// - Returns: whether the store has a row; `nil` where there is no session.
   func giveRow(to object: ManagedObject) throws -> Bool? {
-    try sessionReference?._withUnsafeGuaranteedRef { try $0.currentView().giveRow(to: object) }
+    try sessionReference?._withUnsafeGuaranteedRef { try $0.giveRow(to: object) }
   }
 
   /// The ID of what is in a place of the same store; `nil` when that takes more than a look.

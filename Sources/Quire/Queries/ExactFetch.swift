@@ -53,7 +53,7 @@ final class ExactIndex {
     var isUsual = true
     try bounds.low.withUnsafeBytes { lower in
       try keys.visitKeys(from: lower) { key in
-        guard key.starts(with: lower) else { return false }
+        guard key.begins(with: lower) else { return false }
         guard let reference = IndexKey.reference(of: key) else { return true }
         // What a plan would do about a key that leads elsewhere is left to it.
         isUsual = reference.entity == storage.stored.number && found.count < ExactIndex.limit
@@ -69,53 +69,89 @@ final class ExactIndex {
   private static let limit = 64
 }
 
+extension UnsafeRawBufferPointer {
+  /// Eight bytes at a time.
+  fileprivate func begins(with prefix: UnsafeRawBufferPointer) -> Bool {
+    guard count >= prefix.count else { return false }
+    var index = 0
+    while index + 8 <= prefix.count {
+      if loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        != prefix.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      {
+        return false
+      }
+      index += 8
+    }
+    while index < prefix.count {
+      if self[index] != prefix[index] { return false }
+      index += 1
+    }
+    return true
+  }
+}
+
 /// A request for `attribute == constant`, and nothing else, over saved rows of one store.
 ///
 /// Such a request is answered from an index by a look at its keys and rows. What is not as usual is
 /// left to ``FetchExecution``, whose answer is the same.
-struct ExactFetch {
+struct ExactFetch: ~Copyable {
   private let predicate: FetchPredicate
   private let index: ExactIndex
   private let session: StoreSession
   private let value: AttributeValue
   private let limit: Int
 
-  /// - Returns: `nil` when the request is another.
-  init?<Result: ManagedObject>(
-    _ request: FetchRequest<Result>, in context: ManagedObjectContext
-  ) throws {
-    guard case .comparison(let comparison)? = request.predicate, comparison.operator == .equal,
-      comparison.modifier == .direct, comparison.options.subtracting(.normalized).isEmpty,
-      case .keyPath(let path) = comparison.left, path.count == 1,
-      case .constant(.value(let value)?) = comparison.right,
+  // A function, as an initialiser would take a copy of the request.
+  /// - Returns: `nil` when the request is another, or something is not as usual.
+  static func objects<Result: ManagedObject>(
+    _ request: FetchRequest<Result>, in context: ManagedObjectContext, _ intake: FetchIntake
+  ) throws -> [Result]? {
+    guard case .comparison(let comparison)? = request.predicate,
       request.sortDescriptors.isEmpty, request.fetchOffset == 0, request.fetchLimit >= 0,
       request.affectedStores == nil, context.family == nil,
-      context.changes.isEmpty || !request.includesPendingChanges
+      context.changes.isEmpty || !request.includesPendingChanges,
+      let exact = try find(comparison, request.entityName, request.fetchLimit, in: context)
+    else { return nil }
+    return try exact.objects(intake)
+  }
+
+  private static func find(
+    _ comparison: FetchPredicate.Comparison, _ entityName: String, _ fetchLimit: Int,
+    in context: ManagedObjectContext
+  ) throws -> ExactFetch? {
+    guard comparison.operator == .equal, comparison.modifier == .direct,
+      comparison.options.subtracting(.normalized).isEmpty,
+      case .keyPath(let path) = comparison.left, path.count == 1,
+      case .constant(.value(let value)?) = comparison.right
     else { return nil }
     let sessions = context.presentSessions()
     guard sessions.count == 1, let model = context.modelBinding else { return nil }
-    session = sessions[0]
+    let session = sessions[0]
     let view = try session.latestView()
     guard view.isPlain,
-      let index = try view.exactIndex(request.entityName, path[0], model)
+      let index = try view.exactIndex(entityName, path[0], model)
     else { return nil }
-    predicate = .comparison(comparison)
-    self.index = index
-    self.value = value
-    limit = request.fetchLimit == 0 ? .max : request.fetchLimit
+    return ExactFetch(
+      predicate: .comparison(comparison), index: index, session: session, value: value,
+      limit: fetchLimit == 0 ? .max : fetchLimit)
   }
 
   /// - Returns: `nil` when something is not as usual.
-  func objects<Result: ManagedObject>(_ intake: FetchIntake) throws -> [Result]? {
+  private borrowing func objects<Result: ManagedObject>(
+    _ intake: FetchIntake
+  ) throws -> [Result]? {
     guard let references = try index.references(value) else { return nil }
     if references.isEmpty { return [] }
     guard let rows = try rows(at: references) else { return nil }
-    // From here on objects are told that their rows come.
+    // From here on objects are told that their rows come. The intake sees to their class.
+    if rows.count == 1 {
+      let object = try intake.take(try session.object(at: rows[0].reference), rows[0].row)
+      return [unsafeDowncast(object, to: Result.self)]
+    }
     var objects: [Result] = []
     objects.reserveCapacity(rows.count)
     for (reference, row) in rows {
       let object = try intake.take(try session.object(at: reference), row)
-      // The intake has seen to the class.
       objects.append(unsafeDowncast(object, to: Result.self))
     }
     return objects
@@ -123,7 +159,7 @@ struct ExactFetch {
 
   private typealias Found = (reference: Reference, row: RowBytes)
 
-  private func rows(at references: [Reference]) throws -> [Found]? {
+  private borrowing func rows(at references: [Reference]) throws -> [Found]? {
     // As the builder would make it.
     if case .string(var text) = value, index.element.kind == .string,
       let slot = index.storage.binding.slot(named: index.property)
@@ -142,7 +178,7 @@ struct ExactFetch {
   }
 
   /// - Returns: `nil` when a row is not as usual.
-  private func rows(
+  private borrowing func rows(
     at references: [Reference], _ test: RowTest, _ constants: UnsafeRawBufferPointer
   ) throws -> [Found]? {
     let shape = index.storage.shape

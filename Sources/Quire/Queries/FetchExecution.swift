@@ -166,11 +166,7 @@ extension ManagedObjectContext {
     try throwUnreported()
     let intake = FetchIntake(
       Result.self, in: self, refreshesObjects: request.shouldRefreshRefetchedObjects)
-    if let exact = try ExactFetch(request, in: self),
-      let objects: [Result] = try exact.objects(intake)
-    {
-      return objects
-    }
+    if let objects = try ExactFetch.objects(request, in: self, intake) { return objects }
     return try FetchExecution(request, in: self).objects(intake)
   }
 

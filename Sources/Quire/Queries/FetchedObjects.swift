@@ -7,7 +7,6 @@ struct FetchIntake {
   /// Whether the context's parent may have values of an object that are newer than its row.
   private let isChild: Bool
   private let resultClass: ManagedObject.Type
-  private let isResult: (ManagedObject) -> Bool
 
   init<Result: ManagedObject>(
     _ resultClass: Result.Type, in context: ManagedObjectContext, refreshesObjects: Bool
@@ -16,7 +15,6 @@ struct FetchIntake {
     self.refreshesObjects = refreshesObjects
     self.resultClass = resultClass
     isChild = context.parent != nil
-    isResult = { $0 is Result }
   }
 
   /// - Parameter row: the object's, when the store had it.
@@ -52,7 +50,8 @@ struct FetchIntake {
 
   @inline(never)
   private func check(_ object: ManagedObject) throws {
-    if isResult(object) { return }
+    func isResult<Result>(_ type: Result.Type) -> Bool { object is Result }
+    if _openExistential(resultClass as Any.Type, do: isResult) { return }
     throw PersistenceError(
       .unacceptableValue,
       "\(object.objectID) is a \(type(of: object)), not a \(resultClass): register the class for "

@@ -65,16 +65,10 @@ struct LinkReader {
   func members(of owner: Int64) throws -> [Reference] {
     var members: [Reference] = []
     let byteCount = LinkKey.byteCount(isOrdered: isOrdered)
-    let prefix = UInt64(bitPattern: owner.bigEndian)
-    try withUnsafeBytes(of: prefix) { lower in
-      try tree.visitKeys(from: lower) { key in
-        guard key.count == byteCount else { throw misfit(key) }
-        guard key.loadUnaligned(as: UInt64.self) == prefix else { return false }
-        let member = key.loadUnaligned(fromByteOffset: byteCount &- 8, as: UInt64.self)
-        members.append(Reference(rawValue: UInt64(bigEndian: member)))
-        return true
-      }
+    let misfit = try tree.visitTails(ofKeysWith: UInt64(bitPattern: owner), byteCount: byteCount) {
+      members.append(Reference(rawValue: $0))
     }
+    if let misfit { throw self.misfit(misfit) }
     return members
   }
 
@@ -101,11 +95,11 @@ struct LinkReader {
 
   private func key(at cursor: IndexCursor) throws -> LinkKey {
     let bytes = try cursor.key
-    guard let key = LinkKey(bytes, isOrdered: isOrdered) else { throw misfit(bytes) }
+    guard let key = LinkKey(bytes, isOrdered: isOrdered) else { throw misfit(bytes.count) }
     return key
   }
 
-  private func misfit(_ key: UnsafeRawBufferPointer) -> PersistenceError {
-    PersistenceError(.persistentStoreOpen, "a link tree holds a key of \(key.count) bytes")
+  private func misfit(_ byteCount: Int) -> PersistenceError {
+    PersistenceError(.persistentStoreOpen, "a link tree holds a key of \(byteCount) bytes")
   }
 }

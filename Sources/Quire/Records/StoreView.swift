@@ -15,6 +15,16 @@ final class StoreView {
   private final class Rows {
     let tree: RecordTree
     init(_ tree: RecordTree) { self.tree = tree }
+
+    /// - Returns: whether there is a row; the object has it if it is of the usual shape.
+    @inline(never)
+    func giveRow(to object: ManagedObject, _ shape: RowShape) throws -> Bool {
+      try tree.withKeepableValue(for: object.reference.key) { row, owner in
+        if let start = row.baseAddress, shape.isRight(start, row.count) {
+          object.set(row, keptBy: owner)
+        }
+      }
+    }
   }
 
   private enum KnownRows {
@@ -33,6 +43,9 @@ final class StoreView {
   let isPlain: Bool
   // Private, and no call leads back here while they change.
   @exclusivity(unchecked) private var rowTrees: [KnownRows]
+  // Sound: `rowTrees` keeps them, and lets go of none.
+  /// Those that are known and have rows, for looks that count no reference.
+  @exclusivity(unchecked) private var foundRows: [Unmanaged<Rows>?]
   @exclusivity(unchecked) private var linkTrees: [UInt16: LinkReader?] = [:]
   @exclusivity(unchecked) private var indexTrees: [UInt16: IndexTree?] = [:]
   @exclusivity(unchecked) private var externalTree: RecordTree??
@@ -52,6 +65,7 @@ final class StoreView {
     isPlain = parentRows == nil && incremental == nil
     self.snapshot = snapshot
     rowTrees = Array(repeating: .unknown, count: entities.byIndex.count)
+    foundRows = Array(repeating: nil, count: entities.byIndex.count)
   }
 
   /// The rows of a concrete entity; `nil` when none was ever written.
@@ -70,6 +84,7 @@ final class StoreView {
   private func findRows(of storage: EntityStorage) throws -> Rows? {
     let rows = try snapshot.recordTree(storage.stored.rowTree).map(Rows.init)
     rowTrees[storage.index] = rows.map { .rows($0) } ?? .none
+    foundRows[storage.index] = rows.map { .passUnretained($0) }
     return rows
   }
 
@@ -148,13 +163,25 @@ final class StoreView {
   @inline(__always)
   private func giveRow(to object: ManagedObject, of storage: EntityStorage) throws -> Bool {
     guard let rows = try knownRows(of: storage) else { return false }
-    let isThere = try rows.tree.withKeepableValue(for: object.reference.key) { row, owner in
-      if let start = row.baseAddress, storage.shape.isRight(start, row.count) {
-        object.set(row, keptBy: owner)
-      }
-    }
+    let isThere = try rows.giveRow(to: object, storage.shape)
     if isThere, !object.hasRow { object.set(try row(of: object)) }
     return isThere
+  }
+
+  /// Gives a fault its row, and tells nobody. Calls nothing that may let go of the view.
+  ///
+  /// - Returns: `false` where there is none, or it takes more than a look.
+  @inline(__always)
+  func givePlainRow(to object: ManagedObject) throws -> Bool {
+    guard isPlain, !entities.isRetired, let storage = object.ofHome({ $0.storageReference }) else {
+      return false
+    }
+    // Sound: as above, and below.
+    return try storage._withUnsafeGuaranteedRef { storage in
+      guard let rows = foundRows[storage.index] else { return false }
+      return try rows._withUnsafeGuaranteedRef { try $0.giveRow(to: object, storage.shape) }
+        && object.hasRow
+    }
   }
 
   private func frontRow(_ reference: Reference) throws -> Row? {

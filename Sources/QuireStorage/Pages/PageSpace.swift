@@ -19,6 +19,8 @@ final class PageSpace: @unchecked Sendable {
   let commit: CommitNumber
   /// The pages of the file; `nil` in memory.
   let cache: PageCache?
+  // Sound: held above. Each page that is looked for is looked for here, and counts nothing.
+  private let cacheReference: Unmanaged<PageCache>?
   let registry: VersionRegistry
   private(set) var overlay: PageOverlay
   /// The pages of the file, free ones included.
@@ -49,6 +51,7 @@ final class PageSpace: @unchecked Sendable {
     self.geometry = geometry
     self.commit = commit
     self.cache = cache
+    cacheReference = cache.map { .passUnretained($0) }
     self.registry = registry
     reclaimer = .passUnretained(registry.reclaimer)
     self.overlay = overlay
@@ -157,10 +160,10 @@ final class PageSpace: @unchecked Sendable {
   func page(_ id: PageID) throws(StorageError) -> Page {
     let word = overlay[id]
     if word.isPage { return word.page }
-    if let cache, word == .absent {
-      let cached = cache.find(id)
+    if let cacheReference, word == .absent {
+      let cached = cacheReference._withUnsafeGuaranteedRef { $0.find(id) }
       if cached.isPage, cached.page.commit <= commit, id.rawValue < pageCount {
-        if cache.isLargerThanBudget { PageFrame.noteUse(of: cached.base) }
+        if pagesShouldNotBeKept { PageFrame.noteUse(of: cached.base) }
         return cached.page
       }
     }
@@ -227,7 +230,9 @@ final class PageSpace: @unchecked Sendable {
 
   /// Whether a page that is handed out should be copied rather than kept from being given up.
   @inline(__always)
-  var pagesShouldNotBeKept: Bool { cache?.isLargerThanBudget ?? false }
+  var pagesShouldNotBeKept: Bool {
+    cacheReference?._withUnsafeGuaranteedRef { $0.isLargerThanBudget } ?? false
+  }
 
   // MARK: Changing, before publication
 

@@ -43,17 +43,17 @@ final class Reclaimer: @unchecked Sendable {
     while true {
       let phase = phase.load(ordering: .relaxed)
       let counter = (phase &* Reclaimer.stripeCount &+ stripe) &* Reclaimer.wordsPerLine
-      counters[counter].add(1, ordering: .sequentiallyConsistent)
+      counters[counter].wrappingAdd(1, ordering: .sequentiallyConsistent)
       if self.phase.load(ordering: .sequentiallyConsistent) == phase {
         return Ticket(counter: counter)
       }
-      counters[counter].subtract(1, ordering: .releasing)
+      counters[counter].wrappingSubtract(1, ordering: .releasing)
     }
   }
 
   @inline(__always)
   func leave(_ ticket: Ticket) {
-    counters[ticket.counter].subtract(1, ordering: .releasing)
+    counters[ticket.counter].wrappingSubtract(1, ordering: .releasing)
   }
 
   /// Releases an object when nobody can be using it any more; its reference passes to the

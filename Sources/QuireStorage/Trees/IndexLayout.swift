@@ -112,6 +112,13 @@ enum IndexLayout: NodeLayout {
     return UnsafeRawBufferPointer(start: room, count: prefix &+ cell.suffixByteCount)
   }
 
+  /// The length of the key at `slot`.
+  @inline(__always)
+  static func keyByteCount(at slot: Int, in node: Page) -> Int {
+    guard slot >= lowestSlot(of: node) else { return 0 }
+    return prefixByteCount(of: node) &+ cell(at: slot, in: node).suffixByteCount
+  }
+
   static func isAscending(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     KeyBytes.compare(left, right) < 0
   }

@@ -41,33 +41,6 @@ public struct IndexTree {
     try tree.contains(key)
   }
 
-  /// Calls `body` with the keys from the first one at or after `lower` on, until it returns
-  /// `false`: the fastest way to read many, which are put together in one place.
-  ///
-  /// - Parameter body: gets a key, which is valid while it runs. It must not change this tree.
-  /// - Throws: ``StorageError/damaged(page:reason:)`` if a page on the way is damaged; what `body`
-  ///   throws.
-  public func visitKeys(
-    from lower: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Bool
-  ) throws {
-    let room = UnsafeMutableRawPointer.allocate(
-      byteCount: tree.space.pageSize / 4, alignment: 8)
-    defer { room.deallocate() }
-    var cursor = TreeCursor(tree)
-    // Sound: the cursor keeps the leaf that it is in.
-    defer { withExtendedLifetime(cursor) {} }
-    var isInside = try cursor.seek(to: lower)
-    while isInside {
-      let (leaf, first, _) = try cursor.entry()
-      let count = leaf.count
-      for slot in first..<count {
-        if try !body(IndexLayout.key(at: slot, in: leaf, room: room)) { return }
-      }
-      cursor.moveWithinLeaf(to: count &- 1)
-      isInside = try cursor.next()
-    }
-  }
-
   /// A cursor that is not placed yet: `next()` takes it to the first entry, `previous()` to the
   /// last.
   public func cursor() -> IndexCursor { IndexCursor(TreeCursor(tree)) }

@@ -35,6 +35,13 @@ enum ValuePayload {
     return byteCount <= min(room, wordByteCount + geometry.inlineValueLimit) ? byteCount : nil
   }
 
+  /// Whether a payload that begins here is inline and no longer than payloads are.
+  @inline(__always)
+  static func isShort(at start: UnsafeRawPointer, _ geometry: PageGeometry) -> Bool {
+    // The top bit makes the number higher than any length.
+    start.u16(at: 0) <= geometry.inlineValueLimit
+  }
+
   /// The value if it is inline, borrowed from the payload.
   @inline(__always)
   static func inlineValue(of payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {

@@ -95,4 +95,34 @@ import Testing
     #expect(long.isCut)
     #expect(long.bytes == [2] + Array(repeating: 0x78, count: 237) + [0, 1])
   }
+
+  @Test func `a text is written as its composed bytes, with zeros doubled, at every length`() throws
+  {
+    for length in 0...20 {
+      let plain = [UInt8](repeating: 0x61, count: length)
+      #expect(
+        try key(.string(String(decoding: plain, as: UTF8.self)), .string).bytes
+          == [2] + plain + [0, 0])
+      for place in 0..<length {
+        for (scalar, written) in [("\0", [0, 255]), ("\u{e9}", [0xc3, 0xa9]), ("\u{7f}", [0x7f])]
+          as [(String, [UInt8])]
+        {
+          let (before, after) = (plain[..<place], plain[(place + 1)...])
+          let text =
+            String(decoding: before, as: UTF8.self) + scalar
+            + String(decoding: after, as: UTF8.self)
+          #expect(try key(.string(text), .string).bytes == [2] + before + written + after + [0, 0])
+        }
+      }
+    }
+  }
+
+  @Test func `a text is cut where there is no more room, and not a byte before`() throws {
+    for length in 230...245 {
+      let text = String(repeating: "b", count: length)
+      let made = try key(.string(text), .string)
+      #expect(made.isCut == (length > 237))
+      #expect(made.bytes.count == 3 + min(length, 237))
+    }
+  }
 }

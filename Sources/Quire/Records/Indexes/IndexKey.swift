@@ -155,6 +155,8 @@ struct IndexKeyWriter {
   }
 
   mutating func append(_ text: String) {
+    var text = text
+    if text.withUTF8({ appendSimple(UnsafeRawBufferPointer($0)) }) { return }
     bytes.append(Tag.value)
     var composed: [UInt8] = []
     CanonicalText.appendComposed(text, to: &composed)
@@ -163,12 +165,38 @@ struct IndexKeyWriter {
 
   /// Appends the UTF-8 of a string as a row has it.
   mutating func append(utf8: UnsafeRawBufferPointer) {
+    if appendSimple(utf8) { return }
     // ASCII is composed as it is.
     guard utf8.allSatisfy({ $0 < 0x80 }) else {
       return append(String(decoding: utf8, as: UTF8.self))
     }
     bytes.append(Tag.value)
     appendEscaped(utf8)
+  }
+
+  /// Appends an element for a text of ASCII without zeros that there is room for, as most are.
+  ///
+  /// - Returns: `false`, with nothing appended, for any other.
+  private mutating func appendSimple(_ utf8: UnsafeRawBufferPointer) -> Bool {
+    guard utf8.count <= byteLimit - 3 - bytes.count else { return false }
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    var index = 0
+    // Eight bytes at a time: those above 127 have the upper bit, and a zero is the lowest byte that
+    // gets it when one is taken from each.
+    while index + 8 <= utf8.count {
+      let word = utf8.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      if (word | (word &- ones)) & (ones << 7) != 0 { return false }
+      index += 8
+    }
+    while index < utf8.count {
+      if utf8[index] == 0 || utf8[index] >= 0x80 { return false }
+      index += 1
+    }
+    bytes.append(Tag.value)
+    bytes.append(contentsOf: utf8)
+    bytes.append(0)
+    bytes.append(0)
+    return true
   }
 
   /// What all texts that begin with this one begin with in a key, as far as there is room.

@@ -1,0 +1,117 @@
+// Many keys in a row, of which no cursor is asked for one.
+extension IndexTree {
+  /// Calls `body` with the keys from the first one at or after `lower` on, until it returns
+  /// `false`: the fastest way to read many, which are put together in one place.
+  ///
+  /// - Parameter body: gets a key, which is valid while it runs. It should not take long: until it
+  ///   returns, memory that any version gives up is not free. It must not change this tree.
+  /// - Throws: ``StorageError/damaged(page:reason:)`` if a page on the way is damaged; what `body`
+  ///   throws.
+  public func visitKeys(
+    from lower: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Bool
+  ) throws {
+    try visitLeaves(from: lower) { leaf, first in
+      try withUnsafeTemporaryAllocation(byteCount: IndexTree.roomByteCount, alignment: 8) { room in
+        for slot in first..<leaf.count {
+          // Writing a key may write a word behind it.
+          let byteCount = IndexLayout.keyByteCount(at: slot, in: leaf)
+          if byteCount > IndexTree.roomByteCount &- 16 {
+            if try !visitLongKey(at: slot, in: leaf, body) { return false }
+          } else if let room = room.baseAddress {
+            if try !body(IndexLayout.key(at: slot, in: leaf, room: room)) { return false }
+          }
+        }
+        return true
+      }
+    }
+  }
+
+  private static var roomByteCount: Int { 512 }
+
+  @inline(never)
+  private func visitLongKey(
+    at slot: Int, in leaf: Page, _ body: (UnsafeRawBufferPointer) throws -> Bool
+  ) throws -> Bool {
+    let room = UnsafeMutableRawPointer.allocate(
+      byteCount: tree.space.pageSize / 4, alignment: 8)
+    defer { room.deallocate() }
+    return try body(IndexLayout.key(at: slot, in: leaf, room: room))
+  }
+
+  /// Calls `body` with the last eight bytes of each key of `byteCount` bytes that begins with the
+  /// eight bytes of `first`, in order: both as big-endian numbers.
+  ///
+  /// - Parameters:
+  ///   - byteCount: from 16 to 32.
+  ///   - body: should not take long, and must not change this tree.
+  /// - Returns: the length of a key among them, or right behind them, that has another one, where
+  ///   the visit ends; `nil` if none has.
+  /// - Throws: ``StorageError/damaged(page:reason:)`` if a page on the way is damaged.
+  /// - Complexity: O(log *n* + keys).
+  public func visitTails(
+    ofKeysWith first: UInt64, byteCount: Int, _ body: (UInt64) -> Void
+  ) throws -> Int? {
+    precondition((16...32).contains(byteCount), "a key of \(byteCount) bytes is not for this")
+    var misfit: Int?
+    try withUnsafeBytes(of: first.bigEndian) { lower in
+      try visitLeaves(from: lower) { leaf, firstSlot in
+        withUnsafeTemporaryAllocation(byteCount: 64, alignment: 8) { room in
+          guard let room = room.baseAddress else { return false }
+          for slot in firstSlot..<leaf.count {
+            guard IndexLayout.keyByteCount(at: slot, in: leaf) == byteCount else {
+              misfit = IndexLayout.keyByteCount(at: slot, in: leaf)
+              return false
+            }
+            let key = IndexLayout.key(at: slot, in: leaf, room: room)
+            guard let start = key.baseAddress, start.u64(at: 0).byteSwapped == first else {
+              return false
+            }
+            body(start.u64(at: byteCount &- 8).byteSwapped)
+          }
+          return true
+        }
+      }
+    }
+    return misfit
+  }
+
+  /// Calls `body` with leaves, and the first slot in each whose key is at or after `lower`, until
+  /// it returns `false`.
+  ///
+  /// Mostly the first one is enough. It is only looked at; where it is not, a cursor goes on.
+  @inline(__always)
+  private func visitLeaves(
+    from lower: UnsafeRawBufferPointer, _ body: (Page, Int) throws -> Bool
+  ) throws {
+    guard let hasKeys = try visitFirstLeaf(from: lower, body) else { return }
+    var cursor = TreeCursor(tree)
+    // Sound: the cursor keeps the leaf that it is in.
+    defer { withExtendedLifetime(cursor) {} }
+    var isInside = try cursor.seek(to: lower)
+    // In the first leaf again, or in the next one if that has no such key.
+    if hasKeys {
+      cursor.moveWithinLeaf(to: try cursor.entry().leaf.count &- 1)
+      isInside = try cursor.next()
+    }
+    while isInside {
+      let (leaf, slot, _) = try cursor.entry()
+      let count = leaf.count
+      if try !body(leaf, slot) { return }
+      cursor.moveWithinLeaf(to: count &- 1)
+      isInside = try cursor.next()
+    }
+  }
+
+  /// - Returns: `nil` when there is enough; else whether the leaf has keys at or after `lower`.
+  @inline(__always)
+  private func visitFirstLeaf(
+    from lower: UnsafeRawBufferPointer, _ body: (Page, Int) throws -> Bool
+  ) throws -> Bool? {
+    try tree.state.checkUsable()
+    let ticket = try tree.space.enter()
+    defer { tree.space.leave(ticket) }
+    let (_, leaf) = try tree.leaf(for: lower)
+    let (slot, _) = IndexLayout.find(lower, in: leaf)
+    return try body(leaf, slot) ? slot < leaf.count : nil
+  }
+}
