@@ -52,6 +52,8 @@ extension ManagedObject {
   private func askPlainly<Value>(
     about content: Value, _ slot: Int, _ context: ManagedObjectContext
   ) throws {
+    // Known when this is compiled: costs nothing, and a larger value would lie elsewhere.
+    precondition(MemoryLayout<Value>.size <= 3 * MemoryLayout<UInt>.size)
     try withUnsafeTemporaryAllocation(of: Any?.self, capacity: 1) { room in
       let value = room.baseAddress.unsafelyUnwrapped
       value.initialize(to: content)
