@@ -174,19 +174,19 @@ extension ManagedObjectContext {
 
   final func propagateDeletion(of object: ManagedObject) throws {
     for slot in object.binding.relationshipSlots {
-      let relationship = object.binding.relationship(slot)
-      var rule = relationship.deleteRule
+      let given = object.ofHome { $0.binding.traits[slot].deleteRule }
+      var rule = given
       // Nobody is to go on pointing to an object that never was, should it be inserted again.
       if !object.isStored, rule != .cascade { rule = .nullify }
       switch rule {
       case .noAction, .deny: continue
       case .nullify:
         for destination in try destinations(of: object, slot) {
-          if let inverse = object.inverseSlot(of: relationship, on: destination) {
+          if let inverse = object.inverseSlot(of: slot, on: destination) {
             try destination.dropBacklink(inverse, to: object)
           }
           // Nothing is to deny it either, when it is made again after the object was saved.
-          if relationship.deleteRule == .deny { try object.dropBacklink(slot, to: destination) }
+          if given == .deny { try object.dropBacklink(slot, to: destination) }
         }
       case .cascade:
         for destination in try destinations(of: object, slot) { delete(destination) }

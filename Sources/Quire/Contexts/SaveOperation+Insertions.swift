@@ -33,13 +33,12 @@ extension SaveOperation {
           try row.put(content, field)
           return true
         }
-        let held = slots[slot]
-        if case .value(let value?) = held {
-          try row.put(value, in: field)
-          return true
+        switch slots[slot] {
+        case .value(let value?): try row.put(value, in: field)
+        case .one(let destination?) where remains(destination):
+          try row.put(finalReference(destination), in: field)
+        default: return false
         }
-        guard case .one(let destination?) = held, remains(destination) else { return false }
-        try row.put(finalReference(destination), in: field)
         return true
       })
     try target.put(at: item.reference)

@@ -4,7 +4,7 @@ import QuireModel
 extension SaveOperation {
   /// Removes the entries that an object's stored foreign keys have in the trees of their owners.
   func removeForeignLinks(
-    of object: ManagedObject, _ slots: [Int], _ writer: StoreWriter
+    of object: ManagedObject, _ slots: some Sequence<Int>, _ writer: StoreWriter
   ) throws {
     guard let storage = object.storage else { return }
     for slot in slots where object.binding.relationshipSlots.contains(slot) {
@@ -14,7 +14,7 @@ extension SaveOperation {
         let owner = object.hasRow
           ? object.storedReference(slot)
           : try writer.withRow(object.reference, { $0.reference(field) }) ?? nil,
-        let link = ownersLink(of: object.binding.relationship(slot), owner)
+        let link = ownersLink(of: slot, of: object.binding, owner)
       else { continue }
       try writer.removeLink(link, from: owner.key, to: object.reference)
     }
@@ -22,9 +22,14 @@ extension SaveOperation {
 
   /// The link tree in which the destination of a to-one relationship lists those that lead to it.
   func ownersLink(
-    of relationship: RelationshipDescription, _ owner: Reference
+    of slot: Int, of binding: EntityBinding, _ owner: Reference
   ) -> StoredEntity.Link? {
-    guard let inverse = relationship.inverse, let storage = entities.storage(of: owner),
+    guard let storage = entities.storage(of: owner) else { return nil }
+    let (entity, inverseSlot) = (binding.traits[slot].destination, binding.traits[slot].inverseSlot)
+    if inverseSlot >= 0, storage.binding.index == Int(entity) {
+      return storage.link(Int(inverseSlot))
+    }
+    guard let inverse = binding.relationship(slot).inverse,
       let slot = storage.binding.slot(named: inverse)
     else { return nil }
     return storage.link(slot)
@@ -44,7 +49,7 @@ extension SaveOperation {
           isOutdated = true
           continue
         }
-        if let link = ownersLink(of: object.binding.relationship(slot), owner) {
+        if let link = ownersLink(of: slot, of: object.binding, owner) {
           try writer.addLink(link, from: owner.key, to: reference)
         }
       case .many(let pending):

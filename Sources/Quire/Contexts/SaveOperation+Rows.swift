@@ -118,7 +118,26 @@ extension SaveOperation {
     }
   }
 
-  func removeRow(of object: ManagedObject, _ writer: StoreWriter) throws {
+  /// Removes the rows of deleted objects: those of an entity together, as their places are in order.
+  func removeRows(_ writer: StoreWriter) throws {
+    for object in deleted { try removeWhatRowHas(of: object, writer) }
+    var keys: [Int64] = []
+    var storage: EntityStorage?
+    for object in deleted {
+      guard let next = object.storage else { continue }
+      let key = object.reference.key
+      if let storage, storage !== next || keys.last.map({ $0 >= key }) ?? false {
+        try writer.removeRows(at: keys, in: storage)
+        keys.removeAll(keepingCapacity: true)
+      }
+      storage = next
+      keys.append(key)
+    }
+    if let storage { try writer.removeRows(at: keys, in: storage) }
+  }
+
+  /// Removes the links and the values outside of it that the row of a deleted object has.
+  private func removeWhatRowHas(of object: ManagedObject, _ writer: StoreWriter) throws {
     guard let storage = object.storage else { return }
     for slot in object.binding.relationshipSlots {
       guard let link = storage.link(slot) else { continue }
@@ -128,7 +147,7 @@ extension SaveOperation {
       }
       try writer.removeLinks(link, of: object.reference.key)
     }
-    try writer.removeRow(at: object.reference, in: storage)
+    try writer.removeExternal(at: object.reference, in: storage)
   }
 
   /// A deleted object still has this destination in the store.

@@ -146,11 +146,11 @@ final class SaveOperation {
           try removeForeignLinks(of: update.object, update.changedSlots, writer)
         }
         for object in deleted {
-          try removeForeignLinks(of: object, Array(object.binding.relationshipSlots), writer)
+          try removeForeignLinks(of: object, object.binding.relationshipSlots, writer)
         }
       }
     }
-    for object in deleted { try removeRow(of: object, writer) }
+    if !deleted.isEmpty { try removeRows(writer) }
     try throwIfOutdated()
     try writeInsertedRows(writer)
     for update in updated { try writeUpdatedRow(update, writer) }

@@ -138,12 +138,11 @@ struct Validation {
   mutating func validateForDelete(_ object: ManagedObject) throws {
     guard let context = object.context else { return }
     for slot in object.binding.relationshipSlots {
-      let relationship = object.binding.relationship(slot)
-      guard relationship.deleteRule == .deny else { continue }
+      guard object.ofHome({ $0.binding.traits[slot].deleteRule == .deny }) else { continue }
       let remaining = try context.destinations(of: object, slot).filter { !$0.isDeleted }.count
       if remaining > 0 {
         fail(
-          .validationRelationshipDeniedDelete, object, relationship.name,
+          .validationRelationshipDeniedDelete, object, object.binding.name(of: slot),
           "still leads to \(remaining) objects, so the object cannot be deleted")
       }
     }

@@ -1,9 +1,20 @@
 import QuireModel
 
+/// Lists of one slot each.
+private let oneSlot = (0..<64).map { [$0] }
+
 // What differs from the row: what a save has to write.
 extension ManagedObject {
   /// The slots whose content differs from the row's: what a save has to write.
-  final var changedSlots: [Int] { slots.indices.filter(isChanged) }
+  final var changedSlots: [Int] {
+    let slots = slots.indices
+    guard let first = slots.first(where: isChanged) else { return [] }
+    guard let second = slots[(first + 1)...].first(where: isChanged) else {
+      // What is mostly so needs no memory of its own.
+      return first < oneSlot.count ? oneSlot[first] : [first]
+    }
+    return [first, second] + slots[(second + 1)...].filter(isChanged)
+  }
 
   /// Whether a save has to write a slot.
   final func isChanged(_ slot: Int) -> Bool {
@@ -89,6 +100,12 @@ extension ManagedObject {
 
   /// The row's destination of a to-one slot.
   final func storedReference(_ slot: Int) -> Reference? {
+    if let row = rowStart, let place = ofHome({ $0.place(of: slot) }), place.isKind(.reference) {
+      // Mostly a look is enough.
+      if place.isNil(in: row) { return nil }
+      let reference = Reference(rawValue: place.fixed(in: row))
+      if !reference.isTemporary { return reference }
+    }
     guard let row, let field = storage?.fieldBySlot[slot], field >= 0 else { return nil }
     guard let reference = row.reference(field), reference.isTemporary, let context else {
       return row.reference(field)

@@ -9,10 +9,13 @@ struct ObjectSlots: RandomAccessCollection {
 
   @inline(__always) var isEmpty: Bool { start == nil }
 
+  /// Lent in its place: who only looks copies nothing.
   @inline(__always)
   subscript(slot: Int) -> ManagedObject.Slot {
-    precondition(slot >= 0 && slot < endIndex, "an entity has no such slot")
-    return start.unsafelyUnwrapped[slot]
+    _read {
+      precondition(slot >= 0 && slot < endIndex, "an entity has no such slot")
+      yield start.unsafelyUnwrapped[slot]
+    }
   }
 }
 

@@ -43,6 +43,8 @@ final class EntityBinding: Sendable {
     /// The slot of the inverse in that very entity; -1 where there is none. Subentities may have it
     /// elsewhere.
     var inverseSlot: Int32 = -1
+    /// What becomes of destinations; nothing of what attributes have.
+    var deleteRule = DeleteRule.noAction
   }
 
   enum Check: Sendable {
@@ -216,6 +218,7 @@ extension EntityBinding.Trait {
     isTransient = relationship.isTransient
     canDangle = inverse.map { $0.deleteRule == .noAction || $0.isTransient } ?? true
     isForeignKeyOfOthers = !relationship.isOrdered && inverse.map { !$0.isToMany } ?? false
+    deleteRule = relationship.deleteRule
   }
 }
 

@@ -40,7 +40,7 @@ final class StoreWriter {
 
   /// Writes the row of an object, in the place of the one that it had.
   ///
-  /// With ``removeRow(at:in:)`` the only way in which a save or an import changes rows: what a
+  /// With ``removeRows(at:in:)`` the only way in which a save or an import changes rows: what a
   /// store keeps of rows besides follows from here.
   ///
   /// - Parameter isNew: whether the key was never given before, so that there can be none.
@@ -76,14 +76,24 @@ final class StoreWriter {
       "has a key counter below \(reference.key), a key of \(storage.stored.name) that is taken")
   }
 
-  /// Removes the row of an object, if there is one.
-  func removeRow(at reference: Reference, in storage: EntityStorage) throws {
-    try removeExternal(at: reference, in: storage)
+  /// Removes rows of an entity, as far as they are there; what they have outside of them is gone
+  /// already.
+  ///
+  /// - Parameter keys: ascend strictly.
+  func removeRows(at keys: [Int64], in storage: EntityStorage) throws {
     let rows = try rows(of: storage.stored)
-    if let upkeep = try indexUpkeep() {
-      return try upkeep.remove(at: reference, storage, in: rows)
+    let upkeep = try indexUpkeep()
+    try keys.withUnsafeBufferPointer { keys in
+      // Keys of indexes wait, and should not become too many.
+      for start in stride(from: 0, to: keys.count, by: 1024) {
+        let run = UnsafeBufferPointer(rebasing: keys[start..<min(start + 1024, keys.count)])
+        if let upkeep {
+          try upkeep.remove(run: run, storage, in: rows)
+        } else {
+          try rows.remove(run: run) { _, _ in }
+        }
+      }
     }
-    _ = try rows.remove(reference.key)
   }
 
   /// Whether two objects have values that a constraint wants to be unique, among those that were

@@ -92,8 +92,12 @@ struct MutablePage {
   /// Makes this an empty page: the type given, every byte after the header zero.
   ///
   /// All of it is zeroed, so that the file depends on nothing but what was stored.
-  func initialize(_ type: PageType, level: Int, commit: CommitNumber, pageSize: Int) {
-    base.initializeMemory(as: UInt8.self, repeating: 0, count: pageSize)
+  ///
+  /// - Parameter zeroing: how much is to be zeroed, by one who writes all the rest.
+  func initialize(
+    _ type: PageType, level: Int, commit: CommitNumber, pageSize: Int, zeroing: Int? = nil
+  ) {
+    base.initializeMemory(as: UInt8.self, repeating: 0, count: zeroing ?? pageSize)
     self.commit = commit
     base.storeBytes(of: type.rawValue, toByteOffset: PageHeader.type, as: UInt8.self)
     base.storeBytes(of: UInt8(level), toByteOffset: PageHeader.level, as: UInt8.self)

@@ -84,16 +84,19 @@ struct IndexEntries {
     var filling = IndexFilling(
       target, level: node.level, commit: target.commit, prefix: prefix, of: prefixKey,
       count: range.count, pageSize: scratch.pageSize)
-    filling.prepare(toCopyFrom: node, scratch)
-    for index in range {
-      if index < lowest {
-        filling.add(IndexLayout.lowestKey, payload(at: index))
-      } else if index == slot {
-        filling.add(key, payload)
-      } else {
-        filling.add(entryAt: source(index), of: node, scratch)
-      }
+    var next = range.lowerBound
+    if next < lowest {
+      filling.add(IndexLayout.lowestKey, payload(at: next))
+      next += 1
     }
+    if next <= slot, slot < range.upperBound {
+      filling.add(entriesAt: next..<slot, of: node, scratch)
+      filling.add(key, payload)
+      next = slot + 1
+    }
+    // Behind the one more, all lie one slot before.
+    let shift = slot < range.upperBound ? 1 : 0
+    filling.add(entriesAt: next - shift..<range.upperBound - shift, of: node, scratch)
     filling.finish()
   }
 }
@@ -115,13 +118,16 @@ struct IndexFilling {
     self.node = node
     self.prefix = prefix
     self.count = count
+    let headsStart = IndexLayout.headsStart(prefix: prefix)
+    // Of the rest, what is not written is zeroed in the end.
     node.initialize(
-      IndexLayout.type(ofLevel: level), level: level, commit: commit, pageSize: pageSize)
+      IndexLayout.type(ofLevel: level), level: level, commit: commit, pageSize: pageSize,
+      zeroing: headsStart)
     node.base.setU16(prefix, at: IndexLayout.prefixLengthOffset)
     if let start = key.baseAddress {
       (node.base + IndexLayout.prefixStart).copyMemory(from: start, byteCount: prefix)
     }
-    head = node.base + IndexLayout.headsStart(prefix: prefix)
+    head = node.base + headsStart
     offset = head + count * IndexLayout.headByteCount
     cellStart = pageSize
   }
@@ -141,38 +147,63 @@ struct IndexFilling {
     offset += IndexLayout.offsetByteCount
   }
 
-  /// To be called before entries of `source` are added.
-  func prepare(toCopyFrom source: Page, _ scratch: NodeScratch) {
-    scratch.firstKey.copyMemory(
-      from: source.base + IndexLayout.prefixStart,
-      byteCount: IndexLayout.prefixByteCount(of: source))
-  }
-
-  /// Adds the entry, with a key, at `slot` of another node, which begins with the prefix too.
-  @inline(__always)
-  mutating func add(entryAt slot: Int, of source: Page, _ scratch: NodeScratch) {
-    let payload = IndexLayout.payload(at: slot, in: source)
+  /// Adds entries, with keys, of another node, which begin with the prefix too.
+  mutating func add(entriesAt slots: Range<Int>, of source: Page, _ scratch: NodeScratch) {
+    if slots.isEmpty { return }
     let sourcePrefix = IndexLayout.prefixByteCount(of: source)
     guard sourcePrefix == prefix else {
-      let key = IndexLayout.completeKey(
-        at: slot, in: source, after: sourcePrefix, room: scratch.firstKey)
-      return add(key, payload)
+      scratch.firstKey.copyMemory(
+        from: source.base + IndexLayout.prefixStart, byteCount: sourcePrefix)
+      for slot in slots {
+        let key = IndexLayout.completeKey(
+          at: slot, in: source, after: sourcePrefix, room: scratch.firstKey)
+        add(key, IndexLayout.payload(at: slot, in: source))
+      }
+      return
     }
-    // The entry is the same here as there.
-    let start = IndexLayout.cell(at: slot, in: source).start
-    let byteCount = payload.baseAddress.unsafelyUnwrapped - start + payload.count
-    cellStart &-= byteCount
-    (node.base + cellStart).copyMemory(from: start, byteCount: byteCount)
-    head.setU32(IndexLayout.head(at: slot, in: source), at: 0)
-    offset.setU16(cellStart, at: 0)
-    head += IndexLayout.headByteCount
-    offset += IndexLayout.offsetByteCount
+    // The entries are the same here as there.
+    let heads = source.base + IndexLayout.headsStart(prefix: prefix)
+    let offsets = heads + source.count &* IndexLayout.headByteCount
+    let isLeaf = source.level == 0
+    let headsByteCount = slots.count &* IndexLayout.headByteCount
+    head.copyMemory(
+      from: heads + slots.lowerBound &* IndexLayout.headByteCount, byteCount: headsByteCount)
+    head += headsByteCount
+    var slot = slots.lowerBound
+    var start = offsets.u16(at: slot &* IndexLayout.offsetByteCount)
+    while slot < slots.upperBound {
+      // Cells mostly lie one before the other, and move together.
+      let end = IndexFilling.cellEnd(start, in: source, isLeaf)
+      let distance = cellStart &- end
+      var lowest = start
+      while true {
+        offset.setU16(start &+ distance, at: 0)
+        offset += IndexLayout.offsetByteCount
+        lowest = start
+        slot &+= 1
+        guard slot < slots.upperBound else { break }
+        start = offsets.u16(at: slot &* IndexLayout.offsetByteCount)
+        guard IndexFilling.cellEnd(start, in: source, isLeaf) == lowest else { break }
+      }
+      cellStart = lowest &+ distance
+      (node.base + cellStart).copyMemory(from: source.base + lowest, byteCount: end &- lowest)
+    }
+  }
+
+  /// The end of the cell that begins at an offset.
+  @inline(__always)
+  private static func cellEnd(_ start: Int, in node: Page, _ isLeaf: Bool) -> Int {
+    let payload = IndexCell(node.base + start).payloadStart
+    return payload - node.base
+      &+ (isLeaf ? ValuePayload.byteCount(at: payload) : IndexLayout.childByteCount)
   }
 
   func finish() {
     node.count = count
     node.cellStart = cellStart
     // No holes: what is free lies in one piece.
-    node.freeBytes = cellStart - (offset - node.base)
+    let freeByteCount = cellStart - (offset - node.base)
+    node.freeBytes = freeByteCount
+    offset.initializeMemory(as: UInt8.self, repeating: 0, count: freeByteCount)
   }
 }

@@ -136,15 +136,7 @@ extension IndexLayout {
     let count = page.count
     let prefix = prefixByteCount(of: page)
     let freed = byteCount(at: slot, in: page)
-    if count == 1 {
-      // Nothing is left: as it was when it was made.
-      let freeBytes = node.freeBytes + freed + prefixFieldByteCount(prefix)
-      node.base.setU16(0, at: prefixLengthOffset)
-      node.freeBytes = freeBytes
-      node.cellStart = PageHeader.byteCount + freeBytes
-      node.count = 0
-      return
-    }
+    if count == 1 { return empty(node, freed) }
     let heads = node.base + headsStart(prefix: prefix)
     let offsets = heads + count * headByteCount
     let offset = offsets + slot * offsetByteCount
@@ -160,6 +152,41 @@ extension IndexLayout {
       from: offset + offsetByteCount, byteCount: (count - slot - 1) * offsetByteCount)
     node.freeBytes += freed
     node.count = count - 1
+  }
+
+  /// Makes a node, of which the last entries go, as it was when it was made.
+  private static func empty(_ node: MutablePage, _ freed: Int) {
+    let prefix = prefixByteCount(of: node.page)
+    let freeBytes = node.freeBytes + freed + prefixFieldByteCount(prefix)
+    node.base.setU16(0, at: prefixLengthOffset)
+    node.freeBytes = freeBytes
+    node.cellStart = PageHeader.byteCount + freeBytes
+    node.count = 0
+  }
+
+  static func remove(_ slots: UnsafePointer<UInt16>, _ removedCount: Int, in node: MutablePage) {
+    let page = node.page
+    let count = page.count
+    let heads = node.base + headsStart(prefix: prefixByteCount(of: page))
+    let offsets = UnsafeRawPointer(heads + count &* headByteCount)
+    var freed = removedCount &* (headByteCount &+ offsetByteCount)
+    var cellStart = page.cellStart
+    for index in stride(from: removedCount &- 1, through: 0, by: -1) {
+      let start = offsets.u16(at: Int(slots[index]) &* offsetByteCount)
+      let payload = IndexCell(page.base + start).payloadStart
+      let byteCount = payload - (page.base + start) &+ ValuePayload.byteCount(at: payload)
+      freed &+= byteCount
+      if start == cellStart { cellStart = start &+ byteCount }
+    }
+    if removedCount == count { return empty(node, freed) }
+    let left = count &- removedCount
+    close(heads, count, headByteCount, without: slots, removedCount, to: heads)
+    close(
+      offsets, count, offsetByteCount, without: slots, removedCount,
+      to: heads + left &* headByteCount)
+    node.cellStart = cellStart
+    node.freeBytes += freed
+    node.count = left
   }
 
   static func clearFirstKey(in node: MutablePage) {

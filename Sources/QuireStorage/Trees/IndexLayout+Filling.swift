@@ -182,22 +182,14 @@ extension IndexLayout {
     var filling = IndexFilling(
       left, level: level, commit: left.commit, prefix: prefix, of: ends.last,
       count: old.count + right.count, pageSize: scratch.pageSize)
-    filling.prepare(toCopyFrom: old, scratch)
-    for slot in 0..<old.count {
-      if slot < lowest {
-        filling.add(lowestKey, payload(at: slot, in: old))
-      } else {
-        filling.add(entryAt: slot, of: old, scratch)
-      }
+    for slot in 0..<min(lowest, old.count) {
+      filling.add(lowestKey, payload(at: slot, in: old))
     }
-    filling.prepare(toCopyFrom: right, scratch)
-    for slot in 0..<right.count {
-      if slot < lowest {
-        filling.add(bound, payload(at: slot, in: right))
-      } else {
-        filling.add(entryAt: slot, of: right, scratch)
-      }
+    filling.add(entriesAt: min(lowest, old.count)..<old.count, of: old, scratch)
+    for slot in 0..<min(lowest, right.count) {
+      filling.add(bound, payload(at: slot, in: right))
     }
+    filling.add(entriesAt: min(lowest, right.count)..<right.count, of: right, scratch)
     filling.finish()
   }
 

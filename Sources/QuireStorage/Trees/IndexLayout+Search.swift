@@ -96,9 +96,26 @@ extension IndexLayout {
     var low = start
     var high = node.count
     if head < .max { high = lowerBound(of: head &+ 1, in: heads, from: start, to: high) }
+    let offsets = heads + node.count &* headByteCount
+    // Behind the head eight bytes at once tell most keys apart.
+    let hasWord = suffix.count >= headByteCount &+ 8
+    let word = hasWord ? suffix.baseAddress.unsafelyUnwrapped.u64(at: headByteCount).byteSwapped : 0
+    @inline(__always)
+    func order(at slot: Int) -> Int {
+      let cell = IndexCell(node.base + offsets.u16(at: slot &* offsetByteCount))
+      if hasWord, cell.suffixByteCount >= headByteCount &+ 8 {
+        let other = cell.rest.u64(at: 0).byteSwapped
+        if other != word { return other < word ? -1 : 1 }
+      }
+      return compare(cell, withSuffix: suffix)
+    }
+    // What lists members of something has them by their numbers, and a new one has the highest.
+    let last = order(at: high &- 1)
+    if last <= 0 { return last == 0 ? (high &- 1, true) : (high, false) }
+    high &-= 1
     while low < high {
       let middle = (low &+ high) &>> 1
-      let order = compare(at: middle, in: node, withSuffix: suffix)
+      let order = order(at: middle)
       if order == 0 { return (middle, true) }
       if order < 0 { low = middle &+ 1 } else { high = middle }
     }
@@ -111,7 +128,13 @@ extension IndexLayout {
   static func compare(
     at slot: Int, in node: Page, withSuffix suffix: UnsafeRawBufferPointer
   ) -> Int {
-    let cell = cell(at: slot, in: node)
+    compare(cell(at: slot, in: node), withSuffix: suffix)
+  }
+
+  @inline(__always)
+  private static func compare(
+    _ cell: IndexCell, withSuffix suffix: UnsafeRawBufferPointer
+  ) -> Int {
     let common = min(cell.suffixByteCount, suffix.count) &- headByteCount
     // When the shorter one ends within the head, it is what the longer one begins with.
     if common > 0 {

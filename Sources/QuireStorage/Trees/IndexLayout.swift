@@ -140,6 +140,19 @@ enum IndexLayout: NodeLayout {
       payload: payload(at: slot, in: node).count)
   }
 
+  /// What entries of a leaf take.
+  static func byteCount(of slots: Range<Int>, inLeaf node: Page) -> Int {
+    let offsets =
+      node.base + headsStart(prefix: prefixByteCount(of: node)) + node.count &* headByteCount
+    var total = slots.count &* (headByteCount &+ offsetByteCount)
+    for slot in slots {
+      let start = node.base + offsets.u16(at: slot &* offsetByteCount)
+      let payload = IndexCell(start).payloadStart
+      total &+= payload - start &+ ValuePayload.byteCount(at: payload)
+    }
+    return total
+  }
+
   static func byteCount(
     of key: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer, in node: Page
   ) -> Int {

@@ -37,6 +37,9 @@ protocol NodeLayout {
   /// The first slot of a leaf whose key is not below `key`, the count when there is none; and
   /// whether it has that very key.
   static func find(_ key: Key, in leaf: Page) -> (slot: Int, isFound: Bool)
+  /// The first slot at or after `start` whose key is not below `key`, the count when there is none;
+  /// and whether it has that very key.
+  static func search(_ key: Key, from start: Int, in node: Page) -> (slot: Int, isFound: Bool)
   /// The slot of an inner node under which `key` belongs.
   static func childSlot(for key: Key, in node: Page) -> Int
   /// Whether `bound` goes to `slot` of an inner node, between two keys that are there or behind the
@@ -77,6 +80,8 @@ protocol NodeLayout {
     _ payload: UnsafeRawBufferPointer, at slot: Int, isAppend: Bool, _ scratch: NodeScratch
   ) -> Key
   static func remove(at slot: Int, in node: MutablePage)
+  /// Removes entries of a leaf, whose slots ascend.
+  static func remove(_ slots: UnsafePointer<UInt16>, _ count: Int, in node: MutablePage)
   /// Replaces the key of an inner node's first entry by ``lowestKey``.
   static func clearFirstKey(in node: MutablePage)
   /// Whether the entries of `right` can be added to its left neighbour.

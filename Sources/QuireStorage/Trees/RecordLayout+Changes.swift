@@ -102,15 +102,7 @@ extension RecordLayout {
     let width = width(of: page)
     let second = isLeaf ? offsetByteCount : childByteCount
     let freed = byteCount(at: slot, in: page)
-    if count == 1 {
-      // Nothing is left: as it was when it was made.
-      let freeBytes = node.freeBytes + freed + fieldByteCount
-      setScale(Scale(base: 0, width: .narrowest), of: node)
-      node.freeBytes = freeBytes
-      node.cellStart = PageHeader.byteCount + freeBytes
-      node.count = 0
-      return
-    }
+    if count == 1 { return empty(node, freed) }
     if isLeaf {
       let start = offset(at: slot, in: page)
       // The lowest cell gives its bytes back at once; others leave a hole for a later one.
@@ -126,6 +118,39 @@ extension RecordLayout {
       from: secondSlot + second, byteCount: (count - slot - 1) * second)
     node.freeBytes += freed
     node.count = count - 1
+  }
+
+  /// Makes a node, of which the last entries go, as it was when it was made.
+  private static func empty(_ node: MutablePage, _ freed: Int) {
+    let freeBytes = node.freeBytes + freed + fieldByteCount
+    setScale(Scale(base: 0, width: .narrowest), of: node)
+    node.freeBytes = freeBytes
+    node.cellStart = PageHeader.byteCount + freeBytes
+    node.count = 0
+  }
+
+  static func remove(_ slots: UnsafePointer<UInt16>, _ removedCount: Int, in node: MutablePage) {
+    let page = node.page
+    let count = page.count
+    let width = width(of: page)
+    let seconds = UnsafeRawPointer(node.base + secondsStart(of: page))
+    var freed = removedCount &* slotByteCount(level: 0, width)
+    var cellStart = page.cellStart
+    for index in stride(from: removedCount &- 1, through: 0, by: -1) {
+      let start = seconds.u16(at: Int(slots[index]) &* offsetByteCount)
+      let byteCount = ValuePayload.byteCount(at: page.base + start)
+      freed &+= byteCount
+      if start == cellStart { cellStart = start &+ byteCount }
+    }
+    if removedCount == count { return empty(node, freed) }
+    let keys = node.base + keysStart
+    let left = count &- removedCount
+    close(keys, count, width.byteCount, without: slots, removedCount, to: keys)
+    close(
+      seconds, count, offsetByteCount, without: slots, removedCount, to: keys + left &<< width.shift)
+    node.cellStart = cellStart
+    node.freeBytes += freed
+    node.count = left
   }
 
   // MARK: Base and width

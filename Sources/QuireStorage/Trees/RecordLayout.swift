@@ -115,7 +115,7 @@ enum RecordLayout: NodeLayout {
   /// The first slot at or after `start` whose key is not below `key`, the count when there is none;
   /// and whether it has that very key.
   @inline(__always)
-  private static func search(
+  static func search(
     _ key: Int64, from start: Int, in node: Page
   ) -> (slot: Int, isFound: Bool) {
     let count = node.count

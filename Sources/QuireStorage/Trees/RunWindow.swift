@@ -8,15 +8,37 @@
 struct RunWindow {
   private typealias Layout = IndexLayout
 
-  /// An entry of one of the leaves, or a key of the run.
-  private struct Entry {
-    /// The leaf in which it lies, or in which a new one would.
+  /// Entries of one of the leaves, or keys of the run, that follow one another.
+  private struct Stretch {
+    /// The leaf in which they lie, or in which new ones would.
     var leaf: UInt8
     var isNew: Bool
-    /// The slot of the leaf, or the place in the run.
-    var place: UInt16
-    var keyByteCount: UInt16
-    var payloadByteCount: UInt16
+    /// The first one's slot of the leaf, or its place in the run.
+    var start: UInt16
+    var count: Int32
+    /// What they take under the leaf's prefix.
+    var byteCount: Int32
+
+    var places: Range<Int> { Int(start)..<Int(start) + Int(count) }
+
+    /// Takes the first entries off.
+    mutating func split(_ count: Int, _ byteCount: Int) -> Stretch {
+      var first = self
+      first.count = Int32(truncatingIfNeeded: count)
+      first.byteCount = Int32(truncatingIfNeeded: byteCount)
+      start &+= UInt16(truncatingIfNeeded: count)
+      self.count &-= first.count
+      self.byteCount &-= first.byteCount
+      return first
+    }
+  }
+
+  /// What lies in one leaf then.
+  struct Part {
+    /// Its stretches among ``pieces``.
+    var range: Range<Int>
+    var count: Int
+    var prefix: Int
   }
 
   /// The most leaves there are before.
@@ -31,33 +53,39 @@ struct RunWindow {
   let bounds: [UnsafeRawBufferPointer?]
   let run: KeyRun
   let scratch: NodeScratch
-  private let entries: UnsafeMutablePointer<Entry>
+  private let stretches: UnsafeMutablePointer<Stretch>
+  private var stretchCount = 0
+  /// The same, divided where parts end.
+  private let pieces: UnsafeMutablePointer<Stretch>
+  /// How many entries there are, and of them new ones.
   private var count = 0
   private(set) var newCount = 0
+  /// What they take, with the leaves' prefixes.
   private var byteCount = 0
-  /// Where leaf after leaf ends, and its prefix.
-  private(set) var parts: [(end: Int, prefix: Int)] = []
+  private(set) var parts: [Part] = []
 
-  /// What the entries of a window take in memory at most.
-  static func entryRoom(_ geometry: PageGeometry, runCount: Int) -> Int {
-    let smallest = Layout.byteCount(suffix: 0, payload: 0)
-    return (leafLimit * (geometry.capacity / smallest + 1) + runCount) * MemoryLayout<Entry>.stride
+  /// The most stretches there are: around each new key, one behind the last, and at each cut.
+  private static func stretchLimit(runCount: Int) -> Int { 2 * runCount + 2 * (leafLimit + 1) }
+
+  /// What a window takes in memory.
+  static func roomByteCount(runCount: Int) -> Int {
+    2 * stretchLimit(runCount: runCount) * MemoryLayout<Stretch>.stride
   }
 
   private var capacity: Int { scratch.pageSize - PageHeader.byteCount }
 
-  /// - Parameters:
-  ///   - room: for ``entryRoom(_:runCount:)``.
+  /// - Parameter room: for ``roomByteCount(runCount:)``.
   init(
     _ leaves: [Page], bounds: [UnsafeRawBufferPointer?], _ run: KeyRun,
-    room: UnsafeMutableRawPointer, roomByteCount: Int, _ scratch: NodeScratch
+    room: UnsafeMutableRawPointer, _ scratch: NodeScratch
   ) {
     self.leaves = leaves
     self.bounds = bounds
     self.run = run
     self.scratch = scratch
-    entries = room.bindMemory(
-      to: Entry.self, capacity: roomByteCount / MemoryLayout<Entry>.stride)
+    let limit = RunWindow.stretchLimit(runCount: run.count)
+    stretches = room.bindMemory(to: Stretch.self, capacity: 2 * limit)
+    pieces = stretches + limit
   }
 
   /// Whether each leaf lies between its bounds, as they do but in a damaged file.
@@ -76,6 +104,8 @@ struct RunWindow {
     return true
   }
 
+  // MARK: Planning
+
   /// Takes the entries of all leaves and as many keys of the run as one leaf more has room for.
   mutating func gather() {
     for leaf in leaves { byteCount += capacity - leaf.freeBytes }
@@ -83,6 +113,8 @@ struct RunWindow {
     var isOpen = true
     for (index, leaf) in leaves.enumerated() {
       let prefix = Layout.prefixByteCount(of: leaf)
+      // What is left of the leaf need not be looked at for its bytes.
+      var rest = capacity - leaf.freeBytes - Layout.prefixFieldByteCount(prefix)
       var slot = 0
       while isOpen, newCount < run.count {
         let key = run.keys[newCount]
@@ -94,32 +126,31 @@ struct RunWindow {
           isOpen = false
           break
         }
-        add(slot..<place, of: leaf, index, prefix)
-        slot = place
-        entries[count] = Entry(
-          leaf: UInt8(truncatingIfNeeded: index), isNew: true,
-          place: UInt16(truncatingIfNeeded: newCount),
-          keyByteCount: UInt16(truncatingIfNeeded: key.count),
-          payloadByteCount: UInt16(truncatingIfNeeded: run.payload.count))
-        count += 1
+        if place > slot {
+          let passed = Layout.byteCount(of: slot..<place, inLeaf: leaf)
+          add(index, isNew: false, slot, count: place - slot, byteCount: passed)
+          rest -= passed
+          slot = place
+        }
+        add(index, isNew: true, newCount, count: 1, byteCount: needed)
         newCount += 1
         byteCount += needed
       }
-      add(slot..<leaf.count, of: leaf, index, prefix)
+      if slot < leaf.count {
+        add(index, isNew: false, slot, count: leaf.count - slot, byteCount: rest)
+      }
     }
   }
 
-  private mutating func add(_ slots: Range<Int>, of leaf: Page, _ index: Int, _ prefix: Int) {
-    for slot in slots {
-      let cell = Layout.cell(at: slot, in: leaf)
-      entries[count] = Entry(
-        leaf: UInt8(truncatingIfNeeded: index), isNew: false,
-        place: UInt16(truncatingIfNeeded: slot),
-        keyByteCount: UInt16(truncatingIfNeeded: prefix &+ cell.suffixByteCount),
-        payloadByteCount: UInt16(
-          truncatingIfNeeded: ValuePayload.byteCount(at: cell.payloadStart)))
-      count &+= 1
-    }
+  private mutating func add(
+    _ leaf: Int, isNew: Bool, _ start: Int, count: Int, byteCount: Int
+  ) {
+    stretches[stretchCount] = Stretch(
+      leaf: UInt8(truncatingIfNeeded: leaf), isNew: isNew,
+      start: UInt16(truncatingIfNeeded: start), count: Int32(truncatingIfNeeded: count),
+      byteCount: Int32(truncatingIfNeeded: byteCount))
+    stretchCount &+= 1
+    self.count &+= count
   }
 
   /// Divides the entries among as many leaves as there were, or one more.
@@ -135,85 +166,125 @@ struct RunWindow {
     parts.removeAll(keepingCapacity: true)
     guard count >= partCount else { return false }
     // Under the prefixes that they have: what it is in the end is looked at part by part.
-    let total = (0..<count).reduce(0) { $0 + estimate(entries[$1]) }
-    var (start, sum) = (0, 0)
+    var total = 0
+    for index in 0..<stretchCount { total += Int(stretches[index].byteCount) }
+    var (index, pieceCount, sum, left) = (0, 0, 0, count)
+    var rest = stretches[0]
     for part in 1...partCount {
       let target = total * part / partCount
-      var end = start
-      repeat {
-        sum += estimate(entries[end])
-        end += 1
-      } while end < count - (partCount - part) && (part == partCount || sum < target)
-      guard let prefix = fittingPrefix(start..<end) else { return false }
-      parts.append((end, prefix))
-      start = end
+      // Something must be left for each of the others.
+      var open = left - (partCount - part)
+      let first = pieceCount
+      let before = left
+      while open > 0, part == partCount || sum < target || pieceCount == first {
+        let isWhole =
+          Int(rest.count) <= open && (part == partCount || sum + Int(rest.byteCount) <= target)
+        let piece = isWhole ? rest : cut(&rest, at: target - sum, limit: open)
+        pieces[pieceCount] = piece
+        pieceCount += 1
+        sum += Int(piece.byteCount)
+        open -= Int(piece.count)
+        left -= Int(piece.count)
+        if isWhole || rest.count == 0 {
+          index += 1
+          if index < stretchCount { rest = stretches[index] }
+        }
+      }
+      let range = first..<pieceCount
+      guard let prefix = fittingPrefix(range) else { return false }
+      parts.append(Part(range: range, count: before - left, prefix: prefix))
     }
-    return start == count
+    return left == 0
   }
 
-  private func estimate(_ entry: Entry) -> Int {
-    let prefix = Layout.prefixByteCount(of: leaves[Int(entry.leaf)])
-    return Layout.byteCount(
-      suffix: max(0, Int(entry.keyByteCount) &- prefix), payload: Int(entry.payloadByteCount))
+  /// Takes entries off a stretch until they have some bytes, at least one and no more than a limit.
+  private func cut(_ stretch: inout Stretch, at target: Int, limit: Int) -> Stretch {
+    let leaf = leaves[Int(stretch.leaf)]
+    let prefix = Layout.prefixByteCount(of: leaf)
+    var (count, byteCount) = (0, 0)
+    repeat {
+      byteCount += self.byteCount(at: Int(stretch.start) + count, of: stretch, leaf, prefix, prefix)
+      count += 1
+    } while count < limit && count < stretch.count && byteCount < target
+    return stretch.split(count, byteCount)
   }
 
   private func fittingPrefix(_ range: Range<Int>) -> Int? {
+    let (first, last) = (pieces[range.lowerBound], pieces[range.upperBound - 1])
     let common =
-      range.count == 1
+      range.count == 1 && first.count == 1
       ? 0
       : KeyBytes.commonByteCount(
-        key(at: range.lowerBound, room: scratch.firstKey),
-        key(at: range.upperBound - 1, room: scratch.secondKey))
+        key(at: first.places.lowerBound, of: first, room: scratch.firstKey),
+        key(at: last.places.upperBound - 1, of: last, room: scratch.secondKey))
     if byteCount(of: range, prefix: common) <= capacity { return common }
     // A longer prefix can take more room than it saves: short keys leave nothing to save.
     return byteCount(of: range, prefix: 0) <= capacity ? 0 : nil
   }
 
+  /// What a leaf of some pieces takes under a prefix.
   private func byteCount(of range: Range<Int>, prefix: Int) -> Int {
     var total = Layout.prefixFieldByteCount(prefix)
     for index in range {
-      let entry = entries[index]
-      total &+= Layout.byteCount(
-        suffix: Int(entry.keyByteCount) &- prefix, payload: Int(entry.payloadByteCount))
+      let piece = pieces[index]
+      let leaf = leaves[Int(piece.leaf)]
+      let old = Layout.prefixByteCount(of: leaf)
+      if old == prefix {
+        total &+= Int(piece.byteCount)
+      } else {
+        for place in piece.places { total &+= byteCount(at: place, of: piece, leaf, old, prefix) }
+      }
     }
     return total
   }
 
-  private func key(at index: Int, room: UnsafeMutableRawPointer) -> UnsafeRawBufferPointer {
-    let entry = entries[index]
-    if entry.isNew { return run.keys[Int(entry.place)] }
-    return Layout.key(at: Int(entry.place), in: leaves[Int(entry.leaf)], room: room)
+  /// What an entry takes under a prefix, in place of the one of its leaf.
+  private func byteCount(
+    at place: Int, of stretch: Stretch, _ leaf: Page, _ old: Int, _ prefix: Int
+  ) -> Int {
+    if stretch.isNew {
+      return Layout.byteCount(
+        suffix: max(0, run.keys[place].count &- prefix), payload: run.payload.count)
+    }
+    let cell = Layout.cell(at: place, in: leaf)
+    return Layout.byteCount(
+      suffix: cell.suffixByteCount &+ old &- prefix,
+      payload: ValuePayload.byteCount(at: cell.payloadStart))
   }
+
+  private func key(
+    at place: Int, of stretch: Stretch, room: UnsafeMutableRawPointer
+  ) -> UnsafeRawBufferPointer {
+    if stretch.isNew { return run.keys[place] }
+    return Layout.key(at: place, in: leaves[Int(stretch.leaf)], room: room)
+  }
+
+  // MARK: Filling
 
   /// The bound between a part and the next one, in `room`.
   func bound(behind part: Int, room: UnsafeMutableRawPointer) -> UnsafeRawBufferPointer {
-    let end = parts[part].end
-    let last = key(at: end - 1, room: scratch.firstKey)
-    let first = key(at: end, room: scratch.secondKey)
+    let end = parts[part].range.upperBound
+    let (left, right) = (pieces[end - 1], pieces[end])
+    let last = key(at: left.places.upperBound - 1, of: left, room: scratch.firstKey)
+    let first = key(at: right.places.lowerBound, of: right, room: scratch.secondKey)
     return Layout.copy(Layout.separator(between: last, and: first), to: room)
   }
 
   /// Makes a page the leaf of a part. None of the leaves may lie there.
   func fill(_ target: MutablePage, with part: Int) {
-    let range = (part == 0 ? 0 : parts[part - 1].end)..<parts[part].end
-    let prefix = parts[part].prefix
+    let part = parts[part]
+    let first = pieces[part.range.lowerBound]
     var filling = IndexFilling(
-      target, level: 0, commit: target.commit, prefix: prefix,
-      of: key(at: range.lowerBound, room: scratch.secondKey), count: range.count,
+      target, level: 0, commit: target.commit, prefix: part.prefix,
+      of: key(at: first.places.lowerBound, of: first, room: scratch.secondKey), count: part.count,
       pageSize: scratch.pageSize)
-    var source = UInt8.max
-    for index in range {
-      let entry = entries[index]
-      if entry.isNew {
-        filling.add(run.keys[Int(entry.place)], run.payload)
-        continue
+    for index in part.range {
+      let piece = pieces[index]
+      if piece.isNew {
+        for place in piece.places { filling.add(run.keys[place], run.payload) }
+      } else {
+        filling.add(entriesAt: piece.places, of: leaves[Int(piece.leaf)], scratch)
       }
-      let leaf = leaves[Int(entry.leaf)]
-      if entry.leaf != source {
-        source = entry.leaf
-        filling.prepare(toCopyFrom: leaf, scratch)
-      }
-      filling.add(entryAt: Int(entry.place), of: leaf, scratch)
     }
     filling.finish()
   }

@@ -1,5 +1,5 @@
-// Runs: many keys in ascending order that go into a tree that is there, without values, or leave
-// it.
+// Runs: many keys in ascending order that go into a tree that is there, without values. How they
+// leave it is in `Tree+RunRemoval.swift`.
 //
 // Put one by one, each key goes down the tree, moves half of its leaf's heads and offsets, and
 // every fiftieth has nodes divided. A run goes down once for each leaf. What falls into the leaf
@@ -76,82 +76,10 @@ extension Tree where Layout == IndexLayout {
     return 1
   }
 
-  /// Removes entries.
-  ///
-  /// - Parameter keys: ascend strictly; none lies in a page of the store.
-  /// - Returns: how many were there.
-  func remove(
-    run keys: UnsafeBufferPointer<UnsafeRawBufferPointer>, with editor: PageEditor
-  ) throws(StorageError) -> Int {
-    let scratch = editor.treeScratch
-    let memory = PageMemory(byteCount: Tree.portion * 2)
-    defer { withExtendedLifetime(memory) {} }
-    let slots = memory.base.bindMemory(to: UInt16.self, capacity: Tree.portion)
-    var removed = 0
-    var next = 0
-    while next < keys.count {
-      let (id, _) = try descend(to: keys[next], path: &editor.path)
-      let leaf = try space.page(id)
-      let bound = try upperBound(ofDepth: editor.path.count, room: scratch.key, with: editor)
-      let first = next
-      var slot = 0
-      var count = 0
-      while next < keys.count, count < Tree.portion {
-        let key = keys[next]
-        if next > first, let bound, !IndexLayout.isAscending(key, bound) { break }
-        let (place, isThere) = IndexLayout.search(key, from: slot, in: leaf)
-        if isThere {
-          slots[count] = UInt16(truncatingIfNeeded: place)
-          count &+= 1
-        }
-        slot = isThere ? place &+ 1 : place
-        next &+= 1
-      }
-      if count == 0 { continue }
-      try remove(slots, count, of: id, with: editor)
-      removed += count
-    }
-    return removed
-  }
-
-  /// Removes entries of the leaf at the end of the path.
-  private func remove(
-    _ slots: UnsafeMutablePointer<UInt16>, _ count: Int, of id: PageID, with editor: PageEditor
-  ) throws(StorageError) {
-    guard state.count >= count else {
-      throw .damaged(
-        page: .catalogRoot, reason: "a tree has more entries than the catalog says")
-    }
-    let leaf = try editor.writable(id)
-    // From the last on, so that the others keep their slots.
-    for index in stride(from: count &- 1, through: 0, by: -1) {
-      let slot = Int(slots[index])
-      try releaseOverflow(of: IndexLayout.payload(at: slot, in: leaf.page), in: id, with: editor)
-      IndexLayout.remove(at: slot, in: leaf)
-    }
-    state.count -= count
-    state.changeCount += 1
-    try rebalance(id, depth: editor.path.count, with: editor)
-  }
-
   private func note(_ count: Int) -> Int {
     state.count += count
     state.changeCount += 1
     return count
-  }
-
-  /// The bound from above of the node at a depth of the path; `nil` at the right edge.
-  func upperBound(
-    ofDepth depth: Int, room: UnsafeMutableRawPointer, with editor: PageEditor
-  ) throws(StorageError) -> UnsafeRawBufferPointer? {
-    for index in stride(from: depth - 1, through: 0, by: -1) {
-      let step = editor.path[index]
-      let node = try space.page(step.page)
-      if step.slot + 1 < node.count {
-        return IndexLayout.key(at: step.slot + 1, in: node, room: room)
-      }
-    }
-    return nil
   }
 }
 
@@ -196,24 +124,7 @@ extension MutableIndexTree {
     }
   }
 
-  /// Removes keys and their values.
-  ///
-  /// - Parameter keys: ascend strictly; none lies in a page of the store.
-  /// - Returns: how many were there.
-  /// - Throws: ``StorageError/invalidArgument(_:)`` if they do not ascend, with nothing changed;
-  ///   ``StorageError/damaged(page:reason:)``. The transaction can then only be aborted.
-  /// - Complexity: O(log *n*) for each leaf that changes, plus the length of the run.
-  @discardableResult
-  public func remove(
-    run keys: UnsafeBufferPointer<UnsafeRawBufferPointer>
-  ) throws(StorageError) -> Int {
-    try checkOrder(of: keys)
-    return try editor.change(reading.tree.state) { () throws(StorageError) in
-      try reading.tree.remove(run: keys, with: editor)
-    }
-  }
-
-  private func checkOrder(
+  func checkOrder(
     of keys: UnsafeBufferPointer<UnsafeRawBufferPointer>
   ) throws(StorageError) {
     for index in keys.indices.dropFirst()

@@ -13,7 +13,7 @@ extension Tree where Layout == IndexLayout {
     let count = slots.count
     let pageSize = editor.pageSize
     // The leaves and the parent as they are, and bounds.
-    let roomByteCount = RunWindow.entryRoom(space.geometry, runCount: run.count)
+    let roomByteCount = RunWindow.roomByteCount(runCount: run.count)
     let memory = PageMemory(byteCount: 5 * pageSize + roomByteCount)
     defer { withExtendedLifetime(memory) {} }
     let above = MutablePage(memory.base + 3 * pageSize)
@@ -45,8 +45,7 @@ extension Tree where Layout == IndexLayout {
       leaves.append(Page(copy))
     }
     var window = RunWindow(
-      leaves, bounds: bounds, run, room: memory.base + 5 * pageSize, roomByteCount: roomByteCount,
-      scratch)
+      leaves, bounds: bounds, run, room: memory.base + 5 * pageSize, scratch)
     guard window.isInOrder else { return nil }
     window.gather()
     guard window.newCount > 0, window.divide(allowsMore: parentStep != nil) else { return nil }

@@ -19,8 +19,6 @@ final class IndexUpkeep {
   /// By the place of the index: keys that are still in their tree and go, before those that wait go
   /// in.
   private let leaving: [KeyList]
-  /// The keys of a row that goes.
-  private let removed = KeyList()
   private let waitingLimit = KeyMemory.byteCount
   @exclusivity(unchecked) private var oldKeys: [IndexKeyWriter] = []
   @exclusivity(unchecked) private var newKeys: [IndexKeyWriter] = []
@@ -109,25 +107,33 @@ final class IndexUpkeep {
     }
   }
 
-  /// Removes a row and its keys, if there is one.
+  /// Removes rows of an entity and their keys, as far as they are there.
+  ///
+  /// - Parameter run: keys of rows, ascending; not very many.
   func remove(
-    at reference: Reference, _ storage: EntityStorage, in rows: MutableRecordTree
+    run: UnsafeBufferPointer<Int64>, _ storage: EntityStorage, in rows: MutableRecordTree
   ) throws {
     let items = try items(of: storage)
-    if !items.isEmpty {
-      removed.removeAll()
-      let shape = RowShape(storage.layout)
-      let isListed = try rows.withValue(for: reference.key) { bytes in
-        guard let start = bytes.baseAddress, shape.isRight(start, bytes.count) else { return false }
-        return items.allSatisfy { $0.append(start, reference, to: removed) }
-      }
-      if isListed ?? false {
-        for place in items.indices { try noteRemoval(of: removed[place], at: items[place].place) }
-      } else if try readKeys(at: reference, items, storage, in: rows) {
-        for (place, item) in items.enumerated() { try remove(oldKeys[place], from: item.place) }
+    // What leaves does so before that which waits comes.
+    for item in items where !waiting[item.place].isEmpty { try settle(item.place) }
+    let shape = storage.shape
+    try rows.remove(run: run) { key, row in
+      let reference = Reference(entity: storage.stored.number, key: key)
+      guard let start = row.baseAddress else { return }
+      let isRight = shape.isRight(start, row.count)
+      for item in items {
+        if isRight, item.append(start, reference, to: leaving[item.place]) { continue }
+        let reader = try RowReader(row, layout: storage.layout, scratch)
+        if let filter = item.filter, try !filter.includes(reader) { continue }
+        oldKeys[0].removeAll()
+        try item.index.appendElements(of: reader, to: &oldKeys[0])
+        oldKeys[0].append(reference)
+        leaving[item.place].append(oldKeys[0].bytes)
       }
     }
-    _ = try rows.remove(reference.key)
+    for item in items where leaving[item.place].byteCount >= waitingLimit {
+      try settle(item.place)
+    }
   }
 
   func items(of storage: EntityStorage) throws -> [Item] {
@@ -176,12 +182,6 @@ final class IndexUpkeep {
     if key.isEmpty { return }
     waiting[place].append(key)
     if waiting[place].byteCount >= waitingLimit { try settle(place) }
-  }
-
-  private func noteRemoval(of key: UnsafeRawBufferPointer, at place: Int) throws {
-    if !waiting[place].isEmpty { try settle(place) }
-    leaving[place].append(key)
-    if leaving[place].byteCount >= waitingLimit { try settle(place) }
   }
 
   /// Takes all keys that leave out of their trees, and puts those that wait into theirs.
