@@ -118,7 +118,8 @@ extension SaveOperation {
     }
   }
 
-  /// Removes the rows of deleted objects: those of an entity together, as their places are in order.
+  /// Removes the rows of deleted objects: those of an entity together, as their places are in
+  /// order.
   func removeRows(_ writer: StoreWriter) throws {
     for object in deleted { try removeWhatRowHas(of: object, writer) }
     var keys: [Int64] = []

@@ -8,31 +8,6 @@
 struct RunWindow {
   private typealias Layout = IndexLayout
 
-  /// Entries of one of the leaves, or keys of the run, that follow one another.
-  private struct Stretch {
-    /// The leaf in which they lie, or in which new ones would.
-    var leaf: UInt8
-    var isNew: Bool
-    /// The first one's slot of the leaf, or its place in the run.
-    var start: UInt16
-    var count: Int32
-    /// What they take under the leaf's prefix.
-    var byteCount: Int32
-
-    var places: Range<Int> { Int(start)..<Int(start) + Int(count) }
-
-    /// Takes the first entries off.
-    mutating func split(_ count: Int, _ byteCount: Int) -> Stretch {
-      var first = self
-      first.count = Int32(truncatingIfNeeded: count)
-      first.byteCount = Int32(truncatingIfNeeded: byteCount)
-      start &+= UInt16(truncatingIfNeeded: count)
-      self.count &-= first.count
-      self.byteCount &-= first.byteCount
-      return first
-    }
-  }
-
   /// What lies in one leaf then.
   struct Part {
     /// Its stretches among ``pieces``.
@@ -53,10 +28,10 @@ struct RunWindow {
   let bounds: [UnsafeRawBufferPointer?]
   let run: KeyRun
   let scratch: NodeScratch
-  private let stretches: UnsafeMutablePointer<Stretch>
+  private let stretches: UnsafeMutablePointer<RunStretch>
   private var stretchCount = 0
   /// The same, divided where parts end.
-  private let pieces: UnsafeMutablePointer<Stretch>
+  private let pieces: UnsafeMutablePointer<RunStretch>
   /// How many entries there are, and of them new ones.
   private var count = 0
   private(set) var newCount = 0
@@ -69,7 +44,7 @@ struct RunWindow {
 
   /// What a window takes in memory.
   static func roomByteCount(runCount: Int) -> Int {
-    2 * stretchLimit(runCount: runCount) * MemoryLayout<Stretch>.stride
+    2 * stretchLimit(runCount: runCount) * MemoryLayout<RunStretch>.stride
   }
 
   private var capacity: Int { scratch.pageSize - PageHeader.byteCount }
@@ -84,7 +59,7 @@ struct RunWindow {
     self.run = run
     self.scratch = scratch
     let limit = RunWindow.stretchLimit(runCount: run.count)
-    stretches = room.bindMemory(to: Stretch.self, capacity: 2 * limit)
+    stretches = room.bindMemory(to: RunStretch.self, capacity: 2 * limit)
     pieces = stretches + limit
   }
 
@@ -145,7 +120,7 @@ struct RunWindow {
   private mutating func add(
     _ leaf: Int, isNew: Bool, _ start: Int, count: Int, byteCount: Int
   ) {
-    stretches[stretchCount] = Stretch(
+    stretches[stretchCount] = RunStretch(
       leaf: UInt8(truncatingIfNeeded: leaf), isNew: isNew,
       start: UInt16(truncatingIfNeeded: start), count: Int32(truncatingIfNeeded: count),
       byteCount: Int32(truncatingIfNeeded: byteCount))
@@ -179,7 +154,9 @@ struct RunWindow {
       while open > 0, part == partCount || sum < target || pieceCount == first {
         let isWhole =
           Int(rest.count) <= open && (part == partCount || sum + Int(rest.byteCount) <= target)
-        let piece = isWhole ? rest : cut(&rest, at: target - sum, limit: open)
+        let piece =
+          isWhole
+          ? rest : rest.takeFirst(of: leaves[Int(rest.leaf)], run, until: target - sum, limit: open)
         pieces[pieceCount] = piece
         pieceCount += 1
         sum += Int(piece.byteCount)
@@ -197,26 +174,13 @@ struct RunWindow {
     return left == 0
   }
 
-  /// Takes entries off a stretch until they have some bytes, at least one and no more than a limit.
-  private func cut(_ stretch: inout Stretch, at target: Int, limit: Int) -> Stretch {
-    let leaf = leaves[Int(stretch.leaf)]
-    let prefix = Layout.prefixByteCount(of: leaf)
-    var (count, byteCount) = (0, 0)
-    repeat {
-      byteCount += self.byteCount(at: Int(stretch.start) + count, of: stretch, leaf, prefix, prefix)
-      count += 1
-    } while count < limit && count < stretch.count && byteCount < target
-    return stretch.split(count, byteCount)
-  }
-
   private func fittingPrefix(_ range: Range<Int>) -> Int? {
     let (first, last) = (pieces[range.lowerBound], pieces[range.upperBound - 1])
     let common =
       range.count == 1 && first.count == 1
       ? 0
       : KeyBytes.commonByteCount(
-        key(at: first.places.lowerBound, of: first, room: scratch.firstKey),
-        key(at: last.places.upperBound - 1, of: last, room: scratch.secondKey))
+        firstKey(of: first, room: scratch.firstKey), lastKey(of: last, room: scratch.secondKey))
     if byteCount(of: range, prefix: common) <= capacity { return common }
     // A longer prefix can take more room than it saves: short keys leave nothing to save.
     return byteCount(of: range, prefix: 0) <= capacity ? 0 : nil
@@ -227,36 +191,21 @@ struct RunWindow {
     var total = Layout.prefixFieldByteCount(prefix)
     for index in range {
       let piece = pieces[index]
-      let leaf = leaves[Int(piece.leaf)]
-      let old = Layout.prefixByteCount(of: leaf)
-      if old == prefix {
-        total &+= Int(piece.byteCount)
-      } else {
-        for place in piece.places { total &+= byteCount(at: place, of: piece, leaf, old, prefix) }
-      }
+      total &+= piece.byteCount(under: prefix, of: leaves[Int(piece.leaf)], run)
     }
     return total
   }
 
-  /// What an entry takes under a prefix, in place of the one of its leaf.
-  private func byteCount(
-    at place: Int, of stretch: Stretch, _ leaf: Page, _ old: Int, _ prefix: Int
-  ) -> Int {
-    if stretch.isNew {
-      return Layout.byteCount(
-        suffix: max(0, run.keys[place].count &- prefix), payload: run.payload.count)
-    }
-    let cell = Layout.cell(at: place, in: leaf)
-    return Layout.byteCount(
-      suffix: cell.suffixByteCount &+ old &- prefix,
-      payload: ValuePayload.byteCount(at: cell.payloadStart))
+  private func firstKey(
+    of stretch: RunStretch, room: UnsafeMutableRawPointer
+  ) -> UnsafeRawBufferPointer {
+    stretch.key(at: stretch.places.lowerBound, of: leaves[Int(stretch.leaf)], run, room: room)
   }
 
-  private func key(
-    at place: Int, of stretch: Stretch, room: UnsafeMutableRawPointer
+  private func lastKey(
+    of stretch: RunStretch, room: UnsafeMutableRawPointer
   ) -> UnsafeRawBufferPointer {
-    if stretch.isNew { return run.keys[place] }
-    return Layout.key(at: place, in: leaves[Int(stretch.leaf)], room: room)
+    stretch.key(at: stretch.places.upperBound - 1, of: leaves[Int(stretch.leaf)], run, room: room)
   }
 
   // MARK: Filling
@@ -264,20 +213,18 @@ struct RunWindow {
   /// The bound between a part and the next one, in `room`.
   func bound(behind part: Int, room: UnsafeMutableRawPointer) -> UnsafeRawBufferPointer {
     let end = parts[part].range.upperBound
-    let (left, right) = (pieces[end - 1], pieces[end])
-    let last = key(at: left.places.upperBound - 1, of: left, room: scratch.firstKey)
-    let first = key(at: right.places.lowerBound, of: right, room: scratch.secondKey)
+    let last = lastKey(of: pieces[end - 1], room: scratch.firstKey)
+    let first = firstKey(of: pieces[end], room: scratch.secondKey)
     return Layout.copy(Layout.separator(between: last, and: first), to: room)
   }
 
   /// Makes a page the leaf of a part. None of the leaves may lie there.
   func fill(_ target: MutablePage, with part: Int) {
     let part = parts[part]
-    let first = pieces[part.range.lowerBound]
     var filling = IndexFilling(
       target, level: 0, commit: target.commit, prefix: part.prefix,
-      of: key(at: first.places.lowerBound, of: first, room: scratch.secondKey), count: part.count,
-      pageSize: scratch.pageSize)
+      of: firstKey(of: pieces[part.range.lowerBound], room: scratch.secondKey),
+      count: part.count, pageSize: scratch.pageSize)
     for index in part.range {
       let piece = pieces[index]
       if piece.isNew {
