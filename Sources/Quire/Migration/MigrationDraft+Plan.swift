@@ -75,13 +75,12 @@ extension MigrationDraft {
 
   /// What was written takes so much of the file, about, after a writer has carried the draft out.
   func writtenByteCount(in transaction: WriteTransaction) throws -> Int {
-    let oldLinks = oldSchema.entities.flatMap(\.links).map(\.number)
     var byteCount = 0
     for draft in entities {
       if draft.isRewritten {
         byteCount += try transaction.recordTree(draft.stored.rowTree)?.extent().byteCount ?? 0
       }
-      for link in draft.stored.links where !oldLinks.contains(link.number) {
+      for link in draft.stored.links where !isOld(link) {
         byteCount += try transaction.indexTree(link.tree)?.extent().byteCount ?? 0
       }
     }
@@ -89,6 +88,10 @@ extension MigrationDraft {
       byteCount += try transaction.indexTree(index.tree)?.extent().byteCount ?? 0
     }
     return byteCount
+  }
+
+  private func isOld(_ link: StoredEntity.Link) -> Bool {
+    oldSchema.entities.contains { $0.links.contains { $0.number == link.number } }
   }
 
   // MARK: Indexes

@@ -119,7 +119,7 @@ extension StoredEntity {
 }
 
 extension OlderLayout {
-  fileprivate init(from reader: inout ByteReader, to current: RowLayout) throws {
+  fileprivate convenience init(from reader: inout ByteReader, to current: RowLayout) throws {
     let layout = try RowLayout(from: &reader)
     var sources: [RowTransformation.Source] = []
     for _ in current.fields {

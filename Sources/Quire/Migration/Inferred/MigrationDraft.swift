@@ -3,7 +3,7 @@ import QuireStorage
 
 /// Everything a migration has decided before it writes: where each field of each new row comes
 /// from, and which links each relationship gets.
-struct MigrationDraft {
+final class MigrationDraft {
   /// Where a field of a new row comes from; a link is that of the relinked relationship with this
   /// index.
   typealias FieldSource = RowTransformation.Source
@@ -57,27 +57,25 @@ struct MigrationDraft {
     oldSchema = schema
     newSchema = schema
     newSchema.entities = []
-    var keptNumbers: [UInt16] = []
     for entity in model.entities where !entity.isAbstract {
       guard let change = difference.change(toDestination: entity.name) else { continue }
       let old = change.source.flatMap { $0.isAbstract ? nil : schema.entity(named: $0.name) }
       let number: UInt16
       if let old { number = old.number } else { number = try newSchema.takeEntityNumber() }
-      keptNumbers.append(number)
       let stored = StoredEntity(
         number: number, name: entity.name, keySpace: old?.keySpace ?? number,
         layout: RowLayout(for: entity, number: old?.layout.nextNumber ?? 1), links: [])
       let objectCount = try old.flatMap { try snapshot.recordTree($0.rowTree)?.count } ?? 0
       entities.append(EntityDraft(entity, change, old, stored, objectCount: objectCount))
     }
-    removed = try schema.entities.filter { !keptNumbers.contains($0.number) }.map {
-      ($0, try snapshot.recordTree($0.rowTree)?.count ?? 0)
-    }
+    let kept = entities
+    removed = try schema.entities.filter { entity in
+      !kept.contains { $0.stored.number == entity.number }
+    }.map { ($0, try snapshot.recordTree($0.rowTree)?.count ?? 0) }
     obstacles = try obstacles(in: difference, snapshot)
     joinKeySpaces()
-    let drafts = entities
     func matching() -> RelationshipMatching {
-      RelationshipMatching(from: difference.source, to: model, drafts, schema, snapshot)
+      RelationshipMatching(from: difference.source, to: model, kept, schema, snapshot)
     }
     // Where links stay there is not even a matching made: it would be a first time of several types
     // in a process.
@@ -130,8 +128,7 @@ struct MigrationDraft {
 
   // MARK: Links
 
-  private mutating func assignLinks() throws {
-    var kept: [UInt16] = []
+  private func assignLinks() throws {
     for draft in entities {
       for relationship in StoredEntity.storedLinks(of: draft.destination) {
         let isRelinked = relinked.contains {
@@ -140,7 +137,6 @@ struct MigrationDraft {
         if !isRelinked, let name = draft.change.sourceRelationship(of: relationship.name)?.name,
           let old = draft.old?.link(named: name)
         {
-          kept.append(old.number)
           var link = old
           link.relationship = relationship.name
           draft.stored.links.append(link)
@@ -149,7 +145,9 @@ struct MigrationDraft {
         }
       }
     }
-    droppedLinks = oldSchema.entities.flatMap(\.links).filter { !kept.contains($0.number) }
+    droppedLinks = oldSchema.entities.flatMap(\.links).filter { link in
+      !entities.contains { $0.stored.links.contains { $0.number == link.number } }
+    }
   }
 
   // MARK: Fields
