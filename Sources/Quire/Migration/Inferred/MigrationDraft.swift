@@ -13,7 +13,8 @@ final class MigrationDraft {
     let change: EntityChange
     /// The entity in the old store; `nil` when it is added.
     let old: StoredEntity?
-    var stored: StoredEntity
+    /// The entity in the new store: without links, key space and final layout to begin with.
+    fileprivate(set) var stored: StoredEntity
     var fields: [FieldSource] = []
     var isRewritten = false
     /// Whether rows stay that have older layouts than the entity's new one.
@@ -122,7 +123,11 @@ final class MigrationDraft {
     }
     for (draft, root) in zip(entities, roots) {
       if spaces[root] == 0 { spaces[root] = draft.stored.keySpace }
-      draft.stored.keySpace = spaces[root]
+      let stored = draft.stored
+      guard stored.keySpace != spaces[root] else { continue }
+      draft.stored = StoredEntity(
+        number: stored.number, name: stored.name, keySpace: spaces[root], layout: stored.layout,
+        links: [])
     }
   }
 
@@ -130,6 +135,7 @@ final class MigrationDraft {
 
   private func assignLinks() throws {
     for draft in entities {
+      var links: [StoredEntity.Link] = []
       for relationship in StoredEntity.storedLinks(of: draft.destination) {
         let isRelinked = relinked.contains {
           $0.concerns(draft.destination.name, relationship.name)
@@ -139,11 +145,15 @@ final class MigrationDraft {
         {
           var link = old
           link.relationship = relationship.name
-          draft.stored.links.append(link)
+          links.append(link)
         } else {
-          draft.stored.links.append(try newSchema.takeLink(for: relationship))
+          links.append(try newSchema.takeLink(for: relationship))
         }
       }
+      let stored = draft.stored
+      draft.stored = StoredEntity(
+        number: stored.number, name: stored.name, keySpace: stored.keySpace,
+        layout: stored.layout, links: links)
     }
     droppedLinks = oldSchema.entities.flatMap(\.links).filter { link in
       !entities.contains { $0.stored.links.contains { $0.number == link.number } }
@@ -162,11 +172,11 @@ final class MigrationDraft {
       }
       if let old = draft.old, draft.objectCount > 0 {
         if canKeepRows(of: draft, old), defers || old.unfinished == nil {
-          draft.stored.layout = try renamed(old.layout, draft)
-          draft.stored.unfinished = old.unfinished
+          draft.stored = draft.stored.with(
+            try renamed(old.layout, draft), unfinished: old.unfinished)
         } else if defers, let layout = try deferred(draft, old) {
-          draft.stored.layout = layout
-          draft.stored.unfinished = UnfinishedRows(count: draft.objectCount)
+          draft.stored = draft.stored.with(
+            layout, unfinished: UnfinishedRows(count: draft.objectCount))
         } else {
           draft.isRewritten = true
         }
