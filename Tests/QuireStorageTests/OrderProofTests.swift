@@ -263,10 +263,11 @@ struct OrderProofTests {
     }
   }
 
-  /// The same of the first record after opening, which is written behind the log's header.
-  @Test(arguments: [1, 2])
+  /// The same of the first record after opening, which is written with the log's header, or after
+  /// it when it is a large one.
+  @Test(arguments: [1, 2], [false, true])
   func `a first commit that was refused for want of space does not come back`(
-    version: UInt8
+    version: UInt8, isLarge: Bool
   ) throws {
     var store = try open()
     if version == 2 {
@@ -275,9 +276,9 @@ struct OrderProofTests {
       store = try open()
     }
     let before = try Proof.values(try store.snapshot())
-    disk.refuseNextLogWrite(but: 1)
+    disk.refuseNextLogWrite(but: isLarge ? 1 : 0)
     #expect {
-      try Proof.put(store, 0..<3, version)
+      try Proof.put(store, 0..<(isLarge ? 20_000 : 3), version)
     } throws: { error in
       if case .noSpaceLeft = error as? StorageError { true } else { false }
     }

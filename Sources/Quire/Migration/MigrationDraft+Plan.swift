@@ -75,13 +75,12 @@ extension MigrationDraft {
 
   /// What was written takes so much of the file, about, after a writer has carried the draft out.
   func writtenByteCount(in transaction: WriteTransaction) throws -> Int {
-    let oldLinks = oldSchema.entities.flatMap(\.links).map(\.number)
     var byteCount = 0
     for draft in entities {
       if draft.isRewritten {
         byteCount += try transaction.recordTree(draft.stored.rowTree)?.extent().byteCount ?? 0
       }
-      for link in draft.stored.links where !oldLinks.contains(link.number) {
+      for link in draft.stored.links where !isOld(link) {
         byteCount += try transaction.indexTree(link.tree)?.extent().byteCount ?? 0
       }
     }
@@ -91,13 +90,16 @@ extension MigrationDraft {
     return byteCount
   }
 
+  private func isOld(_ link: StoredEntity.Link) -> Bool {
+    oldSchema.entities.contains { $0.links.contains { $0.number == link.number } }
+  }
+
   // MARK: Indexes
 
   private func indexSteps(_ snapshot: Snapshot) throws -> [MigrationPlan.IndexStep] {
     var steps: [MigrationPlan.IndexStep] = []
-    let dropped = droppedLinks.map(\.number)
     /// The links that are dropped because others take their place.
-    var replaced: [UInt16] = []
+    var replaced: [StoredEntity.Link] = []
     for draft in entities {
       for link in draft.stored.links {
         let sourceName = draft.change.sourceRelationship(of: link.relationship)?.name
@@ -107,7 +109,7 @@ extension MigrationDraft {
             try step(.kept, draft.destination.name, link.relationship, sourceName, old, snapshot))
           continue
         }
-        if let old, dropped.contains(old.number) { replaced.append(old.number) }
+        if let old, droppedLinks.contains(old) { replaced.append(old) }
         let count = linkCount(of: link.relationship, draft)
         let keyByteCount = LinkKey.byteCount(isOrdered: link.isOrdered)
         steps.append(
@@ -119,8 +121,8 @@ extension MigrationDraft {
       }
     }
     for entity in oldSchema.entities {
-      for link in entity.links where dropped.contains(link.number) {
-        guard !replaced.contains(link.number) else { continue }
+      for link in entity.links where droppedLinks.contains(link) {
+        guard !replaced.contains(link) else { continue }
         steps.append(
           try step(.removed, entity.name, link.relationship, link.relationship, link, snapshot))
       }

@@ -1,18 +1,21 @@
 import QuireModel
+import Synchronization
 
 /// A layout that rows of an entity had before a deferred migration, and what becomes of such a row
 /// when it is read.
 ///
 /// However many migrations were deferred one after the other, each older layout leads to the
 /// current one in one step.
-struct OlderLayout: Hashable, Sendable {
+final class OlderLayout: Hashable, Sendable {
   /// More than these are not kept: the migration that would add one more rewrites the entity.
   static let limit = 32
 
   let layout: RowLayout
   /// Where each field of the current layout comes from.
   let sources: [RowTransformation.Source]
-  let transformation: RowTransformation
+  /// What rows become; without its own older layouts, as it holds this one, and must not be held.
+  private let current: RowLayout
+  private let made = AtomicLazyReference<MadeTransformation>()
 
   /// - Parameters:
   ///   - layout: taken without the layouts that are older still.
@@ -21,9 +24,20 @@ struct OlderLayout: Hashable, Sendable {
   init(_ layout: RowLayout, to current: RowLayout, _ sources: [RowTransformation.Source]) throws {
     self.layout = RowLayout(number: layout.number, fields: layout.fields)
     self.sources = sources
-    // Layouts without lists: the current one holds this one, and must not be held by it.
-    transformation = try RowTransformation(
-      from: self.layout, to: RowLayout(number: current.number, fields: current.fields), sources)
+    self.current = RowLayout(number: current.number, fields: current.fields)
+    try RowTransformation.check(from: self.layout, to: self.current, sources)
+  }
+
+  /// What makes a current row of an older one: decided when the first row is read, as opening a
+  /// store reads none, and most rows of some stores are never read before they are written anew.
+  func transformation() throws(RowError) -> MadeTransformation {
+    if let made = made.load() { return made }
+    do {
+      let transformation = try RowTransformation(from: layout, to: current, sources)
+      return made.storeIfNil(MadeTransformation(transformation))
+    } catch {
+      throw error as? RowError ?? RowError(reason: "\(error)")
+    }
   }
 
   static func == (left: OlderLayout, right: OlderLayout) -> Bool {
@@ -34,6 +48,13 @@ struct OlderLayout: Hashable, Sendable {
     hasher.combine(layout)
     hasher.combine(sources)
   }
+}
+
+/// A transformation where several can hold it.
+final class MadeTransformation: Sendable {
+  let transformation: RowTransformation
+
+  init(_ transformation: RowTransformation) { self.transformation = transformation }
 }
 
 /// Rows of an entity that a deferred migration has left in older layouts.
@@ -95,9 +116,10 @@ final class RowScratch {
       return try RowReader(bytes, layout: layout).bytes
     }
     let row = try RowReader(bytes, layout: older.layout)
-    let target = reserve(older.transformation.byteLimit(for: row, []))
+    let made = try older.transformation()
+    let target = reserve(made.transformation.byteLimit(for: row, []))
     guard let start = target.baseAddress else { return UnsafeRawBufferPointer(target) }
-    let count = older.transformation.write(row, [], to: start) { _ in nil }
+    let count = made.transformation.write(row, [], to: start) { _ in nil }
     return UnsafeRawBufferPointer(start: start, count: count)
   }
 

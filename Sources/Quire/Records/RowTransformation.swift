@@ -73,6 +73,32 @@ struct RowTransformation: Sendable {
     self.old = old
     self.new = new
     hasFewFields = max(old.fields.count, new.fields.count) <= 64
+    let writer = try RowTransformation.constants(from: old, to: new, sources)
+    var template: [UInt8] = []
+    try writer.withBytes { bytes in
+      template = Array(bytes[..<new.offsetsStart])
+      template[2] = 0
+      let row = try RowReader(bytes, layout: new)
+      for (field, source) in sources.enumerated() {
+        if let width = new.fields[field].kind.fixedWidth {
+          addFixed(field, source, width, row, &template)
+        } else {
+          addVariable(field, source, row, &template)
+        }
+      }
+    }
+    self.template = template
+  }
+
+  /// - Throws: what making a transformation of these would throw.
+  static func check(from old: RowLayout, to new: RowLayout, _ sources: [Source]) throws {
+    _ = try constants(from: old, to: new, sources)
+  }
+
+  /// A row with nothing but the constants, after a look whether everything fits.
+  private static func constants(
+    from old: RowLayout, to new: RowLayout, _ sources: [Source]
+  ) throws -> RowWriter {
     for (field, source) in sources.enumerated() {
       switch source {
       case .copy(let from), .copyOrDefault(let from, _), .convert(let from, _, _):
@@ -94,20 +120,7 @@ struct RowTransformation: Sendable {
       case .copy, .link, .absent: nil
       }
     }
-    var template: [UInt8] = []
-    try writer.withBytes { bytes in
-      template = Array(bytes[..<new.offsetsStart])
-      template[2] = 0
-      let row = try RowReader(bytes, layout: new)
-      for (field, source) in sources.enumerated() {
-        if let width = new.fields[field].kind.fixedWidth {
-          addFixed(field, source, width, row, &template)
-        } else {
-          addVariable(field, source, row, &template)
-        }
-      }
-    }
-    self.template = template
+    return writer
   }
 
   // MARK: Deciding

@@ -101,25 +101,24 @@ extension StoreSchema {
         else { throw reader.failure("layouts of different numbers") }
         older.append(next)
       }
-      entities[index].layout = RowLayout(
-        number: layout.number, fields: layout.fields, older: older)
-      entities[index].unfinished = UnfinishedRows(
-        firstKey: firstKey, count: Int(truncatingIfNeeded: rowCount))
+      entities[index] = entities[index].with(
+        RowLayout(number: layout.number, fields: layout.fields, older: older),
+        unfinished: UnfinishedRows(
+          firstKey: firstKey, count: Int(truncatingIfNeeded: rowCount)))
     }
     guard reader.isAtEnd else { throw reader.failure("end") }
   }
 }
 
 extension StoredEntity {
-  /// Forgets the older layouts, when no row has one any more.
-  mutating func finish() {
-    layout = RowLayout(number: layout.number, fields: layout.fields)
-    unfinished = nil
+  /// Without the older layouts, when no row has one any more.
+  var finished: StoredEntity {
+    with(RowLayout(number: layout.number, fields: layout.fields), unfinished: nil)
   }
 }
 
 extension OlderLayout {
-  fileprivate init(from reader: inout ByteReader, to current: RowLayout) throws {
+  fileprivate convenience init(from reader: inout ByteReader, to current: RowLayout) throws {
     let layout = try RowLayout(from: &reader)
     var sources: [RowTransformation.Source] = []
     for _ in current.fields {

@@ -57,13 +57,14 @@ struct StoreSchema: Hashable, Sendable {
       let number = try takeEntityNumber()
       let keySpace = keySpaces[entity.root.name] ?? number
       keySpaces[entity.root.name] = keySpace
-      var stored = StoredEntity(
-        number: number, name: entity.name, keySpace: keySpace,
-        layout: RowLayout(for: entity, number: 1), links: [])
+      var links: [StoredEntity.Link] = []
       for relationship in StoredEntity.storedLinks(of: entity) {
-        stored.links.append(try takeLink(for: relationship))
+        links.append(try takeLink(for: relationship))
       }
-      entities.append(stored)
+      entities.append(
+        StoredEntity(
+          number: number, name: entity.name, keySpace: keySpace,
+          layout: RowLayout(for: entity, number: 1), links: links))
     }
     if hasIndexes { _ = try takeIndexes(of: model) }
   }

@@ -4,7 +4,7 @@ import QuireModel
 ///
 /// Numbers are given once and never reused in a store, so that references stay true when an entity
 /// is renamed or another is removed.
-struct StoredEntity: Hashable, Sendable {
+final class StoredEntity: Sendable {
   /// A to-many relationship and the number in the name of its tree.
   struct Link: Hashable, Sendable {
     var relationship: String
@@ -12,14 +12,33 @@ struct StoredEntity: Hashable, Sendable {
     var isOrdered: Bool
   }
 
-  var number: UInt16
-  var name: String
+  let number: UInt16
+  let name: String
   /// Entities with a common ancestor draw their keys from one counter, this one.
-  var keySpace: UInt16
-  var layout: RowLayout
-  var links: [Link]
+  let keySpace: UInt16
+  let layout: RowLayout
+  let links: [Link]
   /// The rows that may have one of the layout's older ones; `nil` when it has none.
-  var unfinished: UnfinishedRows?
+  let unfinished: UnfinishedRows?
+
+  init(
+    number: UInt16, name: String, keySpace: UInt16, layout: RowLayout, links: [Link],
+    unfinished: UnfinishedRows? = nil
+  ) {
+    self.number = number
+    self.name = name
+    self.keySpace = keySpace
+    self.layout = layout
+    self.links = links
+    self.unfinished = unfinished
+  }
+
+  /// The same entity, its rows in other layouts.
+  func with(_ layout: RowLayout, unfinished: UnfinishedRows?) -> StoredEntity {
+    StoredEntity(
+      number: number, name: name, keySpace: keySpace, layout: layout, links: links,
+      unfinished: unfinished)
+  }
 
   /// The tree of the entity's rows; made when the first row is.
   var rowTree: String { "rows/\(number)" }
@@ -54,19 +73,31 @@ extension StoredEntity {
     }
   }
 
-  init(from reader: inout ByteReader) throws(ByteReaderError) {
-    number = try reader.read()
-    name = try reader.readString()
-    keySpace = try reader.read()
-    layout = try RowLayout(from: &reader)
-    links = []
+  convenience init(from reader: inout ByteReader) throws(ByteReaderError) {
+    let number = try reader.read(UInt16.self)
+    let name = try reader.readString()
+    let keySpace = try reader.read(UInt16.self)
+    let layout = try RowLayout(from: &reader)
+    var links: [Link] = []
     for _ in 0..<(try reader.readCount(minimumWidth: 7)) {
       links.append(
         Link(
           relationship: try reader.readString(), number: try reader.read(),
           isOrdered: try reader.readBool()))
     }
+    self.init(number: number, name: name, keySpace: keySpace, layout: layout, links: links)
   }
+}
+
+extension StoredEntity: Hashable {
+  static func == (left: StoredEntity, right: StoredEntity) -> Bool {
+    left === right
+      || left.number == right.number && left.name == right.name
+        && left.keySpace == right.keySpace && left.layout == right.layout
+        && left.links == right.links && left.unfinished == right.unfinished
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
 extension RowLayout {

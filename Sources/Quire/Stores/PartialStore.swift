@@ -93,9 +93,11 @@ final class PartialStore {
 
   /// Removes what a process that died while migrating the store has left. To be called with the
   /// store's lock held, so that nobody is at it.
+  ///
+  /// - Parameter path: where the file is itself, not a link to it.
   static func removeRemains(of path: String, in files: any FileSystem) {
     do throws(StorageError) {
-      let part = files.destination(of: path) + migratingSuffix
+      let part = path + migratingSuffix
       // A crash may have kept the log alone.
       if try files.identifier(of: part) == nil, try files.identifier(of: part + "-log") == nil {
         return

@@ -145,7 +145,7 @@ extension PersistentStoreCoordinator {
       try PageStore.destroy(
         path, isForced: options?.forcesDestruction ?? false, in: fileSystem)
     }
-    PartialStore.removeRemains(of: path, in: fileSystem)
+    PartialStore.removeRemains(of: fileSystem.destination(of: path), in: fileSystem)
   }
 
   // MARK: Replacing

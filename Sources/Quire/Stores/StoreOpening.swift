@@ -62,8 +62,8 @@ struct StoreOpening {
     pageOptions.durability = options.durability
     let pages = try StoreOpening.pages(
       at: url, pageOptions, in: fileSystem, timeout: options.timeout)
-    if !options.isReadOnly {
-      PartialStore.removeRemains(of: url.path(percentEncoded: false), in: fileSystem)
+    if !options.isReadOnly, let path = pages.path {
+      PartialStore.removeRemains(of: path, in: fileSystem)
     }
     return try finish(type, url, pages)
   }

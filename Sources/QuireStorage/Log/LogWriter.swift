@@ -65,7 +65,7 @@ final class LogWriter {
     file = try fileSystem.open(path, .create)
   }
 
-  /// Writes the header and the first record.
+  /// Writes the header and the first record: at once, unless the record is a large one.
   func begin(with record: Record, identity: StoreIdentity) throws(StorageError) {
     while fillsAhead, allocated < tail.offset + record.byteCount, allocated < 1 << 20 {
       allocated *= 2
@@ -73,8 +73,13 @@ final class LogWriter {
     let start = PageMemory(byteCount: allocated)
     start.base.initializeMemory(as: UInt8.self, repeating: 0, count: start.byteCount)
     LogWriter.encodeHeader(identity, pageSize: pageSize, epoch, checksum, in: start.base)
+    guard tail.offset + record.byteCount <= allocated else {
+      try file.write(start, at: 0)
+      return try append(record)
+    }
+    (start.base + tail.offset).copyMemory(from: buffer.base, byteCount: record.byteCount)
     try file.write(start, at: 0)
-    try append(record)
+    noteAppended(record, at: tail.offset)
   }
 
   /// After a failed ``begin(with:identity:)``: the record must not come back.
@@ -201,6 +206,10 @@ final class LogWriter {
     attempted = offset
     try file.write(buffer, byteCount: record.byteCount, at: offset)
     attempted = nil
+    noteAppended(record, at: offset)
+  }
+
+  private func noteAppended(_ record: Record, at offset: Int) {
     tail = Position(offset: offset + record.byteCount, chain: record.checksum)
     liveByteCount += record.byteCount
     // A commit that was far larger than others should not keep its memory.

@@ -1,9 +1,11 @@
 import CSQLite
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
 #endif
 
 /// A connection of the peer, used as a C program would use it: prepared statements, values in
@@ -20,7 +22,7 @@ final class SQLiteDatabase {
   ///   was compiled for), and a checkpoint each 64 MiB.
   init(_ path: String, _ mode: Mode, tuned: Bool = false) throws {
     var handle: OpaquePointer?
-    let isNew = !FileManager.default.fileExists(atPath: path)
+    let isNew = access(path, F_OK) != 0
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     let code = sqlite3_open_v2(mode == .memory ? ":memory:" : path, &handle, flags, nil)
     guard code == SQLITE_OK, let handle else {

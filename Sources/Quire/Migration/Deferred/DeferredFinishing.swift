@@ -35,7 +35,7 @@ struct DeferredFinishing {
         }
         for index in schema.entities.indices where schema.entities[index].unfinished != nil {
           try rebuild(schema.entities[index], snapshot, transaction)
-          schema.entities[index].finish()
+          schema.entities[index] = schema.entities[index].finished
         }
       }
       if isCurrent || !isLeft { return }
@@ -128,7 +128,7 @@ struct DeferredFinishing {
     guard let unfinished = entity.unfinished,
       let tree = try transaction.mutableRecordTree(entity.rowTree)
     else {
-      entity.finish()
+      entity = entity.finished
       return
     }
     let scratch = RowScratch()
@@ -150,11 +150,12 @@ struct DeferredFinishing {
       next = isInside ? try cursor.key : nil
       try chunk.forEach { try tree.put($0, for: $1) }
       if isStopped, let next {
-        entity.unfinished = UnfinishedRows(firstKey: next, count: max(0, left))
+        entity = entity.with(
+          entity.layout, unfinished: UnfinishedRows(firstKey: next, count: max(0, left)))
         return
       }
     }
-    entity.finish()
+    entity = entity.finished
   }
 
   /// - Returns: whether the row has an older layout, and was added.

@@ -3,7 +3,7 @@ import QuireStorage
 
 /// Everything a migration has decided before it writes: where each field of each new row comes
 /// from, and which links each relationship gets.
-struct MigrationDraft {
+final class MigrationDraft {
   /// Where a field of a new row comes from; a link is that of the relinked relationship with this
   /// index.
   typealias FieldSource = RowTransformation.Source
@@ -13,7 +13,8 @@ struct MigrationDraft {
     let change: EntityChange
     /// The entity in the old store; `nil` when it is added.
     let old: StoredEntity?
-    var stored: StoredEntity
+    /// The entity in the new store: without links, key space and final layout to begin with.
+    fileprivate(set) var stored: StoredEntity
     var fields: [FieldSource] = []
     var isRewritten = false
     /// Whether rows stay that have older layouts than the entity's new one.
@@ -57,27 +58,25 @@ struct MigrationDraft {
     oldSchema = schema
     newSchema = schema
     newSchema.entities = []
-    var keptNumbers: [UInt16] = []
     for entity in model.entities where !entity.isAbstract {
       guard let change = difference.change(toDestination: entity.name) else { continue }
       let old = change.source.flatMap { $0.isAbstract ? nil : schema.entity(named: $0.name) }
       let number: UInt16
       if let old { number = old.number } else { number = try newSchema.takeEntityNumber() }
-      keptNumbers.append(number)
       let stored = StoredEntity(
         number: number, name: entity.name, keySpace: old?.keySpace ?? number,
         layout: RowLayout(for: entity, number: old?.layout.nextNumber ?? 1), links: [])
       let objectCount = try old.flatMap { try snapshot.recordTree($0.rowTree)?.count } ?? 0
       entities.append(EntityDraft(entity, change, old, stored, objectCount: objectCount))
     }
-    removed = try schema.entities.filter { !keptNumbers.contains($0.number) }.map {
-      ($0, try snapshot.recordTree($0.rowTree)?.count ?? 0)
-    }
+    let kept = entities
+    removed = try schema.entities.filter { entity in
+      !kept.contains { $0.stored.number == entity.number }
+    }.map { ($0, try snapshot.recordTree($0.rowTree)?.count ?? 0) }
     obstacles = try obstacles(in: difference, snapshot)
     joinKeySpaces()
-    let drafts = entities
     func matching() -> RelationshipMatching {
-      RelationshipMatching(from: difference.source, to: model, drafts, schema, snapshot)
+      RelationshipMatching(from: difference.source, to: model, kept, schema, snapshot)
     }
     // Where links stay there is not even a matching made: it would be a first time of several types
     // in a process.
@@ -124,15 +123,19 @@ struct MigrationDraft {
     }
     for (draft, root) in zip(entities, roots) {
       if spaces[root] == 0 { spaces[root] = draft.stored.keySpace }
-      draft.stored.keySpace = spaces[root]
+      let stored = draft.stored
+      guard stored.keySpace != spaces[root] else { continue }
+      draft.stored = StoredEntity(
+        number: stored.number, name: stored.name, keySpace: spaces[root], layout: stored.layout,
+        links: [])
     }
   }
 
   // MARK: Links
 
-  private mutating func assignLinks() throws {
-    var kept: [UInt16] = []
+  private func assignLinks() throws {
     for draft in entities {
+      var links: [StoredEntity.Link] = []
       for relationship in StoredEntity.storedLinks(of: draft.destination) {
         let isRelinked = relinked.contains {
           $0.concerns(draft.destination.name, relationship.name)
@@ -140,16 +143,21 @@ struct MigrationDraft {
         if !isRelinked, let name = draft.change.sourceRelationship(of: relationship.name)?.name,
           let old = draft.old?.link(named: name)
         {
-          kept.append(old.number)
           var link = old
           link.relationship = relationship.name
-          draft.stored.links.append(link)
+          links.append(link)
         } else {
-          draft.stored.links.append(try newSchema.takeLink(for: relationship))
+          links.append(try newSchema.takeLink(for: relationship))
         }
       }
+      let stored = draft.stored
+      draft.stored = StoredEntity(
+        number: stored.number, name: stored.name, keySpace: stored.keySpace,
+        layout: stored.layout, links: links)
     }
-    droppedLinks = oldSchema.entities.flatMap(\.links).filter { !kept.contains($0.number) }
+    droppedLinks = oldSchema.entities.flatMap(\.links).filter { link in
+      !entities.contains { $0.stored.links.contains { $0.number == link.number } }
+    }
   }
 
   // MARK: Fields
@@ -164,11 +172,11 @@ struct MigrationDraft {
       }
       if let old = draft.old, draft.objectCount > 0 {
         if canKeepRows(of: draft, old), defers || old.unfinished == nil {
-          draft.stored.layout = try renamed(old.layout, draft)
-          draft.stored.unfinished = old.unfinished
+          draft.stored = draft.stored.with(
+            try renamed(old.layout, draft), unfinished: old.unfinished)
         } else if defers, let layout = try deferred(draft, old) {
-          draft.stored.layout = layout
-          draft.stored.unfinished = UnfinishedRows(count: draft.objectCount)
+          draft.stored = draft.stored.with(
+            layout, unfinished: UnfinishedRows(count: draft.objectCount))
         } else {
           draft.isRewritten = true
         }

@@ -14,9 +14,9 @@ enum QuireMigrations {
     run.operationCount = 1
     let coordinator = PersistentStoreCoordinator(
       versionedModel: try Gallery.versions(), classes: Gallery.classes)
+    let url = run.url("store.quire")
     let store = try run.time {
-      try coordinator.addPersistentStore(
-        type: .quire, at: run.url("store.quire"), options: .migrating)
+      try coordinator.addPersistentStore(type: .quire, at: url, options: .migrating)
     }
     guard let report = store.migrationReport, report.plan.rewrittenObjectCount == run.count else {
       throw BenchmarkError("not every artwork was rewritten")
@@ -30,9 +30,9 @@ enum QuireMigrations {
     run.operationCount = 1
     let coordinator = PersistentStoreCoordinator(
       versionedModel: try Gallery.versions(), classes: Gallery.classes)
+    let url = run.url("store.quire")
     let store = try run.time {
-      try coordinator.addPersistentStore(
-        type: .quire, at: run.url("store.quire"), options: .deferring)
+      try coordinator.addPersistentStore(type: .quire, at: url, options: .deferring)
     }
     guard let report = store.migrationReport, report.plan.deferredObjectCount == run.count else {
       throw BenchmarkError("not every artwork was left for later")

@@ -5,8 +5,9 @@ enum SQLiteMigrations {
 
   static func rewrite(_ run: Run, _ name: String) throws {
     run.operationCount = 1
+    let path = SQLiteObjects.path(run)
     let database = try run.time {
-      let database = try SQLiteObjects.open(run)
+      let database = try SQLiteObjects.open(run, at: path)
       try database.transaction { try database.execute(migration) }
       return database
     }
@@ -16,8 +17,9 @@ enum SQLiteMigrations {
 
   static func addColumn(_ run: Run) throws {
     run.operationCount = 1
+    let path = SQLiteObjects.path(run)
     let database = try run.time {
-      let database = try SQLiteObjects.open(run)
+      let database = try SQLiteObjects.open(run, at: path)
       try database.execute(
         "ALTER TABLE artwork ADD COLUMN rating INTEGER NOT NULL DEFAULT \(Gallery.defaultRating)")
       return database
@@ -77,8 +79,9 @@ enum SQLiteMigrations {
   /// By statements alone: no row comes to the program, which is what SQLite does best.
   static func split(_ run: Run) throws {
     run.operationCount = 1
+    let path = SQLiteObjects.path(run)
     let database = try run.time {
-      let database = try SQLiteObjects.open(run)
+      let database = try SQLiteObjects.open(run, at: path)
       try database.transaction {
         try database.execute(
           """

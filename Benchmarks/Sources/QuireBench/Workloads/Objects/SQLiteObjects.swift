@@ -78,8 +78,12 @@ enum SQLiteObjects {
 
   // MARK: Steps
 
-  static func open(_ run: Run) throws -> SQLiteDatabase {
-    try SQLiteDatabase(run.path("store.sqlite"), run.mode, tuned: run.isTuned)
+  static func path(_ run: Run) -> String { run.path("store.sqlite") }
+
+  static func open(_ run: Run) throws -> SQLiteDatabase { try open(run, at: path(run)) }
+
+  static func open(_ run: Run, at path: String) throws -> SQLiteDatabase {
+    try SQLiteDatabase(path, run.mode, tuned: run.isTuned)
   }
 
   static func openWithArtists(_ run: Run) throws -> SQLiteDatabase {
