@@ -147,7 +147,8 @@ extension RecordLayout {
     let left = count &- removedCount
     close(keys, count, width.byteCount, without: slots, removedCount, to: keys)
     close(
-      seconds, count, offsetByteCount, without: slots, removedCount, to: keys + left &<< width.shift)
+      seconds, count, offsetByteCount, without: slots, removedCount, to: keys + left &<< width.shift
+    )
     node.cellStart = cellStart
     node.freeBytes += freed
     node.count = left
