@@ -13,7 +13,7 @@ final class OlderLayout: Hashable, Sendable {
   let layout: RowLayout
   /// Where each field of the current layout comes from.
   let sources: [RowTransformation.Source]
-  /// What rows become; without its own older layouts, as it holds this one, and must not be held.
+  /// What rows become; without its own older layouts, since it would be held by one.
   private let current: RowLayout
   private let made = AtomicLazyReference<MadeTransformation>()
 
