@@ -162,10 +162,20 @@ extension SaveOperation {
     if let link = storage.link(slot) {
       try writer.removeLink(link, from: member.key, to: object.reference)
     } else if relationship.deleteRule != .noAction,
-      try writer.contains(member), !deleted.contains(where: { $0.reference == member })
+      try writer.contains(member), !isDeleted(member)
     {
       // Its foreign key leads here and nobody in this save knows of it: another save made it.
       isOutdated = true
     }
+  }
+  /// Whether this save deletes what is at a place of its store.
+  private func isDeleted(_ reference: Reference) -> Bool {
+    // They are in the order of their references.
+    var (low, high) = (0, deleted.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if deleted[middle].reference < reference { low = middle + 1 } else { high = middle }
+    }
+    return low < deleted.count && deleted[low].reference == reference
   }
 }

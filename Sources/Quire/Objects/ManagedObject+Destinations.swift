@@ -35,16 +35,16 @@ extension ManagedObject {
 
   final func hasMember(_ object: ManagedObject, _ slot: Int) throws -> Bool {
     if !slots.isEmpty, case .many(let pending) = slots[slot] {
-      if let order = pending.order { return order.contains { $0 === object } }
+      if pending.isOrdered { return pending.isInOrder(object) }
       if pending.removed.contains(object.reference) { return false }
-      if pending.added.contains(where: { $0 === object }) { return true }
+      if pending.isAdded(object) { return true }
     }
     guard isPersistent, object.isPersistent else { return false }
     // The other side knows without a search through all members, when it can have only one owner.
     if let inverse = inverseSlot(of: slot, on: object), !object.isToMany(inverse) {
       return try object.one(inverse) === self
     }
-    return try storedMembers(slot).contains(object.reference)
+    return try isStoredMember(object, slot)
   }
 
   /// - Throws: an error that says why a relationship cannot lead to `object`.

@@ -205,10 +205,15 @@ extension ManagedObject {
     let relationship = binding.relationship(slot)
     for object in objects { try checkDestination(object, slot) }
     let wanted = Set(objects)
-    for object in try members(slot) where !wanted.contains(object) {
-      try removeMember(object, slot)
+    var present: Set<ManagedObject> = []
+    for object in try members(slot) {
+      if wanted.contains(object) {
+        present.insert(object)
+      } else {
+        try removeMember(object, slot)
+      }
     }
-    for object in objects { try addMember(object, slot) }
+    for object in objects where !present.contains(object) { try addMember(object, slot) }
     if relationship.isOrdered {
       var seen: Set<ManagedObject> = []
       try putOrder(objects.filter { seen.insert($0).inserted }, in: slot)

@@ -66,7 +66,8 @@ extension ManagedObject {
     for member in stored where !isFormer.contains(member) {
       try member.restorePlace(of: self, inverse)
     }
-    for member in former where !stored.contains(member) {
+    let isStored = Set(stored)
+    for member in former where !isStored.contains(member) {
       try member.returnToStoredDestination(inverse)
     }
   }

@@ -40,10 +40,7 @@ extension ManagedObject {
   final func pendingAdd(_ object: ManagedObject, _ slot: Int) throws {
     let pending = try pendingMembers(slot)
     announce(slot, .addition(object))
-    if pending.removed.isEmpty || pending.removed.remove(object.reference) == nil {
-      pending.added.append(object)
-    }
-    pending.order?.append(object)
+    pending.add(object)
     markUpdated(byRelationship: slot)
   }
 
@@ -51,12 +48,7 @@ extension ManagedObject {
   final func pendingRemove(_ object: ManagedObject, _ slot: Int) throws {
     let pending = try pendingMembers(slot)
     announce(slot, .removal(object))
-    if let index = pending.added.firstIndex(where: { $0 === object }) {
-      pending.added.remove(at: index)
-    } else {
-      pending.removed.insert(object.reference)
-    }
-    pending.order?.removeAll { $0 === object }
+    pending.remove(object)
     markUpdated(byRelationship: slot)
   }
 

@@ -3,9 +3,149 @@
 /// Only differences are kept, so that an object can be added to a relationship with a million
 /// members without reading them. An ordered relationship keeps its whole new order besides.
 final class PendingMembers {
+  /// Where members are, for those who ask about many of many: made by the first question.
+  private final class Places {
+    var additions: [ObjectIdentifier: Int]?
+    var list: Set<ObjectIdentifier>?
+    /// Where a member was last removed from the list. The next one is mostly beside it.
+    var removal = 0
+  }
+
+  /// Up to so many members are looked through.
+  private static let searchLimit = 16
+
   // Unchecked as in ``ManagedObject``: each access is over before anything else is called.
-  @exclusivity(unchecked) var added: [ManagedObject] = []
+  @exclusivity(unchecked) private var additions: [ManagedObject] = []
   @exclusivity(unchecked) var removed: Set<Reference> = []
+  @exclusivity(unchecked) private var list: [ManagedObject]?
+  @exclusivity(unchecked) private var places: Places?
+
+  /// In no order.
+  var added: [ManagedObject] {
+    get { additions }
+    set {
+      additions = newValue
+      places?.additions = nil
+    }
+  }
+
   /// All members in their order; in ordered relationships only.
-  @exclusivity(unchecked) var order: [ManagedObject]?
+  var order: [ManagedObject]? {
+    get { list }
+    set {
+      list = newValue
+      places?.list = nil
+    }
+  }
+
+  var isOrdered: Bool { list != nil }
+
+  // MARK: Changes
+
+  /// Takes note of an object that has come, and stands at the end of an order.
+  func add(_ object: ManagedObject) {
+    if removed.isEmpty || removed.remove(object.reference) == nil {
+      additions.append(object)
+      places?.additions?[ObjectIdentifier(object)] = additions.count - 1
+    }
+    if list != nil {
+      list?.append(object)
+      places?.list?.insert(ObjectIdentifier(object))
+    }
+  }
+
+  /// Takes note of an object that has gone.
+  func remove(_ object: ManagedObject) {
+    if let place = placeAmongAdditions(of: object) {
+      removeAddition(at: place)
+    } else {
+      removed.insert(object.reference)
+    }
+    if list != nil { removeFromList(object) }
+  }
+
+  private func removeAddition(at place: Int) {
+    guard additions.count > Self.searchLimit, places?.additions != nil else {
+      additions.remove(at: place)
+      places?.additions = nil
+      return
+    }
+    places?.additions?[ObjectIdentifier(additions[place])] = nil
+    let last = additions.removeLast()
+    if place < additions.count {
+      additions[place] = last
+      places?.additions?[ObjectIdentifier(last)] = place
+    }
+  }
+
+  private func removeFromList(_ object: ManagedObject) {
+    // An object that leads to itself by both sides of one relationship is there twice.
+    guard let places = placesInList(), places.list?.count == list?.count else {
+      list?.removeAll { $0 === object }
+      places?.list = nil
+      return
+    }
+    guard places.list?.remove(ObjectIdentifier(object)) != nil,
+      let place = list?.withUnsafeBufferPointer({ Self.place(of: object, $0, near: places.removal) }
+      )
+    else { return }
+    list?.remove(at: place)
+    places.removal = place
+  }
+
+  private static func place(
+    of object: ManagedObject, _ members: UnsafeBufferPointer<ManagedObject>, near start: Int
+  ) -> Int? {
+    var above = min(start, members.count)
+    var below = above - 1
+    while below >= 0 || above < members.count {
+      if above < members.count, members[above] === object { return above }
+      if below >= 0, members[below] === object { return below }
+      (below, above) = (below - 1, above + 1)
+    }
+    return nil
+  }
+
+  // MARK: Questions
+
+  func isAdded(_ object: ManagedObject) -> Bool { placeAmongAdditions(of: object) != nil }
+
+  /// Whether an object is among the members of an ordered relationship.
+  func isInOrder(_ object: ManagedObject) -> Bool {
+    if let places = placesInList() {
+      return places.list?.contains(ObjectIdentifier(object)) ?? false
+    }
+    return list?.contains { $0 === object } ?? false
+  }
+
+  private func placeAmongAdditions(of object: ManagedObject) -> Int? {
+    guard additions.count > Self.searchLimit else {
+      return additions.firstIndex { $0 === object }
+    }
+    let places = madePlaces()
+    if places.additions == nil {
+      places.additions = Dictionary(
+        zip(additions.lazy.map(ObjectIdentifier.init), 0...), uniquingKeysWith: { $1 })
+    }
+    // As in the list.
+    guard places.additions?.count == additions.count else {
+      return additions.firstIndex { $0 === object }
+    }
+    return places.additions?[ObjectIdentifier(object)]
+  }
+
+  /// With the set of those in the list; `nil` where there are few.
+  private func placesInList() -> Places? {
+    guard let list, list.count > Self.searchLimit else { return nil }
+    let places = madePlaces()
+    if places.list == nil { places.list = Set(list.lazy.map(ObjectIdentifier.init)) }
+    return places
+  }
+
+  private func madePlaces() -> Places {
+    if let places { return places }
+    let places = Places()
+    self.places = places
+    return places
+  }
 }

@@ -79,9 +79,12 @@ extension StoreWriter {
   func gatheringRemovals(_ body: () throws -> Void) throws {
     let gathered = DeferredLinks()
     leaving = gathered
-    defer { leaving = nil }
+    defer { (leaving, leavingLists) = (nil, [:]) }
     try body()
     try removeGathered(gathered)
+    for (place, list) in leavingLists.sorted(by: { $0.key < $1.key }) {
+      try removeLinks(list.link, of: place.owner) { list.members.contains($0.member) }
+    }
   }
 
   private func removeGathered(_ gathered: DeferredLinks) throws {
@@ -97,12 +100,14 @@ extension StoreWriter {
       if leaving.isFull { try removeGathered(leaving) }
       return
     }
-    guard let tree = try existingLinks(link) else { return }
+    if leaving != nil {
+      let place = LeavingList.Place(link: link.number, owner: owner)
+      leavingLists[place, default: LeavingList(link: link)].members.insert(member)
+      return
+    }
     if link.isOrdered {
-      for key in try linkKeys(link, of: owner) where key.member == member {
-        _ = try tree.remove(key.bytes(isOrdered: true))
-      }
-    } else {
+      try removeLinks(link, of: owner) { $0.member == member }
+    } else if let tree = try existingLinks(link) {
       try LinkKey(owner: owner, member: member).withBytes(isOrdered: false) {
         _ = try tree.remove($0)
       }
@@ -119,9 +124,11 @@ extension StoreWriter {
     }
   }
 
-  func removeLinks(_ link: StoredEntity.Link, of owner: Int64) throws {
+  func removeLinks(
+    _ link: StoredEntity.Link, of owner: Int64, where isLeaving: (LinkKey) -> Bool = { _ in true }
+  ) throws {
     guard let tree = try existingLinks(link) else { return }
-    for key in try linkKeys(link, of: owner) {
+    for key in try linkKeys(link, of: owner) where isLeaving(key) {
       _ = try tree.remove(key.bytes(isOrdered: link.isOrdered))
     }
   }
@@ -134,4 +141,19 @@ extension StoreWriter {
     try LinkReader(tree: tree, isOrdered: link.isOrdered).forEach(of: owner) { keys.append($0) }
     return keys
   }
+}
+
+/// Members that are to leave a list.
+struct LeavingList {
+  struct Place: Hashable, Comparable {
+    let link: UInt16
+    let owner: Int64
+
+    static func < (left: Place, right: Place) -> Bool {
+      (left.link, left.owner) < (right.link, right.owner)
+    }
+  }
+
+  let link: StoredEntity.Link
+  var members: Set<Reference> = []
 }

@@ -104,8 +104,9 @@ struct LockstepMerging {
       guard keeps(id, here: here, old: old, there: there) else { continue }
       if let destination = here.first {
         if isGone(destination) {
-          // A save drops it. Whoever is only told of the deletion sees it lead nowhere.
-          if policy != nil { continue }
+          // A save does not put back what was taken from where it was, but leaves it where another
+          // save has. Whoever is only told of the deletion sees it lead nowhere.
+          if policy != nil, here == old || there != old { continue }
           here = []
         } else if !hasSay(over: relationship, destination) {
           continue

@@ -119,17 +119,23 @@ struct MergeOracle {
     }
   }
 
+  /// Where a to-one relationship is to lead: nowhere when what memory has chosen is gone.
+  private func destination(_ key: KeyPath<Node, Int?>, _ id: Int) -> Int? {
+    memory[id]?[keyPath: key].flatMap { gone.contains($0) ? nil : $0 }
+  }
+
   /// Whether memory decides where a to-one relationship leads.
   private func isOurs(
-    _ key: KeyPath<Node, Int?>, _ id: Int, _ conflicts: Set<Int>, _ revived: Set<Int>,
-    _ world: World
+    _ key: KeyPath<Node, Int?>, _ id: Int, _ conflicts: Set<Int>, _ revived: Set<Int>
   ) -> Bool {
     let here = memory[id]?[keyPath: key]
     let (old, there) = (fetched[id]?[keyPath: key], store[id]?[keyPath: key])
-    if let here, world[here] == nil { return false }
-    if here == nil, let old, revived.contains(old) { return false }
+    // What is gone leads nobody away from where the store has put them.
+    if let here, gone.contains(here), here == old || there != old { return false }
+    let destination = destination(key, id)
+    if destination == nil, let old, revived.contains(old) { return false }
     switch policy {
-    case .overwrite where conflicts.contains(id): return here != there
+    case .overwrite where conflicts.contains(id): return destination != there
     case .storeTrump where conflicts.contains(id): return here != old && there == old
     case .rollback where conflicts.contains(id): return false
     default: return here != old
@@ -140,28 +146,24 @@ struct MergeOracle {
     _ key: WritableKeyPath<Node, Int?>, _ id: Int, _ conflicts: Set<Int>, _ revived: Set<Int>,
     _ world: inout World
   ) {
-    guard isOurs(key, id, conflicts, revived, world), let here = memory[id]?[keyPath: key] else {
-      if isOurs(key, id, conflicts, revived, world) {
-        if key == \.stepOf { Self.leaveSteps(id, &world) }
-        world[id]?[keyPath: key] = nil
-      }
+    let destination = destination(key, id)
+    guard isOurs(key, id, conflicts, revived), world[id]?[keyPath: key] != destination else {
       return
     }
-    guard world[id]?[keyPath: key] != here else { return }
     if key == \.stepOf {
       Self.leaveSteps(id, &world)
-      world[here]?.steps.append(id)
+      if let destination { world[destination]?.steps.append(id) }
     }
-    world[id]?[keyPath: key] = here
+    world[id]?[keyPath: key] = destination
   }
 
   private func mergeTwins(
     _ ends: [Int], _ conflicts: Set<Int>, _ revived: Set<Int>, _ world: inout World
   ) {
-    let ours = ends.filter { isOurs(\.twin, $0, conflicts, revived, world) }
-    for id in ours where memory[id]?.twin == nil { Self.divorce(id, &world) }
+    let ours = ends.filter { isOurs(\.twin, $0, conflicts, revived) }
+    for id in ours where destination(\.twin, id) == nil { Self.divorce(id, &world) }
     for id in ours {
-      guard let twin = memory[id]?.twin else { continue }
+      guard let twin = destination(\.twin, id) else { continue }
       if conflicts.contains(twin) {
         if policy == .rollback { continue }
         if policy == .storeTrump, fetched[twin]?.twin != store[twin]?.twin { continue }

@@ -87,7 +87,8 @@ struct ConstraintResolution {
         if members.isEmpty { continue }
         try new.setMembers(slot, [])
         let former = try stored.members(slot)
-        try stored.setMembers(slot, former + members.filter { !former.contains($0) })
+        let isFormer = Set(former)
+        try stored.setMembers(slot, former + members.filter { !isFormer.contains($0) })
       case .relationship:
         guard let destination = try new.one(slot) else { continue }
         try new.setOne(slot, nil)

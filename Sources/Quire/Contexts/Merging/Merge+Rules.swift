@@ -38,10 +38,7 @@ struct MergeFacts {
             values.append(Fact(object: object, slot: slot, content: value))
           }
         } else if !trait.isToMany {
-          let destination = try object.one(slot).flatMap { merge.isThere($0) ? $0 : nil }
-          if try merge.remains(destination, slot, of: object) {
-            destinations.append(Fact(object: object, slot: slot, content: destination))
-          }
+          if let fact = try merge.destinationFact(slot, of: object) { destinations.append(fact) }
         } else if !object.slots.isEmpty, case .many(let pending) = object.slots[slot] {
           try collect(pending, slot, of: object, merge)
         }
@@ -158,9 +155,11 @@ extension Merge {
     }
   }
 
-  fileprivate func remains(
-    _ destination: ManagedObject?, _ slot: Int, of object: ManagedObject
-  ) throws -> Bool {
+  /// Where a to-one relationship is to lead, as a fact; `nil` when that is for the store to say.
+  fileprivate func destinationFact(
+    _ slot: Int, of object: ManagedObject
+  ) throws -> MergeFacts.Fact<ManagedObject?>? {
+    let destination = try object.one(slot).flatMap { isThere($0) ? $0 : nil }
     let isMeant =
       switch treatment(of: object) {
       case .overwrite: destination?.reference != storedReference(slot, of: object)
@@ -169,31 +168,46 @@ extension Merge {
       case .none, .undecided, .objectTrump:
         object.isChanged(slot) || isSetByPolicy(slot, of: object)
       }
-    guard isMeant else { return false }
-    guard let destination else {
-      // It leads nowhere where its destination was deleted, which then came back or is gone.
-      let former = object.storedReference(slot).flatMap { object.session?.registered($0) }
-      if let former, treatment(of: former) == .revival { return false }
-      if object.slots.isEmpty { return former.map { treatment(of: $0) != .gone } ?? true }
-      switch object.slots[slot] {
-      case .one(nil), .value, .many: return true
-      case .one(let pending?): return treatment(of: pending) != .gone
-      case .unchanged: return former.map { treatment(of: $0) != .gone } ?? true
-      }
+    guard isMeant else { return nil }
+    guard let destination, try !isGone(destination) else {
+      guard try isLedNowhere(slot, of: object) else { return nil }
+      return MergeFacts.Fact(object: object, slot: slot, content: nil)
     }
-    if destination.isStored, treatments[destination] == nil,
-      try !views.contain(destination)
-    {
-      return false
+    guard isAgreed(slot, of: object, destination) else { return nil }
+    return MergeFacts.Fact(object: object, slot: slot, content: destination)
+  }
+
+  /// Whether a relationship that leads nowhere does so by somebody's wish: not as its destination
+  /// was deleted, which then came back or is gone.
+  private func isLedNowhere(_ slot: Int, of object: ManagedObject) throws -> Bool {
+    let former = object.storedReference(slot).flatMap { object.session?.registered($0) }
+    if let former, treatment(of: former) == .revival { return false }
+    guard !object.slots.isEmpty, case .one(let chosen) = object.slots[slot] else {
+      return try former.map { try !isGone($0) } ?? true
     }
-    // The other end of a one-to-one relationship has its own say.
+    guard let chosen, try isGone(chosen) else { return true }
+    // It was taken away from where it was, and does not go back there when that is all that is left
+    // of its change. Another save may have found a place for it.
+    return object.isChanged(slot) && !isDestinationChangedThere(slot, of: object)
+  }
+
+  /// Whether another save has deleted an object.
+  private func isGone(_ object: ManagedObject) throws -> Bool {
+    if let treatment = treatments[object] { return treatment == .gone }
+    return try object.isStored && !views.contain(object)
+  }
+
+  /// Whether the other end of a one-to-one relationship, which has its own say, agrees.
+  private func isAgreed(
+    _ slot: Int, of object: ManagedObject, _ destination: ManagedObject
+  ) -> Bool {
     guard let inverse = object.inverseSlot(of: object.binding.relationship(slot), on: destination),
       !destination.isToMany(inverse), !destination.binding.traits[inverse].isTransient
     else { return true }
-    switch treatment(of: destination) {
-    case .rollback: return false
-    case .storeTrump: return !isDestinationChangedThere(inverse, of: destination)
-    default: return true
+    return switch treatment(of: destination) {
+    case .rollback: false
+    case .storeTrump: !isDestinationChangedThere(inverse, of: destination)
+    default: true
     }
   }
 

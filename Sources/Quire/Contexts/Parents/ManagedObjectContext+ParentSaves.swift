@@ -5,21 +5,30 @@ extension ManagedObjectContext {
   ///
   /// - Returns: whether there was anything to save.
   final func save(to parent: ManagedObjectContext) throws -> Bool {
-    let save = try preparedParentSave()
-    // What was there may have been dropped when objects were asked.
-    guard hasChanges else { return false }
-    undoRecording?.willCommit(save)
-    try ParentSave(save: save, parent: parent).write()
+    var checkpoint: ContextCheckpoint?
+    let save: ContextSave
+    do {
+      save = try preparedParentSave(&checkpoint)
+      // What was there may have been dropped when objects were asked.
+      guard hasChanges else { return false }
+      undoRecording?.willCommit(save)
+      try ParentSave(save: save, parent: parent).write()
+    } catch {
+      checkpoint?.restore(self)
+      throw error
+    }
     finishSave(save, to: parent)
     return true
   }
 
   /// A save in which nothing is changed that the parent has deleted: also not by objects when they
   /// are told of it.
-  private func preparedParentSave() throws -> ContextSave {
+  ///
+  /// - Parameter checkpoint: what to come back to when the save fails, if the policy was asked.
+  private func preparedParentSave(_ checkpoint: inout ContextCheckpoint?) throws -> ContextSave {
     var told: Set<ManagedObject> = []
     for _ in 1...Self.mergeLimit {
-      try resolveDeletions()
+      try resolveDeletions(&checkpoint)
       let save = try prepareSave(without: told)
       if try conflictsWithDeletions().isEmpty { return save }
       save.forEachObject { told.insert($0) }
@@ -39,19 +48,14 @@ extension ManagedObjectContext {
 
   /// Asks the policy about objects that the parent has deleted. The deletion wins over the changes
   /// of those that it leaves.
-  private func resolveDeletions() throws {
+  private func resolveDeletions(_ checkpoint: inout ContextCheckpoint?) throws {
     let conflicts = try conflictsWithDeletions()
     guard !conflicts.isEmpty else { return }
-    let checkpoint = isMerging ? ContextCheckpoint(self) : nil
-    do {
-      try mergePolicy.resolve(optimisticLockingConflicts: conflicts)
-      settlePendingChanges()
-      try throwUnreported()
-      dropChanges(of: try conflictsWithDeletions())
-    } catch {
-      checkpoint?.restore(self)
-      throw error
-    }
+    if checkpoint == nil, isMerging { checkpoint = ContextCheckpoint(self) }
+    try mergePolicy.resolve(optimisticLockingConflicts: conflicts)
+    settlePendingChanges()
+    try throwUnreported()
+    dropChanges(of: try conflictsWithDeletions())
   }
 
   /// Drops the changes of objects that the parent has deleted.

@@ -28,13 +28,20 @@ extension ManagedObject {
 
   /// Whether a to-many slot leads to an object. Looks at this side alone.
   ///
-  /// - Complexity: O(log *n*); O(members) in an ordered relationship.
+  /// - Complexity: as ``isStoredMember(_:_:)``.
   final func holds(_ member: ManagedObject, _ slot: Int) throws -> Bool {
     if !slots.isEmpty, case .many(let pending) = slots[slot] {
-      if let order = pending.order { return order.contains { $0 === member } }
+      if pending.isOrdered { return pending.isInOrder(member) }
       if pending.removed.contains(member.reference) { return false }
-      if pending.added.contains(where: { $0 === member }) { return true }
+      if pending.isAdded(member) { return true }
     }
+    return try isStoredMember(member, slot)
+  }
+
+  /// Whether the store has an object among the members of a to-many slot.
+  ///
+  /// - Complexity: O(log *n*); O(members) in an ordered relationship.
+  final func isStoredMember(_ member: ManagedObject, _ slot: Int) throws -> Bool {
     guard isPersistent, let session, member.session === session, let link = storage?.link(slot)
     else { return false }
     if link.isOrdered || context?.parent != nil || session.store.incremental != nil {

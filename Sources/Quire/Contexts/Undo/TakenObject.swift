@@ -11,6 +11,11 @@ final class TakenObject {
     let order: [ManagedObject]?
   }
 
+  private struct LossPlace: Hashable {
+    let object: ObjectIdentifier
+    let slot: Int
+  }
+
   let object: ManagedObject
   /// Whether it was deleted as its insertion was undone.
   let isInsertion: Bool
@@ -20,6 +25,7 @@ final class TakenObject {
   /// All slots, none of which relies on a row; `nil` until the object is about to leave.
   var content: [ManagedObject.Slot]?
   private(set) var losses: [Loss] = []
+  private var lossPlaces: [LossPlace: Int] = [:]
   private weak var recording: UndoRecording?
 
   init(_ object: ManagedObject, _ recording: UndoRecording, isInsertion: Bool) {
@@ -57,8 +63,13 @@ final class TakenObject {
   }
 
   func note(_ loss: Loss) {
-    losses.removeAll { $0.object === loss.object && $0.slot == loss.slot }
-    losses.append(loss)
+    let place = LossPlace(object: ObjectIdentifier(loss.object), slot: loss.slot)
+    if let index = lossPlaces[place] {
+      losses[index] = loss
+    } else {
+      lossPlaces[place] = losses.count
+      losses.append(loss)
+    }
   }
 
   /// - Returns: `nil` while the object is in its context.

@@ -24,7 +24,15 @@ public final class UndoManager {
   var undoGroups: [UndoGroup] = []
   var redoGroups: [UndoGroup] = []
   /// The groups that are open, outermost first.
-  var open: [UndoGroup] = [] { didSet { if open.count != oldValue.count { generation += 1 } } }
+  var open: [UndoGroup] {
+    get { openGroups }
+    set {
+      if newValue.count != openGroups.count { generation += 1 }
+      openGroups = newValue
+    }
+  }
+  /// To enter actions in place: past ``open``, of which each change would copy all that are there.
+  private var openGroups: [UndoGroup] = []
   private var state = State.idle
   private var disablingCount = 0
   /// Grows when a group begins or ends, or all is forgotten.
@@ -75,7 +83,7 @@ public final class UndoManager {
 
   private func append(_ entry: UndoGroup.Entry) {
     if state == .idle { redoGroups = [] }
-    open[open.count - 1].entries.append(entry)
+    openGroups[openGroups.count - 1].entries.append(entry)
   }
 
   public var isUndoRegistrationEnabled: Bool { disablingCount == 0 }
@@ -150,7 +158,7 @@ public final class UndoManager {
     guard let group = open.popLast() else { return }
     if !open.isEmpty {
       // An empty group leaves no trace, and one without a name hands its name up.
-      if !group.entries.isEmpty { open[open.count - 1].entries.append(.group(group)) }
+      if !group.entries.isEmpty { openGroups[open.count - 1].entries.append(.group(group)) }
       if open[open.count - 1].name.isEmpty { open[open.count - 1].name = group.name }
       return
     }

@@ -1,0 +1,131 @@
+import Quire
+import QuireSimulation
+import Testing
+
+/// Relationships with more members than are looked through one by one.
+@Suite struct ManyMembersTests {
+  private static let model = try! ManagedObjectModel {
+    Entity("Node") {
+      Attribute("number", .integer32)
+      Relationship("owner", toOne: "Node", inverse: "parts")
+      Relationship("parts", toMany: "Node", inverse: "owner")
+      Relationship("rowOf", toOne: "Node", inverse: "rows")
+      Relationship("rows", toMany: "Node", inverse: "rowOf", ordered: true)
+      Relationship("friends", toMany: "Node", inverse: "friends")
+      Relationship("before", toMany: "Node", inverse: "after", ordered: true)
+      Relationship("after", toMany: "Node", inverse: "before")
+      Relationship("bag", toMany: "Node")
+      Relationship("list", toMany: "Node", ordered: true)
+    }
+  }
+
+  private static let keys = ["parts", "rows", "friends", "before", "after", "bag", "list"]
+
+  /// The relationship of one node, changed in every way, and what it should be.
+  private struct Walk {
+    let context: ManagedObjectContext
+    let key: String
+    let nodes: [ManagedObject]
+    var expected: [Int] = []
+    var generator: SeededGenerator
+
+    var isOrdered: Bool { ["rows", "before", "list"].contains(key) }
+
+    init(_ context: ManagedObjectContext, _ key: String, _ seed: UInt64) throws {
+      self.context = context
+      self.key = key
+      generator = SeededGenerator(seed: seed)
+      nodes = try (0..<80).map { try context.insert("Node", ["number": $0]) }
+      try context.save()
+      context.undoManager = UndoManager()
+    }
+
+    mutating func step() throws {
+      let (owner, number) = (nodes[0], generator.below(nodes.count))
+      switch generator.below(12) {
+      case 0..<6:
+        if expected.contains(number) { return }
+        if isOrdered {
+          try owner.mutableOrderedSetValue(forKey: key).add(nodes[number])
+        } else {
+          try owner.mutableSetValue(forKey: key).add(nodes[number])
+        }
+        expected.append(number)
+      case 6..<9:
+        guard !expected.isEmpty else { return }
+        let number = expected.remove(at: generator.below(expected.count))
+        if isOrdered {
+          try owner.mutableOrderedSetValue(forKey: key).remove(nodes[number])
+        } else {
+          try owner.mutableSetValue(forKey: key).remove(nodes[number])
+        }
+      case 9:
+        let wanted = Array((0..<nodes.count).shuffled(using: &generator).prefix(number))
+        if isOrdered ? wanted == expected : Set(wanted) == Set(expected) { return }
+        expected = wanted
+        let members = expected.map { nodes[$0] }
+        try owner.setValue(isOrdered ? members as Any : Set(members), forKey: key)
+      case 10:
+        // From the end, and from the beginning.
+        for _ in 0..<min(3, expected.count) {
+          let place = generator.below(2) == 0 ? 0 : expected.count - 1
+          let number = expected.remove(at: place)
+          try
+            (isOrdered
+            ? owner.mutableOrderedSetValue(forKey: key).remove(nodes[number])
+            : owner.mutableSetValue(forKey: key).remove(nodes[number]))
+        }
+      default:
+        if generator.below(4) == 0 { try context.save() }
+      }
+    }
+
+    func shown(in context: ManagedObjectContext) throws -> [Int] {
+      let owner = try context.existingObject(with: nodes[0].objectID)
+      let value = try owner.value(forKey: key)
+      let members = value as? [ManagedObject] ?? Array(value as? Set<ManagedObject> ?? [])
+      let numbers = try members.compactMap { try $0.value(forKey: "number") as? Int }
+      return isOrdered ? numbers : numbers.sorted()
+    }
+
+    func isShown(_ numbers: [Int]) throws -> Bool {
+      guard try shown(in: context) == (isOrdered ? numbers : numbers.sorted()) else { return false }
+      return try nodes.indices.filter(owns) == numbers.sorted()
+    }
+
+    private func owns(_ number: Int) throws -> Bool {
+      isOrdered
+        ? try nodes[0].mutableOrderedSetValue(forKey: key).contains(nodes[number])
+        : try nodes[0].mutableSetValue(forKey: key).contains(nodes[number])
+    }
+  }
+
+  @Test(arguments: GotchaHome.own, keys)
+  func `a relationship with many members is what was made of it, also undone`(
+    _ home: GotchaHome, _ key: String
+  ) throws {
+    for seed: UInt64 in 1...3 {
+      try home.withContext(Self.model, classes: []) { context in
+        var walk = try Walk(context, key, seed)
+        var states: [[Int]] = []
+        for step in 0..<120 {
+          let former = walk.expected
+          try walk.step()
+          context.processPendingChanges()
+          if walk.expected != former { states.append(former) }
+          try #require(try walk.isShown(walk.expected), "seed \(seed), step \(step)")
+        }
+        try context.save()
+        let fresh = SmallGallery.sibling(of: context)
+        #expect(try walk.shown(in: fresh) == walk.shown(in: context))
+        for state in states.reversed() {
+          context.undo()
+          try #require(try walk.isShown(state), "seed \(seed), undone to \(state)")
+        }
+        #expect(context.undoManager?.canUndo == false)
+        try context.save()
+        #expect(try StoreFacts(context).findings == [])
+      }
+    }
+  }
+}
