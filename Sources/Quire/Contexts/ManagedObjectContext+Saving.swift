@@ -131,7 +131,8 @@ extension ManagedObjectContext {
     noteReplacedRows(outcome.parts)
     for (part, saved) in told {
       for observer in observers { observer.didSave(saved) }
-      guard isTold, part.store.hub.isListened else { continue }
+      // Of what was set to what it was, nobody else need know.
+      guard isTold, part.store.hub.isListened, !saved.isEmpty else { continue }
       part.store.hub.publish(
         CommitNotice(
           changes: saved, author: transactionAuthor, contextName: name, origin: part.session.inbox))

@@ -18,6 +18,7 @@ package struct SavedChanges: Sendable {
   /// The number of the transaction in the store's history, if that tells of the save.
   let historyNumber: Int64?
 
+  var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
   package var commitNumber: CommitNumber { commit }
   package var insertedIDs: [ManagedObjectID] { inserted.compactMap(objectID) }
   package var deletedIDs: [ManagedObjectID] { deleted.compactMap(objectID) }

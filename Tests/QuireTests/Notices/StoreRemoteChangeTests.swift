@@ -56,6 +56,28 @@ import Testing
     #expect(changes.allSatisfy { ($0.storeURL == nil) == (home != .file) })
   }
 
+  /// Others would look for what is new, and a history has no transaction of it.
+  @Test(arguments: GotchaHome.allCases)
+  func `a save of what the store has already is told to nobody else`(_ home: GotchaHome) throws {
+    try home.withTwoContexts { one, two in
+      let artist = Artist(context: one)
+      artist.name = "Hokusai"
+      try one.save()
+      let coordinator = try #require(one.persistentStoreCoordinator)
+      let count = Mutex(0)
+      let observation = coordinator.observeRemoteChanges { _ in count.withLock { $0 += 1 } }
+      let same = try #require(try two.existingObject(with: artist.objectID) as? Artist)
+      same.name = "Hokusai"
+      #expect(two.hasChanges)
+      try two.save()
+      #expect(count.withLock { $0 } == 0)
+      same.name = "Hiroshige"
+      try two.save()
+      #expect(count.withLock { $0 } == 1)
+      observation.cancel()
+    }
+  }
+
   @Test func `whoever listens before there is a store hears of it when there is`() throws {
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: SmallGallery.model, classes: SmallGallery.classes)
