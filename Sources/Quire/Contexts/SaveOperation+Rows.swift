@@ -168,6 +168,7 @@ extension SaveOperation {
       isOutdated = true
     }
   }
+
   /// Whether this save deletes what is at a place of its store.
   private func isDeleted(_ reference: Reference) -> Bool {
     // They are in the order of their references.
