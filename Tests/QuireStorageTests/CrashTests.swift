@@ -21,7 +21,7 @@ import Testing
     // They are large.
     expectNoLoss(
       scenario,
-      isExhaustive ? .whole : CrashEnumeration.Budget(imageLimits: [3, 1], nestingStrides: [20]))
+      isExhaustive ? .whole : CrashEnumeration.Budget(imageLimits: [2, 1], nestingStrides: [30]))
   }
 
   @Test(arguments: seeds)

@@ -24,7 +24,7 @@ import Testing
   func `a key far from all others goes before and behind a full node`(pageSize: Int) throws {
     let outliers: [Int64] = [.min, -1_000_000, 0, 70_000, 5_000_000_000, .max]
     for outlier in outliers {
-      for length in [0, 1, 7] {
+      for length in isExhaustive || pageSize == 512 ? [0, 1, 7] : [1] {
         var run = try RecordRun(seed: 1, keys: .dense, pageSize: pageSize)
         let count = pageSize / 3
         for number in 0..<count where number % 7 != 3 {
