@@ -129,6 +129,8 @@ final class LogWriter {
     var offset = Format.headerByteCount
     var entryCount = 0
     let limit = PageDifference.byteCountLimit(pageSize: pageSize)
+    // What is not touched costs addresses alone; what grew would be touched anew each time.
+    makeRoom(min(touched.count * pageSize, LogWriter.roomLimit) + limit, keeping: 0)
     var nextBase = 0
     for id in touched {
       let word = space.overlay[id]
@@ -174,6 +176,9 @@ final class LogWriter {
     return Record(byteCount: byteCount, checksum: sum)
   }
 
+  /// The most that is made room for before it is known to be needed.
+  private static let roomLimit = 64 << 20
+
   private func makeRoom(_ byteCount: Int, keeping used: Int) {
     guard buffer.byteCount < byteCount else { return }
     let larger = PageMemory(byteCount: max(byteCount, 2 * buffer.byteCount, 16 * pageSize))
@@ -213,7 +218,7 @@ final class LogWriter {
     tail = Position(offset: offset + record.byteCount, chain: record.checksum)
     liveByteCount += record.byteCount
     // A commit that was far larger than others should not keep its memory.
-    if buffer.byteCount > 8 << 20 { buffer = PageMemory(byteCount: 0) }
+    if record.byteCount > 8 << 20 { buffer = PageMemory(byteCount: 0) }
   }
 
   private var isWrapped: Bool { liveByteCount > 0 && tail.offset <= head }

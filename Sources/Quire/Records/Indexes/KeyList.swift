@@ -1,5 +1,7 @@
+import QuireStorage
+
 /// Keys in memory, one behind the other, to be sorted.
-final class KeyList {
+package final class KeyList {
   /// A key among the bytes; eight of its own, behind those that all keys share, are here as a
   /// number, which decides nearly always.
   private struct Place {
@@ -9,20 +11,36 @@ final class KeyList {
   }
 
   // Sound: the memory is the list's alone, which hands it out within calls only; no call leads back
-  // here while it changes.
+  // here while it changes. Each start is that of the memory beside it, and changes with it.
+  @exclusivity(unchecked) private var memory: PageMemory
   @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer
-  @exclusivity(unchecked) private var capacity = 1024
-  @exclusivity(unchecked) private var places: [Place] = []
+  @exclusivity(unchecked) private var placeMemory: PageMemory
+  @exclusivity(unchecked) private var placeStart: UnsafeMutablePointer<Place>
 
   /// What the keys take, apart from where they are.
-  @exclusivity(unchecked) private(set) var byteCount = 0
-  var isEmpty: Bool { places.isEmpty }
+  @exclusivity(unchecked) package private(set) var byteCount = 0
+  @exclusivity(unchecked) package private(set) var count = 0
+  package var isEmpty: Bool { count == 0 }
 
-  init() { bytes = .allocate(byteCount: capacity, alignment: 16) }
+  /// What lists have that were never added to, of which a save makes many.
+  private static let nothing = PageMemory(byteCount: 0)
 
-  deinit { bytes.deallocate() }
+  package init() {
+    (memory, placeMemory) = (KeyList.nothing, KeyList.nothing)
+    bytes = memory.base
+    placeStart = KeyList.places(in: placeMemory)
+  }
 
-  func append(_ key: [UInt8]) {
+  /// The memory holds places and nothing else, which are nothing but numbers.
+  private static func places(in memory: PageMemory) -> UnsafeMutablePointer<Place> {
+    memory.base.bindMemory(to: Place.self, capacity: memory.byteCount / MemoryLayout<Place>.stride)
+  }
+
+  private var places: UnsafeMutableBufferPointer<Place> {
+    UnsafeMutableBufferPointer(start: placeStart, count: count)
+  }
+
+  package func append(_ key: [UInt8]) {
     reserve(key.count)
     key.withUnsafeBytes {
       if let start = $0.baseAddress {
@@ -42,30 +60,47 @@ final class KeyList {
   }
 
   /// Forgets the keys; the memory stays.
-  func removeAll() {
+  package func removeAll() {
     byteCount = 0
-    places.removeAll(keepingCapacity: true)
+    count = 0
   }
 
   @inline(__always)
   private func reserve(_ more: Int) {
-    if byteCount + more > capacity { grow(more) }
+    if byteCount + more > memory.byteCount { grow(more) }
   }
 
   @inline(never)
   private func grow(_ more: Int) {
-    let larger = max(2 * capacity, byteCount + more)
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
-    memory.copyMemory(from: bytes, byteCount: byteCount)
-    bytes.deallocate()
-    (bytes, capacity) = (memory, larger)
+    memory = KeyList.larger(memory, byteCount, more)
+    bytes = memory.base
+  }
+
+  @inline(never)
+  private func growPlaces() {
+    let stride = MemoryLayout<Place>.stride
+    placeMemory = KeyList.larger(placeMemory, count * stride, stride)
+    placeStart = KeyList.places(in: placeMemory)
+  }
+
+  /// Memory with the same content, and room for `more` bytes behind it.
+  private static func larger(_ memory: PageMemory, _ used: Int, _ more: Int) -> PageMemory {
+    // From a quarter of a large page it is a whole one: that costs a single fault, where memory
+    // that is doubled costs one for each small page, every time.
+    let doubled = 2 * memory.byteCount
+    let large = doubled > 1 << 18 ? 2 << 20 : 0
+    let larger = PageMemory(byteCount: max(1024, doubled, large, used + more))
+    larger.base.copyMemory(from: memory.base, byteCount: used)
+    return larger
   }
 
   /// Notes that so many bytes more are a key.
   @inline(__always)
-  private func end(_ count: Int) {
-    places.append(Place(start: UInt32(byteCount), byteCount: UInt32(count)))
-    byteCount += count
+  private func end(_ keyByteCount: Int) {
+    if (count + 1) * MemoryLayout<Place>.stride > placeMemory.byteCount { growPlaces() }
+    placeStart[count] = Place(start: UInt32(byteCount), byteCount: UInt32(keyByteCount))
+    count += 1
+    byteCount += keyByteCount
   }
 
   @inline(__always)
@@ -73,14 +108,15 @@ final class KeyList {
     UnsafeRawBufferPointer(start: bytes + Int(place.start), count: Int(place.byteCount))
   }
 
-  var count: Int { places.count }
-
   /// Valid as long as no key is added, and the list is there.
   @inline(__always)
-  subscript(index: Int) -> UnsafeRawBufferPointer { key(places[index]) }
+  package subscript(index: Int) -> UnsafeRawBufferPointer {
+    precondition(index >= 0 && index < count, "the list has no such key")
+    return key(placeStart[index])
+  }
 
   /// - Parameter body: gets each key, valid within the call.
-  func forEach(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+  package func forEach(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
     for place in places { try body(key(place)) }
   }
 
@@ -178,9 +214,10 @@ extension KeyList {
   ///
   /// - Complexity: O(*n*) where they are in order already, or where the first bytes in which they
   ///   differ tell them apart; else O(*n* log *n*).
-  func sort() {
+  package func sort() {
     let shared = sharedByteCount
     var isSorted = true
+    var places = places
     for index in places.indices {
       places[index].head = KeyOrder.head(
         UnsafeRawBufferPointer(rebasing: key(places[index])[shared...]))
@@ -188,7 +225,14 @@ extension KeyList {
     }
     if isSorted { return }
     if places.count < 64 { return places.sort(by: isLess) }
+    // From here on, the places are elsewhere.
     sortByHeads()
+    sortRuns()
+  }
+
+  /// Sorts keys whose heads are equal, when all are in the order of their heads.
+  private func sortRuns() {
+    let places = places
     var first = 0
     while first < places.count {
       var last = first
@@ -218,7 +262,8 @@ extension KeyList {
   /// Keys of equal heads keep their order, which is mostly right already.
   private func sortRun(_ run: ClosedRange<Int>) {
     for index in run.dropFirst() where isLess(places[index], places[index - 1]) {
-      places[run].sort(by: isLess)
+      var run = UnsafeMutableBufferPointer(rebasing: places[run])
+      run.sort(by: isLess)
       return
     }
   }
@@ -227,25 +272,29 @@ extension KeyList {
   private func sortByHeads() {
     var difference: UInt64 = 0
     for place in places { difference |= place.head ^ places[0].head }
-    var target = places
+    var other = PageMemory(byteCount: placeMemory.byteCount)
     for shift in stride(from: UInt64(0), to: 64, by: 8) where difference &>> shift & 0xFF != 0 {
-      KeyList.distribute(places, to: &target, shift)
-      swap(&places, &target)
+      let target = KeyList.places(in: other)
+      KeyList.distribute(places, to: target, shift)
+      swap(&placeMemory, &other)
+      placeStart = target
     }
   }
 
-  private static func distribute(_ source: [Place], to target: inout [Place], _ shift: UInt64) {
+  /// - Parameter target: has room for as many.
+  private static func distribute(
+    _ source: UnsafeMutableBufferPointer<Place>, to target: UnsafeMutablePointer<Place>,
+    _ shift: UInt64
+  ) {
     withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { starts in
       starts.initialize(repeating: 0)
       for place in source { starts[Int(place.head &>> shift & 0xFF)] += 1 }
       var sum = 0
       for digit in 0..<256 { (starts[digit], sum) = (sum, sum + starts[digit]) }
-      target.withUnsafeMutableBufferPointer { target in
-        for place in source {
-          let digit = Int(place.head &>> shift & 0xFF)
-          target[starts[digit]] = place
-          starts[digit] += 1
-        }
+      for place in source {
+        let digit = Int(place.head &>> shift & 0xFF)
+        target[starts[digit]] = place
+        starts[digit] += 1
       }
     }
   }

@@ -16,22 +16,26 @@ enum LargeMemory {
   /// pages of 4 KiB.
   static let byteCount = 2 << 20
 
+  /// - Parameter count: so many pieces, one behind the other.
   /// - Returns: `nil` if the system has none to give.
-  static func map() -> UnsafeMutableRawPointer? {
-    // Twice as much as wanted has an aligned piece somewhere; the rest goes back.
+  static func map(_ count: Int = 1) -> UnsafeMutableRawPointer? {
+    // A piece more than wanted has them somewhere at the right address; the rest goes back.
+    let wanted = count * byteCount
     let mapped = mmap(
-      nil, 2 * byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+      nil, wanted + byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
     guard let mapped, mapped != MAP_FAILED else { return nil }
     let start = mapped.alignedUp(toMultipleOf: byteCount)
     let before = start - mapped
     if before > 0 { munmap(mapped, before) }
-    munmap(start + byteCount, byteCount - before)
+    munmap(start + wanted, byteCount - before)
     #if os(Linux) || os(Android)
       // A wish; a system without large pages ignores it.
-      madvise(start, byteCount, MADV_HUGEPAGE)
+      madvise(start, wanted, MADV_HUGEPAGE)
     #endif
     return start
   }
 
-  static func unmap(_ start: UnsafeMutableRawPointer) { munmap(start, byteCount) }
+  static func unmap(_ start: UnsafeMutableRawPointer, _ count: Int = 1) {
+    munmap(start, count * byteCount)
+  }
 }
