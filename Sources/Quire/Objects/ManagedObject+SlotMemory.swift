@@ -23,7 +23,7 @@ struct ObjectSlots: RandomAccessCollection {
 // somebody shares it; and there is as much of it as the entity has properties, which the home
 // knows.
 //
-// Sound: the memory is made, exchanged and given back in this file and in the object's `deinit`
+// Sound: the memory is taken, exchanged and given back in this file and in the object's `deinit`
 // alone, and whoever looks goes by `slots`, which checks its bounds.
 extension ManagedObject {
   @inline(__always) final var hasSlots: Bool { slotStart != nil }
@@ -36,7 +36,7 @@ extension ManagedObject {
   final func makeSlots() {
     let count = ofHome { $0.slotCount }
     if count == 0 { return }
-    let start = UnsafeMutablePointer<Slot>.allocate(capacity: count)
+    let start = ofHome { $0.takeSlotMemory() }
     start.initialize(repeating: .unchanged, count: count)
     replaceSlots(with: start)
   }
@@ -45,7 +45,7 @@ extension ManagedObject {
   final func takeSlots(_ content: [Slot]) {
     if content.isEmpty { return dropSlots() }
     precondition(content.count == ofHome { $0.slotCount }, "each property has one slot")
-    let start = UnsafeMutablePointer<Slot>.allocate(capacity: content.count)
+    let start = ofHome { $0.takeSlotMemory() }
     // One by one: that is known to the compiler, where a copy of an array asks the type.
     for slot in content.indices { (start + slot).initialize(to: content[slot]) }
     replaceSlots(with: start)
@@ -68,10 +68,22 @@ extension ManagedObject {
     if let former { ManagedObject.free(former, count) }
   }
 
+  /// The object is about to move to another home, with its slots.
+  final func bringSlots(to home: ObjectHome) {
+    home.noteSlots()
+    guard let former = slotStart, !ofHome({ home.takesSlots(from: $0) }) else { return }
+    let count = ofHome { $0.slotCount }
+    precondition(count == home.slotCount, "equal entities have equal slots")
+    let start = home.takeSlotMemory()
+    start.moveInitialize(from: former, count: count)
+    slotStart = start
+    SlotMemory.give(former)
+  }
+
   /// Gives the memory of slots back.
   static func free(_ start: UnsafeMutablePointer<Slot>, _ count: Int) {
     for slot in 0..<count { _ = (start + slot).move() }
-    start.deallocate()
+    SlotMemory.give(start)
   }
 
   /// Changes what a slot holds. There have to be slots.

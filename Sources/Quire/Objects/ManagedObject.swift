@@ -207,7 +207,7 @@ extension ManagedObject {
     set {
       let former = homeReference
       newValue.addUser()
-      if hasSlots { newValue.noteSlots() }
+      if hasSlots { bringSlots(to: newValue) }
       homeReference = .passUnretained(newValue)
       former._withUnsafeGuaranteedRef { $0.removeUser() }
     }

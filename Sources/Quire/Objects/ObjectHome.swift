@@ -25,6 +25,7 @@ final class ObjectHome: SharedByObjects {
   private var outsideHome: ObjectHome?
   /// Whether an object here has ever had slots.
   @exclusivity(unchecked) private(set) var hasHadSlots = false
+  @exclusivity(unchecked) private var slotMemory: SlotMemory?
 
   private init(
     _ binding: EntityBinding, _ storage: EntityStorage?, _ context: ManagedObjectContext?,
@@ -63,8 +64,35 @@ final class ObjectHome: SharedByObjects {
     if !hasContext { return self }
     if let outsideHome { return outsideHome }
     let home = ObjectHome(binding, storage, nil, nil)
+    // New objects are made outside, and come in with the slots they have.
+    let memory = slotMemory ?? makeSlotMemory()
+    memory.join()
+    home.slotMemory = memory
     outsideHome = home
     return home
+  }
+
+  deinit { slotMemory?.leave() }
+
+  /// Room for the slots of an object here.
+  @inline(__always)
+  func takeSlotMemory() -> UnsafeMutablePointer<ManagedObject.Slot> {
+    (slotMemory ?? makeSlotMemory()).take().assumingMemoryBound(to: ManagedObject.Slot.self)
+  }
+
+  @inline(never)
+  private func makeSlotMemory() -> SlotMemory {
+    let memory = SlotMemory(
+      byteCount: slotCount * MemoryLayout<ManagedObject.Slot>.stride, isForMany: hasContext)
+    slotMemory = memory
+    return memory
+  }
+
+  /// Whether an object that comes from there brings its slots along: not to another context, where
+  /// it may be used while the first one is.
+  @inline(__always)
+  func takesSlots(from other: ObjectHome) -> Bool {
+    sharesContext(with: other) || slotMemory === other.slotMemory
   }
 
   /// An object here has slots.
