@@ -2,6 +2,12 @@ import Quire
 import QuireSimulation
 import Testing
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The memory that objects' slots lie in, against a list of what was taken.
 @Suite struct `The memory of slots` {
   private struct Taken {
@@ -121,6 +127,25 @@ import Testing
     stir(second)
     #expect(artists.map(\.name) == (0..<40).map { "artist \($0)" })
     #expect(try StoreFacts(second).findings == [])
+  }
+
+  @Test func `every slot comes along, to the last`() throws {
+    let (first, second) = (try SmallGallery.context(), try SmallGallery.context())
+    // All that this entity has are attributes, which stay with an object of nobody.
+    let contracts = try (0..<20).map { number in
+      let contract = try EntityDescription.insertNewObject(
+        forEntityName: "Contract", into: first)
+      try contract.setValue("contract \(number)", forKey: "title")
+      try contract.setValue(Decimal(number), forKey: "value")
+      return contract
+    }
+    first.rollback()
+    for contract in contracts { second.insert(contract) }
+    stir(first)
+    for (number, contract) in contracts.enumerated() {
+      #expect(try contract.value(forKey: "title") as? String == "contract \(number)")
+      #expect(try contract.value(forKey: "value") as? Decimal == Decimal(number))
+    }
   }
 
   @Test func `values set before and after a save stay, whoever else comes and goes`() throws {
