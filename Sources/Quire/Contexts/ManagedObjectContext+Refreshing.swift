@@ -111,7 +111,7 @@ extension ManagedObjectContext {
       report(error)
     }
     // Objects that nobody holds are read anew by whoever asks for them next, too.
-    for session in sessions { session.view = nil }
+    for session in sessions { session.leaveState() }
     let objects = registeredObjects
     for object in objects { reread(object, mergeChanges: true) }
     // When all rows are the new ones: both sides of a relationship are looked at.

@@ -120,6 +120,7 @@ extension StoreSession {
     let store = try requiredStore()
     if let pinnedView {
       try checkReadable(pinnedView)
+      if view !== pinnedView { leaveState() }
       view = pinnedView
       return pinnedView
     }
@@ -135,9 +136,21 @@ extension StoreSession {
     try checkVersion(of: snapshot)
     // Where nothing was read yet, nothing is out of date.
     if view == nil, register.count == 0 { inbox?.forget(through: snapshot.commitNumber) }
+    leaveState()
     let view = store.view(snapshot)
     self.view = view
     return view
+  }
+
+  /// Lets go of the state that everything was read from, before it becomes another. Members that
+  /// were set to what they are in it are no change, which can be seen now for the last time.
+  func leaveState() {
+    guard let view else { return }
+    self.view = nil
+    guard !view.entities.isRetired else { return }
+    for object in context.changes.updated.objects where object.session === self {
+      object.discardSettledMembers(view)
+    }
   }
 
   /// The parent as it is, with its own newest state of the store behind it.

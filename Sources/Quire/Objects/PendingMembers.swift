@@ -108,6 +108,14 @@ final class PendingMembers {
 
   // MARK: Questions
 
+  /// Whether no member has come or gone; an order may still be another.
+  var mayBeSettled: Bool { additions.isEmpty && removed.isEmpty }
+
+  /// Whether nothing differs from the members that the store has, hidden ones among them.
+  func isSettled(as stored: [Reference]) -> Bool {
+    mayBeSettled && list.map { $0.lazy.map(\.reference).elementsEqual(stored) } ?? true
+  }
+
   func isAdded(_ object: ManagedObject) -> Bool { placeAmongAdditions(of: object) != nil }
 
   /// Whether an object is among the members of an ordered relationship.

@@ -161,7 +161,7 @@ import Testing
       let same = try #require(try two.existingObject(with: artist.objectID) as? Artist)
       same.born = 1849
       same.name = "Sharaku"
-      let notice = try savedNotice(of: two)
+      let notice = try two.savedNotice()
       if isMerged {
         one.mergeChanges(fromContextDidSave: notice)
       } else {
@@ -188,7 +188,7 @@ import Testing
       artwork.artist = artists[0]
       let same = try #require(try two.existingObject(with: artwork.objectID) as? Artwork)
       same.artist = try two.existingObject(with: artists[2].objectID) as? Artist
-      one.mergeChanges(fromContextDidSave: try savedNotice(of: two))
+      one.mergeChanges(fromContextDidSave: try two.savedNotice())
       #expect(artwork.artist === artists[2])
       #expect(artists.map(\.artworks.count) == [0, 0, 1])
       try one.save()
@@ -235,11 +235,16 @@ import Testing
       #expect(try StoreFacts(context).findings == [])
     }
   }
+}
 
-  private func savedNotice(of context: ManagedObjectContext) throws -> ContextNotice {
+extension ManagedObjectContext {
+  /// Saves.
+  ///
+  /// - Returns: the notice of it, to be merged by another context.
+  func savedNotice() throws -> ContextNotice {
     var found: ContextNotice?
-    let observation = context.observe([.didSaveObjects]) { found = $0 }
-    try context.save()
+    let observation = observe([.didSaveObjects]) { found = $0 }
+    try save()
     withExtendedLifetime(observation) {}
     return try #require(found)
   }

@@ -97,7 +97,7 @@ extension ManagedObjectContext {
   private func resolve(_ conflicts: [ConstraintConflict]) throws {
     // What is read from now on is what the values are compared with.
     for session in try requiredSessions() {
-      session.view = nil
+      session.leaveState()
       _ = try session.newestView()
     }
     try mergePolicy.resolve(constraintConflicts: conflicts)

@@ -17,6 +17,17 @@ extension ManagedObject {
     }
   }
 
+  /// The same of members, before the state of the store is exchanged, which says them.
+  final func discardSettledMembers(_ view: StoreView) {
+    for slot in slots.indices {
+      guard case .many(let pending) = slots[slot], pending.mayBeSettled,
+        let link = storage?.link(slot), let stored = try? view.members(of: reference, link),
+        pending.isSettled(as: stored)
+      else { continue }
+      discard(slot)
+    }
+  }
+
   /// Drops changes that the store has already, and brings new members into an order.
   final func settlePendingMembers() throws {
     guard let session else { return }

@@ -92,7 +92,10 @@ extension ManagedObjectContext {
       views.append((session, view))
     }
     pin(views)
-    for (session, view) in views { session.view = view }
+    for (session, view) in views {
+      session.leaveState()
+      session.view = view
+    }
   }
 
   /// Brings a pinned context to the newest state.
