@@ -71,8 +71,10 @@ package final class SlotMemory {
       last.rank = nil
       piece = last
     } else {
-      let capacity = min(max(leastCapacity, takenCount), SlotMemory.pieceByteLimit / placeByteCount)
-      piece = Piece(self, placeByteCount, capacity: max(1, capacity))
+      // A large page is taken whole, though the last of its places may have no room there.
+      let wanted = max(leastCapacity, takenCount) * placeByteCount
+      let byteCount = max(placeByteCount, min(wanted, SlotMemory.pieceByteLimit))
+      piece = Piece(self, placeByteCount, byteCount: byteCount)
     }
     current = piece
     guard let place = piece.take() else { preconditionFailure("a piece with room has none") }
@@ -127,12 +129,12 @@ package final class SlotMemory {
     private let last: UnsafeMutableRawPointer
     @exclusivity(unchecked) private var takenCount = 0
 
-    init(_ owner: SlotMemory, _ placeByteCount: Int, capacity: Int) {
+    init(_ owner: SlotMemory, _ placeByteCount: Int, byteCount: Int) {
       self.owner = owner
       self.placeByteCount = placeByteCount
-      memory = PageMemory(byteCount: capacity * placeByteCount)
+      memory = PageMemory(byteCount: byteCount)
       untouched = memory.base
-      last = memory.base + (capacity - 1) * placeByteCount
+      last = memory.base + (byteCount / placeByteCount - 1) * placeByteCount
       owner.byteCount += memory.byteCount
     }
 

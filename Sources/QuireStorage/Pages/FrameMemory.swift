@@ -102,8 +102,7 @@ package final class FrameMemory: @unchecked Sendable {
     unowned(unsafe) let memory: FrameMemory
     let byteCount: Int
     fileprivate var index: Int
-    private let base: UnsafeMutableRawPointer
-    private let isLarge: Bool
+    private let piece: PageMemory
     private let slotByteCount: Int
     /// Slots that came back; each begins with the address of the next.
     private var free: UnsafeMutableRawPointer?
@@ -112,21 +111,17 @@ package final class FrameMemory: @unchecked Sendable {
     private var takenCount = 0
 
     fileprivate init(_ memory: FrameMemory, byteCount: Int, slotByteCount: Int, index: Int) {
-      let large = byteCount == LargeMemory.byteCount ? LargeMemory.map() : nil
       self.memory = memory
-      isLarge = large != nil
-      base = large ?? .allocate(byteCount: byteCount, alignment: 64)
-      untouched = base
+      piece = PageMemory(byteCount: byteCount)
+      untouched = piece.base
       self.byteCount = byteCount
       self.slotByteCount = slotByteCount
       self.index = index
     }
 
-    deinit { isLarge ? LargeMemory.unmap(base) : base.deallocate() }
-
     fileprivate var isEmpty: Bool { takenCount == 0 }
     fileprivate var hasRoom: Bool {
-      free != nil || untouched + slotByteCount <= base + byteCount
+      free != nil || untouched + slotByteCount <= piece.base + byteCount
     }
 
     /// Only while it has room.
