@@ -50,6 +50,8 @@ enum QuireBench {
     case "fixture":
       let words = Array(arguments.words.dropFirst())
       try SingleRun(words, peer: arguments.text("--peer")).makeFixture()
+    case "touch":
+      FreeMemory.touch()
     default:
       let run = try SingleRun(arguments.words, peer: arguments.text("--peer"))
       try arguments["--leaks"] ? run.checkForLeaks() : run.measure()

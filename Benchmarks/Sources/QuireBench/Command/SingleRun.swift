@@ -42,6 +42,7 @@ struct SingleRun {
   func measure() throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     if contender.fixture != nil, mode != .memory { try makeFixtureInChild() }
+    try FreeMemory.bringBack()
     let run = newRun(count)
     try contender.body(run)
     let diskBytes = try mode == .memory ? 0 : WorkFolder.allocatedByteCount(of: folder)
