@@ -69,6 +69,11 @@ open class ManagedObject {
   @exclusivity(unchecked) final var listPlace = Int32.max
   @exclusivity(unchecked) final var state: State
 
+  /// The address behind the last of these, where a subclass's properties begin.
+  final var endOfState: UInt {
+    withUnsafeMutablePointer(to: &state) { UInt(bitPattern: $0 + 1) }
+  }
+
   /// Objects made by the framework come through here.
   public required init(_ origin: Origin) {
     let home = origin.home

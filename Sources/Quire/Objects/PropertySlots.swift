@@ -8,7 +8,8 @@ extension Managed: TypedProperty {}
 extension ManagedObject {
   /// Finds the slot of a typed property, and notes it in the property.
   ///
-  /// Called for the first objects of a class; those that are made later know their slots.
+  /// Called for the first objects of a class; those that are made later know their slots, and so do
+  /// others that a fetch has made (``learnProperties()``).
   ///
   /// - Returns: -1 when the model has no such property; the context is told.
   /// - Parameter address: of the property, in this object.
@@ -17,6 +18,7 @@ extension ManagedObject {
     let offset = Int(bitPattern: address) - Int(bitPattern: object)
     // A wrapper is its slot, and nothing else.
     let property = (object + offset).assumingMemoryBound(to: UInt8.self)
+    learnProperties()
     // The object may be older than what is known of its class: then it learns all of it.
     if let slot = ofHome({ $0.fillProperties(of: object, type(of: self), askedAt: offset) }) {
       return slot
@@ -25,6 +27,59 @@ extension ManagedObject {
     binding.accessors.remember(slot, at: offset, in: type(of: self))
     property.pointee = SlotCache.note(of: slot)
     return slot
+  }
+
+  /// Finds the slots of the typed properties with which the class begins, all at once: for the
+  /// objects of its class that are made from now on.
+  ///
+  /// They lie one behind the other, a byte each, as they are declared, behind what every managed
+  /// object has. That is looked at, not believed: each must show the number that is put there.
+  final func learnProperties() {
+    let (object, type) = (Unmanaged.passUnretained(self).toOpaque(), type(of: self))
+    guard type != ManagedObject.self, !binding.accessors.knows(type) else { return }
+    let start = endOfState - UInt(bitPattern: object)
+    let properties = object + Int(start)
+    let count = firstProperties.prefix(Int(SlotCache.mark)).count
+    guard count > 0, (0..<count).allSatisfy({ isUnknown(properties + $0) }) else { return }
+    for index in 0..<count {
+      properties.storeBytes(of: UInt8(index), toByteOffset: index, as: UInt8.self)
+    }
+    let labels = firstProperties.enumerated().map { $1.slot == $0 ? $1.label : nil }
+    for index in 0..<count {
+      properties.storeBytes(of: SlotCache.unknown, toByteOffset: index, as: UInt8.self)
+    }
+    for (index, label) in labels.prefix(count).enumerated() {
+      guard let label else { return }
+      // What the model does not have is told to who asks for it.
+      if let slot = binding.slot(named: Self.name(ofWrapper: label)) {
+        binding.accessors.remember(slot, at: Int(start) + index, in: type)
+      }
+    }
+    ofHome { $0.fillProperties(of: object, type) }
+  }
+
+  private func isUnknown(_ property: UnsafeMutableRawPointer) -> Bool {
+    property.load(as: UInt8.self) == SlotCache.unknown
+  }
+
+  /// The typed properties of the class, from the first class below ``ManagedObject`` down, until
+  /// there is another stored property.
+  private var firstProperties: [(label: String?, slot: UInt8)] {
+    var levels: [Mirror] = []
+    var mirror: Mirror? = Mirror(reflecting: self)
+    while let level = mirror, level.subjectType != ManagedObject.self {
+      levels.append(level)
+      mirror = level.superclassMirror
+    }
+    var properties: [(String?, UInt8)] = []
+    guard mirror != nil else { return [] }
+    for level in levels.reversed() {
+      for child in level.children {
+        guard let property = child.value as? any TypedProperty else { return properties }
+        properties.append((child.label, property.slot))
+      }
+    }
+    return properties
   }
 
   /// The name of a property of this object: the one that changes when the property does.
@@ -53,11 +108,15 @@ extension ManagedObject {
       return nil
     }
     do {
-      return try slot(for: label.hasPrefix("_") ? String(label.dropFirst()) : label)
+      return try slot(for: Self.name(ofWrapper: label))
     } catch {
       keep(error)
       return nil
     }
+  }
+
+  private static func name(ofWrapper label: String) -> String {
+    label.hasPrefix("_") ? String(label.dropFirst()) : label
   }
 
   /// Keeps an error that a property cannot throw, for the context's next fetch or save.

@@ -69,6 +69,8 @@ struct FetchedObjects: MatchVisitor {
   private var source: (session: Unmanaged<StoreSession>, home: Unmanaged<ObjectHome>)?
   /// Whether all that is made there is of the class that is asked for.
   private var isSure = false
+  /// Whether the class's properties may be unknown.
+  private var isLearning = false
   /// Of the leaf whose rows are taken.
   private var keeper: RowKeeper?
   // Sound: held above.
@@ -112,12 +114,20 @@ struct FetchedObjects: MatchVisitor {
     let home = session.home(of: storage)
     source = (.passUnretained(session), .passUnretained(home))
     isSure = intake.isSure(of: home.type)
+    isLearning = true
     let wanted = min(max(0, count - offset), limit - objects.count)
     objects.reserve(objects.count + wanted)
     session.register.reserve(wanted)
   }
 
   mutating func enterLeaf(_ owner: AnyObject) {
+    // With the first objects there, those of the other leaves may learn from them.
+    if let source, isLearning, let object = objects.last {
+      isLearning = false
+      if source.home._withUnsafeGuaranteedRef({ $0.type == type(of: object) }) {
+        object.learnProperties()
+      }
+    }
     let keeper = RowKeeper(owner)
     self.keeper = keeper
     sharedKeeper = .passUnretained(keeper)

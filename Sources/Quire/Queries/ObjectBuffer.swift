@@ -52,6 +52,8 @@ struct ObjectBuffer {
   init(_ room: Room? = nil) { memory = room.map(Memory.init) ?? Memory(capacity: 8) }
 
   var count: Int { memory.count }
+  /// The one that was appended last.
+  var last: ManagedObject? { count == 0 ? nil : memory.elements[count - 1] }
 
   /// Makes room for so many objects altogether, or for as many of them as are certain to be needed
   /// before the number is believed.

@@ -78,6 +78,9 @@ final class SlotCache: Sendable {
     withTable(of: type) { $0.slot(at: offset) } ?? nil
   }
 
+  /// Whether anything is known of a class.
+  func knows(_ type: Any.Type) -> Bool { withTable(of: type) { _ in true } ?? false }
+
   /// Gives a new object the slots of all typed properties that were asked for in any object of its
   /// class before.
   ///

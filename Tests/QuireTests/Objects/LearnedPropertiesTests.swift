@@ -1,0 +1,166 @@
+import Quire
+import Testing
+
+/// Where the typed properties of a class lie is learned from one of its objects, whatever else the
+/// class has, and in whatever order.
+@Suite struct LearnedPropertiesTests {
+  private class Plain: ManagedObject {
+    @Managed var text: String
+    @Managed var number: Int
+    @Managed var real: Double
+    @Managed var flag: Bool
+  }
+
+  /// Bytes between the properties, one of which looks like a property that is not known yet.
+  private final class Mixed: ManagedObject {
+    @Managed var text: String
+    var byte: UInt8 = 255
+    @Managed var number: Int
+    var word: UInt64 = .max
+    var note = "a note that is too long for its string's own bytes"
+    @Managed var real: Double
+    @Managed var flag: Bool
+  }
+
+  private final class Late: ManagedObject {
+    var byte: UInt8 = 255
+    var bytes: (UInt8, UInt8, UInt8) = (255, 255, 255)
+    var list = [1, 2, 3]
+    @Managed var flag: Bool
+    @Managed var real: Double
+    @Managed var number: Int
+    @Managed var text: String
+  }
+
+  /// Has more properties, and some of its own.
+  private final class Lower: Plain {
+    @Managed var second: String
+    var byte: UInt8 = 255
+    @Managed var third: String
+  }
+
+  private final class Unfit: ManagedObject {
+    @Managed var absent: Int
+    @Managed var text: String
+    @Managed var number: Int
+    @Managed var real: Double
+    @Managed var flag: Bool
+  }
+
+  private static let names = ["Plain", "Mixed", "Late", "Lower", "Unfit"]
+
+  private static func coordinator() throws -> PersistentStoreCoordinator {
+    let model = try ManagedObjectModel {
+      names.map { name in
+        Entity(name) {
+          Attribute("flag", .boolean)
+          Attribute("number", .integer64)
+          Attribute("real", .double)
+          Attribute("second", .string)
+          Attribute("text", .string)
+          Attribute("third", .string)
+        } as any ModelMember
+      }
+    }
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: model,
+      classes: [Plain.self, Mixed.self, Late.self, Lower.self, Unfit.self])
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = coordinator
+    // More than a page of each.
+    for name in names {
+      for number in 0..<200 {
+        try context.insert(
+          name,
+          [
+            "text": "text \(number)", "number": number, "real": Double(number) / 4,
+            "flag": number % 3 == 0, "second": "second \(number)", "third": "third \(number)",
+          ])
+      }
+    }
+    try context.save()
+    return coordinator
+  }
+
+  /// - Parameter isRead: whether an object is read before many are fetched.
+  private func check<Object: ManagedObject>(
+    _ type: Object.Type, isRead: Bool,
+    _ values: (Object) -> (text: String, number: Int, real: Double, flag: Bool)
+  ) throws {
+    let coordinator = try Self.coordinator()
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = coordinator
+    if isRead {
+      let new = try #require(try context.insert(Object.entityName) as? Object)
+      try new.setValue("new", forKey: "text")
+      #expect(values(new) == ("new", 0, 0, false))
+      context.delete(new)
+      try context.save()
+    }
+    for _ in 0..<2 {
+      let objects = try context.fetch(FetchRequest<Object>())
+      #expect(objects.count == 200)
+      // From the last one on: they were made when more was known than of the first ones.
+      for object in objects.reversed() {
+        let number = try #require(try object.value(forKey: "number") as? Int)
+        #expect(
+          values(object) == ("text \(number)", number, Double(number) / 4, number % 3 == 0))
+      }
+      context.reset()
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `properties are found in whatever order they lie, beside whatever else`(
+    isRead: Bool
+  ) throws {
+    try check(Plain.self, isRead: isRead) { ($0.text, $0.number, $0.real, $0.flag) }
+    try check(Late.self, isRead: isRead) { object in
+      #expect(object.byte == 255 && object.bytes == (255, 255, 255) && object.list == [1, 2, 3])
+      return (object.text, object.number, object.real, object.flag)
+    }
+    try check(Mixed.self, isRead: isRead) { object in
+      #expect(object.byte == 255 && object.word == .max && object.note.hasSuffix("own bytes"))
+      return (object.text, object.number, object.real, object.flag)
+    }
+    try check(Lower.self, isRead: isRead) { object in
+      // The new one has none of the others' values.
+      let number = object.number
+      let isNew = object.text == "new"
+      #expect(object.second == (isNew ? "" : "second \(number)"))
+      #expect(object.third == (isNew ? "" : "third \(number)") && object.byte == 255)
+      return (object.text, number, object.real, object.flag)
+    }
+  }
+
+  @Test func `a property that the model lacks is told of, and the others are found`() throws {
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = try Self.coordinator()
+    for _ in 0..<2 {
+      let objects = try context.fetch(FetchRequest<Unfit>())
+      for object in objects {
+        #expect(object.text == "text \(object.number)")
+        #expect(object.real == Double(object.number) / 4)
+      }
+      #expect(objects[150].absent == 0)
+      #expect(throws: PersistenceError.self) { try context.save() }
+      context.reset()
+    }
+  }
+
+  @Test func `a class below another, of the same entity's objects, has its own properties`() throws
+  {
+    let coordinator = try Self.coordinator()
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = coordinator
+    for _ in 0..<2 {
+      let (plain, lower) = (
+        try context.fetch(FetchRequest<Plain>()), try context.fetch(FetchRequest<Lower>())
+      )
+      #expect(plain.last?.real == plain.last.map { Double($0.number) / 4 })
+      #expect(lower.last?.third == lower.last.map { "third \($0.number)" })
+      context.reset()
+    }
+  }
+}
