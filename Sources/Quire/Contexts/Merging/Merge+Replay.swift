@@ -90,7 +90,7 @@ extension Merge {
   private func setOrder(_ fact: MergeFacts.Fact<[ManagedObject]>) throws {
     let present = try fact.object.members(fact.slot)
     let stored = try storedMembers(fact.slot, of: fact.object)
-    let order = Self.order(of: present, as: fact.content, \.reference, stored)
+    let order = MergedOrder.order(of: present, as: fact.content, \.reference, stored)
     if order != present { try fact.object.putOrder(order, in: fact.slot) }
   }
 
@@ -106,30 +106,6 @@ extension Merge {
       present.filter { !isArrived.contains($0) } + arrived
       + present.filter { isArrived.contains($0) && !isArranged.contains($0) }
     if order != present { try fact.object.putOrder(order, in: fact.slot) }
-  }
-
-  /// Members in the order of some list; those that are not in it stand behind the nearest of those
-  /// that they follow in the store, and at the end if the store does not have them.
-  static func order<Member: Hashable, Place: Equatable>(
-    of present: [Member], as wanted: [Member], _ place: (Member) -> Place, _ stored: [Place]
-  ) -> [Member] {
-    let (isPresent, isWanted) = (Set(present), Set(wanted))
-    var order = wanted.filter(isPresent.contains)
-    for member in present where !isWanted.contains(member) {
-      guard let position = stored.firstIndex(of: place(member)) else {
-        order.append(member)
-        continue
-      }
-      var index = 0
-      for predecessor in stored[..<position].reversed() {
-        if let found = order.firstIndex(where: { place($0) == predecessor }) {
-          index = found + 1
-          break
-        }
-      }
-      order.insert(member, at: index)
-    }
-    return order
   }
 
   // MARK: Objects without changes

@@ -1,0 +1,39 @@
+/// How members of an ordered relationship stand when two contexts have changed it.
+package enum MergedOrder {
+  /// Members in the order of some list; those that are not in it stand behind the nearest of those
+  /// that they follow in the store, and at the end if the store does not have them.
+  ///
+  /// - Parameters:
+  ///   - present: all members, each once.
+  ///   - wanted: the list.
+  ///   - place: where the store has a member.
+  ///   - stored: the places of the store's members, in their order.
+  /// - Complexity: O(*members*).
+  package static func order<Member: Hashable, Place: Hashable>(
+    of present: [Member], as wanted: [Member], _ place: (Member) -> Place, _ stored: [Place]
+  ) -> [Member] {
+    let (isPresent, isWanted) = (Set(present), Set(wanted))
+    let known = wanted.filter(isPresent.contains)
+    let others = present.filter { !isWanted.contains($0) }
+    if others.isEmpty { return known }
+    var newByPlace = Dictionary(others.map { (place($0), $0) }, uniquingKeysWith: { $1 })
+    let isKnown = Set(known.map(place))
+    // Those that stand behind a known one of the store's, and those before all of them.
+    var followers: [Place: [Member]] = [:]
+    var first: [Member] = []
+    var last: Place?
+    for place in stored {
+      if isKnown.contains(place) {
+        last = place
+      } else if let member = newByPlace.removeValue(forKey: place) {
+        if let last { followers[last, default: []].append(member) } else { first.append(member) }
+      }
+    }
+    var order = first
+    for member in known {
+      order.append(member)
+      if let followers = followers[place(member)] { order += followers }
+    }
+    return order + others.filter { newByPlace[place($0)] != nil }
+  }
+}
