@@ -80,7 +80,7 @@ extension LockstepMachine {
     let isAnyBack = mine.nodes.contains { $0.value.isNew && mine.removed.contains($0.key) }
     switch change {
     case .insert(_, _, nil): return true
-    case .set(let id, _): return isLiving(id)
+    case .set(let id, _): return isLiving(id) && !mine.leadsToWhatIsBack(id)
     case _ where isAnyBack: return false
     case .insert(_, _, let owner?): return isLiving(owner)
     // An object that is gone stays when it is refreshed by hand, and cannot be saved.

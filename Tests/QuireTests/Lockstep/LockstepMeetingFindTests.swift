@@ -167,4 +167,39 @@ import Testing
     try #require(context.updatedObjects.contains(owner))
     return owner
   }
+
+  /// A tag's things are not told when it is deleted, but the links go with it. So when the deletion
+  /// is undone after a save, a link is a change of the thing, too, and goes with its changes where
+  /// they are dropped for a conflict.
+  @Test(arguments: [GotchaHome.memory, .file], [false, true])
+  func `a link to what is back is a change of both its ends`(
+    _ home: GotchaHome, _ wasSaved: Bool
+  ) throws {
+    try home.withContext(LockstepModel.model, classes: []) { one in
+      let undoManager = UndoManager()
+      one.undoManager = undoManager
+      let two = SmallGallery.sibling(of: one)
+      let tag = try one.insert("Tag", ["number": 1])
+      try one.save()
+      let thing = try one.insert("Thing", ["number": 2])
+      try tag.addToRelationship(thing, forKey: "things")
+      if wasSaved { try one.save() }
+      one.processPendingChanges()
+      undoManager.removeAllActions()
+      one.delete(tag)
+      try one.save()
+      try undoManager.undo()
+      let theirs = try two.existingObject(with: thing.objectID)
+      try theirs.setValue(3, forKey: "weight")
+      try two.save()
+      #expect(thing.hasPersistentChangedValues)
+      one.mergePolicy = .rollback
+      try one.save()
+      #expect(!one.hasChanges)
+      #expect(try thing.value(forKey: "weight") as? Int == 3)
+      #expect(try tag.value(forKey: "things") as? Set<ManagedObject> == [])
+      #expect(try thing.value(forKey: "tags") as? Set<ManagedObject> == [])
+      #expect(try StoreFacts(one).findings == [])
+    }
+  }
 }

@@ -114,6 +114,19 @@ extension ObjectOracle {
     return node.isDeleted || node.isNew && removed.contains(id)
   }
 
+  /// Whether an object leads to one whose saved deletion was undone, by a relationship that was not
+  /// told of it. Whether that is a change of the object, so that it can be in conflict, depends on
+  /// where the store keeps it: a row says what it did before, links have gone.
+  func leadsToWhatIsBack(_ id: Int) -> Bool {
+    guard let node = nodes[id] else { return false }
+    return relationships(of: node.entity).contains { relationship in
+      isUntold(relationship)
+        && (node.links[relationship.name] ?? []).contains {
+          nodes[$0]?.isNew == true && removed.contains($0)
+        }
+    }
+  }
+
   /// Whether the deletion of a destination leaves the relationship as it is.
   func isUntold(_ relationship: RelationshipDescription) -> Bool {
     guard let inverse = relationship.inverse else { return true }
