@@ -60,6 +60,8 @@ extension ManagedObject {
   private func restoreList(_ slot: Int) throws {
     let former = try members(slot)
     let stored = try storedMembers(slot).compactMap { try living($0, slot) }
+    // Setting an order is a change that could be undone, whatever it was before.
+    if former == stored { return }
     try setMembers(slot, stored)
     guard let inverse = binding.relationship(slot).inverse else { return }
     let isFormer = Set(former)

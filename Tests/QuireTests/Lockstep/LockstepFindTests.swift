@@ -235,6 +235,36 @@ import Testing
       #expect(try StoreFacts(context).findings == [])
     }
   }
+
+  /// The order was what the store has, and set once more: so there was something to undo, of which
+  /// nothing was seen.
+  @Test(arguments: GotchaHome.allCases)
+  func `to drop changes of an order that is as stored is nothing to undo`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withContext { context in
+      let show = SmallGallery.Show(context: context)
+      try context.save()
+      let undoManager = UndoManager()
+      context.undoManager = undoManager
+      let room = try context.insert("Room", ["number": 1, "show": show])
+      context.processPendingChanges()
+      context.delete(room)
+      context.processPendingChanges()
+      context.refresh(show, mergeChanges: false)
+      context.processPendingChanges()
+      #expect(show.rooms.isEmpty)
+      context.undo()
+      #expect(show.rooms.map(\.number) == [1])
+      context.undo()
+      #expect(show.rooms.isEmpty && !context.hasChanges)
+      #expect(!undoManager.canUndo)
+      context.redo()
+      #expect(show.rooms.map(\.number) == [1])
+      try context.save()
+      #expect(try StoreFacts(context).findings == [])
+    }
+  }
 }
 
 extension ManagedObjectContext {
