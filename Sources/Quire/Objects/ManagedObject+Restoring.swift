@@ -10,7 +10,7 @@ extension ManagedObject {
       case .unchanged, .value: continue
       case .one: try restoreOne(slot)
       case .many(let pending) where pending.order == nil: try restoreSet(slot, pending)
-      case .many: try restoreList(slot)
+      case .many(let pending): try restoreList(slot, pending)
       }
     }
   }
@@ -57,11 +57,14 @@ extension ManagedObject {
     }
   }
 
-  private func restoreList(_ slot: Int) throws {
+  private func restoreList(_ slot: Int, _ pending: PendingMembers) throws {
     let former = try members(slot)
     let stored = try storedMembers(slot).compactMap { try living($0, slot) }
     // Setting an order is a change that could be undone, whatever it was before.
-    if former == stored { return }
+    if try rawMembers(slot) == stored { return }
+    for member in pending.added where member.context === context && !isShown(member) {
+      try removeMember(member, slot)
+    }
     try setMembers(slot, stored)
     guard let inverse = binding.relationship(slot).inverse else { return }
     let isFormer = Set(former)

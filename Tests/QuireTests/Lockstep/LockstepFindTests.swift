@@ -265,6 +265,34 @@ import Testing
       #expect(try StoreFacts(context).findings == [])
     }
   }
+
+  /// A list without inverse is not told when a member is deleted, and hides it. What is dropped then
+  /// comes back as anything that is undone.
+  @Test(arguments: GotchaHome.allCases)
+  func `a hidden member of an order that is dropped comes back when that is undone`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withContext(LockstepModel.model, classes: []) { context in
+      let (owner, member) = (try context.insert("Thing"), try context.insert("Thing"))
+      try context.save()
+      context.undoManager = UndoManager()
+      func list() throws -> [ManagedObject]? { try owner.value(forKey: "list") as? [ManagedObject] }
+      try owner.addToRelationship(member, forKey: "list")
+      context.processPendingChanges()
+      context.delete(member)
+      context.processPendingChanges()
+      #expect(try list() == [])
+      context.refresh(owner, mergeChanges: false)
+      context.processPendingChanges()
+      context.undo()
+      #expect(try list() == [])
+      context.undo()
+      #expect(try list() == [member])
+      context.undo()
+      #expect(try list() == [])
+      #expect(context.undoManager?.canUndo == false)
+    }
+  }
 }
 
 extension ManagedObjectContext {
