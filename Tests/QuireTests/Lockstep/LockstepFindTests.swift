@@ -266,8 +266,8 @@ import Testing
     }
   }
 
-  /// A list without inverse is not told when a member is deleted, and hides it. What is dropped then
-  /// comes back as anything that is undone.
+  /// A list without inverse is not told when a member is deleted, and hides it. What is dropped
+  /// then comes back as anything that is undone.
   @Test(arguments: GotchaHome.allCases)
   func `a hidden member of an order that is dropped comes back when that is undone`(
     _ home: GotchaHome
