@@ -36,7 +36,10 @@ extension ManagedObject {
   /// object has. That is looked at, not believed: each must show the number that is put there.
   final func learnProperties() {
     let (object, type) = (Unmanaged.passUnretained(self).toOpaque(), type(of: self))
-    guard type != ManagedObject.self, !binding.accessors.knows(type) else { return }
+    // A mirror of the class's own may ask the object for the very properties.
+    guard type != ManagedObject.self, !binding.accessors.knows(type),
+      !(self is any CustomReflectable)
+    else { return }
     let start = endOfState - UInt(bitPattern: object)
     let properties = object + Int(start)
     let count = firstProperties.prefix(Int(SlotCache.mark)).count

@@ -149,18 +149,36 @@ import Testing
     }
   }
 
-  @Test func `a class below another, of the same entity's objects, has its own properties`() throws
-  {
+  @Test func `a class below another has its own properties behind the other's`() throws {
     let coordinator = try Self.coordinator()
     let context = ManagedObjectContext()
     context.persistentStoreCoordinator = coordinator
     for _ in 0..<2 {
-      let (plain, lower) = (
-        try context.fetch(FetchRequest<Plain>()), try context.fetch(FetchRequest<Lower>())
-      )
-      #expect(plain.last?.real == plain.last.map { Double($0.number) / 4 })
-      #expect(lower.last?.third == lower.last.map { "third \($0.number)" })
+      let plain = try #require(try context.fetch(FetchRequest<Plain>()).last)
+      let lower = try #require(try context.fetch(FetchRequest<Lower>()).last)
+      #expect(plain.real == Double(plain.number) / 4)
+      #expect(lower.third == "third \(lower.number)")
       context.reset()
     }
+  }
+
+  /// Its own mirror asks for a property, so that no mirror may be asked for where that lies.
+  private final class Mirrored: ManagedObject, CustomReflectable {
+    @Managed var text: String
+    var customMirror: Mirror { Mirror(self, children: ["text": text]) }
+  }
+
+  @Test func `many objects of a class with a mirror of its own are fetched`() throws {
+    let model = try ManagedObjectModel { Entity("Mirrored") { Attribute("text", .string) } }
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: model, classes: [Mirrored.self])
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = coordinator
+    for number in 0..<500 { try context.insert("Mirrored", ["text": "text \(number)"]) }
+    try context.save()
+    context.reset()
+    let objects = try context.fetch(FetchRequest<Mirrored>())
+    #expect(try objects.map { try $0.value(forKey: "text") as? String }.contains("text 499"))
   }
 }
