@@ -213,10 +213,21 @@ extension ManagedObject {
         try removeMember(object, slot)
       }
     }
+    try removeHiddenMembers(slot, but: wanted)
     for object in objects where !present.contains(object) { try addMember(object, slot) }
     if relationship.isOrdered {
       var seen: Set<ManagedObject> = []
       try putOrder(objects.filter { seen.insert($0).inserted }, in: slot)
+    }
+  }
+
+  /// Removes the members that are deleted and were not taken from here, by their delete rules:
+  /// they would come back with their insertion, or deny their deletion for what no longer holds.
+  private func removeHiddenMembers(_ slot: Int, but wanted: Set<ManagedObject>) throws {
+    guard let context, !context.changes.deleted.isEmpty else { return }
+    for object in try rawMembers(slot)
+    where object.context === context && !isShown(object) && !wanted.contains(object) {
+      try removeMember(object, slot)
     }
   }
 

@@ -293,6 +293,40 @@ import Testing
       #expect(context.undoManager?.canUndo == false)
     }
   }
+
+  /// A set is what it is set to: also without those that are deleted, and denied it because they
+  /// are in this very set.
+  @Test(arguments: GotchaHome.allCases, [false, true])
+  func `a set takes the deleted from those that hold them by a rule that denies`(
+    _ home: GotchaHome, _ isUndone: Bool
+  ) throws {
+    try home.withContext(LockstepModel.model, classes: []) { context in
+      let keeper = try context.insert("Thing", ["number": 1])
+      let locks = try (2...4).map { try context.insert("Lock", ["number": $0]) }
+      try keeper.setValue(Set(locks[...1]), forKey: "locks")
+      try context.save()
+      context.undoManager = UndoManager()
+      context.delete(locks[0])
+      context.processPendingChanges()
+      #expect(try keeper.value(forKey: "locks") as? Set == [locks[1]])
+      try keeper.setValue(Set(locks[2...]), forKey: "locks")
+      context.processPendingChanges()
+      #expect(try locks[0].value(forKey: "keeper") == nil)
+      if isUndone {
+        context.undo()
+        #expect(try locks[0].value(forKey: "keeper") as? ManagedObject === keeper)
+        #expect(throws: PersistenceError.self) { try context.save() }
+        context.undo()
+        #expect(try keeper.value(forKey: "locks") as? Set == Set(locks[...1]))
+        #expect(!context.hasChanges)
+        context.redo()
+        context.redo()
+      }
+      try context.save()
+      #expect(try keeper.value(forKey: "locks") as? Set == [locks[2]])
+      #expect(try StoreFacts(context).findings == [])
+    }
+  }
 }
 
 extension ManagedObjectContext {
