@@ -11,13 +11,18 @@ extension ManagedObjectContext {
 
   /// Takes an object without a context into this one, to be saved with it.
   ///
-  /// A deleted object of this context comes back. One that a context has dropped before it was
-  /// saved keeps its attributes; one whose deletion was saved becomes a new object. Errors (another
-  /// context's object, an abstract or unknown entity) are thrown by the next fetch or save.
+  /// A deleted object of this context comes back, with its relationships: what its delete rules
+  /// have cleared leads to it again, unless it leads to another object by now. Objects that were
+  /// deleted along with it stay so. One that a context has dropped before it was saved keeps its
+  /// attributes; one whose deletion was saved becomes a new object. Errors (another context's
+  /// object, an abstract or unknown entity) are thrown by the next fetch or save.
   public final func insert(_ object: ManagedObject) {
     do {
       if object.context === self {
-        if object.isDeleted && !object.state.contains(.propagated) { revive(object) }
+        guard object.isDeleted else { return }
+        let areRulesApplied = object.state.contains(.propagated)
+        revive(object)
+        if areRulesApplied { try object.restoreBacklinks() }
         return
       }
       try adopt(object)

@@ -15,6 +15,25 @@ extension ManagedObject {
     }
   }
 
+  /// Makes all destinations lead back to an object that is not deleted any more, in ordered
+  /// relationships from where the store has it. Those that lead elsewhere by now are let go of.
+  final func restoreBacklinks() throws {
+    var orders: [(owner: ManagedObject, inverse: String)] = []
+    for slot in binding.relationshipSlots {
+      guard let name = binding.relationship(slot).inverse else { continue }
+      let destinations = isToMany(slot) ? try members(slot) : try one(slot).map { [$0] } ?? []
+      for destination in destinations {
+        guard let inverse = inverseSlot(of: slot, on: destination),
+          destination.binding.relationship(inverse).isOrdered,
+          try !destination.holds(self, inverse)
+        else { continue }
+        orders.append((destination, name))
+      }
+    }
+    try makeAgree()
+    for (owner, inverse) in orders { try owner.restorePlace(of: self, inverse) }
+  }
+
   /// Forgets all changes but those that the store cannot have: where a destination is deleted.
   ///
   /// - Returns: whether nothing is left.

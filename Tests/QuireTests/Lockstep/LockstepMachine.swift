@@ -37,6 +37,7 @@ final class LockstepMachine {
     switch operation {
     case .insert, .set, .one, .add, .remove, .rotate, .members, .delete:
       try change(operation)
+    case .revive(let place): try revive(place)
     case .endEvent:
       oracle.endEvent()
       for stack in stacks { stack.context.processPendingChanges() }
@@ -73,6 +74,15 @@ final class LockstepMachine {
     last += 1
     oracle.apply(change)
     for stack in stacks { try stack.apply(change, in: stack.context) }
+  }
+
+  private func revive(_ place: Int) throws {
+    let deleted = oracle.deleted.filter { oracle.objects.nodes[$0]?.canRevive == true }.sorted()
+    guard !deleted.isEmpty else { return }
+    let id = deleted[place % deleted.count]
+    oracle.noteChange()
+    oracle.objects.revive(id)
+    for stack in stacks { stack.context.insert(try stack.object(id, in: stack.context)) }
   }
 
   private func undo(isRedo: Bool) throws {

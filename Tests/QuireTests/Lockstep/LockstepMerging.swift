@@ -30,6 +30,7 @@ struct LockstepMerging {
     for id in living { mergeMembers(id) }
     let deleted = memory.nodes.keys.sorted().filter { memory.nodes[$0]!.isDeleted }
     for id in deleted where store.nodes[id] != nil {
+      mergeValues(id)
       partMembers(of: id)
       if policy == nil { merged.mark(id) } else { merged.delete(id) }
     }
@@ -155,7 +156,9 @@ struct LockstepMerging {
     for relationship in memory.relationships(of: memory.nodes[id]!.entity) {
       let (here, old, _) = links(id, relationship.name)
       for member in old where !here.contains(member) && merged.nodes[member] != nil {
-        merged.unlink(id, relationship.name, from: member)
+        // The deletion of the member has told this one; the member still leads here.
+        let isTold = relationship.inverse.map { links(member, $0).here.contains(id) } ?? false
+        if !isTold { merged.unlink(id, relationship.name, from: member) }
       }
       // What it leads to, it is denied to leave; that leads back only where it was not told.
       if policy == nil, here != old {

@@ -14,6 +14,8 @@ indirect enum LockstepOperation: ShrinkableOperation {
   /// Sets all members at once.
   case members(Int, Int, [Int])
   case delete(Int)
+  /// Inserts a deleted object again.
+  case revive(Int)
 
   case endEvent, beginGroup, endGroup, undo, redo
 
@@ -80,6 +82,7 @@ extension LockstepOperation: CustomStringConvertible {
     case .rotate(let object, let slot, let count): ".rotate(\(object), \(slot), by: \(count))"
     case .members(let object, let slot, let members): ".members(\(object), \(slot), \(members))"
     case .delete(let object): ".delete(\(object))"
+    case .revive(let object): ".revive(\(object))"
     case .endEvent: ".endEvent"
     case .beginGroup: ".beginGroup"
     case .endGroup: ".endGroup"
@@ -115,14 +118,16 @@ extension LockstepOperation {
     case 52..<58: .save
     case 58..<62: .endEvent
     case 62..<70: .undo
-    case 70..<75: .redo
+    case 70..<74: .redo
+    case 74: .revive(generator.below(64))
     case 75: .beginGroup
     case 76, 77: .endGroup
     case 78: generator.below(3) == 0 ? .rollback : .refreshAll
     case 79: generator.below(3) == 0 ? .reset : .hold(false)
     case 80: generator.below(2) == 0 ? .reopen : .hold(true)
     case 81, 82: .refresh(generator.below(64), mergeChanges: generator.below(2) == 0)
-    case 83..<88: .fetch(query: generator.below(1 << 10), generator.below(5))
+    case 83: .revive(generator.below(64))
+    case 84..<88: .fetch(query: generator.below(1 << 10), generator.below(5))
     case 88..<94: .other(Meeting.allCases.randomElement(using: &generator)!, changes(&generator))
     default: .child(changes(&generator))
     }

@@ -3,10 +3,15 @@ import QuireSimulation
 import Testing
 
 @Suite struct `Two stores and an oracle in lockstep` {
-  /// `QUIRE_SEED` runs one seed, `QUIRE_SEEDS` the first so many.
+  /// `QUIRE_SEED` runs one seed, `QUIRE_SEEDS` the first so many, or those from one to another:
+  /// `500-900`.
   private static var seeds: ClosedRange<UInt64> {
     if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
-    if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
+    if let text = environmentValue("QUIRE_SEEDS") {
+      let bounds = text.split(separator: "-").compactMap { UInt64($0) }
+      if bounds.count == 1 { return 1...bounds[0] }
+      if bounds.count == 2 { return bounds[0]...bounds[1] }
+    }
     return 1...(isExhaustive ? 5000 : 20)
   }
   private static let operationCount = 60

@@ -10,6 +10,9 @@ struct ObjectOracle {
     var links: [String: [Int]] = [:]
     var isNew = true
     var isDeleted = false
+    /// Whether a deletion that is taken back here brings back what it was. Not where an insertion
+    /// was undone, with all that was set, or a child has handed over each change of its deletion.
+    var canRevive = true
   }
 
   let model: ManagedObjectModel
@@ -99,6 +102,7 @@ struct ObjectOracle {
   mutating func delete(_ id: Int) {
     guard let node = nodes[id], !node.isDeleted else { return }
     nodes[id]!.isDeleted = true
+    nodes[id]!.canRevive = true
     for relationship in relationships(of: node.entity) {
       let members = nodes[id]?.links[relationship.name] ?? []
       switch relationship.deleteRule {
@@ -111,6 +115,40 @@ struct ObjectOracle {
       }
     }
     if node.isNew { nodes[id] = nil }
+  }
+
+  /// Takes a deletion back: what the object leads to leads to it again, unless it leads elsewhere.
+  mutating func revive(_ id: Int) {
+    guard let node = nodes[id], node.isDeleted else { return }
+    nodes[id]!.isDeleted = false
+    for relationship in relationships(of: node.entity) {
+      guard let inverse = relationship.inverse else { continue }
+      for target in nodes[id]!.links[relationship.name] ?? []
+      where nodes[target]?.isDeleted == false {
+        let present = nodes[target]!.links[inverse] ?? []
+        if present.contains(id) { continue }
+        let back = self.relationship(target, inverse)
+        if back.isToMany {
+          nodes[target]!.links[inverse] =
+            back.isOrdered ? place(id, present, target, inverse) : present + [id]
+        } else if present.contains(where: { nodes[$0]?.isDeleted == false }) {
+          nodes[id]!.links[relationship.name]!.removeAll { $0 == target }
+        } else {
+          nodes[target]!.links[inverse] = [id]
+        }
+      }
+    }
+  }
+
+  /// An order with an object where it was saved: behind the nearest of those that preceded it.
+  private func place(_ id: Int, _ order: [Int], _ owner: Int, _ name: String) -> [Int] {
+    guard let saved = saved[owner]?.links[name], let place = saved.firstIndex(of: id) else {
+      return order + [id]
+    }
+    var order = order
+    let predecessor = saved[..<place].reversed().lazy.compactMap { order.firstIndex(of: $0) }.first
+    order.insert(id, at: predecessor.map { $0 + 1 } ?? 0)
+    return order
   }
 
   // MARK: Save and rollback
@@ -158,7 +196,8 @@ struct ObjectOracle {
   mutating func show(_ former: [Int: Node]) {
     var next = former
     for (id, node) in saved where former[id] == nil {
-      next[id] = Node(entity: node.entity, values: node.values, isNew: false, isDeleted: true)
+      next[id] = Node(
+        entity: node.entity, values: node.values, isNew: false, isDeleted: true, canRevive: false)
     }
     for id in next.keys { next[id]!.isNew = saved[id] == nil }
     nodes = next.filter { !$0.value.isNew || !$0.value.isDeleted }
@@ -192,6 +231,7 @@ struct ObjectOracle {
         }
       }
       nodes[id]!.isNew = saved[id] == nil
+      if node.isDeleted { nodes[id]!.canRevive = false }
       if node.isDeleted, saved[id] == nil { nodes[id] = nil }
     }
   }

@@ -1,4 +1,4 @@
-/// A deleted object that undoing can bring back, kept by the action that does so.
+/// A deleted object that undoing can bring back, kept by the actions that do so.
 ///
 /// An object that leaves its context, as its deletion is saved or it never was, forgets all. What
 /// it was is here.
@@ -17,20 +17,17 @@ final class TakenObject {
   }
 
   let object: ManagedObject
-  /// Whether it was deleted as its insertion was undone.
-  let isInsertion: Bool
   private(set) var reference: Reference
   private(set) var storage: EntityStorage?
   private(set) var version: UInt32
   /// All slots, none of which relies on a row; `nil` until the object is about to leave.
-  var content: [ManagedObject.Slot]?
+  private(set) var content: [ManagedObject.Slot]?
   private(set) var losses: [Loss] = []
   private var lossPlaces: [LossPlace: Int] = [:]
   private weak var recording: UndoRecording?
 
-  init(_ object: ManagedObject, _ recording: UndoRecording, isInsertion: Bool) {
+  init(_ object: ManagedObject, _ recording: UndoRecording) {
     self.object = object
-    self.isInsertion = isInsertion
     self.recording = recording
     reference = object.reference
     storage = object.savedStorage
@@ -61,6 +58,9 @@ final class TakenObject {
       return .many(members)
     }
   }
+
+  /// The object is in its context, and says itself what it is.
+  func forgetContent() { (content, losses, lossPlaces) = (nil, [], [:]) }
 
   func note(_ loss: Loss) {
     let place = LossPlace(object: ObjectIdentifier(loss.object), slot: loss.slot)

@@ -28,15 +28,15 @@ final class UndoRecording: ContextObserver {
   /// Whether what changes now is nobody's change: it makes room for what others have saved.
   var isPaused = false
   /// While an object is taken away or brought back: whether that is for its insertion.
-  private var isOfInsertion: Bool?
-  private var performed = PerformedChanges()
+  var isOfInsertion: Bool?
+  var performed = PerformedChanges()
 
   init(of context: ManagedObjectContext, with manager: UndoManager) {
     self.context = context
     self.manager = manager
   }
 
-  private func attempt(_ body: () throws -> Void) {
+  func attempt(_ body: () throws -> Void) {
     do {
       try body()
     } catch {
@@ -84,20 +84,37 @@ final class UndoRecording: ContextObserver {
     register { try $0.takeAway(object, isInsertion: isInsertion) }
   }
 
-  func didRevive(_ object: ManagedObject) { didInsert(object) }
+  /// Where it was saved, others have led to it before it was deleted, and are to do so when this
+  /// and the deletion are taken back.
+  func didRevive(_ object: ManagedObject) {
+    let isInsertion = isOfInsertion ?? !object.isStored
+    // A save that failed may have kept what the object was.
+    taken.byObject[ObjectIdentifier(object)]?.taken?.forgetContent()
+    register { try $0.takeAway(object, isInsertion: isInsertion) }
+  }
 
   func didDelete(_ object: ManagedObject) {
     guard manager.isUndoRegistrationEnabled else { return }
     // Its row will be gone when its values are asked for.
     attempt { try object.fulfil() }
-    let taken = TakenObject(object, self, isInsertion: isOfInsertion ?? false)
-    self.taken.byObject[ObjectIdentifier(object)] = Taken.Entry(taken: taken)
-    register { try $0.bringBack(taken) }
+    let isInsertion = isOfInsertion ?? false
+    let taken = takenObject(for: object)
+    register { try $0.bringBack(taken, isInsertion: isInsertion) }
+  }
+
+  /// The same for all deletions of an object that has not left since the first: undoing comes
+  /// through them one after the other, and each finds what it is now.
+  private func takenObject(for object: ManagedObject) -> TakenObject {
+    let former = taken.byObject[ObjectIdentifier(object)]?.taken
+    if let former, former.content == nil { return former }
+    let new = TakenObject(object, self)
+    taken.byObject[ObjectIdentifier(object)] = Taken.Entry(taken: new)
+    return new
   }
 
   func didSave(_ changes: SavedChanges) {}
 
-  private func register(_ action: @escaping (UndoRecording) throws -> Void) {
+  func register(_ action: @escaping (UndoRecording) throws -> Void) {
     guard manager.isUndoRegistrationEnabled else { return }
     manager.openEvent()
     manager.registerUndo(withTarget: self, handler: action)
@@ -179,140 +196,5 @@ final class UndoRecording: ContextObserver {
     guard !save.remains(destination) else { return }
     taken.byObject[ObjectIdentifier(destination)]?.taken?.note(
       TakenObject.Loss(object: object, slot: slot, order: order))
-  }
-
-  // MARK: Performing
-
-  var isBusy: Bool { context.map { $0.isSaving || $0.isProcessingChanges } ?? false }
-
-  func settle() { context?.settlePendingChanges() }
-
-  /// All actions of a group were performed: objects are told, and those that are as they were
-  /// saved are clean.
-  func finishPerforming() {
-    guard let context else { return }
-    let performed = self.performed
-    self.performed = PerformedChanges()
-    attempt { try performed.makeAgree(in: context) }
-    performed.tell(in: context)
-    context.settlePendingChanges()
-    performed.cleanUp(in: context)
-  }
-
-  /// Calls `body` while a slot of an object can be changed: in its context, or as what is kept of
-  /// it. What is kept tells no observer, so its change is entered here.
-  private func change(
-    _ slot: Int, of object: ManagedObject, _ body: () throws -> Void
-  ) throws {
-    if let context, object.context === context {
-      performed.note(object, .undoUpdate)
-      try body()
-    } else if object.context == nil,
-      let taken = self.taken.byObject[ObjectIdentifier(object)]?.taken,
-      let former = taken.copy(of: slot)
-    {
-      try taken.withContent(body)
-      if let present = taken.copy(of: slot) { enter(former, present, slot, of: object) }
-    }
-  }
-
-  /// Enters the change of a slot that is kept, of which no observer is told. Never its content: by
-  /// the time this is taken back, the object may be in its context again.
-  private func enter(
-    _ former: ManagedObject.Slot, _ present: ManagedObject.Slot, _ slot: Int,
-    of object: ManagedObject
-  ) {
-    switch (former, present) {
-    case (.value(let value), _): register { try $0.put(value, slot, object) }
-    case (.one(let destination), _): register { try $0.put(destination, slot, object) }
-    case (.many(let former), .many(let present)):
-      let (former, order) = (former.order ?? former.added, former.order)
-      let present = present.order ?? present.added
-      let (isFormer, isPresent) = (Set(former), Set(present))
-      // What was entered first is taken back last.
-      if let order, order != present { register { try $0.arrange(order, slot, object) } }
-      for member in present where !isFormer.contains(member) {
-        register { try $0.remove(member, slot, object) }
-      }
-      for member in former where !isPresent.contains(member) {
-        register { try $0.add(member, slot, object) }
-      }
-    case (.many, _), (.unchanged, _): break
-    }
-  }
-
-  private func put(_ value: AttributeValue?, _ slot: Int, _ object: ManagedObject) throws {
-    try change(slot, of: object) { try object.put(value, in: slot) }
-  }
-
-  private func put(_ destination: ManagedObject?, _ slot: Int, _ object: ManagedObject) throws {
-    try change(slot, of: object) {
-      performed.note(object, slot, formerly: try object.rawOne(slot))
-      try object.put(destination, in: slot)
-    }
-  }
-
-  private func add(_ member: ManagedObject, _ slot: Int, _ object: ManagedObject) throws {
-    try change(slot, of: object) {
-      if try !object.holds(member, slot) { try object.pendingAdd(member, slot) }
-    }
-  }
-
-  private func remove(_ member: ManagedObject, _ slot: Int, _ object: ManagedObject) throws {
-    try change(slot, of: object) {
-      if try object.holds(member, slot) { try object.pendingRemove(member, slot) }
-    }
-  }
-
-  /// Members that the order does not have, as others have added them, go behind.
-  private func arrange(_ order: [ManagedObject], _ slot: Int, _ object: ManagedObject) throws {
-    try change(slot, of: object) {
-      let current = try object.rawMembers(slot)
-      let (isCurrent, isOrdered) = (Set(current), Set(order))
-      let arranged =
-        order.filter { isCurrent.contains($0) || $0.context == nil }
-        + current.filter { !isOrdered.contains($0) }
-      if arranged != current { try object.putOrder(arranged, in: slot) }
-    }
-  }
-
-  private func takeAway(_ object: ManagedObject, isInsertion: Bool) throws {
-    guard let context, object.context === context, !object.isDeleted else { return }
-    // Somebody may have led here while nothing was entered.
-    if isInsertion { try object.dropBacklinks() }
-    performed.note(object, .undoInsertion)
-    isOfInsertion = isInsertion
-    defer { isOfInsertion = nil }
-    context.takeAway(object)
-  }
-
-  private func bringBack(_ taken: TakenObject) throws {
-    guard let context else { return }
-    let object = taken.object
-    isOfInsertion = taken.isInsertion
-    defer { isOfInsertion = nil }
-    if object.context === context {
-      guard object.isDeleted else { return }
-      context.revive(object)
-    } else {
-      guard object.context == nil, let content = taken.content else { return }
-      try context.bringBack(taken, content)
-      taken.content = nil
-      for loss in taken.losses { try restore(loss, of: object) }
-      try object.makeAgree()
-    }
-    performed.note(object, .undoDeletion)
-  }
-
-  private func restore(_ loss: TakenObject.Loss, of destination: ManagedObject) throws {
-    let (object, slot) = (loss.object, loss.slot)
-    if !object.isToMany(slot) {
-      try change(slot, of: object) {
-        if try object.rawOne(slot) == nil { try object.put(destination, in: slot) }
-      }
-    } else {
-      try add(destination, slot, object)
-      if let order = loss.order { try arrange(order, slot, object) }
-    }
   }
 }

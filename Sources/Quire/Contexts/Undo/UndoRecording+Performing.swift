@@ -1,0 +1,138 @@
+import QuireStorage
+
+// What the actions do that were entered.
+extension UndoRecording {
+  var isBusy: Bool { context.map { $0.isSaving || $0.isProcessingChanges } ?? false }
+
+  func settle() { context?.settlePendingChanges() }
+
+  /// All actions of a group were performed: objects are told, and those that are as they were
+  /// saved are clean.
+  func finishPerforming() {
+    guard let context else { return }
+    let performed = self.performed
+    self.performed = PerformedChanges()
+    attempt { try performed.makeAgree(in: context) }
+    performed.tell(in: context)
+    context.settlePendingChanges()
+    performed.cleanUp(in: context)
+  }
+
+  /// Calls `body` while a slot of an object can be changed: in its context, or as what is kept of
+  /// it. What is kept tells no observer, so its change is entered here.
+  private func change(
+    _ slot: Int, of object: ManagedObject, _ body: () throws -> Void
+  ) throws {
+    if let context, object.context === context {
+      performed.note(object, .undoUpdate)
+      try body()
+    } else if object.context == nil,
+      let taken = self.taken.byObject[ObjectIdentifier(object)]?.taken,
+      let former = taken.copy(of: slot)
+    {
+      try taken.withContent(body)
+      if let present = taken.copy(of: slot) { enter(former, present, slot, of: object) }
+    }
+  }
+
+  /// Enters the change of a slot that is kept, of which no observer is told. Never its content: by
+  /// the time this is taken back, the object may be in its context again.
+  private func enter(
+    _ former: ManagedObject.Slot, _ present: ManagedObject.Slot, _ slot: Int,
+    of object: ManagedObject
+  ) {
+    switch (former, present) {
+    case (.value(let value), _): register { try $0.put(value, slot, object) }
+    case (.one(let destination), _): register { try $0.put(destination, slot, object) }
+    case (.many(let former), .many(let present)):
+      let (former, order) = (former.order ?? former.added, former.order)
+      let present = present.order ?? present.added
+      let (isFormer, isPresent) = (Set(former), Set(present))
+      // What was entered first is taken back last.
+      if let order, order != present { register { try $0.arrange(order, slot, object) } }
+      for member in present where !isFormer.contains(member) {
+        register { try $0.remove(member, slot, object) }
+      }
+      for member in former where !isPresent.contains(member) {
+        register { try $0.add(member, slot, object) }
+      }
+    case (.many, _), (.unchanged, _): break
+    }
+  }
+
+  func put(_ value: AttributeValue?, _ slot: Int, _ object: ManagedObject) throws {
+    try change(slot, of: object) { try object.put(value, in: slot) }
+  }
+
+  func put(_ destination: ManagedObject?, _ slot: Int, _ object: ManagedObject) throws {
+    try change(slot, of: object) {
+      performed.note(object, slot, formerly: try object.rawOne(slot))
+      try object.put(destination, in: slot)
+    }
+  }
+
+  func add(_ member: ManagedObject, _ slot: Int, _ object: ManagedObject) throws {
+    try change(slot, of: object) {
+      if try !object.holds(member, slot) { try object.pendingAdd(member, slot) }
+    }
+  }
+
+  func remove(_ member: ManagedObject, _ slot: Int, _ object: ManagedObject) throws {
+    try change(slot, of: object) {
+      if try object.holds(member, slot) { try object.pendingRemove(member, slot) }
+    }
+  }
+
+  /// Members that the order does not have, as others have added them, go behind.
+  func arrange(_ order: [ManagedObject], _ slot: Int, _ object: ManagedObject) throws {
+    try change(slot, of: object) {
+      let current = try object.rawMembers(slot)
+      let (isCurrent, isOrdered) = (Set(current), Set(order))
+      let arranged =
+        order.filter { isCurrent.contains($0) || $0.context == nil }
+        + current.filter { !isOrdered.contains($0) }
+      if arranged != current { try object.putOrder(arranged, in: slot) }
+    }
+  }
+
+  func takeAway(_ object: ManagedObject, isInsertion: Bool) throws {
+    guard let context, object.context === context, !object.isDeleted else { return }
+    // Somebody may have led here while nothing was entered.
+    if isInsertion { try object.dropBacklinks() }
+    performed.note(object, .undoInsertion)
+    isOfInsertion = isInsertion
+    defer { isOfInsertion = nil }
+    context.takeAway(object)
+  }
+
+  func bringBack(_ taken: TakenObject, isInsertion: Bool) throws {
+    guard let context else { return }
+    let object = taken.object
+    isOfInsertion = isInsertion
+    defer { isOfInsertion = nil }
+    if object.context === context {
+      guard object.isDeleted else { return }
+      context.revive(object)
+    } else {
+      guard object.context == nil, let content = taken.content else { return }
+      try context.bringBack(taken, content)
+      let losses = taken.losses
+      taken.forgetContent()
+      for loss in losses { try restore(loss, of: object) }
+      try object.makeAgree()
+    }
+    performed.note(object, .undoDeletion)
+  }
+
+  private func restore(_ loss: TakenObject.Loss, of destination: ManagedObject) throws {
+    let (object, slot) = (loss.object, loss.slot)
+    if !object.isToMany(slot) {
+      try change(slot, of: object) {
+        if try object.rawOne(slot) == nil { try object.put(destination, in: slot) }
+      }
+    } else {
+      try add(destination, slot, object)
+      if let order = loss.order { try arrange(order, slot, object) }
+    }
+  }
+}
