@@ -15,7 +15,8 @@ import QuireModel
 /// The property has the name of the model's. A value type stands for the attribute's, optional or
 /// not: a property that is not optional reads an empty value (0, "", …) where the object has none.
 /// Reading never throws: where the store cannot be read, the empty value is returned and the
-/// context throws the error from its next fetch or save.
+/// context throws the error from its next fetch or save. That is also so in a class that conforms to
+/// `CustomReflectable`: its properties are found by the mirror that every class has.
 @propertyWrapper
 @frozen
 public struct Managed<Value: ManagedValue> {

@@ -36,10 +36,7 @@ extension ManagedObject {
   /// object has. That is looked at, not believed: each must show the number that is put there.
   final func learnProperties() {
     let (object, type) = (Unmanaged.passUnretained(self).toOpaque(), type(of: self))
-    // A mirror of the class's own may ask the object for the very properties.
-    guard type != ManagedObject.self, !binding.accessors.knows(type),
-      !(self is any CustomReflectable)
-    else { return }
+    guard type != ManagedObject.self, !binding.accessors.knows(type), !hasOwnMirror else { return }
     let start = endOfState - UInt(bitPattern: object)
     let properties = object + Int(start)
     let count = firstProperties.prefix(Int(SlotCache.mark)).count
@@ -85,8 +82,13 @@ extension ManagedObject {
     return properties
   }
 
+  /// Whether its class shows itself in a mirror of its own: without stored properties, mostly, and
+  /// it may ask the object for the very properties that are looked for.
+  private var hasOwnMirror: Bool { self is any CustomReflectable }
+
   /// The name of a property of this object: the one that changes when the property does.
   private func name(of property: UnsafeMutablePointer<UInt8>) -> String? {
+    if hasOwnMirror { return nil }
     property.pointee = SlotCache.mark
     defer { property.pointee = SlotCache.unknown }
     var mirror: Mirror? = Mirror(reflecting: self)
@@ -106,8 +108,9 @@ extension ManagedObject {
       keep(
         PersistenceError(
           .undefinedKey,
-          "a @Managed property of \(type(of: self)) cannot be found by reflection: the class must "
-            + "show its stored properties in its mirror"))
+          "the @Managed properties of \(type(of: self)) are found by reflection, and a mirror of "
+            + "its own (CustomReflectable) hides them: describe objects by description, or "
+            + "read them by key"))
       return nil
     }
     do {

@@ -168,7 +168,7 @@ import Testing
     var customMirror: Mirror { Mirror(self, children: ["text": text]) }
   }
 
-  @Test func `many objects of a class with a mirror of its own are fetched`() throws {
+  @Test func `a class with a mirror of its own is told that its properties are not found`() throws {
     let model = try ManagedObjectModel { Entity("Mirrored") { Attribute("text", .string) } }
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: model, classes: [Mirrored.self])
@@ -180,5 +180,9 @@ import Testing
     context.reset()
     let objects = try context.fetch(FetchRequest<Mirrored>())
     #expect(try objects.map { try $0.value(forKey: "text") as? String }.contains("text 499"))
+    #expect(objects[0].text == "" && Mirror(reflecting: objects[1]).children.count == 1)
+    let error = #expect(throws: PersistenceError.self) { try context.save() }
+    #expect(error?.code == .undefinedKey && error?.description.contains("Mirrored") == true)
+    #expect(try context.fetch(FetchRequest<Mirrored>()).count == 500)
   }
 }
