@@ -16,22 +16,45 @@ extension ManagedObject {
   }
 
   /// Makes all destinations lead back to an object that is not deleted any more, in ordered
-  /// relationships from where the store has it. Those that lead elsewhere by now are let go of.
+  /// relationships from where the store has it. Those that lead elsewhere by now are let go of, and
+  /// so are deleted ones, as their own rules say.
   final func restoreBacklinks() throws {
-    var orders: [(owner: ManagedObject, inverse: String)] = []
     for slot in binding.relationshipSlots {
-      guard let name = binding.relationship(slot).inverse else { continue }
-      let destinations = isToMany(slot) ? try members(slot) : try one(slot).map { [$0] } ?? []
-      for destination in destinations {
-        guard let inverse = inverseSlot(of: slot, on: destination),
-          destination.binding.relationship(inverse).isOrdered,
-          try !destination.holds(self, inverse)
-        else { continue }
-        orders.append((destination, name))
+      let destinations = isToMany(slot) ? try rawMembers(slot) : try rawOne(slot).map { [$0] } ?? []
+      for destination in destinations where destination.context === context {
+        try restoreBacklink(from: destination, slot)
       }
     }
-    try makeAgree()
-    for (owner, inverse) in orders { try owner.restorePlace(of: self, inverse) }
+  }
+
+  private func restoreBacklink(from destination: ManagedObject, _ slot: Int) throws {
+    guard let inverse = inverseSlot(of: slot, on: destination) else { return }
+    if !isShown(destination) {
+      switch destination.binding.traits[inverse].deleteRule {
+      case .noAction: break
+      case .deny:
+        if try !destination.leads(to: self, inverse) { try cut(slot, from: destination) }
+        return
+      case .nullify, .cascade:
+        try cut(slot, from: destination)
+        return try destination.cut(inverse, from: self)
+      }
+    }
+    if try destination.leads(to: self, inverse) { return }
+    if destination.isToMany(inverse) {
+      try destination.pendingAdd(self, inverse)
+      guard let name = binding.relationship(slot).inverse else { return }
+      try destination.restorePlace(of: self, name)
+    } else if let rival = try destination.rawOne(inverse), isShown(rival) {
+      try cut(slot, from: destination)
+    } else {
+      try destination.put(self, in: inverse)
+    }
+  }
+
+  /// Looks at this side alone.
+  private func leads(to object: ManagedObject, _ slot: Int) throws -> Bool {
+    isToMany(slot) ? try holds(object, slot) : try rawOne(slot) === object
   }
 
   /// Forgets all changes but those that the store cannot have: where a destination is deleted.

@@ -32,7 +32,7 @@ struct LockstepMerging {
     for id in deleted where store.nodes[id] != nil {
       mergeValues(id)
       partMembers(of: id)
-      if policy == nil { merged.mark(id) } else { merged.delete(id) }
+      if policy == nil { merged.mark(id, as: memory) } else { merged.delete(id) }
     }
     for id in living { mergeOrders(id) }
   }
@@ -160,8 +160,8 @@ struct LockstepMerging {
         let isTold = relationship.inverse.map { links(member, $0).here.contains(id) } ?? false
         if !isTold { merged.unlink(id, relationship.name, from: member) }
       }
-      // What it leads to, it is denied to leave; that leads back only where it was not told.
-      if policy == nil, here != old {
+      // It goes on leading to what it led to; that leads back only where it was not told.
+      if policy == nil {
         merged.arrange(id, relationship.name, here.filter { !isGone($0) })
       }
     }

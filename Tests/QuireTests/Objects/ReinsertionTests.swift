@@ -88,6 +88,34 @@ private typealias Show = SmallGallery.Show
     }
   }
 
+  /// It was not told of the owner's deletion, as it was deleted itself.
+  @Test(arguments: GotchaHome.allCases)
+  func `a part that is inserted again without its owner has none`(_ home: GotchaHome) throws {
+    try home.withContext { context in
+      let shows = (0..<2).map { _ in Show(context: context) }
+      let room = try context.insert("Room", ["show": shows[0]])
+      let artist = Artist(context: context)
+      let artwork = Artwork(context: context)
+      artwork.artist = artist
+      try context.save()
+      context.delete(shows[0])
+      context.delete(artist)
+      context.processPendingChanges()
+      #expect(room.isDeleted && artwork.isDeleted)
+      context.insert(room)
+      context.insert(artwork)
+      #expect(try artwork.artist == nil && room.value(forKey: "show") == nil)
+      let error = #expect(throws: PersistenceError.self) { try context.save() }
+      #expect(
+        error?.code == .validationMissingMandatoryProperty && error?.objectID == room.objectID)
+      try room.setValue(shows[1], forKey: "show")
+      try context.save()
+      #expect(try context.all(Artwork.self) == [artwork] && artwork.artist == nil)
+      #expect(shows[1].rooms == [room])
+      #expect(try StoreFacts(context).findings == [])
+    }
+  }
+
   @Test(arguments: GotchaHome.allCases, ["bag", "tags", "list"])
   func `members that were set without a deleted object stay without it`(
     _ home: GotchaHome, _ key: String

@@ -118,17 +118,23 @@ struct ObjectOracle {
   }
 
   /// Takes a deletion back: what the object leads to leads to it again, unless it leads elsewhere.
+  /// What is deleted is treated as its own rule says.
   mutating func revive(_ id: Int) {
     guard let node = nodes[id], node.isDeleted else { return }
     nodes[id]!.isDeleted = false
     for relationship in relationships(of: node.entity) {
       guard let inverse = relationship.inverse else { continue }
-      for target in nodes[id]!.links[relationship.name] ?? []
-      where nodes[target]?.isDeleted == false {
+      for target in nodes[id]!.links[relationship.name] ?? [] where nodes[target] != nil {
         let present = nodes[target]!.links[inverse] ?? []
-        if present.contains(id) { continue }
         let back = self.relationship(target, inverse)
-        if back.isToMany {
+        if nodes[target]!.isDeleted, back.deleteRule != .noAction {
+          if back.deleteRule != .deny || !present.contains(id) {
+            nodes[id]!.links[relationship.name]!.removeAll { $0 == target }
+            nodes[target]!.links[inverse]?.removeAll { $0 == id }
+          }
+        } else if present.contains(id) {
+          continue
+        } else if back.isToMany {
           nodes[target]!.links[inverse] =
             back.isOrdered ? place(id, present, target, inverse) : present + [id]
         } else if present.contains(where: { nodes[$0]?.isDeleted == false }) {
@@ -239,8 +245,11 @@ struct ObjectOracle {
   /// Takes an object in as it is.
   mutating func put(_ id: Int, _ node: Node) { nodes[id] = node }
 
-  /// Marks an object as deleted, after its delete rules.
-  mutating func mark(_ id: Int) { nodes[id]!.isDeleted = true }
+  /// Marks an object as deleted, after its delete rules, as another oracle has it.
+  mutating func mark(_ id: Int, as other: ObjectOracle) {
+    nodes[id]!.isDeleted = true
+    nodes[id]!.canRevive = other.nodes[id]!.canRevive
+  }
 
   /// Sets an order of the members that there are.
   mutating func arrange(_ id: Int, _ name: String, _ order: [Int]) {

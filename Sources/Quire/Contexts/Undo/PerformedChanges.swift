@@ -115,7 +115,7 @@ extension ManagedObject {
   }
 
   /// Ends a relationship on this side alone.
-  fileprivate final func cut(_ slot: Int, from object: ManagedObject) throws {
+  final func cut(_ slot: Int, from object: ManagedObject) throws {
     if isToMany(slot) {
       if try holds(object, slot) { try pendingRemove(object, slot) }
     } else if try rawOne(slot) === object {
