@@ -48,10 +48,11 @@ extension ManagedObject {
     for index in 0..<count {
       properties.storeBytes(of: SlotCache.unknown, toByteOffset: index, as: UInt8.self)
     }
-    for (index, label) in labels.prefix(count).enumerated() {
-      guard let label else { return }
+    let found = labels.prefix(count).prefix { $0 != nil }
+    // From the last one on, as a place is noted together with those before it.
+    for (index, label) in found.enumerated().reversed() {
       // What the model does not have is told to who asks for it.
-      if let slot = binding.slot(named: Self.name(ofWrapper: label)) {
+      if let label, let slot = binding.slot(named: Self.name(ofWrapper: label)) {
         binding.accessors.remember(slot, at: Int(start) + index, in: type)
       }
     }

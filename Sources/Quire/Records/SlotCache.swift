@@ -14,23 +14,64 @@ final class SlotCache: Sendable {
       var slot: Int16
     }
 
+    /// Eight bytes of an object with properties among them, of which objects are given those that
+    /// are known in one go: most classes have no more.
+    ///
+    /// They end with a property, and so lie within the object, behind its header.
+    private struct Window: ~Copyable {
+      let offset: Int
+      let bits = Atomic<UInt64>(0)
+      /// Which of the bits are known. Sound without a lock: they are written first.
+      let mask = Atomic<UInt64>(0)
+
+      static var byteCount: Int { MemoryLayout<UInt64>.size }
+
+      func place(of offset: Int) -> Int? {
+        let place = offset - self.offset
+        return (0..<Window.byteCount).contains(place) ? place : nil
+      }
+
+      func add(_ note: UInt8, at place: Int) {
+        let shift = UInt64(place * 8)
+        bits.store(bits.load(ordering: .relaxed) | UInt64(note) << shift, ordering: .relaxed)
+        mask.store(mask.load(ordering: .relaxed) | 255 << shift, ordering: .releasing)
+      }
+
+      @inline(__always)
+      func fill(_ object: UnsafeMutableRawPointer) {
+        let mask = mask.load(ordering: .acquiring)
+        let bits = bits.load(ordering: .relaxed) & mask
+        let former = UInt64(
+          littleEndian: object.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        object.storeBytes(
+          of: (former & ~mask | bits).littleEndian, toByteOffset: offset, as: UInt64.self)
+      }
+    }
+
     /// More typed properties than this are looked for in each object; and so are those that seem to
     /// lie outside of one.
     private static let capacity = 512
-    private static let offsets = 0..<1 << 14
+    private static let offsets = 16..<1 << 14
 
     let type: ObjectIdentifier
-    // Sound: a property is written under the cache's lock, behind the count, which says so to
-    // others when it is there. From then on it is read alone, and goes with the table.
+    // Sound, both: what is written is so under the cache's lock, behind the count, which says so to
+    // others when it is there. From then on a property is read alone, and a window has atomic
+    // parts. Both go with the table.
     nonisolated(unsafe) private let properties: UnsafeMutablePointer<Property>
     private let count = Atomic(0)
+    nonisolated(unsafe) private let windows: UnsafeMutablePointer<Window>
+    private let windowCount = Atomic(0)
 
     init(_ type: ObjectIdentifier) {
       self.type = type
       properties = .allocate(capacity: Table.capacity)
+      windows = .allocate(capacity: Table.capacity)
     }
 
-    deinit { properties.deallocate() }
+    deinit {
+      properties.deallocate()
+      windows.deallocate()
+    }
 
     func slot(at offset: Int) -> Int? {
       for index in 0..<count.load(ordering: .acquiring) where properties[index].offset == offset {
@@ -41,12 +82,7 @@ final class SlotCache: Sendable {
 
     @inline(__always)
     func fill(_ object: UnsafeMutableRawPointer) {
-      for index in 0..<count.load(ordering: .acquiring) {
-        let property = properties[index]
-        object.storeBytes(
-          of: SlotCache.note(of: Int(property.slot)), toByteOffset: Int(property.offset),
-          as: UInt8.self)
-      }
+      for index in 0..<windowCount.load(ordering: .acquiring) { windows[index].fill(object) }
     }
 
     /// To be called under the cache's lock.
@@ -57,6 +93,21 @@ final class SlotCache: Sendable {
       else { return }
       (properties + count).initialize(to: Property(offset: Int16(offset), slot: slot))
       self.count.store(count + 1, ordering: .releasing)
+      noteInWindow(SlotCache.note(of: Int(slot)), at: offset)
+    }
+
+    private func noteInWindow(_ note: UInt8, at offset: Int) {
+      if note == SlotCache.unknown { return }
+      let count = windowCount.load(ordering: .relaxed)
+      for index in 0..<count {
+        if let place = windows[index].place(of: offset) {
+          return windows[index].add(note, at: place)
+        }
+      }
+      let place = Window.byteCount - 1
+      (windows + count).initialize(to: Window(offset: offset - place))
+      windows[count].add(note, at: place)
+      windowCount.store(count + 1, ordering: .releasing)
     }
   }
 

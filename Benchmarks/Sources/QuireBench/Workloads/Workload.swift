@@ -33,8 +33,8 @@ struct Workload: Sendable {
     .kviSeqPut, .kviRandPut, .kviRandGet, .kviScan, .kviBulk,
     .kvLargeScan, .kvLargeUpdate,
     .durableCommit, .durableCommit8, .concurrency, .kvOpenCloseSmall, .kvOpenClose,
-    .objInsert, .objInsertBatched, .objFetchAll, .objFetchFaults, .objFetchByID, .objFetchBySlug,
-    .objFilterAndSort, .objTraverse, .objUpdate, .objDelete,
+    .objInsert, .objInsertBatched, .objFetchAll, .objFetchFaults, .objRelease, .objFetchByID,
+    .objFetchBySlug, .objFilterAndSort, .objTraverse, .objUpdate, .objDelete,
     .stackCreate, .openCloseSmall, .migrateSmall, .migrateRewrite, .migrateRewriteMillion,
     .migrateDeferred, .migrateCustom, .migrateKinds,
   ]

@@ -51,7 +51,7 @@ enum QuireMigrations {
     let context = QuireObjects.context(of: coordinator)
     let artworks = try QuireObjects.fetchArtworks(context)
     try run.expect(
-      try QuireObjects.read(artworks), .expected(ArtworkData(count: run.count)), "what was kept")
+      QuireObjects.read(artworks), .expected(ArtworkData(count: run.count)), "what was kept")
     for (index, artwork) in artworks.enumerated() where index % 97 == 0 {
       try run.expect(
         try artwork.value(forKey: "rating") as? Int, Gallery.defaultRating, "rating")

@@ -64,6 +64,13 @@ extension Workload {
         engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.fetchFaults),
     ])
 
+  static let objRelease = Workload(
+    name: "obj_release", summary: "N fetched objects, of which all was read, are let go of",
+    count: 100_000, shortCount: 500, modes: [.ordered, .memory],
+    contenders: [
+      Contender(engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.release)
+    ])
+
   static let objFetchByID = Workload(
     name: "obj_fetch_by_pk", summary: "N by id in shuffled order, every attribute read",
     count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],

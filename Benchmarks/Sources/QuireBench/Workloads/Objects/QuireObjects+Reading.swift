@@ -5,12 +5,21 @@ import Quire
 extension QuireObjects {
   static func fetchFaults(_ run: Run) throws {
     let coordinator = try run.mode == .memory ? openWithAll(run) : open(run)
-    let count = try run.time {
-      let context = context(of: coordinator)
-      defer { withExtendedLifetime(context) {} }
-      return try fetchArtworks(context).count
-    }
-    try run.expect(count, run.count, "the artworks fetched")
+    let context = context(of: coordinator)
+    let artworks = try run.time { try fetchArtworks(context) }
+    try run.expect(artworks.count, run.count, "the artworks fetched")
+    withExtendedLifetime((context, artworks)) {}
+    try close(coordinator)
+  }
+
+  static func release(_ run: Run) throws {
+    let coordinator = try run.mode == .memory ? openWithAll(run) : open(run)
+    let context = context(of: coordinator)
+    var artworks = try fetchArtworks(context)
+    let sum = read(artworks)
+    run.time { artworks = [] }
+    try run.expect(sum, .expected(ArtworkData(count: run.count)), "what was fetched")
+    try run.expect(context.registeredObjects.count, 0, "the objects that are left")
     try close(coordinator)
   }
 
