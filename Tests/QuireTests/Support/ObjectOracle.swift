@@ -230,6 +230,7 @@ struct ObjectOracle {
     for (id, node) in child.nodes where node != child.saved[id] {
       let former = nodes[id]?.links ?? [:]
       nodes[id] = node
+      partFromDeleted(id, former)
       // What the child has deleted, it has led nobody to.
       for (name, members) in node.links {
         nodes[id]!.links[name] = members.filter {
@@ -239,6 +240,19 @@ struct ObjectOracle {
       nodes[id]!.isNew = saved[id] == nil
       if node.isDeleted { nodes[id]!.canRevive = false }
       if node.isDeleted, saved[id] == nil { nodes[id] = nil }
+    }
+  }
+
+  /// Parts an object that a child has led elsewhere from what it led to, which is deleted here, so
+  /// that the child knew nothing of it.
+  private mutating func partFromDeleted(_ id: Int, _ former: [String: [Int]]) {
+    for relationship in relationships(of: nodes[id]!.entity) where !relationship.isToMany {
+      guard let inverse = relationship.inverse, let present = nodes[id]!.links[relationship.name]
+      else { continue }
+      for old in former[relationship.name] ?? []
+      where !present.contains(old) && nodes[old]?.isDeleted == true {
+        nodes[old]!.links[inverse]?.removeAll { $0 == id }
+      }
     }
   }
 
