@@ -97,7 +97,6 @@ final class SlotCache: Sendable {
     }
 
     private func noteInWindow(_ note: UInt8, at offset: Int) {
-      if note == SlotCache.unknown { return }
       let count = windowCount.load(ordering: .relaxed)
       for index in 0..<count {
         if let place = windows[index].place(of: offset) {

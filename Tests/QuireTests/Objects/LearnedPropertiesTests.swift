@@ -185,4 +185,66 @@ import Testing
     #expect(error?.code == .undefinedKey && error?.description.contains("Mirrored") == true)
     #expect(try context.fetch(FetchRequest<Mirrored>()).count == 500)
   }
+
+  /// More properties than are given at once, with bytes between them that belong to nobody else.
+  private final class Long: ManagedObject {
+    @Managed var p0: Int
+    @Managed var p1: Int
+    @Managed var p2: Int
+    var byte: UInt8 = 255
+    @Managed var p3: Int
+    @Managed var p4: Int
+    @Managed var p5: Int
+    @Managed var p6: Int
+    @Managed var p7: Int
+    @Managed var p8: Int
+    @Managed var p9: Int
+    @Managed var p10: Int
+    @Managed var p11: Int
+    var flag = true
+    var word: UInt64 = 0x0102_0304_0506_0708
+    @Managed var p12: Int
+
+    static let all: [@Sendable (Long) -> Int] = [
+      { $0.p0 }, { $0.p1 }, { $0.p2 }, { $0.p3 }, { $0.p4 }, { $0.p5 }, { $0.p6 }, { $0.p7 },
+      { $0.p8 }, { $0.p9 }, { $0.p10 }, { $0.p11 }, { $0.p12 },
+    ]
+
+    /// Whether every property is found, asked for from one on, and what lies between is as it was.
+    func isSound(from start: Int) -> Bool {
+      let indices = Self.all.indices.map { ($0 * 5 + start) % Self.all.count }
+      return indices.allSatisfy { Self.all[$0](self) == $0 }
+        && byte == 255 && flag && word == 0x0102_0304_0506_0708
+    }
+  }
+
+  @Test func `threads that learn a class at once find each property in its place`() async throws {
+    for round in 0..<13 {
+      let model = try ManagedObjectModel {
+        Entity("Long") {
+          Long.all.indices.reversed().map { Attribute("p\($0)", .integer64) as any EntityMember }
+        }
+      }
+      let coordinator = PersistentStoreCoordinator(managedObjectModel: model, classes: [Long.self])
+      try coordinator.addPersistentStore(type: .inMemory, at: nil)
+      let context = ManagedObjectContext()
+      context.persistentStoreCoordinator = coordinator
+      let values = Dictionary(
+        uniqueKeysWithValues: Long.all.indices.map { ("p\($0)", $0 as Any) })
+      for _ in 0..<40 { try context.insert("Long", values) }
+      try context.save()
+      try await withThrowingTaskGroup(of: Bool.self) { group in
+        for task in 0..<4 {
+          group.addTask {
+            let context = ManagedObjectContext()
+            context.persistentStoreCoordinator = coordinator
+            return try context.fetch(FetchRequest<Long>()).allSatisfy {
+              $0.isSound(from: round + task * 3)
+            }
+          }
+        }
+        for try await isSound in group { #expect(isSound) }
+      }
+    }
+  }
 }
