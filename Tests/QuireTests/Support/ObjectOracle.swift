@@ -100,21 +100,38 @@ struct ObjectOracle {
   }
 
   mutating func delete(_ id: Int) {
+    var queue: [Int] = []
+    mark(id, &queue)
+    while let next = queue.first {
+      applyDeleteRules(of: next, &queue)
+      queue.removeFirst()
+      if nodes[next]?.isNew == true { nodes[next] = nil }
+    }
+  }
+
+  private mutating func mark(_ id: Int, _ queue: inout [Int]) {
     guard let node = nodes[id], !node.isDeleted else { return }
-    nodes[id]!.isDeleted = true
-    nodes[id]!.canRevive = true
-    for relationship in relationships(of: node.entity) {
+    (nodes[id]!.isDeleted, nodes[id]!.canRevive) = (true, true)
+    queue.append(id)
+  }
+
+  private mutating func applyDeleteRules(of id: Int, _ queue: inout [Int]) {
+    for relationship in relationships(of: nodes[id]!.entity) {
       let members = nodes[id]?.links[relationship.name] ?? []
       switch relationship.deleteRule {
       case .noAction, .deny: continue
       case .nullify:
         guard let inverse = relationship.inverse else { continue }
-        for member in members { nodes[member]?.links[inverse]?.removeAll { $0 == id } }
+        for member in members {
+          // What is deleted is in no to-many relationship any more, and is not told.
+          let isHidden = nodes[member]?.isDeleted != false && !queue.contains(member)
+          if relationship.isToMany, isHidden { continue }
+          nodes[member]?.links[inverse]?.removeAll { $0 == id }
+        }
       case .cascade:
-        for member in members { delete(member) }
+        for member in members { mark(member, &queue) }
       }
     }
-    if node.isNew { nodes[id] = nil }
   }
 
   /// Takes a deletion back: what the object leads to leads to it again, unless it leads elsewhere.
