@@ -1,3 +1,6 @@
+/// How the names of all types of typed properties begin: `Quire.Managed<`.
+private let typedPropertyPrefix = _typeName(Managed<Int>.self).prefix { $0 != "<" } + "<"
+
 /// What a typed property notes, as somebody sees it who looks at the object from outside; `nil` of
 /// another property.
 ///
@@ -6,7 +9,7 @@
 private func note(of property: Any) -> UInt8? {
   func look<Property>(_ property: Property) -> UInt8? {
     guard MemoryLayout<Property>.size == MemoryLayout<UInt8>.size,
-      _typeName(Property.self).hasPrefix("Quire.Managed<")
+      _typeName(Property.self).hasPrefix(typedPropertyPrefix)
     else { return nil }
     return withUnsafeBytes(of: property) { $0.first }
   }

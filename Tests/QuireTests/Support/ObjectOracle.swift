@@ -27,6 +27,11 @@ struct ObjectOracle {
     model.entities.first { $0.name == entity }?.relationships ?? []
   }
 
+  /// In the order in which a context goes through them, which shows where an object leads to itself.
+  private func orderedRelationships(of entity: String) -> [RelationshipDescription] {
+    relationships(of: entity).sorted { $0.name < $1.name }
+  }
+
   private func relationship(_ id: Int, _ name: String) -> RelationshipDescription {
     relationships(of: nodes[id]!.entity).first { $0.name == name }!
   }
@@ -116,7 +121,7 @@ struct ObjectOracle {
   }
 
   private mutating func applyDeleteRules(of id: Int, _ queue: inout [Int]) {
-    for relationship in relationships(of: nodes[id]!.entity) {
+    for relationship in orderedRelationships(of: nodes[id]!.entity) {
       let members = nodes[id]?.links[relationship.name] ?? []
       switch relationship.deleteRule {
       case .noAction, .deny: continue
@@ -139,7 +144,7 @@ struct ObjectOracle {
   mutating func revive(_ id: Int) {
     guard let node = nodes[id], node.isDeleted else { return }
     nodes[id]!.isDeleted = false
-    for relationship in relationships(of: node.entity) {
+    for relationship in orderedRelationships(of: node.entity) {
       guard let inverse = relationship.inverse else { continue }
       for target in nodes[id]!.links[relationship.name] ?? [] where nodes[target] != nil {
         let present = nodes[target]!.links[inverse] ?? []
