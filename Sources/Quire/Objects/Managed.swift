@@ -15,10 +15,11 @@ import QuireModel
 /// The property has the name of the model's. A value type stands for the attribute's, optional or
 /// not: a property that is not optional reads an empty value (0, "", …) where the object has none.
 /// Reading never throws: where the store cannot be read, the empty value is returned and the
-/// context throws the error from its next fetch or save. That is also so in a class that conforms to
-/// `CustomReflectable`: its properties are found by the mirror that every class has.
-// Only what needs it asks for a `ManagedValue`: the runtime, which names a class's properties, would
-// look for the conformance of each type among all that a process has, a tenth of a millisecond each.
+/// context throws the error from its next fetch or save. That is also so in a class that conforms
+/// to `CustomReflectable`: its properties are found by the mirror that every class has.
+// Only what needs it asks for a `ManagedValue`: the runtime, which names a class's properties,
+// would look for the conformance of each type among all that a process has, a tenth of a
+// millisecond each.
 @propertyWrapper
 @frozen
 public struct Managed<Value> {

@@ -4,8 +4,8 @@ private let typedPropertyPrefix = _typeName(Managed<Int>.self).prefix { $0 != "<
 /// What a typed property notes, as somebody sees it who looks at the object from outside; `nil` of
 /// another property.
 ///
-/// Its type is known by its name: whether it conforms to a protocol takes a hundred times as long to
-/// find out, the first time.
+/// Its type is known by its name: whether it conforms to a protocol takes much longer to find out,
+/// the first time.
 private func note(of property: Any) -> UInt8? {
   func look<Property>(_ property: Property) -> UInt8? {
     guard MemoryLayout<Property>.size == MemoryLayout<UInt8>.size,

@@ -27,7 +27,8 @@ struct ObjectOracle {
     model.entities.first { $0.name == entity }?.relationships ?? []
   }
 
-  /// In the order in which a context goes through them, which shows where an object leads to itself.
+  /// In the order in which a context goes through them, which shows where an object leads to
+  /// itself.
   private func orderedRelationships(of entity: String) -> [RelationshipDescription] {
     relationships(of: entity).sorted { $0.name < $1.name }
   }
