@@ -41,9 +41,9 @@ enum Fate: Equatable {
 /// asked for.
 ///
 /// Images are in groups: nothing and all of what waits, each prefix, all but one, subsets (all of
-/// them up to ten operations), all but one file's, all but the names, and prefixes and complete
-/// sets with one operation that happened in part. An image may occur more than once; its digest
-/// tells.
+/// them up to ten operations), all but one file's, all but the names, and one operation that
+/// happened in part: with those before it, with all others, and with all but the one before it on
+/// the same file, which shows through. An image may occur more than once; its digest tells.
 package struct CrashImages: Sendable {
   package static let sectorByteCount = 512
   private static let completeSubsetLimit = 10
@@ -62,6 +62,8 @@ package struct CrashImages: Sendable {
   /// An operation that may happen in part, and the number of ways in which it may.
   private struct Partial {
     var index: Int
+    /// The operation before it on the same file.
+    var former: Int?
     var sectorCount: Int
     var isGrowing: Bool
 
@@ -71,6 +73,9 @@ package struct CrashImages: Sendable {
     }
     var garbageCount: Int { min(sectorCount, completeSectorLimit) }
     var count: Int { tornCount + garbageCount + (isGrowing ? 2 : 0) }
+
+    /// In how many ways the other operations go with it.
+    var companyCount: Int { former == nil ? 2 : 3 }
   }
 
   package init(_ state: DiskState, seed: UInt64) {
@@ -85,7 +90,7 @@ package struct CrashImages: Sendable {
       (.ends, count == 0 ? 1 : 2), (.prefixes, max(0, count - 1)),
       (.singleLosses, count < 2 ? 0 : count), (.subsets, count < 2 ? 0 : subsets),
       (.files, count < 2 ? 0 : state.contents.count * count), (.names, count < 2 ? 0 : 2),
-      (.partial, partial.reduce(0) { $0 + 2 * $1.count }),
+      (.partial, partial.reduce(0) { $0 + $1.companyCount * $1.count }),
     ].filter { $0.1 > 0 }
   }
 
@@ -93,17 +98,22 @@ package struct CrashImages: Sendable {
     // A write makes a file longer if it goes beyond what the durable file and the operations before
     // it make of it.
     var lengths = state.durableContents.map(\.byteCount)
+    var formers = [Int?](repeating: nil, count: lengths.count)
     return state.pending.enumerated().compactMap { index, operation in
       switch operation {
       case .write(let node, let offset, let bytes):
         let end = offset + bytes.count
-        defer { lengths[node] = max(lengths[node], end) }
+        defer {
+          lengths[node] = max(lengths[node], end)
+          formers[node] = index
+        }
         return Partial(
-          index: index,
+          index: index, former: formers[node],
           sectorCount: (end + sectorByteCount - 1) / sectorByteCount - offset / sectorByteCount,
           isGrowing: end > lengths[node])
       case .truncate(let node, let byteCount):
         lengths[node] = byteCount
+        formers[node] = index
         return nil
       case .name, .rename: return nil
       }
@@ -176,15 +186,16 @@ package struct CrashImages: Sendable {
   private func set(_ fates: inout [Fate], partialIndex: Int) {
     var rest = partialIndex
     for part in partial {
-      guard rest >= 2 * part.count else {
-        // With what came before it alone, or with everything else.
-        if rest < part.count {
-          for later in part.index..<fates.count { fates[later] = .lost }
+      guard rest >= part.companyCount * part.count else {
+        switch rest / part.count {
+        case 0: for later in part.index..<fates.count { fates[later] = .lost }
+        case 2: if let former = part.former { fates[former] = .lost }
+        default: break
         }
         fates[part.index] = fate(of: part, number: rest % part.count)
         return
       }
-      rest -= 2 * part.count
+      rest -= part.companyCount * part.count
     }
   }
 

@@ -107,7 +107,9 @@ struct LockstepMerging {
         if isGone(destination) {
           // A save does not put back what was taken from where it was, but leaves it where another
           // save has. Whoever is only told of the deletion sees it lead nowhere.
+          // If it led nowhere before, nothing is left of its change.
           if policy != nil, here == old || there != old { continue }
+          if policy == nil, old.isEmpty { continue }
           here = []
         } else if !hasSay(over: relationship, destination) {
           continue
