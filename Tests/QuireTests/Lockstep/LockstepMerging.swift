@@ -219,9 +219,11 @@ extension ObjectOracle {
           || relationships(of: relationship.destination).contains {
             $0.name == relationship.inverse && $0.isToMany
           }
-        let (here, there) = (
-          node.links[relationship.name] ?? [], former.links[relationship.name] ?? []
-        )
+        let there = former.links[relationship.name] ?? []
+        // What was added and is deleted is not written.
+        let here = (node.links[relationship.name] ?? []).filter {
+          there.contains($0) || nodes[$0]?.isDeleted == false
+        }
         return isStored && (relationship.isOrdered ? here != there : Set(here) != Set(there))
       }
   }
