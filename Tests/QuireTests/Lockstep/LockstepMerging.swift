@@ -165,7 +165,18 @@ struct LockstepMerging {
       // It goes on leading to what it led to; that leads back only where it was not told.
       if policy == nil {
         merged.arrange(id, relationship.name, here.filter { !isGone($0) })
+        if relationship.deleteRule == .nullify { tell(of: id, relationship) }
       }
+    }
+  }
+
+  /// Takes a deleted object from what it leads to, where memory has done so.
+  private mutating func tell(of id: Int, _ relationship: RelationshipDescription) {
+    guard let inverse = relationship.inverse else { return }
+    for member in merged.nodes[id]!.links[relationship.name] ?? []
+    where merged.nodes[member] != nil && !links(member, inverse).here.contains(id) {
+      let rest = (merged.nodes[member]!.links[inverse] ?? []).filter { $0 != id }
+      merged.arrange(member, inverse, rest)
     }
   }
 
