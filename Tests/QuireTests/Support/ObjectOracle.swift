@@ -195,7 +195,9 @@ struct ObjectOracle {
         } else if !relationship.isOptional, members.isEmpty {
           complaints.append("\(id).\(relationship.name) leads nowhere")
         } else if relationship.isToMany, relationship.maxCount > 0,
-          members.count > relationship.maxCount
+          members.count > relationship.maxCount,
+          // A child is not asked about what its parent has not saved.
+          node.links[relationship.name] != saved[id]?.links[relationship.name]
         {
           complaints.append("\(id).\(relationship.name) has too many")
         }
