@@ -90,6 +90,7 @@ extension PageStore {
       pageSize: recovery.space.pageSize, meta: recovery.meta,
       isMetaSpare: recovery.isNewerMetaSpare && recovery.meta.isClean, options: options)
     if options.durability != .none {
+      if let damaged = recovery.damagedMeta { try storage.eraseMeta(damaged) }
       // Of a closed store there is time until its log is begun anew.
       if recovery.isNewerMetaSpare, !recovery.meta.isClean { try storage.settleMeta() }
       try recovery.secureLog(of: path, in: fileSystem)

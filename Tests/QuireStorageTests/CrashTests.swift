@@ -4,7 +4,10 @@ import Testing
 
 /// A simulated disk dies before every single operation of a workload, and leaves whatever it might.
 @Suite struct `Crashes` {
-  private static let seeds: [UInt64] = Array(1...(isExhaustive ? 200 : 10))
+  /// `QUIRE_SEED` runs one seed.
+  private static let seeds: [UInt64] =
+    environmentValue("QUIRE_SEED").flatMap(UInt64.init).map { [$0] }
+    ?? Array(1...(isExhaustive ? 200 : 10))
 
   @Test func `a crash at any operation leaves the last acknowledged commit or a later one`() {
     for pageSize in isExhaustive ? [512, 1024, 4096] : [512] {

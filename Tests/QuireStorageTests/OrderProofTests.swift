@@ -317,6 +317,39 @@ struct OrderProofTests {
     }
   }
 
+  /// A log was begun, and of that a crash left all but the header. What is begun next must not be
+  /// the header of the record that lies there.
+  @Test func `a log is not begun over what is left of another`() throws {
+    let store = try open()
+    try Proof.put(store, 0..<40, 1)
+    try store.close()
+    let disk = disk
+    let left = Mutex<[String: [UInt8]]>([:])
+    disk.before(.logCreation) { left.withLock { $0 = disk.disk.files } }
+    try Proof.put(try open(), 0..<40, 2)
+    var files = left.withLock { $0 }
+    var log = try #require(files["store-log"])
+    for index in 0..<512 { log[index] = 0 }
+    files["store-log"] = log
+
+    let next = HookedDisk(SimulatedDisk(files))
+    let states = Mutex<[DiskState]>([])
+    for reason in [SyncReason.logFolder, .logCreation] {
+      next.before(reason) {
+        print(reason); states.withLock { $0.append(next.disk.state) }
+      }
+    }
+    try Proof.put(try PageStore.open("store", options: Proof.options, in: next), 0..<40, 3)
+    #expect(states.withLock { $0.count } == 2)
+    for state in states.withLock({ $0 }) {
+      try Proof.afterCrashes(of: state, limit: 400) { recovered, image in
+        let values = try Proof.values(try recovered.snapshot())
+        let (former, new) = ([UInt8](repeating: 1, count: 40), [UInt8](repeating: 3, count: 40))
+        #expect(values == former || values == new, "\(image)")
+      }
+    }
+  }
+
   /// A process dies that has compacted the store and not synced the new file's name. What the next
   /// one commits must not seem to go on from the old file, which a crash may bring back.
   @Test func `a log is not begun before the store's name is on disk`() throws {

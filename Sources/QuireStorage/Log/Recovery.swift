@@ -13,6 +13,8 @@ struct Recovery {
   /// not, it is on disk: what it made history is overwritten, and what it begins was written, after
   /// its sync alone.
   let isNewerMetaSpare: Bool
+  /// The meta page that was found damaged, and is no page that was never written.
+  let damagedMeta: PageID?
 
   /// What is read at once to begin with: enough for the first pages of most stores.
   private static let headByteCount = 32_768
@@ -41,6 +43,7 @@ struct Recovery {
     guard let (newest, other) = MetaPage.both(in: bytes, checksum, pageSize: page.pageSize) else {
       throw .damaged(page: .metaA, reason: "the checksums of both meta pages are wrong")
     }
+    damagedMeta = other == nil ? Recovery.damagedMeta(beside: newest, bytes, page.pageSize) : nil
     let log = try Recovery.readLog(
       path, fileSystem, isReadOnly: isReadOnly, newest, identity, geometry, storeFile: file)
     self.log = log
@@ -86,6 +89,15 @@ struct Recovery {
       space.retireEverything()
       throw .damaged(page: .catalogRoot, reason: "the catalog of trees cannot be read")
     }
+  }
+
+  /// The other meta page, unless there is nothing of it.
+  private static func damagedMeta(
+    beside newest: MetaPage, _ bytes: UnsafeRawBufferPointer, _ pageSize: Int
+  ) -> PageID? {
+    let id: PageID = newest.id == .metaA ? .metaB : .metaA
+    let start = Int(id.rawValue) * pageSize
+    return bytes.dropFirst(start).prefix(pageSize).allSatisfy { $0 == 0 } ? nil : id
   }
 
   private static func read(

@@ -159,12 +159,12 @@ final class StoreFile: @unchecked Sendable {
       if isMetaSpare { try settleMeta() }
       // From here on the older one leads nowhere, as its log is begun anew.
       isMetaSpare = false
-      // A store that had no log yet finds that of one that was deleted here; whoever has that one
-      // open still writes to it.
       let logPath = StoreFile.logPath(of: path)
-      if meta.epoch == 0, try fileSystem.identifier(of: logPath) != nil {
-        try fileSystem.remove(logPath)
-      }
+      // In a file of its own, not over the log of an earlier time: of a write that a crash cuts
+      // short, and of a second one that is cut short in its place, a record might be put together
+      // that nobody has seen since the first. And whoever has the log of a store open that was
+      // deleted here still writes to it.
+      if try fileSystem.identifier(of: logPath) != nil { try fileSystem.remove(logPath) }
       return try LogWriter(
         creating: logPath, identity: identity, pageSize: pageSize,
         epoch: meta.epoch + 1, in: fileSystem, durability: durability,
@@ -229,6 +229,16 @@ final class StoreFile: @unchecked Sendable {
     let page = meta.encoded(checksum, pageSize: pageSize)
     try file.write(page, at: Int(meta.id.rawValue) * pageSize)
     if durability != .none { try sync(for: .settledMeta) }
+  }
+
+  /// Makes sure that nothing is left of a meta page that was found damaged, before anything else is
+  /// written: of the page that is written there next, a crash might leave a part, which together
+  /// with what is there is the damaged page as it was meant.
+  func eraseMeta(_ id: PageID) throws(StorageError) {
+    let page = PageMemory(byteCount: pageSize)
+    page.base.initializeMemory(as: UInt8.self, repeating: 0, count: pageSize)
+    try file.write(page, at: Int(id.rawValue) * pageSize)
+    try sync(for: .settledMeta)
   }
 
   /// Writes a record.
