@@ -33,6 +33,14 @@ struct OrderProofTests {
   /// store is the only one that leads anywhere: it may not be written over before what the log has
   /// is in the pages.
   @Test func `the only meta page that leads anywhere is not written over`() throws {
+    let files = try filesWithBegunLog()
+    #expect(files["store-log"] != nil)
+
+    try expectKept([UInt8](repeating: 2, count: 40), whenNextIsCommittedTo: files)
+  }
+
+  /// What lies there when a log was begun beside a closed store, and nothing of that was synced.
+  private func filesWithBegunLog() throws -> [String: [UInt8]] {
     let store = try open()
     try Proof.put(store, 0..<40, 1)
     try store.close()
@@ -40,10 +48,7 @@ struct OrderProofTests {
     let left = Mutex<[String: [UInt8]]>([:])
     disk.before(.logCreation) { left.withLock { $0 = disk.disk.files } }
     try Proof.put(try open(), 0..<40, 2)
-    let files = left.withLock { $0 }
-    #expect(files["store-log"] != nil)
-
-    try expectKept([UInt8](repeating: 2, count: 40), whenNextIsCommittedTo: files)
+    return left.withLock { $0 }
   }
 
   /// Opens what was left, commits, and crashes before each sync on the way to that commit.
@@ -320,14 +325,7 @@ struct OrderProofTests {
   /// A log was begun, and of that a crash left all but the header. What is begun next must not be
   /// the header of the record that lies there.
   @Test func `a log is not begun over what is left of another`() throws {
-    let store = try open()
-    try Proof.put(store, 0..<40, 1)
-    try store.close()
-    let disk = disk
-    let left = Mutex<[String: [UInt8]]>([:])
-    disk.before(.logCreation) { left.withLock { $0 = disk.disk.files } }
-    try Proof.put(try open(), 0..<40, 2)
-    var files = left.withLock { $0 }
+    var files = try filesWithBegunLog()
     var log = try #require(files["store-log"])
     for index in 0..<512 { log[index] = 0 }
     files["store-log"] = log
@@ -335,9 +333,7 @@ struct OrderProofTests {
     let next = HookedDisk(SimulatedDisk(files))
     let states = Mutex<[DiskState]>([])
     for reason in [SyncReason.logFolder, .logCreation] {
-      next.before(reason) {
-        print(reason); states.withLock { $0.append(next.disk.state) }
-      }
+      next.before(reason) { states.withLock { $0.append(next.disk.state) } }
     }
     try Proof.put(try PageStore.open("store", options: Proof.options, in: next), 0..<40, 3)
     #expect(states.withLock { $0.count } == 2)

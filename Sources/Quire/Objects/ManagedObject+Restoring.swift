@@ -20,8 +20,7 @@ extension ManagedObject {
   /// so are deleted ones, as their own rules say.
   final func restoreBacklinks() throws {
     for slot in binding.relationshipSlots {
-      let destinations = isToMany(slot) ? try rawMembers(slot) : try rawOne(slot).map { [$0] } ?? []
-      for destination in destinations where destination.context === context {
+      for destination in try rawDestinations(slot) where destination.context === context {
         try restoreBacklink(from: destination, slot)
       }
     }

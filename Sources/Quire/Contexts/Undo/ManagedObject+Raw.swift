@@ -21,6 +21,11 @@ extension ManagedObject {
     return try kept.compactMap { try rawObject($0, slot) } + pending.added
   }
 
+  /// The destinations of a slot, whatever its kind.
+  final func rawDestinations(_ slot: Int) throws -> [ManagedObject] {
+    isToMany(slot) ? try rawMembers(slot) : try rawOne(slot).map { [$0] } ?? []
+  }
+
   /// What an ordered slot begins with when it changes.
   final func initialOrder(_ slot: Int) throws -> [ManagedObject] {
     context?.undoRecording == nil ? try members(slot) : try rawMembers(slot)

@@ -97,8 +97,7 @@ extension ManagedObject {
   fileprivate final func makeAgree(_ slot: Int) throws {
     guard let context else { return }
     let relationship = binding.relationship(slot)
-    let destinations = isToMany(slot) ? try rawMembers(slot) : try rawOne(slot).map { [$0] } ?? []
-    for destination in destinations where context.isPresent(destination) {
+    for destination in try rawDestinations(slot) where context.isPresent(destination) {
       guard let inverse = inverseSlot(of: relationship, on: destination) else { continue }
       if destination.isToMany(inverse) {
         if try !destination.holds(self, inverse) { try destination.pendingAdd(self, inverse) }
