@@ -28,9 +28,11 @@ struct ObjectRegister: ~Copyable {
   private var recent = 0
   private(set) var count = 0
 
-  private static let smallestBitCount: UInt64 = 3
+  private static let smallestBitCount: UInt64 = 4
   private static var lineBitCount: UInt64 { 3 }
   private static var lineMask: UInt64 { 1 << lineBitCount - 1 }
+  private static var groupBitCount: UInt64 { 3 }
+  private static var groupMask: UInt64 { 1 << groupBitCount - 1 }
   static var lineByteCount: Int { 64 }
   /// How many objects a number is believed that only says how many there may be.
   static var believedCount: Int { 1 << 17 }
@@ -85,7 +87,7 @@ struct ObjectRegister: ~Copyable {
   /// Makes room for so many more objects that follow each other, as far as the number is believed.
   mutating func reserve(_ more: Int) {
     let lines = min(max(0, more), ObjectRegister.believedCount) >> ObjectRegister.lineBitCount
-    while isFull(with: lineCount + lines) { grow() }
+    growIfFull(with: lineCount + lines)
   }
 
   /// Enters an object, in the place of one that was there under the same reference.
@@ -156,18 +158,18 @@ struct ObjectRegister: ~Copyable {
     return place
   }
 
-  /// References are spread by a multiplication, which does for keys that a store gives out one by
-  /// one.
+  /// Groups of eight lines are spread by a multiplication, which does for keys that a store gives
+  /// out one by one. A group lies together, as whoever comes for one line comes for the next.
   private func home(_ mark: UInt64) -> Int {
-    Int(truncatingIfNeeded: (mark &* 0x9E37_79B9_7F4A_7C15) &>> shift)
+    let product = (mark &>> ObjectRegister.groupBitCount) &* 0x9E37_79B9_7F4A_7C15
+    let group = product &>> (shift &+ ObjectRegister.groupBitCount)
+    let place = group &<< ObjectRegister.groupBitCount | mark & ObjectRegister.groupMask
+    return Int(truncatingIfNeeded: place)
   }
-
-  /// At most five eighths full, so that the ways stay short.
-  private func isFull(with count: Int) -> Bool { 8 * count > 5 * (mask + 1) }
 
   @inline(never)
   private mutating func addLine(of reference: UInt64) {
-    if isFull(with: lineCount + 1) { grow() }
+    growIfFull(with: lineCount + 1)
     let mark = mark(of: reference)
     recent = place(of: mark)
     entries[recent] = Entry(mark: mark, word: UInt(bitPattern: lines.take()))
@@ -198,10 +200,19 @@ struct ObjectRegister: ~Copyable {
     return entries
   }
 
-  private mutating func grow() {
+  /// The directory is at most five eighths full, so that the ways stay short.
+  @inline(__always)
+  private mutating func growIfFull(with lineCount: Int) {
+    if 8 * lineCount > 5 * (mask + 1) { grow(for: lineCount) }
+  }
+
+  @inline(never)
+  private mutating func grow(for lineCount: Int) {
     let (old, oldCount) = (entries, mask + 1)
-    shift -= 1
-    mask = 2 * oldCount - 1
+    while 8 * lineCount > 5 * (mask + 1) {
+      shift -= 1
+      mask = 2 * mask + 1
+    }
     entries = ObjectRegister.directory(mask + 1)
     recent = 0
     for index in 0..<oldCount where old[index].mark != 0 {
