@@ -62,8 +62,7 @@ extension ManagedObjectContext {
         .coreData, "the entity \(object.entity.name) of this object is another model's")
     }
     guard !binding.entity.isAbstract else {
-      throw PersistenceError(
-        .coreData, "the entity \(binding.entity.name) is abstract: insert one of its subentities")
+      throw PersistenceError.isAbstract(binding.entity)
     }
     if object.isPersistent { object.becomeNew() }
     // Equal entities have equal slots.
@@ -73,7 +72,7 @@ extension ManagedObjectContext {
   /// Takes in an object that nobody has.
   ///
   /// - Parameter home: that of new objects of its entity.
-  private func take(_ object: ManagedObject, to home: ObjectHome) {
+  final func take(_ object: ManagedObject, to home: ObjectHome) {
     let isAwoken = object.state.contains(.awoken)
     object.home = home
     object.state = [.inserted, .awoken]
@@ -84,15 +83,6 @@ extension ManagedObjectContext {
       for observer in observers { observer.didInsert(object) }
     }
     if !isAwoken { object.awakeFromInsert() }
-  }
-
-  /// Takes in an object that was just made.
-  final func adopt(new object: ManagedObject, _ home: ObjectHome) throws {
-    let binding = home.binding
-    guard !binding.entity.isAbstract, modelBinding?.entity(as: binding) === binding else {
-      return try adopt(object)
-    }
-    take(object, to: home)
   }
 
   /// Marks an object to be deleted by the next save.

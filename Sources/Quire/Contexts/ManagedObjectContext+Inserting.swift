@@ -34,20 +34,58 @@ extension EntityDescription {
   }
 }
 
+/// Where the objects of a class are made, as was found out for the one before.
+///
+/// Sound: the context keeps its homes, and forgets this when it gets another coordinator, with whose
+/// model all of it may be different.
+struct ObjectMaking {
+  let type: ManagedObject.Type
+  /// Of objects that are new in the context, and of those that are made.
+  let home: Unmanaged<ObjectHome>
+  let outside: Unmanaged<ObjectHome>
+  let isAbstract: Bool
+}
+
+extension ManagedObjectContext {
+  /// - Returns: `nil` where the class stands for no entity of the model.
+  @inline(__always)
+  fileprivate final func making(of type: ManagedObject.Type) -> ObjectMaking? {
+    if let recentMaking, recentMaking.type == type { return recentMaking }
+    return findMaking(of: type)
+  }
+
+  @inline(never)
+  private final func findMaking(of type: ManagedObject.Type) -> ObjectMaking? {
+    guard let binding = persistentStoreCoordinator?.classes.entity(of: type) else { return nil }
+    let home = home(ofNew: binding)
+    recentMaking = ObjectMaking(
+      type: type, home: .passUnretained(home), outside: .passUnretained(home.outside),
+      isAbstract: binding.entity.isAbstract)
+    return recentMaking
+  }
+}
+
+extension PersistenceError {
+  static func isAbstract(_ entity: EntityDescription) -> PersistenceError {
+    PersistenceError(
+      .coreData, "the entity \(entity.name) is abstract: insert one of its subentities")
+  }
+}
+
 extension ManagedObject {
   /// A new object of the entity this class is registered for.
   ///
   /// When the context's model has no such entity the object belongs to no context, and the
   /// context's next fetch or save throws why.
   public convenience init(context: ManagedObjectContext) {
-    if let binding = context.persistentStoreCoordinator?.classes.entity(of: Self.self) {
-      let home = context.home(ofNew: binding)
-      self.init(Origin(home.outside))
+    if let making = context.making(of: Self.self) {
+      self.init(Origin(new: making.outside))
       applyDefaults()
-      do {
-        try context.adopt(new: self, home)
-      } catch {
-        context.report(error)
+      making.home._withUnsafeGuaranteedRef { home in
+        guard !making.isAbstract else {
+          return context.report(PersistenceError.isAbstract(home.binding.entity))
+        }
+        context.take(self, to: home)
       }
     } else {
       self.init(Origin(ObjectHome(.unknown(named: Self.entityName))))

@@ -176,20 +176,23 @@ extension SaveOperation {
     let areAllNew = !hasReturned && context.forgetNewObjects(if: inserted.count)
     session.register.reserve(inserted.count)
     var rows = view.map { RowRun($0) }
-    var storage: EntityStorage?
-    var home: ObjectHome?
-    for item in inserted {
-      if storage !== item.storage {
-        storage = item.storage
-        home = session.home(of: item.storage)
+    var start = 0
+    while start < inserted.count {
+      let home = session.home(of: inserted[start].storage)
+      var end = start
+      while end < inserted.count, inserted[end].hasStorage(of: inserted[start]) {
+        let reference = inserted[end].reference
+        inserted[end].ofObject { object in
+          if !areAllNew { context.unregister(object) }
+          object.reference = reference
+          object.home = home
+          session.enter(object)
+        }
+        end += 1
       }
-      guard let home else { continue }
-      if !areAllNew { context.unregister(item.object) }
-      item.object.reference = item.reference
-      item.object.home = home
-      session.enter(item.object)
+      start = end
     }
-    for item in inserted { item.object.settle(&rows) }
+    for item in inserted { item.ofObject { $0.settle(&rows) } }
     var place = 0
     for object in touched {
       var keepsRow = false

@@ -77,6 +77,8 @@ open class ManagedObjectContext {
   @exclusivity(unchecked) private var newObjects = ObjectRegister()
   /// Of objects that are new here.
   @exclusivity(unchecked) final var newHomes = ObjectHomes()
+  /// Where the object was made that was made last.
+  @exclusivity(unchecked) final var recentMaking: ObjectMaking?
   /// Parent and children; `nil` in a context that has had neither.
   @exclusivity(unchecked) final var family: ContextFamily? {
     didSet { noteFamily() }
@@ -139,6 +141,7 @@ open class ManagedObjectContext {
   @exclusivity(unchecked) public final var persistentStoreCoordinator: PersistentStoreCoordinator? {
     willSet {
       guard newValue !== persistentStoreCoordinator else { return }
+      recentMaking = nil
       reset()
       for session in sessions { session.leaveCommits() }
       (sessions, formerSessions) = ([], [])

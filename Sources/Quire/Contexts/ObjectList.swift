@@ -1,3 +1,19 @@
+extension [ManagedObject] {
+  /// Calls `body` with each object, of which none is counted meanwhile.
+  ///
+  /// - Parameter body: does not keep the object, but where something else holds it.
+  @inline(__always)
+  func forEachUncounted(_ body: (Unmanaged<ManagedObject>) throws -> Void) rethrows {
+    // Sound: the array holds the objects, and is held itself; a reference is an address.
+    try withUnsafeBufferPointer { objects in
+      let start = UnsafeRawPointer(objects.baseAddress)?
+        .assumingMemoryBound(to: Unmanaged<ManagedObject>.self)
+      guard let start else { return }
+      for index in 0..<objects.count { try body(start[index]) }
+    }
+  }
+}
+
 /// The objects of a context that have unsaved changes of one kind.
 ///
 /// Each knows its place in the list, as it is in one list at most: nothing is hashed.
@@ -33,12 +49,17 @@ struct ObjectList {
   /// store. New objects are mostly in that order already.
   var sorted: [ManagedObject] {
     var last = Reference(rawValue: 0)
-    let session = objects.first?.session
-    for object in objects {
-      if object.reference < last || object.session !== session { return sortedByPlace }
-      last = object.reference
+    var isSorted = true
+    let session = objects.first?.ofHome { $0.sessionIdentity }
+    objects.forEachUncounted { object in
+      object._withUnsafeGuaranteedRef { object in
+        if object.reference < last || object.ofHome({ $0.sessionIdentity }) != session {
+          isSorted = false
+        }
+        last = object.reference
+      }
     }
-    return objects
+    return isSorted ? objects : sortedByPlace
   }
 
   /// Places are sorted, and not objects, of which each comparison would count references.

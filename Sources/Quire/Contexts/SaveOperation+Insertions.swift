@@ -4,49 +4,58 @@ import QuireStorage
 // What a save writes of objects that are new: there may be many, and nothing was there before.
 extension SaveOperation {
   func writeInsertedRows(_ writer: StoreWriter) throws {
-    var target: NewRows?
-    for item in inserted {
-      if item.object.isPersistent {
-        try writeRow(item.object, item.storage, item.reference, writer)
-        continue
+    var start = 0
+    while start < inserted.count {
+      let storage = inserted[start].storage
+      let target = try NewRows(storage, rowWriter(for: storage), writer)
+      var end = start
+      while end < inserted.count, inserted[end].hasStorage(of: inserted[start]) { end += 1 }
+      for item in inserted[start..<end] {
+        try item.ofObject { object in
+          if object.isPersistent {
+            try writeRow(object, storage, item.reference, writer)
+          } else {
+            try write(object, to: target, at: item.reference, writer)
+          }
+        }
       }
-      if target?.storage !== item.storage {
-        target = try NewRows(item.storage, rowWriter(for: item.storage), writer)
-      }
-      if let target { try write(item, to: target, writer) }
+      start = end
     }
   }
 
-  private func write(_ item: Insertion, to target: NewRows, _ writer: StoreWriter) throws {
+  private func write(
+    _ object: ManagedObject, to target: NewRows, at reference: Reference, _ writer: StoreWriter
+  ) throws {
     let row = target.row
-    let slots = item.object.slots
+    let slots = object.slots
     try row.write(
       version: 1,
       putting: { field in
         let slot = slots.isEmpty ? -1 : target.storage.plainSlotByField[field]
         if slot < 0 {
           // Whatever takes more than to look into the slot.
-          let content = try content(of: field, item.object, target.storage, nil)
+          let content = try content(of: field, object, target.storage, nil)
           guard let content = try writer.placing(content, field, target.storage) else {
             return false
           }
           try row.put(content, field)
           return true
         }
-        switch slots[slot] {
-        case .value(let value?): try row.put(value, in: field)
-        case .one(let destination?) where remains(destination):
-          try row.put(finalReference(destination), in: field)
-        default: return false
+        return try slots.lend(slot) { content in
+          switch content {
+          case .value(let value?): try row.put(value, in: field)
+          case .one(let destination?) where remains(destination):
+            try row.put(finalReference(destination), in: field)
+          default: return false
+          }
+          return true
         }
-        return true
       })
-    try target.put(at: item.reference)
+    try target.put(at: reference)
   }
 
   /// All relationships of a new object: there is no row that they could be equal to.
-  func writeLinks(of item: Insertion, _ writer: StoreWriter) throws {
-    let object = item.object
+  func writeLinks(of object: ManagedObject, _ item: Insertion, _ writer: StoreWriter) throws {
     let slots = object.slots
     for slot in object.binding.storedRelationshipSlots {
       guard case .one(let destination) = slots[slot] else {

@@ -9,11 +9,26 @@ import QuireStorage
 /// at, so that a link which is left then was made by somebody else; destinations are looked up
 /// last, when all rows that this save adds and removes are known.
 final class SaveOperation {
+  /// A new object. There may be many, each looked at many times, so nobody counts it for a look.
   struct Insertion {
-    let object: ManagedObject
-    // Sound: the save keeps the entities of its store.
-    unowned(unsafe) let storage: EntityStorage
+    // Sound: the save holds its new objects, and keeps the entities of its store.
+    fileprivate let uncounted: Unmanaged<ManagedObject>
+    fileprivate let uncountedStorage: Unmanaged<EntityStorage>
     var reference: Reference
+
+    var object: ManagedObject { uncounted.takeUnretainedValue() }
+    var storage: EntityStorage { uncountedStorage.takeUnretainedValue() }
+
+    /// Whether the entity lies where that of another item does.
+    @inline(__always)
+    func hasStorage(of other: Insertion) -> Bool {
+      uncountedStorage.toOpaque() == other.uncountedStorage.toOpaque()
+    }
+
+    @inline(__always)
+    func ofObject<Result>(_ body: (ManagedObject) throws -> Result) rethrows -> Result {
+      try uncounted._withUnsafeGuaranteedRef(body)
+    }
   }
 
   let session: StoreSession
@@ -22,6 +37,8 @@ final class SaveOperation {
   private let promisedPlaces: PromisedPlaces
   // What a save changes as it goes belongs to this object alone: nothing it calls comes back here.
   @exclusivity(unchecked) private(set) var inserted: [Insertion] = []
+  /// Holds those that are inserted.
+  private let new: [ManagedObject]
   /// Whether among the inserted objects are some whose deletion was undone.
   let hasReturned: Bool
   /// A changed object whose row or links a save has to write.
@@ -63,17 +80,28 @@ final class SaveOperation {
     rowWriters = Array(repeating: nil, count: session.entities.byIndex.count)
     self.touched = touched
     self.deleted = deleted
+    self.new = new
+    let entities = entities
+    var inserted: [Insertion] = []
     inserted.reserveCapacity(new.count)
-    hasReturned = new.contains { $0.isPersistent }
-    for object in new {
-      guard let storage = entities.byIndex[object.binding.index] else { continue }
-      inserted.append(Insertion(object: object, storage: storage, reference: object.reference))
+    var hasReturned = false
+    new.forEachUncounted { object in
+      let (index, reference, isPersistent) = object._withUnsafeGuaranteedRef {
+        ($0.ofHome { $0.binding.index }, $0.reference, $0.isPersistent)
+      }
+      if isPersistent { hasReturned = true }
+      guard let storage = entities.byIndex[index] else { return }
+      inserted.append(
+        Insertion(
+          uncounted: object, uncountedStorage: .passUnretained(storage), reference: reference))
     }
+    self.inserted = inserted
+    self.hasReturned = hasReturned
   }
 
   /// Calls `body` with each object of the save: inserted ones, changed ones, deleted ones.
   func forEachObject(_ body: (ManagedObject) -> Void) {
-    for item in inserted { body(item.object) }
+    for item in inserted { item.ofObject(body) }
     for object in touched { body(object) }
     for object in deleted { body(object) }
   }
@@ -97,7 +125,9 @@ final class SaveOperation {
       try validation.collect(object) { try object.validateForDelete() }
     }
     for item in inserted {
-      try validation.collect(item.object) { try item.object.validateForInsert() }
+      try item.ofObject { object in
+        try validation.collect(object) { try object.validateForInsert() }
+      }
     }
     for update in updated {
       try validation.collect(update.object) { try update.object.validateForUpdate() }
@@ -130,15 +160,16 @@ final class SaveOperation {
     try throwIfOutdated()
     let derived = try beginDerivedValues(writer)
     for index in inserted.indices {
-      let storage = inserted[index].storage
-      if inserted[index].object.isPersistent {
-        try writer.noteKey(inserted[index].reference.key, in: storage.stored.keySpace)
+      let (number, keySpace) = inserted[index].uncountedStorage._withUnsafeGuaranteedRef {
+        ($0.stored.number, $0.stored.keySpace)
+      }
+      if inserted[index].ofObject(\.isPersistent) {
+        try writer.noteKey(inserted[index].reference.key, in: keySpace)
         continue
       }
       inserted[index].reference =
         try promisedPlaces.place(of: inserted[index].reference)?.reference
-        ?? Reference(
-          entity: storage.stored.number, key: writer.takeKey(in: storage.stored.keySpace))
+        ?? Reference(entity: number, key: writer.takeKey(in: keySpace))
     }
     if !updated.isEmpty || !deleted.isEmpty {
       try writer.gatheringRemovals {
@@ -156,7 +187,7 @@ final class SaveOperation {
     for update in updated { try writeUpdatedRow(update, writer) }
     // All relationships of a new object: there is no row that they could be equal to.
     try writer.gatheringLinks {
-      for item in inserted { try writeLinks(of: item, writer) }
+      for item in inserted { try item.ofObject { try writeLinks(of: $0, item, writer) } }
     }
     if hasReturned {
       for item in inserted where item.object.isPersistent { try writeLinksOfOthers(item, writer) }

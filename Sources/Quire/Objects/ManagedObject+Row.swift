@@ -30,6 +30,17 @@ extension ManagedObject {
     rowHold = RowHold(sharing: keeper)
   }
 
+  /// Takes a row in a leaf in the place of the one it has, if it has one.
+  @inline(__always)
+  final func replaceRow(
+    _ start: UnsafeRawPointer, _ byteCount: Int, in keeper: Unmanaged<RowKeeper>
+  ) {
+    let former = rowHold
+    set(start, byteCount, in: keeper)
+    // The former owner may go now that nothing leads to its bytes.
+    former.end()
+  }
+
   /// Takes a row that has its own owner. To an object without a row only.
   @inline(__always)
   final func set(_ row: UnsafeRawBufferPointer, keptBy owner: Unmanaged<AnyObject>) {

@@ -17,6 +17,22 @@ struct ObjectSlots: RandomAccessCollection {
       yield start.unsafelyUnwrapped[slot]
     }
   }
+
+  /// What `body` says of a slot's content, of which nothing is counted: it is out of its place
+  /// meanwhile.
+  ///
+  /// - Parameter body: changes no slots, and calls nothing that may. Who looks at the slot sees what
+  ///   was in it.
+  @inline(__always)
+  func lend<Result>(
+    _ slot: Int, _ body: (borrowing ManagedObject.Slot) throws -> Result
+  ) rethrows -> Result {
+    precondition(slot >= 0 && slot < endIndex, "an entity has no such slot")
+    let place = start.unsafelyUnwrapped + slot
+    let content = place.move()
+    defer { place.initialize(to: content) }
+    return try body(content)
+  }
 }
 
 // The memory of an object's slots. It is the object's alone, so that no change asks whether

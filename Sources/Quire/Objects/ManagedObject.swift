@@ -34,6 +34,17 @@ open class ManagedObject {
         ?? Reference(entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey())
     }
 
+    /// An object that no store has seen.
+    ///
+    /// - Parameter home: of a context, which stays for longer than the origin.
+    @inline(__always)
+    init(new home: Unmanaged<ObjectHome>) {
+      self.init(
+        home,
+        known: Reference(
+          entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey()))
+    }
+
     /// - Parameter home: of a session, which stays for longer than the origin.
     @inline(__always)
     init(_ home: Unmanaged<ObjectHome>, known reference: Reference) {

@@ -25,7 +25,11 @@ final class ObjectHome: SharedByObjects {
   private var outsideHome: ObjectHome?
   /// Whether an object here has ever had slots.
   @exclusivity(unchecked) private(set) var hasHadSlots = false
-  @exclusivity(unchecked) private var slotMemory: SlotMemory?
+  @exclusivity(unchecked) private var slotMemory: SlotMemory? {
+    didSet { slotMemoryReference = slotMemory.map { .passUnretained($0) } }
+  }
+  // Sound: held above.
+  @exclusivity(unchecked) private var slotMemoryReference: Unmanaged<SlotMemory>?
 
   private init(
     _ binding: EntityBinding, _ storage: EntityStorage?, _ context: ManagedObjectContext?,
@@ -77,7 +81,8 @@ final class ObjectHome: SharedByObjects {
   /// Room for the slots of an object here.
   @inline(__always)
   func takeSlotMemory() -> UnsafeMutablePointer<ManagedObject.Slot> {
-    (slotMemory ?? makeSlotMemory()).take().assumingMemoryBound(to: ManagedObject.Slot.self)
+    (slotMemoryReference?._withUnsafeGuaranteedRef { $0.take() } ?? makeSlotMemory().take())
+      .assumingMemoryBound(to: ManagedObject.Slot.self)
   }
 
   @inline(never)
@@ -112,6 +117,8 @@ extension ObjectHome {
     contextReference.map { $0._withUnsafeGuaranteedRef { $0.isObserved } } ?? false
   }
   @inline(__always) var context: ManagedObjectContext? { contextReference?.takeUnretainedValue() }
+  /// Which session that is.
+  @inline(__always) var sessionIdentity: UnsafeMutableRawPointer? { sessionReference?.toOpaque() }
   /// Where the objects were saved; `nil` before the first save, and without a context.
   @inline(__always) var session: StoreSession? { sessionReference?.takeUnretainedValue() }
 

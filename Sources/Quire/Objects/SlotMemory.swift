@@ -17,7 +17,11 @@ package final class SlotMemory {
   private let placeByteCount: Int
   // Nothing is called while these change.
   /// Serves next.
-  @exclusivity(unchecked) private var current: Piece?
+  @exclusivity(unchecked) private var current: Piece? {
+    didSet { currentReference = current.map { .passUnretained($0) } }
+  }
+  // Sound: held above.
+  @exclusivity(unchecked) private var currentReference: Unmanaged<Piece>?
   /// Others with room.
   @exclusivity(unchecked) private var roomy: [Piece] = []
   @exclusivity(unchecked) private var takenCount = 0
@@ -61,7 +65,8 @@ package final class SlotMemory {
   @inline(__always)
   package func take() -> UnsafeMutableRawPointer {
     takenCount &+= 1
-    return (current?.take() ?? takeElsewhere()) + SlotMemory.headerByteCount
+    let place = currentReference?._withUnsafeGuaranteedRef { $0.take() }
+    return (place ?? takeElsewhere()) + SlotMemory.headerByteCount
   }
 
   @inline(never)

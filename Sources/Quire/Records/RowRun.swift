@@ -8,13 +8,15 @@ import QuireStorage
 struct RowRun {
   private let view: StoreView
   private var storage: EntityStorage?
+  // Sound: held above.
+  private var storageReference: Unmanaged<EntityStorage>?
   private var shape: RowShape?
   private var cursor: RecordCursor?
   /// The rows of a leaf, from one that somebody asked for.
   private var entries: [RecordEntry] = []
   private var place = 0
-  /// What keeps their bytes.
-  private var owner: AnyObject?
+  /// Keeps their bytes for all who have a row of them.
+  private var keeper: RowKeeper?
   private var listCount = 0
   private var rowCount = 0
 
@@ -26,22 +28,32 @@ struct RowRun {
   /// - Complexity: O(1) if the object's row follows the one that was read last, O(log *n*)
   ///   otherwise.
   mutating func giveRow(to object: ManagedObject) -> Bool {
-    guard view.isPlain, let storage = object.storage else { return giveSingleRow(to: object) }
-    if storage !== self.storage { enter(storage) }
+    guard view.isPlain, enter(object) else { return giveSingleRow(to: object) }
     let key = object.reference.key
     guard let shape, find(key) || list(from: key) else { return giveSingleRow(to: object) }
     let entry = entries[place]
     place += 1
-    guard let start = entry.start, let owner, shape.isRight(start, entry.byteCount) else {
+    guard let start = entry.start, let keeper, shape.isRight(start, entry.byteCount) else {
       return giveSingleRow(to: object)
     }
     rowCount += 1
-    object.set(RowBytes(start: start, byteCount: entry.byteCount, owner: owner))
+    object.replaceRow(start, entry.byteCount, in: .passUnretained(keeper))
+    return true
+  }
+
+  /// Goes to where the rows of the object's entity are, if it has any.
+  @inline(__always)
+  private mutating func enter(_ object: ManagedObject) -> Bool {
+    let reference = object.ofHome { $0.storageReference }
+    if let reference, reference.toOpaque() == storageReference?.toOpaque() { return true }
+    guard let storage = object.storage else { return false }
+    enter(storage)
     return true
   }
 
   private mutating func enter(_ storage: EntityStorage) {
     self.storage = storage
+    storageReference = .passUnretained(storage)
     shape = storage.shape
     cursor = try? view.rows(of: storage)?.cursor()
     entries.removeAll(keepingCapacity: true)
@@ -63,12 +75,12 @@ struct RowRun {
     entries.removeAll(keepingCapacity: true)
     do {
       guard try cursor?.seek(to: key) ?? false else { return false }
-      owner = try cursor?.list(&entries)
+      keeper = try cursor?.list(&entries).map { RowKeeper($0) }
     } catch {
       entries.removeAll(keepingCapacity: true)
       return false
     }
-    return owner != nil && entries.first?.key == key
+    return keeper != nil && entries.first?.key == key
   }
 
   private func giveSingleRow(to object: ManagedObject) -> Bool {
