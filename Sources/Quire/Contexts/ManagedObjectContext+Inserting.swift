@@ -81,11 +81,11 @@ extension ManagedObject {
     if let making = context.making(of: Self.self) {
       self.init(Origin(new: making.outside))
       applyDefaults()
-      making.home._withUnsafeGuaranteedRef { home in
-        guard !making.isAbstract else {
-          return context.report(PersistenceError.isAbstract(home.binding.entity))
-        }
-        context.take(self, to: home)
+      if making.isAbstract {
+        let home = making.home.takeUnretainedValue()
+        context.report(PersistenceError.isAbstract(home.binding.entity))
+      } else {
+        making.home._withUnsafeGuaranteedRef { context.take(self, to: $0) }
       }
     } else {
       self.init(Origin(ObjectHome(.unknown(named: Self.entityName))))

@@ -1,19 +1,3 @@
-extension [ManagedObject] {
-  /// Calls `body` with each object, of which none is counted meanwhile.
-  ///
-  /// - Parameter body: does not keep the object, but where something else holds it.
-  @inline(__always)
-  func forEachUncounted(_ body: (Unmanaged<ManagedObject>) throws -> Void) rethrows {
-    // Sound: the array holds the objects, and is held itself; a reference is an address.
-    try withUnsafeBufferPointer { objects in
-      let start = UnsafeRawPointer(objects.baseAddress)?
-        .assumingMemoryBound(to: Unmanaged<ManagedObject>.self)
-      guard let start else { return }
-      for index in 0..<objects.count { try body(start[index]) }
-    }
-  }
-}
-
 /// The objects of a context that have unsaved changes of one kind.
 ///
 /// Each knows its place in the list, as it is in one list at most: nothing is hashed.
@@ -51,11 +35,9 @@ struct ObjectList {
     var last = Reference(rawValue: 0)
     var isSorted = true
     let session = objects.first?.ofHome { $0.sessionIdentity }
-    objects.forEachUncounted { object in
+    for object in Uncounted(objects) where isSorted {
       object._withUnsafeGuaranteedRef { object in
-        if object.reference < last || object.ofHome({ $0.sessionIdentity }) != session {
-          isSorted = false
-        }
+        isSorted = object.reference >= last && object.ofHome { $0.sessionIdentity } == session
         last = object.reference
       }
     }

@@ -57,22 +57,30 @@ extension SaveOperation {
   /// All relationships of a new object: there is no row that they could be equal to.
   func writeLinks(of object: ManagedObject, _ item: Insertion, _ writer: StoreWriter) throws {
     let slots = object.slots
-    for slot in object.binding.storedRelationshipSlots {
-      guard case .one(let destination) = slots[slot] else {
-        try writeLinks(object, [slot], item.storage, item.reference, writer)
-        continue
+    for slot in object.ofHome({ $0.binding.storedRelationshipSlots }) {
+      let isToOne = try slots.lend(slot) { content in
+        guard case .one(let destination) = content else { return false }
+        if let destination { try writeLink(of: slot, of: object, item, to: destination, writer) }
+        return true
       }
-      guard let destination, remains(destination) else { continue }
-      let owner = finalReference(destination)
-      guard try isThere(destination, owner, writer) else {
-        isOutdated = true
-        continue
-      }
-      if let inverse = object.inverseSlot(of: slot, on: destination),
-        let link = entities.storage(of: owner)?.link(inverse)
-      {
-        try writer.addLink(link, from: owner.key, to: item.reference)
-      }
+      if !isToOne { try writeLinks(object, [slot], item.storage, item.reference, writer) }
+    }
+  }
+
+  private func writeLink(
+    of slot: Int, of object: ManagedObject, _ item: Insertion, to destination: ManagedObject,
+    _ writer: StoreWriter
+  ) throws {
+    guard remains(destination) else { return }
+    let owner = finalReference(destination)
+    guard try isThere(destination, owner, writer) else {
+      isOutdated = true
+      return
+    }
+    if let inverse = object.inverseSlot(of: slot, on: destination),
+      let link = entities.storage(of: owner)?.link(inverse)
+    {
+      try writer.addLink(link, from: owner.key, to: item.reference)
     }
   }
 

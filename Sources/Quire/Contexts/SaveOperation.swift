@@ -85,15 +85,19 @@ final class SaveOperation {
     var inserted: [Insertion] = []
     inserted.reserveCapacity(new.count)
     var hasReturned = false
-    new.forEachUncounted { object in
+    // Mostly that of the object before.
+    var (entity, storage) = (-1, nil as Unmanaged<EntityStorage>?)
+    for object in Uncounted(new) {
       let (index, reference, isPersistent) = object._withUnsafeGuaranteedRef {
         ($0.ofHome { $0.binding.index }, $0.reference, $0.isPersistent)
       }
       if isPersistent { hasReturned = true }
-      guard let storage = entities.byIndex[index] else { return }
+      if index != entity {
+        (entity, storage) = (index, entities.byIndex[index].map { .passUnretained($0) })
+      }
+      guard let storage else { continue }
       inserted.append(
-        Insertion(
-          uncounted: object, uncountedStorage: .passUnretained(storage), reference: reference))
+        Insertion(uncounted: object, uncountedStorage: storage, reference: reference))
     }
     self.inserted = inserted
     self.hasReturned = hasReturned

@@ -58,7 +58,10 @@ extension ManagedObject {
   }
 
   /// Makes the slots these: one for each property, or none at all.
-  final func takeSlots(_ content: [Slot]) {
+  final func takeSlots(_ content: [Slot]) { content.withUnsafeBufferPointer(takeSlots) }
+
+  /// The same of slots that somebody keeps meanwhile.
+  final func takeSlots(_ content: UnsafeBufferPointer<Slot>) {
     if content.isEmpty { return dropSlots() }
     precondition(content.count == ofHome { $0.slotCount }, "each property has one slot")
     let start = ofHome { $0.takeSlotMemory() }

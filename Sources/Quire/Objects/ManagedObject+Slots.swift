@@ -125,7 +125,9 @@ extension ManagedObject {
 // MARK: - All slots
 
 extension ManagedObject {
-  final func applyDefaults() { ofHome { takeSlots($0.binding.newSlots) } }
+  final func applyDefaults() {
+    ofHome { takeSlots(UnsafeBufferPointer($0.binding.newSlots)) }
+  }
 
   /// Forgets unsaved changes of relationships, by which objects hold each other; attributes stay.
   final func letGoOfDestinations() {

@@ -6,7 +6,7 @@ import QuireStorage
 /// The general allocator would be asked once for each object, thousands of times in a row when many
 /// are inserted, and give some bytes more than are wanted each time.
 ///
-/// A piece has room for as many as are in use already, up to two megabytes, and goes when its last
+/// A piece has room for as many as are in use already, or two megabytes if those are many, and goes when its last
 /// slots come back; but the piece that serves stays, unless it is large, for those who come and go
 /// one after the other. An object that is saved moves to another home of its context while its
 /// slots stay where they are, so before them stands the piece that they came from.
@@ -76,10 +76,12 @@ package final class SlotMemory {
       last.rank = nil
       piece = last
     } else {
-      // A large page is taken whole, though the last of its places may have no room there.
+      // A large page is taken whole, though the last of its places may have no room there; and from
+      // an eighth of it on, as many small ones cost a fault each.
       let wanted = max(leastCapacity, takenCount) * placeByteCount
-      let byteCount = max(placeByteCount, min(wanted, SlotMemory.pieceByteLimit))
-      piece = Piece(self, placeByteCount, byteCount: byteCount)
+      let limit = SlotMemory.pieceByteLimit
+      let byteCount = wanted < limit / 8 ? wanted : limit
+      piece = Piece(self, placeByteCount, byteCount: max(placeByteCount, byteCount))
     }
     current = piece
     guard let place = piece.take() else { preconditionFailure("a piece with room has none") }

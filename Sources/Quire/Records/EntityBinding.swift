@@ -64,9 +64,10 @@ final class EntityBinding: Sendable {
   let hasOrderedRelationships: Bool
   /// The values of new objects, by slot; `nil` where they have none.
   let defaultValues: [AttributeValue?]
-  // Sound: no slot leads to an object; they are values.
-  /// The slots of new objects.
-  nonisolated(unsafe) let newSlots: [ManagedObject.Slot]
+  // Sound: written in `init` alone, and freed with the binding. No slot leads to an object; they are
+  // values.
+  /// The slots of new objects, where whoever copies them counts nothing else.
+  nonisolated(unsafe) let newSlots: UnsafeMutableBufferPointer<ManagedObject.Slot>
   /// What values must be beyond their type, by the slots of attributes; `nil` for anything.
   let rules: [AttributeRule?]
   /// The slots of attributes that have a rule.
@@ -142,7 +143,10 @@ final class EntityBinding: Sendable {
     slotCount = count
     relationshipSlots = attributes.count..<count
     self.defaultValues = defaultValues
-    newSlots = defaultValues.map { $0.map { .value($0) } ?? .unchanged }
+    newSlots = .allocate(capacity: count)
+    for (slot, value) in defaultValues.enumerated() {
+      newSlots.initializeElement(at: slot, to: value.map { .value($0) } ?? .unchanged)
+    }
     hasTransientProperties = traits.contains(where: \.isTransient)
     hasOrderedRelationships = traits.contains(where: \.isOrdered)
     self.storedRelationshipSlots = storedRelationshipSlots
@@ -169,6 +173,11 @@ final class EntityBinding: Sendable {
       guard traits[slot].isDerived else { return nil }
       return Derivation(attributes[place], slot: slot, of: entity)
     }
+  }
+
+  deinit {
+    newSlots.deinitialize()
+    newSlots.deallocate()
   }
 
   func slot(named name: String) -> Int? { names[name] }

@@ -19,9 +19,12 @@ extension StoreWriter {
   }
 
   func addLink(_ link: StoredEntity.Link, from owner: Int64, to member: Reference) throws {
-    if let deferred, !link.isOrdered {
-      deferred.add(link, from: owner, to: member)
-      if deferred.isFull { try settleLinks() }
+    if let deferredReference, !link.isOrdered {
+      let isFull = deferredReference._withUnsafeGuaranteedRef { deferred in
+        deferred.add(link, from: owner, to: member)
+        return deferred.isFull
+      }
+      if isFull { try settleLinks() }
       return
     }
     var key = LinkKey(owner: owner, member: member)

@@ -21,7 +21,11 @@ final class StoreWriter {
   let external: ExternalDataWriter
 
   /// Where links wait that need not be in their trees yet.
-  var deferred: DeferredLinks?
+  var deferred: DeferredLinks? {
+    didSet { deferredReference = deferred.map { .passUnretained($0) } }
+  }
+  // Sound: held above.
+  private(set) var deferredReference: Unmanaged<DeferredLinks>?
   /// Where links wait that need not be out of their trees yet.
   var leaving: DeferredLinks?
   /// The same of lists, each of which is looked through once for all that leave it.
@@ -35,6 +39,7 @@ final class StoreWriter {
     self.entities = entities
     keys = KeyCounters(transaction)
     self.deferred = deferred
+    deferredReference = deferred.map { .passUnretained($0) }
     external = ExternalDataWriter(transaction)
   }
 

@@ -81,11 +81,16 @@ final class IndexUpkeep {
     _ row: UnsafeRawBufferPointer, at reference: Reference, _ items: [Item], _ layout: RowLayout
   ) throws {
     guard let start = row.baseAddress else { return }
-    for item in items {
-      if item.append(start, reference, to: item.waiting) {
-        if item.waiting.byteCount >= waitingLimit { try settle(item.place) }
+    for item in Uncounted(items) {
+      let isAppended = item._withUnsafeGuaranteedRef { item in
+        item.append(start, reference, to: item.waiting)
+      }
+      if isAppended {
+        let isFull = item._withUnsafeGuaranteedRef { $0.waiting.byteCount >= waitingLimit }
+        if isFull { try settle(item._withUnsafeGuaranteedRef { $0.place }) }
         continue
       }
+      let item = item.takeUnretainedValue()
       let reader = RowReader(checked: row, layout)
       if let filter = item.filter, try !filter.includes(reader) { continue }
       newKeys[0].removeAll()
