@@ -84,7 +84,7 @@ final class ContextSave {
   }
 
   private func checkDestinations(
-    of object: ManagedObject, _ slots: [Int], _ part: SaveOperation
+    of object: ManagedObject, _ slots: some Sequence<Int>, _ part: SaveOperation
   ) throws {
     guard !object.slots.isEmpty else { return }
     for slot in slots {

@@ -36,8 +36,8 @@ extension EntityDescription {
 
 /// Where the objects of a class are made, as was found out for the one before.
 ///
-/// Sound: the context keeps its homes, and forgets this when it gets another coordinator, with whose
-/// model all of it may be different.
+/// Sound: the context keeps its homes, and forgets this when it gets another coordinator, with
+/// whose model all of it may be different.
 struct ObjectMaking {
   let type: ManagedObject.Type
   /// Of objects that are new in the context, and of those that are made.

@@ -194,13 +194,15 @@ extension SaveOperation {
     }
     for item in inserted { item.ofObject { $0.settle(&rows) } }
     var place = 0
-    for object in touched {
-      var keepsRow = false
-      if place < updated.count, updated[place].object === object {
-        keepsRow = rows != nil && object.hasRow && isRowUntouched(updated[place])
-        place += 1
+    for object in Uncounted(touched) {
+      object._withUnsafeGuaranteedRef { object in
+        var keepsRow = false
+        if place < updated.count, updated[place].ofObject({ $0 === object }) {
+          keepsRow = rows != nil && object.hasRow && isRowUntouched(updated[place])
+          place += 1
+        }
+        if keepsRow { object.settleWithRow() } else { object.settle(&rows) }
       }
-      if keepsRow { object.settleWithRow() } else { object.settle(&rows) }
     }
   }
 

@@ -36,8 +36,8 @@ extension SaveOperation {
   }
 
   func writeLinks(
-    _ object: ManagedObject, _ slots: [Int], _ storage: EntityStorage, _ reference: Reference,
-    _ writer: StoreWriter
+    _ object: ManagedObject, _ slots: some Sequence<Int>, _ storage: EntityStorage,
+    _ reference: Reference, _ writer: StoreWriter
   ) throws {
     for slot in slots {
       switch object.slots[slot] {
@@ -92,21 +92,23 @@ extension SaveOperation {
   /// Writes ordered relationships anew where they changed: when all links exist, so that the order
   /// of the context wins over the order in which links were made.
   func writeOrders(_ writer: StoreWriter) throws {
-    for item in inserted where item.object.binding.hasOrderedRelationships {
+    for item in inserted
+    where item.ofObject({ $0.ofHome { $0.binding.hasOrderedRelationships } }) {
       try writeOrders(
         item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
         writer)
     }
-    for update in updated {
+    for update in updated
+    where update.ofObject({ $0.ofHome { $0.binding.hasOrderedRelationships } }) {
       let object = update.object
-      guard object.binding.hasOrderedRelationships, let storage = object.storage else { continue }
+      guard let storage = object.storage else { continue }
       try writeOrders(object, update.changedSlots, storage, object.reference, writer)
     }
   }
 
   func writeOrders(
-    _ object: ManagedObject, _ slots: [Int], _ storage: EntityStorage, _ reference: Reference,
-    _ writer: StoreWriter
+    _ object: ManagedObject, _ slots: some Sequence<Int>, _ storage: EntityStorage,
+    _ reference: Reference, _ writer: StoreWriter
   ) throws {
     for slot in slots {
       guard let link = storage.link(slot), link.isOrdered,

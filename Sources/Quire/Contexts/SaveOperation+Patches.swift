@@ -5,9 +5,8 @@ extension SaveOperation {
   /// Writes a changed object's row over a copy of the one that it has, if that is enough: where
   /// what has changed has a place of its own in every row, and the row says everything.
   func patchRow(
-    _ update: Update, _ storage: EntityStorage, _ writer: StoreWriter
+    of object: ManagedObject, _ changed: SlotSet, _ storage: EntityStorage, _ writer: StoreWriter
   ) throws -> Bool {
-    let object = update.object
     guard storage.canPatchRows, let start = object.rowStart,
       object.reference == finalReference(object)
     else { return false }
@@ -17,7 +16,7 @@ extension SaveOperation {
       return false
     }
     let slots = object.slots
-    for slot in update.changedSlots {
+    for slot in changed {
       let field = storage.fieldBySlot[slot]
       // A relationship that is no field of this row.
       if field < 0 { continue }
@@ -30,7 +29,7 @@ extension SaveOperation {
       case .unchanged, .many: return false
       }
     }
-    try writer.putPatchedRow(row, at: object.reference, in: storage, changing: update.changedSlots)
+    try writer.putPatchedRow(row, at: object.reference, in: storage, changing: changed)
     return true
   }
 }

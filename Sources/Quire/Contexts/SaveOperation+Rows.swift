@@ -101,19 +101,19 @@ extension SaveOperation {
   }
 
   /// Writes the row of a changed object, unless all that changed are the foreign keys of others.
-  func writeUpdatedRow(_ update: Update, _ writer: StoreWriter) throws {
-    let object = update.object
+  func writeUpdatedRow(
+    of object: ManagedObject, _ update: Update, _ writer: StoreWriter
+  ) throws {
     guard let storage = object.storage else { return }
     if !hasOwnChange(update) { return }
-    if try patchRow(update, storage, writer) { return }
+    if try patchRow(of: object, update.changedSlots, storage, writer) { return }
     try writeRow(object, storage, object.reference, writer)
   }
 
   /// Whether more has changed than the foreign keys of others.
   func hasOwnChange(_ update: Update) -> Bool {
-    let traits = update.object.binding.traits
-    return update.changedSlots.contains { slot in
-      let trait = traits[slot]
+    update.changedSlots.contains { slot in
+      let trait = update.ofObject { $0.ofHome { $0.binding.traits[slot] } }
       return trait.attributeType != nil || !trait.isToMany || !trait.isForeignKeyOfOthers
     }
   }

@@ -43,15 +43,28 @@ final class SaveOperation {
   let hasReturned: Bool
   /// A changed object whose row or links a save has to write.
   struct Update {
-    let object: ManagedObject
+    // Sound: the save holds all that were touched.
+    private let uncounted: Unmanaged<ManagedObject>
     /// What differs from its row: found once, as that takes a look at every value.
-    let changedSlots: [Int]
+    let changedSlots: SlotSet
+
+    fileprivate init(_ object: Unmanaged<ManagedObject>, _ changedSlots: SlotSet) {
+      uncounted = object
+      self.changedSlots = changedSlots
+    }
+
+    var object: ManagedObject { uncounted.takeUnretainedValue() }
+
+    @inline(__always)
+    func ofObject<Result>(_ body: (ManagedObject) throws -> Result) rethrows -> Result {
+      try uncounted._withUnsafeGuaranteedRef(body)
+    }
   }
 
   /// Found at the first look, when objects have done what they want done before they are saved.
-  private(set) lazy var updated: [Update] = touched.compactMap { object in
-    let changedSlots = object.changedSlots
-    return changedSlots.isEmpty ? nil : Update(object: object, changedSlots: changedSlots)
+  private(set) lazy var updated: [Update] = Uncounted(touched).compactMap { object in
+    let changedSlots = object._withUnsafeGuaranteedRef { $0.changedSlots }
+    return changedSlots.isEmpty ? nil : Update(object, changedSlots)
   }
   /// All objects marked as changed, also those that are as they were.
   let touched: [ManagedObject]
@@ -106,7 +119,7 @@ final class SaveOperation {
   /// Calls `body` with each object of the save: inserted ones, changed ones, deleted ones.
   func forEachObject(_ body: (ManagedObject) -> Void) {
     for item in inserted { item.ofObject(body) }
-    for object in touched { body(object) }
+    for object in Uncounted(touched) { object._withUnsafeGuaranteedRef(body) }
     for object in deleted { body(object) }
   }
 
@@ -134,7 +147,9 @@ final class SaveOperation {
       }
     }
     for update in updated {
-      try validation.collect(update.object) { try update.object.validateForUpdate() }
+      try update.ofObject { object in
+        try validation.collect(object) { try object.validateForUpdate() }
+      }
     }
   }
 
@@ -150,7 +165,7 @@ final class SaveOperation {
   /// - Throws: ``Outdated`` if there are conflicts, ``Duplicates`` if a constraint is broken; the
   ///   transaction is not whole then.
   func write(to writer: StoreWriter, watching watched: Set<ManagedObject> = []) throws {
-    for update in updated { try checkVersion(of: update.object, writer) }
+    for update in updated { try update.ofObject { try checkVersion(of: $0, writer) } }
     if !inserted.isEmpty { noteCheckedPlaces() }
     for object in deleted { try checkVersion(of: object, writer) }
     if hasReturned {
@@ -178,7 +193,7 @@ final class SaveOperation {
     if !updated.isEmpty || !deleted.isEmpty {
       try writer.gatheringRemovals {
         for update in updated {
-          try removeForeignLinks(of: update.object, update.changedSlots, writer)
+          try update.ofObject { try removeForeignLinks(of: $0, update.changedSlots, writer) }
         }
         for object in deleted {
           try removeForeignLinks(of: object, object.binding.relationshipSlots, writer)
@@ -188,7 +203,9 @@ final class SaveOperation {
     if !deleted.isEmpty { try removeRows(writer) }
     try throwIfOutdated()
     try writeInsertedRows(writer)
-    for update in updated { try writeUpdatedRow(update, writer) }
+    for update in updated {
+      try update.ofObject { try writeUpdatedRow(of: $0, update, writer) }
+    }
     // All relationships of a new object: there is no row that they could be equal to.
     try writer.gatheringLinks {
       for item in inserted { try item.ofObject { try writeLinks(of: $0, item, writer) } }
@@ -197,9 +214,10 @@ final class SaveOperation {
       for item in inserted where item.object.isPersistent { try writeLinksOfOthers(item, writer) }
     }
     for update in updated {
-      let object = update.object
-      guard let storage = object.storage else { continue }
-      try writeLinks(object, update.changedSlots, storage, object.reference, writer)
+      try update.ofObject { object in
+        guard let storage = object.storage else { return }
+        try writeLinks(object, update.changedSlots, storage, object.reference, writer)
+      }
     }
     try writeOrders(writer)
     try throwIfOutdated()

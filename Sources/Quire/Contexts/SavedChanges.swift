@@ -44,7 +44,7 @@ extension SaveOperation {
   func savedChanges(_ commit: CommitNumber) -> SavedChanges {
     SavedChanges(
       entities: entities, commit: commit, inserted: inserted.map(\.reference),
-      updated: updated.map { .init(reference: $0.object.reference, slots: $0.changedSlots) },
+      updated: updated.map { .init(reference: $0.object.reference, slots: Array($0.changedSlots)) },
       deleted: deleted.map(\.reference), historyNumber: historyNumber)
   }
 }

@@ -1,24 +1,19 @@
 import QuireModel
 
-/// Lists of one slot each.
-private let oneSlot = (0..<64).map { [$0] }
-
 // What differs from the row: what a save has to write.
 extension ManagedObject {
   /// The slots whose content differs from the row's: what a save has to write.
-  final var changedSlots: [Int] {
-    let slots = slots.indices
-    guard let first = slots.first(where: isChanged) else { return [] }
-    guard let second = slots[(first + 1)...].first(where: isChanged) else {
-      // What is mostly so needs no memory of its own.
-      return first < oneSlot.count ? oneSlot[first] : [first]
-    }
-    return [first, second] + slots[(second + 1)...].filter(isChanged)
+  final var changedSlots: SlotSet {
+    var changed = SlotSet()
+    for slot in 0..<slots.count where isChanged(slot) { changed.append(slot) }
+    return changed
   }
 
   /// Whether a save has to write a slot.
   final func isChanged(_ slot: Int) -> Bool {
-    if binding.traits[slot].isTransient || binding.traits[slot].isDerived { return false }
+    if ofHome({ $0.binding.traits[slot].isTransient || $0.binding.traits[slot].isDerived }) {
+      return false
+    }
     return switch slots[slot] {
     case .unchanged: false
     case .value(let value): !isEqualToRow(value, slot)

@@ -21,8 +21,8 @@ struct ObjectSlots: RandomAccessCollection {
   /// What `body` says of a slot's content, of which nothing is counted: it is out of its place
   /// meanwhile.
   ///
-  /// - Parameter body: changes no slots, and calls nothing that may. Who looks at the slot sees what
-  ///   was in it.
+  /// - Parameter body: changes no slots, and calls nothing that may. Who looks at the slot sees
+  ///   what was in it.
   @inline(__always)
   func lend<Result>(
     _ slot: Int, _ body: (borrowing ManagedObject.Slot) throws -> Result

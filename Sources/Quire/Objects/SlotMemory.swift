@@ -6,10 +6,11 @@ import QuireStorage
 /// The general allocator would be asked once for each object, thousands of times in a row when many
 /// are inserted, and give some bytes more than are wanted each time.
 ///
-/// A piece has room for as many as are in use already, or two megabytes if those are many, and goes when its last
-/// slots come back; but the piece that serves stays, unless it is large, for those who come and go
-/// one after the other. An object that is saved moves to another home of its context while its
-/// slots stay where they are, so before them stands the piece that they came from.
+/// A piece has room for as many as are in use already, or two megabytes if those are many, and goes
+/// when its last slots come back; but the piece that serves stays, unless it is large, for those
+/// who come and go one after the other. An object that is saved moves to another home of its
+/// context while its slots stay where they are, so before them stands the piece that they came
+/// from.
 ///
 /// Not for two threads at once: objects come and go in their context's isolation, as
 /// ``SharedByObjects`` says.

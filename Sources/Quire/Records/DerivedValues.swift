@@ -27,13 +27,13 @@ final class DerivedValues {
   /// Notes the owners whose values an object is part of, as the transaction has it now.
   ///
   /// - Parameter slots: what changes of it; `nil` for everything.
-  func noteOwners(of reference: Reference, changing slots: [Int]? = nil) throws {
+  func noteOwners(of reference: Reference, changing slots: SlotSet? = nil) throws {
     guard let binding = writer.entities.storage(of: reference)?.binding else { return }
     let dependencies = plan.dependencies[binding.index]
     if dependencies.isEmpty { return }
     // What is worked out from the object alone may change with anything.
     let own = binding.derivations.lazy.filter(\.isOwn).map(\.slot)
-    let names = slots.map { Set(($0 + own).map(binding.name(of:))) }
+    let names = slots.map { Set((Array($0) + own).map(binding.name(of:))) }
     for dependency in dependencies {
       if let names, names.isDisjoint(with: dependency.triggers) { continue }
       var places: Set = [reference]
@@ -86,7 +86,7 @@ final class DerivedValues {
       affected = [:]
       for (reference, slots) in round {
         let changed = try write(slots.sorted(), of: reference)
-        if !changed.isEmpty { try noteOwners(of: reference, changing: changed) }
+        if !changed.isEmpty { try noteOwners(of: reference, changing: SlotSet(changed.sorted())) }
       }
     }
   }

@@ -64,8 +64,8 @@ final class EntityBinding: Sendable {
   let hasOrderedRelationships: Bool
   /// The values of new objects, by slot; `nil` where they have none.
   let defaultValues: [AttributeValue?]
-  // Sound: written in `init` alone, and freed with the binding. No slot leads to an object; they are
-  // values.
+  // Sound: written in `init` alone, and freed with the binding. No slot leads to an object; they
+  // are values.
   /// The slots of new objects, where whoever copies them counts nothing else.
   nonisolated(unsafe) let newSlots: UnsafeMutableBufferPointer<ManagedObject.Slot>
   /// What values must be beyond their type, by the slots of attributes; `nil` for anything.

@@ -68,7 +68,7 @@ final class StoreWriter {
 
   /// Writes the row of an object over the one that is there, which differs in some slots alone.
   func putPatchedRow(
-    _ row: RowWriter, at reference: Reference, in storage: EntityStorage, changing slots: [Int]
+    _ row: RowWriter, at reference: Reference, in storage: EntityStorage, changing slots: SlotSet
   ) throws {
     guard try indexUpkeep()?.dependsOn(slots, storage) ?? false else {
       let rows = try rows(of: storage.stored)

@@ -75,8 +75,8 @@ package final class FrameMemory: @unchecked Sendable {
       // Each frame a piece of its own, for a sanitizer that watches the general allocator.
       let byteCount = slotByteCount
     #else
-      // Two small ones, of which the second has three times the first's room. From there on the pages
-      // of a store that is read for the first time would each cost a fault of their own.
+      // Two small ones, of which the second has three times the first's room. From there on the
+      // pages of a store that is read for the first time would each cost a fault of their own.
       let byteCount =
         state.byteCount < LargeMemory.byteCount / 8
         ? max(3 * state.byteCount, 16 * slotByteCount) : LargeMemory.byteCount

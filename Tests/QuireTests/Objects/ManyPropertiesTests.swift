@@ -42,4 +42,35 @@ struct ManyPropertiesTests {
       #expect((wide.p253, wide.p255) == (253 + round, 255 + round))
     }
   }
+
+  @Test func `what was changed is saved, however high its slot`() throws {
+    let changed = [0, 63, 64, 65, 127, 128, 299]
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = try coordinator()
+    let wide = Wide(context: context)
+    for index in 0..<Self.count { try wide.setValue(index, forKey: "p\(index)") }
+    try context.save()
+    for index in 0..<Self.count {
+      try wide.setValue(changed.contains(index) ? -index - 1 : index, forKey: "p\(index)")
+    }
+    #expect(Set(wide.changedValues().keys) == Set(changed.map { "p\($0)" }))
+    try context.save()
+    let other = ManagedObjectContext()
+    other.persistentStoreCoordinator = context.persistentStoreCoordinator
+    let stored = try #require(try other.all(Wide.self).first)
+    for index in 0..<Self.count {
+      let expected = changed.contains(index) ? -index - 1 : index
+      #expect(try stored.value(forKey: "p\(index)") as? Int == expected, "p\(index)")
+    }
+    // One of them alone.
+    for index in [5, 63, 64, 299] {
+      try wide.setValue(7_000, forKey: "p\(index)")
+      #expect(Array(wide.changedValues().keys) == ["p\(index)"])
+      try context.save()
+    }
+    other.refreshAllObjects()
+    for index in [5, 63, 64, 299] {
+      #expect(try stored.value(forKey: "p\(index)") as? Int == 7_000, "p\(index)")
+    }
+  }
 }

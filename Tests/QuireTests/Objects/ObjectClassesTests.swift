@@ -50,6 +50,46 @@ final class FolioArtwork: ManagedObject { @Managed var title: String? }
     #expect(try type(of: "Print", class: nil, [Portrait.self]) == Portrait.self)
   }
 
+  @Test func `a context makes objects of what its present coordinator says a class stands for`()
+    throws
+  {
+    func coordinator(_ entity: String, isAbstract: Bool = false) throws
+      -> PersistentStoreCoordinator
+    {
+      let model = try ManagedObjectModel {
+        Entity(entity, class: "Zoom", abstract: isAbstract) { Attribute("title", .string) }
+        Entity("Artwork") { Attribute("title", .string) }
+      }
+      let coordinator = PersistentStoreCoordinator(
+        managedObjectModel: model, classes: [Zoom.self, Artwork.self])
+      try coordinator.addPersistentStore(type: .inMemory, at: nil)
+      return coordinator
+    }
+    let context = ManagedObjectContext()
+    for entity in ["Print", "Sketch", "Print"] {
+      context.persistentStoreCoordinator = try coordinator(entity)
+      // In turn, and one after the other.
+      let made: [ManagedObject] = [
+        Zoom(context: context), Artwork(context: context), Zoom(context: context),
+        Zoom(context: context), Artwork(context: context),
+      ]
+      let names = [entity, "Artwork", entity, entity, "Artwork"]
+      #expect(made.map(\.entity.name) == names)
+      #expect(made.allSatisfy { $0.managedObjectContext === context && $0.isInserted })
+      try context.save()
+      #expect(made.map(\.objectID.entity.name) == names)
+      #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: entity)) == 3)
+    }
+    context.persistentStoreCoordinator = try coordinator("Folio", isAbstract: true)
+    for _ in 0..<2 {
+      #expect(Zoom(context: context).managedObjectContext == nil)
+      #expect(throws: PersistenceError.self) { try context.save() }
+    }
+    context.persistentStoreCoordinator = nil
+    #expect(Zoom(context: context).managedObjectContext == nil)
+    #expect(throws: PersistenceError.self) { try context.save() }
+  }
+
   @Test func `of two classes with one name the one in the module that the model names is found`()
     throws
   {

@@ -154,7 +154,7 @@ struct ParentSave {
     }
   }
 
-  private func putRelationships(of object: ManagedObject, _ slots: [Int]) throws {
+  private func putRelationships(of object: ManagedObject, _ slots: some Sequence<Int>) throws {
     guard !object.slots.isEmpty, let counterpart = try partner(of: object) else { return }
     for slot in slots {
       switch object.slots[slot] {

@@ -105,7 +105,7 @@ final class IndexUpkeep {
   }
 
   /// Whether keys of an entity's rows may be others when some slots are.
-  func dependsOn(_ slots: [Int], _ storage: EntityStorage) throws -> Bool {
+  func dependsOn(_ slots: SlotSet, _ storage: EntityStorage) throws -> Bool {
     try items(of: storage).contains { item in
       item.filter != nil
         || item.index.fields.contains { slots.contains(storage.slotByField[$0]) }

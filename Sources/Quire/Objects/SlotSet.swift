@@ -1,0 +1,49 @@
+/// Some of an object's slots, in their order.
+///
+/// A save has one for each changed object and looks at it many times. Slots below 64, which mostly
+/// are all, are bits of a word, so that a copy counts nothing.
+struct SlotSet: Sequence {
+  private var low: UInt64 = 0
+  /// The slots from 64 on.
+  private var high: [Int]?
+
+  init() {}
+
+  /// - Parameter slots: ascending.
+  init(_ slots: some Sequence<Int>) {
+    for slot in slots { append(slot) }
+  }
+
+  @inline(__always) var isEmpty: Bool { low == 0 && high == nil }
+
+  /// - Parameter slot: greater than all that are there.
+  @inline(__always)
+  mutating func append(_ slot: Int) {
+    if slot < 64 { low |= 1 << UInt64(slot) } else { high = (high ?? []) + [slot] }
+  }
+
+  @inline(__always)
+  func makeIterator() -> Iterator { Iterator(low: low, high: high) }
+
+  struct Iterator: IteratorProtocol {
+    fileprivate var low: UInt64
+    fileprivate let high: [Int]?
+    private var place = 0
+
+    fileprivate init(low: UInt64, high: [Int]?) {
+      self.low = low
+      self.high = high
+    }
+
+    @inline(__always)
+    mutating func next() -> Int? {
+      if low != 0 {
+        defer { low &= low &- 1 }
+        return low.trailingZeroBitCount
+      }
+      guard let high, place < high.count else { return nil }
+      defer { place += 1 }
+      return high[place]
+    }
+  }
+}
