@@ -8,7 +8,7 @@ extension SaveOperation {
   struct Duplicates: Error {}
 
   func checkVersion(of object: ManagedObject, _ writer: StoreWriter) throws {
-    let current = try writer.withRow(object.reference) { $0.version } ?? 0
+    let current = try writer.version(at: object.reference) ?? 0
     // An object whose row was never read has no version that could be outdated.
     let isUnread = !object.hasRow && current > 0 && (object.isDeleted || !object.hasChanges)
     if current == 0 || !isUnread && current != object.version { isOutdated = true }
@@ -19,7 +19,7 @@ extension SaveOperation {
   /// - Throws: ``PersistenceError/Code/managedObjectMerge`` when another context has undone the
   ///   deletion as well: there is nothing that could be merged with this object.
   func checkPlace(of object: ManagedObject, _ writer: StoreWriter) throws {
-    if let current = try writer.withRow(object.reference, { $0.version }) {
+    if let current = try writer.version(at: object.reference) {
       throw placeTaken(object, current)
     }
   }

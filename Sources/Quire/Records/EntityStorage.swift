@@ -93,6 +93,8 @@ final class StoreEntities: Sendable {
   let byIndex: [EntityStorage?]
   /// By the entity's number in the store, which begin at 1 and have few gaps.
   private let byNumber: [EntityStorage?]
+  // Sound: held above.
+  private let uncountedByNumber: [Unmanaged<EntityStorage>?]
   /// `nil` when the model has no derived attributes.
   let derivations: DerivationPlan?
 
@@ -117,6 +119,7 @@ final class StoreEntities: Sendable {
     }
     self.byIndex = byIndex
     self.byNumber = byNumber
+    uncountedByNumber = byNumber.map { $0.map { .passUnretained($0) } }
     indexes = try StoreIndexes(schema.indexes, schema.indexBytes) { number in
       Int(number) < byNumber.count ? byNumber[Int(number)] : nil
     }
@@ -136,11 +139,18 @@ final class StoreEntities: Sendable {
     var byNumber = [EntityStorage?](repeating: nil, count: Int(schema.lastEntityNumber) + 1)
     for case let storage? in byIndex { byNumber[Int(storage.stored.number)] = storage }
     self.byNumber = byNumber
+    uncountedByNumber = byNumber.map { $0.map { .passUnretained($0) } }
     indexes = new.indexes
     derivations = DerivationPlan(model.entities, model.model)
   }
 
   func storage(of reference: Reference) -> EntityStorage? { storage(number: reference.entity) }
+
+  @inline(__always)
+  func uncountedStorage(of reference: Reference) -> Unmanaged<EntityStorage>? {
+    let number = Int(reference.entity)
+    return number < uncountedByNumber.count ? uncountedByNumber[number] : nil
+  }
 
   func storage(number: UInt16) -> EntityStorage? {
     Int(number) < byNumber.count ? byNumber[Int(number)] : nil

@@ -54,6 +54,13 @@ struct RowReader {
       && UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self)) == layout.number
   }
 
+  /// The version of a row of this layout, if one look tells that its fields end right.
+  @inline(__always)
+  static func version(of bytes: UnsafeRawBufferPointer, _ layout: RowLayout) -> UInt32? {
+    guard isCurrent(bytes, layout), endsRight(bytes, layout) else { return nil }
+    return UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+  }
+
   /// Whether the row's fields end where the row does, as far as one look tells; of rows with values
   /// outside, or of more than 64 KiB, it does not. For rows that are not looked at any further.
   ///

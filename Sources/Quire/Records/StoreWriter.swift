@@ -145,6 +145,23 @@ final class StoreWriter {
     return try tree.contains(reference.key)
   }
 
+  /// The version of a row as the transaction has it; `nil` when there is no such row.
+  func version(at reference: Reference) throws -> UInt32? {
+    // A save asks for that of each object that it changes: nothing is counted for it.
+    let number = Int(reference.entity)
+    if number < rowTrees.count, rowTrees[number] != nil,
+      let storage = entities.uncountedStorage(of: reference)
+    {
+      var version: UInt32?
+      let found: Void? = try rowTrees[number]?.withValue(for: reference.key) { bytes in
+        version = storage._withUnsafeGuaranteedRef { RowReader.version(of: bytes, $0.layout) }
+      }
+      if found == nil { return nil }
+      if let version { return version }
+    }
+    return try withRow(reference) { $0.version }
+  }
+
   /// Calls `body` with the row as the transaction has it; the reader is valid within the call.
   ///
   /// - Returns: `nil` when there is no such row.
