@@ -17,7 +17,7 @@ extension ManagedObject {
     return switch slots[slot] {
     case .unchanged: false
     case .value(let value): !isEqualToRow(value, slot)
-    case .one(let object): !isStored(present(object), slot)
+    case .one(let object): isChanged(present(object), slot)
     case .many(let members): isChanged(members, slot)
     }
   }
@@ -53,6 +53,13 @@ extension ManagedObject {
       // A value that cannot be read is not equal to anything; reading it reports the damage.
       return false
     }
+  }
+
+  /// Whether a save has to write that a slot leads there: not that it leads nowhere still, as what it
+  /// was set to is deleted by the same save.
+  private func isChanged(_ destination: ManagedObject?, _ slot: Int) -> Bool {
+    if isStored(destination, slot) { return false }
+    return destination.map(isShown) ?? true || storedReference(slot) != nil
   }
 
   /// Whether the row leads there. Places alone do not tell an object of another store.

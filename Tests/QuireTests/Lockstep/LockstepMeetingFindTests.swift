@@ -5,6 +5,42 @@ import Testing
 /// What sequences of random operations have found in which two contexts change relationships.
 @Suite struct LockstepMeetingFindTests {
   typealias Artist = SmallGallery.Artist
+  typealias Artwork = SmallGallery.Artwork
+
+  /// A row was written, in a new version, to say that it leads nowhere as before: what it was to
+  /// lead to was deleted by the same save. Others who had changed the object met a conflict.
+  @Test(arguments: GotchaHome.allCases, [false, true])
+  func `what leads nowhere as before is not written for a destination that is deleted`(
+    _ home: GotchaHome, isLeading: Bool
+  ) throws {
+    try home.withTwoContexts { one, two in
+      func insert(_ title: String) throws -> Artwork {
+        try #require(try one.insert("Artwork", ["title": title]) as? Artwork)
+      }
+      let (artwork, gone, former) = (try insert("a"), try insert("gone"), try insert("former"))
+      artwork.lookalike = isLeading ? former : nil
+      try one.save()
+      artwork.title = "mine"
+      func their(_ object: Artwork) throws -> Artwork {
+        try #require(try two.existingObject(with: object.objectID) as? Artwork)
+      }
+      let theirs = try their(artwork)
+      theirs.lookalike = try their(gone)
+      two.delete(try their(gone))
+      try two.save()
+      one.mergePolicy = .rollback
+      try one.save()
+      // A row that said otherwise is another one now, and that is a conflict.
+      #expect(artwork.title == (isLeading ? "a" : "mine"))
+      for context in [one, two, SmallGallery.sibling(of: one)] {
+        context.refreshAllObjects()
+        let stored = try #require(
+          try context.existingObject(with: artwork.objectID) as? Artwork)
+        #expect(stored.lookalike == nil)
+        #expect(stored.title == (isLeading ? "a" : "mine"))
+      }
+    }
+  }
 
   /// A fetch found an object without any values: it was among the changed ones, and another context
   /// had deleted it.

@@ -186,6 +186,8 @@ struct ObjectOracle {
   var complaints: [String] {
     var complaints: [String] = []
     for (id, node) in nodes.sorted(by: { $0.key < $1.key }) where node != saved[id] {
+      // Who is as before is not asked: in a child, of what its parent has not saved.
+      if let former = saved[id], !node.isDeleted, isSame(node, former) { continue }
       for relationship in relationships(of: node.entity) {
         let members = (node.links[relationship.name] ?? []).filter {
           nodes[$0].map { !$0.isDeleted } ?? false
