@@ -63,7 +63,7 @@ final class SaveOperation {
 
   /// Found at the first look, when objects have done what they want done before they are saved.
   private(set) lazy var updated: [Update] = Uncounted(touched).compactMap { object in
-    let changedSlots = object._withUnsafeGuaranteedRef { $0.changedSlots }
+    let changedSlots = object._withUnsafeGuaranteedRef { $0.slotsToWrite }
     return changedSlots.isEmpty ? nil : Update(object, changedSlots)
   }
   /// All objects marked as changed, also those that are as they were.

@@ -1,15 +1,31 @@
 import QuireModel
 
-// What differs from the row: what a save has to write.
+// What differs from the row, and what of that a save has to write.
 extension ManagedObject {
-  /// The slots whose content differs from the row's: what a save has to write.
+  /// The slots whose content differs from the row's.
   final var changedSlots: SlotSet {
     var changed = SlotSet()
     for slot in 0..<slots.count where isChanged(slot) { changed.append(slot) }
     return changed
   }
 
-  /// Whether a save has to write a slot.
+  /// The slots that a save has to write.
+  final var slotsToWrite: SlotSet {
+    var changed = SlotSet()
+    for slot in 0..<slots.count where isChanged(slot) && !leadsNowhereStill(slot) {
+      changed.append(slot)
+    }
+    return changed
+  }
+
+  /// Whether a to-one slot that led nowhere was set to what the same save deletes. Until then the
+  /// deletion may be taken back.
+  private func leadsNowhereStill(_ slot: Int) -> Bool {
+    guard case .one(let destination?) = slots[slot] else { return false }
+    return !isShown(destination) && storedReference(slot) == nil
+  }
+
+  /// Whether the content of a slot differs from the row's.
   final func isChanged(_ slot: Int) -> Bool {
     if ofHome({ $0.binding.traits[slot].isTransient || $0.binding.traits[slot].isDerived }) {
       return false
@@ -17,7 +33,7 @@ extension ManagedObject {
     return switch slots[slot] {
     case .unchanged: false
     case .value(let value): !isEqualToRow(value, slot)
-    case .one(let object): isChanged(present(object), slot)
+    case .one(let object): !isStored(present(object), slot)
     case .many(let members): isChanged(members, slot)
     }
   }
@@ -53,13 +69,6 @@ extension ManagedObject {
       // A value that cannot be read is not equal to anything; reading it reports the damage.
       return false
     }
-  }
-
-  /// Whether a save has to write that a slot leads there: not that it leads nowhere still, as what it
-  /// was set to is deleted by the same save.
-  private func isChanged(_ destination: ManagedObject?, _ slot: Int) -> Bool {
-    if isStored(destination, slot) { return false }
-    return destination.map(isShown) ?? true || storedReference(slot) != nil
   }
 
   /// Whether the row leads there. Places alone do not tell an object of another store.
