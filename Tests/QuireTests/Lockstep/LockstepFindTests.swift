@@ -327,6 +327,33 @@ import Testing
       #expect(try StoreFacts(context).findings == [])
     }
   }
+
+  /// A child that has led an object elsewhere and then deleted it hands its parent the deletion
+  /// alone. What the parent had deleted before, unseen by the child, finds it again where no rule
+  /// parts the two.
+  @Test(arguments: GotchaHome.allCases)
+  func `what a child leads elsewhere and deletes is deleted alone`(_ home: GotchaHome) throws {
+    try home.withContext(LockstepModel.model, classes: []) { context in
+      let covered = try context.insert("Thing", ["number": 1])
+      let cover = try context.insert("Thing", ["number": 2])
+      let other = try context.insert("Thing", ["number": 3])
+      try cover.setValue(covered, forKey: "cover")
+      try context.save()
+      context.delete(covered)
+      let child = context.newChildContext()
+      let theirs = try child.existingObject(with: cover.objectID)
+      try theirs.setValue(try child.existingObject(with: other.objectID), forKey: "cover")
+      child.delete(theirs)
+      try child.save()
+      #expect(context.deletedObjects == [covered, cover] && !other.hasPersistentChangedValues)
+      context.insert(covered)
+      #expect(try covered.value(forKey: "covered") as? ManagedObject === cover)
+      #expect(try other.value(forKey: "covered") == nil)
+      try context.save()
+      #expect(try covered.value(forKey: "covered") == nil)
+      #expect(try StoreFacts(context).findings == [])
+    }
+  }
 }
 
 extension ManagedObjectContext {

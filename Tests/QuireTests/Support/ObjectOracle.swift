@@ -257,13 +257,14 @@ struct ObjectOracle {
     for (id, node) in child.nodes where node != child.saved[id] {
       let former = nodes[id]?.links ?? [:]
       nodes[id] = node
-      partFromDeleted(id, former)
+      if !node.isDeleted { partFromDeleted(id, former) }
       // What the child has deleted, it has led nobody to.
       for (name, members) in node.links {
         nodes[id]!.links[name] = members.filter {
           child.nodes[$0]?.isDeleted != true || former[name]?.contains($0) == true
         }
       }
+      if node.isDeleted { keepHidden(id, former, from: child) }
       nodes[id]!.isNew = saved[id] == nil
       if node.isDeleted { nodes[id]!.canRevive = false }
       if node.isDeleted, saved[id] == nil { nodes[id] = nil }
@@ -280,6 +281,19 @@ struct ObjectOracle {
       where !present.contains(old) && nodes[old]?.isDeleted == true {
         nodes[old]!.links[inverse]?.removeAll { $0 == id }
       }
+    }
+  }
+
+  /// Leaves an object that a child has deleted where it led to what is deleted here: of its own
+  /// changes nothing is handed over but the deletion.
+  private mutating func keepHidden(
+    _ id: Int, _ former: [String: [Int]], from child: ObjectOracle
+  ) {
+    for relationship in relationships(of: nodes[id]!.entity) where !relationship.isToMany {
+      let hidden = (former[relationship.name] ?? []).filter {
+        child.nodes[$0] == nil && nodes[$0] != nil
+      }
+      if !hidden.isEmpty { nodes[id]!.links[relationship.name] = hidden }
     }
   }
 
