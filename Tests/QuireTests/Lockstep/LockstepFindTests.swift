@@ -354,6 +354,32 @@ import Testing
       #expect(try StoreFacts(context).findings == [])
     }
   }
+
+  /// Nobody goes on leading to what was deleted before it was ever saved, by whatever rule; nor
+  /// when that is undone, saved, and made again as the deletion of a saved object.
+  @Test(arguments: GotchaHome.allCases)
+  func `the deletion of what was never saved parts, also when it is made again after a save`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withContext(LockstepModel.model, classes: []) { context in
+      context.undoManager = UndoManager()
+      let cover = try context.insert("Thing", ["number": 1])
+      context.processPendingChanges()
+      let covered = try context.insert("Thing", ["number": 2])
+      try cover.setValue(covered, forKey: "cover")
+      context.delete(cover)
+      context.processPendingChanges()
+      #expect(try covered.value(forKey: "covered") == nil)
+      context.undo()
+      #expect(context.insertedObjects == [cover])
+      try context.save()
+      context.redo()
+      #expect(context.deletedObjects == [cover] && context.insertedObjects == [covered])
+      #expect(try covered.value(forKey: "covered") == nil)
+      try context.save()
+      #expect(try StoreFacts(context).findings == [])
+    }
+  }
 }
 
 extension ManagedObjectContext {

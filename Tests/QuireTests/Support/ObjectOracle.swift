@@ -124,7 +124,10 @@ struct ObjectOracle {
   private mutating func applyDeleteRules(of id: Int, _ queue: inout [Int]) {
     for relationship in orderedRelationships(of: nodes[id]!.entity) {
       let members = nodes[id]?.links[relationship.name] ?? []
-      switch relationship.deleteRule {
+      var rule = relationship.deleteRule
+      // Nobody is left to lead to what never was.
+      if nodes[id]?.isNew == true, rule != .cascade { rule = .nullify }
+      switch rule {
       case .noAction, .deny: continue
       case .nullify:
         guard let inverse = relationship.inverse else { continue }
