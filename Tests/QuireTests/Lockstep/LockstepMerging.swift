@@ -166,6 +166,7 @@ struct LockstepMerging {
       if policy == nil {
         merged.arrange(id, relationship.name, here.filter { !isGone($0) })
         if relationship.deleteRule == .nullify { tell(of: id, relationship) }
+        if relationship.deleteRule == .deny { keepHeld(id, relationship) }
       }
     }
   }
@@ -178,6 +179,22 @@ struct LockstepMerging {
       let rest = (merged.nodes[member]!.links[inverse] ?? []).filter { $0 != id }
       merged.arrange(member, inverse, rest)
     }
+  }
+
+  /// Leaves a deleted object, unseen, with those that hold it: its rule denies the deletion as long
+  /// as they do.
+  private mutating func keepHeld(_ id: Int, _ relationship: RelationshipDescription) {
+    guard let inverse = relationship.inverse else { return }
+    for member in merged.nodes[id]!.links[relationship.name] ?? []
+    where merged.nodes[member] != nil && links(member, inverse).here.contains(id) {
+      let present = merged.nodes[member]!.links[inverse] ?? []
+      let hasRoom = present.isEmpty || isToMany(member, inverse)
+      if !present.contains(id), hasRoom { merged.arrange(member, inverse, present + [id]) }
+    }
+  }
+
+  private func isToMany(_ id: Int, _ name: String) -> Bool {
+    memory.relationships(of: memory.nodes[id]!.entity).contains { $0.name == name && $0.isToMany }
   }
 
   private func isForeignKey(_ relationship: RelationshipDescription) -> Bool {
