@@ -9,10 +9,22 @@ extension ManagedObject {
       switch slots[slot] {
       case .unchanged, .value: continue
       case .one: try restoreOne(slot)
-      case .many(let pending) where pending.order == nil: try restoreSet(slot, pending)
-      case .many(let pending): try restoreList(slot, pending)
+      case .many(let pending):
+        forgetGone(pending)
+        try pending.order == nil ? restoreSet(slot, pending) : restoreList(slot, pending)
       }
     }
+  }
+
+  /// Takes out members that others have deleted: those were hidden since, nothing brings them back,
+  /// and so nothing is to be undone.
+  private func forgetGone(_ pending: PendingMembers) {
+    let recording = context?.undoRecording
+    func isGone(_ member: ManagedObject) -> Bool {
+      member.context == nil && recording?.keeps(member) != true
+    }
+    if pending.added.contains(where: isGone) { pending.added.removeAll(where: isGone) }
+    if pending.order?.contains(where: isGone) == true { pending.order?.removeAll(where: isGone) }
   }
 
   /// Makes all destinations lead back to an object that is not deleted any more, in ordered

@@ -166,6 +166,32 @@ import Testing
     }
   }
 
+  /// It was set to what the store has, which could be undone, to no effect.
+  @Test(arguments: GotchaHome.allCases)
+  func `dropping a member that others have deleted is nothing to undo`(_ home: GotchaHome) throws {
+    for key in ["friends", "ranks", "before", "list"] {
+      try home.withContext(LockstepModel.model, classes: []) { one in
+        let two = SmallGallery.sibling(of: one)
+        let owner = try one.insert("Thing", ["number": 1])
+        let member = try one.insert("Thing", ["number": 2])
+        try one.save()
+        let undoManager = UndoManager()
+        one.undoManager = undoManager
+        try owner.addToRelationship(member, forKey: key)
+        one.processPendingChanges()
+        two.delete(try two.existingObject(with: member.objectID))
+        try News.merge.come(of: two, to: owner)
+        undoManager.removeAllActions()
+        try #require(one.updatedObjects.contains(owner))
+        one.refresh(owner, mergeChanges: false)
+        one.processPendingChanges()
+        #expect(!undoManager.canUndo, "\(key)")
+        #expect(!one.updatedObjects.contains(owner), "\(key)")
+        one.rollback()
+      }
+    }
+  }
+
   /// The order that was set back was saved over theirs.
   @Test(arguments: GotchaHome.allCases, News.allCases)
   func `an order that was put back gives way to the one that others have made`(

@@ -156,6 +156,11 @@ final class UndoRecording: ContextObserver {
     if let place = taken.place { self.taken.byPlace[place] = Taken.Entry(taken: taken) }
   }
 
+  /// Whether undoing can bring back an object that has left.
+  func keeps(_ object: ManagedObject) -> Bool {
+    taken.byObject[ObjectIdentifier(object)]?.taken != nil
+  }
+
   func takenObject(at reference: Reference, in store: StoreIdentity) -> ManagedObject? {
     let place = StorePlace(store: store, reference: reference)
     guard !taken.byPlace.isEmpty, let object = taken.byPlace[place]?.taken?.object,
