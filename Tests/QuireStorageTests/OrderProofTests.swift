@@ -380,7 +380,8 @@ struct OrderProofTests {
       let first = try #require(seen.withLock { $0.first })
       #expect(first.reason == .settledMeta)
       bytes.replaceSubrange(place, with: repeatElement(0, count: pageSize))
-      #expect(first.store == bytes, "nothing else is written before it")
+      let isAllElseAsItWas = first.store == bytes
+      #expect(isAllElseAsItWas)
     }
     #expect(openedCount == 1)
   }

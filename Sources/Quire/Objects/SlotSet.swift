@@ -19,7 +19,12 @@ struct SlotSet: Sequence {
   /// - Parameter slot: greater than all that are there.
   @inline(__always)
   mutating func append(_ slot: Int) {
-    if slot < 64 { low |= 1 << UInt64(slot) } else { high = (high ?? []) + [slot] }
+    if slot < 64 { low |= 1 << UInt64(slot) } else { appendHigh(slot) }
+  }
+
+  @inline(never)
+  private mutating func appendHigh(_ slot: Int) {
+    if high == nil { high = [slot] } else { high?.append(slot) }
   }
 
   @inline(__always)
