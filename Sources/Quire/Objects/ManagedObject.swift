@@ -80,6 +80,9 @@ open class ManagedObject {
   @exclusivity(unchecked) final var listPlace = Int32.max
   @exclusivity(unchecked) final var state: State
 
+  /// The bytes of the heap that an object of up to seven typed properties takes.
+  static var usualByteCount: Int { 80 }
+
   /// The address behind the last of these, where a subclass's properties begin.
   final var endOfState: UInt {
     withUnsafeMutablePointer(to: &state) { UInt(bitPattern: $0 + 1) }

@@ -1,4 +1,5 @@
 import QuireModel
+import QuireStorage
 
 /// What a fetch does with each object that it has found.
 struct FetchIntake {
@@ -118,6 +119,8 @@ struct FetchedObjects: MatchVisitor {
     let wanted = min(max(0, count - offset), limit - objects.count)
     objects.reserve(objects.count + wanted)
     session.register.reserve(wanted)
+    let new = min(wanted, ObjectRegister.believedCount) - session.register.count
+    HeapRoom.prepare(byteCount: max(0, new) * ManagedObject.usualByteCount)
   }
 
   mutating func enterLeaf(_ owner: AnyObject) {
