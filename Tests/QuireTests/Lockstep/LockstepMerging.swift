@@ -75,17 +75,18 @@ struct LockstepMerging {
       merged.put(id, ObjectOracle.Node(entity: node.entity, values: node.values))
       return
     }
-    if keeps(id, here: node.values, old: old, there: there) {
+    if keeps(id, here: node.values, old: old, there: there, isLeft: there == old) {
       merged.set(id, "weight", node.values["weight"])
     }
   }
 
+  /// - Parameter isLeft: whether the other save has left it as it was.
   private func keeps<Content: Equatable>(
-    _ id: Int, here: Content, old: Content, there: Content
+    _ id: Int, here: Content, old: Content, there: Content, isLeft: Bool
   ) -> Bool {
     switch treatment(id) {
     case nil, .mergeByPropertyObjectTrumpMergePolicyType: here != old
-    case .mergeByPropertyStoreTrumpMergePolicyType: here != old && there == old
+    case .mergeByPropertyStoreTrumpMergePolicyType: here != old && isLeft
     case .overwriteMergePolicyType: here != there
     default: false
     }
@@ -102,7 +103,8 @@ struct LockstepMerging {
     for relationship in memory.relationships(of: memory.nodes[id]!.entity)
     where !relationship.isToMany {
       var (here, old, there) = links(id, relationship.name)
-      guard keeps(id, here: here, old: old, there: there) else { continue }
+      let isLeft = isLeft(relationship, old: old, there: there)
+      guard keeps(id, here: here, old: old, there: there, isLeft: isLeft) else { continue }
       if let destination = here.first {
         if isGone(destination) {
           // A save does not put back what was taken from where it was, but leaves it where another
@@ -129,9 +131,17 @@ struct LockstepMerging {
     let (_, old, there) = links(destination, inverse.name)
     switch treatment(destination) {
     case .rollbackMergePolicyType: return false
-    case .mergeByPropertyStoreTrumpMergePolicyType: return old == there
+    case .mergeByPropertyStoreTrumpMergePolicyType:
+      return isLeft(inverse, old: old, there: there)
     default: return true
     }
+  }
+
+  /// Whether a row leads where it did: also to what is gone, whose deletion it was not told of.
+  private func isLeft(
+    _ relationship: RelationshipDescription, old: [Int], there: [Int]
+  ) -> Bool {
+    there == (memory.isUntold(relationship) ? old.filter { !isGone($0) } : old)
   }
 
   /// Of relationships that no foreign key of the members says.
