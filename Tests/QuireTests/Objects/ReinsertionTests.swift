@@ -210,4 +210,40 @@ private typealias Show = SmallGallery.Show
       #expect(try StoreFacts(context).findings == [])
     }
   }
+
+  /// A save keeps what deleted objects are before it is sure to succeed; and one that merges goes
+  /// through what was changed of them, which it forgot.
+  @Test(arguments: GotchaHome.allCases)
+  func `an object whose deletion a conflict has kept from being saved comes back as it was last`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withContext { context in
+      let (artist, other) = (Artist(context: context), Artist(context: context))
+      artist.name = "Hokusai"
+      try context.save()
+      let sibling = SmallGallery.sibling(of: context)
+      try #require(try sibling.existingObject(with: other.objectID) as? Artist).born = 1759
+      try sibling.save()
+      context.undoManager = UndoManager()
+      other.born = 1760
+      context.delete(artist)
+      context.processPendingChanges()
+      #expect(throws: PersistenceError.self) { try context.save() }
+      context.insert(artist)
+      artist.name = "Katsushika"
+      artist.spouse = other
+      context.processPendingChanges()
+      context.delete(artist)
+      context.mergePolicy = .overwrite
+      try context.save()
+      context.undo()
+      #expect(artist.isInserted)
+      #expect(artist.name == "Katsushika")
+      #expect(artist.spouse === other)
+      #expect(other.spouse === artist)
+      try context.save()
+      #expect(try context.all(Artist.self).count == 2)
+      #expect(try StoreFacts(context).findings == [])
+    }
+  }
 }

@@ -27,6 +27,7 @@ struct MergeFacts {
       if treatment == .gone || treatment == .rollback || treatment == .revival { continue }
       if object.isDeleted {
         collectPartings(of: object)
+        try collectValues(of: object)
         continue
       }
       if object.slots.isEmpty && treatment != .overwrite { continue }
@@ -92,6 +93,17 @@ struct MergeFacts {
         }
       default: continue
       }
+    }
+  }
+
+  /// What a deleted object has changed is nothing to a save, but is there again when its deletion
+  /// is undone.
+  private mutating func collectValues(of object: ManagedObject) throws {
+    guard !object.slots.isEmpty else { return }
+    for slot in object.binding.properties.indices {
+      let trait = object.binding.traits[slot]
+      guard trait.attributeType != nil, !trait.isTransient, object.isChanged(slot) else { continue }
+      values.append(Fact(object: object, slot: slot, content: try object.attribute(slot)))
     }
   }
 
