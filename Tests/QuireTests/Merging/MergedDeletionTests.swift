@@ -18,6 +18,11 @@ import Testing
       Relationship("climbers", toMany: "Thing", inverse: "steps", deleteRule: .deny)
       Relationship("pointer", toOne: "Thing", deleteRule: .deny)
     }
+    Entity("Box") {
+      Relationship("one", toOne: "Thing", deleteRule: .cascade)
+      Relationship("set", toMany: "Thing", deleteRule: .cascade)
+      Relationship("list", toMany: "Thing", ordered: true, deleteRule: .cascade)
+    }
   }
 
   /// The lock was taken from its thing and deleted. Then another object was in conflict: what was
@@ -47,6 +52,46 @@ import Testing
         let fresh = SmallGallery.sibling(of: context)
         #expect(try fresh.count(for: FetchRequest<ManagedObject>(entityName: "Lock")) == 0)
         #expect(try StoreFacts(context).findings == [])
+      }
+    }
+  }
+
+  /// Where a relationship has one side, only the deleted object knows where it led.
+  @Test(arguments: GotchaHome.allCases, ["one", "set", "list"])
+  func `a merged deletion takes along what the object leads to, not what it led to`(
+    _ home: GotchaHome, _ key: String
+  ) throws {
+    func content(_ things: [ManagedObject]) -> Any {
+      key == "one" ? things[0] as Any : key == "set" ? Set(things) as Any : things as Any
+    }
+    for policy in MergingPolicy.allCases {
+      try home.withContext(Self.model, classes: []) { context in
+        let things = try (0..<3).map { try context.insert("Thing", ["weight": $0]) }
+        let box = try context.insert("Box")
+        try box.setValue(content([things[0]]), forKey: key)
+        try context.save()
+        context.undoManager = UndoManager()
+        let there = SmallGallery.sibling(of: context)
+        try there.existingObject(with: things[2].objectID).setValue(3, forKey: "weight")
+        try there.save()
+        try things[2].setValue(4, forKey: "weight")
+        try box.setValue(content([things[1]]), forKey: key)
+        context.processPendingChanges()
+        context.delete(box)
+        context.mergePolicy = policy.policy
+        try context.save()
+        let request = FetchRequest<ManagedObject>(entityName: "Thing")
+        let kept = Set(try context.fetch(request).map(\.objectID))
+        #expect(kept == [things[0].objectID, things[2].objectID], "\(policy)")
+        #expect(try StoreFacts(context).findings == [])
+        context.undo()
+        #expect(context.insertedObjects == [box, things[1]])
+        let shown = try box.value(forKey: key)
+        switch key {
+        case "one": #expect(shown as? ManagedObject === things[1], "\(policy)")
+        case "set": #expect(shown as? Set<ManagedObject> == [things[1]], "\(policy)")
+        default: #expect(shown as? [ManagedObject] == [things[1]], "\(policy)")
+        }
       }
     }
   }

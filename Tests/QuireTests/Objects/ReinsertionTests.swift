@@ -211,8 +211,7 @@ private typealias Show = SmallGallery.Show
     }
   }
 
-  /// A save keeps what deleted objects are before it is sure to succeed; and one that merges goes
-  /// through what was changed of them, which it forgot.
+  /// A save keeps what deleted objects are before it is sure to succeed.
   @Test(arguments: GotchaHome.allCases)
   func `an object whose deletion a conflict has kept from being saved comes back as it was last`(
     _ home: GotchaHome

@@ -163,4 +163,58 @@ import Testing
       try check([all[2], all[3]], all[3])
     }
   }
+
+  /// A merge applies the delete rules of a deleted object to what the store has of it. That was kept
+  /// for undo, so that the two sides of a relationship came back as different facts.
+  @Test(arguments: GotchaHome.allCases)
+  func `a deletion that a merge has saved is undone with all that was unsaved`(
+    _ home: GotchaHome
+  ) throws {
+    let inverses = [
+      "parent": "children", "children": "parent", "cover": "covered", "covered": "cover",
+      "rival": "rivals", "rivals": "rival", "friends": "friends", "list": nil,
+    ]
+    for policy in MergingPolicy.allCases {
+      for (key, inverse) in inverses {
+        try home.withContext(Self.model, classes: []) { context in
+          let (thing, former) = (try context.insert("Thing"), try context.insert("Thing"))
+          let (next, other) = (try context.insert("Thing"), try context.insert("Thing"))
+          func lead(_ from: ManagedObject, _ key: String, to: ManagedObject) throws {
+            let isOne = ["parent", "cover", "covered", "rival"].contains(key)
+            let content: Any = isOne ? to : key == "list" ? [to] : Set([to])
+            try from.setValue(content, forKey: key)
+          }
+          func leads(_ from: ManagedObject, _ key: String?) throws -> [ManagedObject] {
+            guard let key, let content = try from.value(forKey: key) else { return [] }
+            if let list = content as? [ManagedObject] { return list }
+            if let set = content as? Set<ManagedObject> { return Array(set) }
+            return [try #require(content as? ManagedObject)]
+          }
+          try lead(thing, key, to: former)
+          try context.save()
+          context.undoManager = UndoManager()
+          let there = SmallGallery.sibling(of: context)
+          try there.existingObject(with: other.objectID).setValue(3, forKey: "weight")
+          try there.save()
+          try other.setValue(4, forKey: "weight")
+          try lead(thing, key, to: next)
+          try thing.setValue(5, forKey: "weight")
+          context.processPendingChanges()
+          context.delete(thing)
+          context.mergePolicy = policy.policy
+          try context.save()
+          #expect(thing.managedObjectContext == nil)
+          context.undo()
+          #expect(thing.isInserted, "\(policy), \(key)")
+          #expect(try thing.value(forKey: "weight") as? Int == 5, "\(policy), \(key)")
+          #expect(try leads(thing, key) == [next], "\(policy), \(key)")
+          #expect(try leads(former, inverse) == [], "\(policy), \(key)")
+          #expect(try inverse == nil || leads(next, inverse) == [thing], "\(policy), \(key)")
+          try context.save()
+          #expect(try leads(thing, key) == [next], "\(policy), \(key)")
+          #expect(try StoreFacts(context).findings == [])
+        }
+      }
+    }
+  }
 }

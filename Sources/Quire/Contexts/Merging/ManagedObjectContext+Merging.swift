@@ -31,7 +31,7 @@ extension ManagedObjectContext {
     for session in sessions { session.pinnedView = nil }
     do {
       let merged = try mergedSave(save)
-      if let merged { undoRecording?.willCommit(merged) }
+      if let merged { undoRecording?.willCommit(merged, asMerged: true) }
       let outcome = try merged?.write(in: transactions, settling: true)
       for session in sessions where generation[session] != nil {
         session.pinnedView = session.view ?? generation[session]

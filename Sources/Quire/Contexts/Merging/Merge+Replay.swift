@@ -56,6 +56,7 @@ extension Merge {
       else { continue }
       try fact.object.pendingAdd(fact.content, fact.slot)
     }
+    for fact in facts.orders where fact.object.isDeleted { try setHiddenOrder(fact) }
     try replayDeletions()
     for fact in facts.orders where !fact.object.isDeleted { try setOrder(fact) }
     for fact in facts.arrivals where !fact.object.isDeleted { try arrange(fact) }
@@ -85,6 +86,15 @@ extension Merge {
       try freshenDestinations(of: object)
       context.processDeletion(of: object)
     }
+  }
+
+  /// Of an object that is deleted, and so may be what it leads to.
+  private func setHiddenOrder(_ fact: MergeFacts.Fact<[ManagedObject]>) throws {
+    let present = try fact.object.rawMembers(fact.slot)
+    let (isPresent, isOrdered) = (Set(present), Set(fact.content))
+    let order =
+      fact.content.filter(isPresent.contains) + present.filter { !isOrdered.contains($0) }
+    if order != present { try fact.object.putOrder(order, in: fact.slot) }
   }
 
   private func setOrder(_ fact: MergeFacts.Fact<[ManagedObject]>) throws {

@@ -27,7 +27,7 @@ struct MergeFacts {
       if treatment == .gone || treatment == .rollback || treatment == .revival { continue }
       if object.isDeleted {
         collectPartings(of: object)
-        try collectValues(of: object)
+        collectOneSided(of: object, merge)
         continue
       }
       if object.slots.isEmpty && treatment != .overwrite { continue }
@@ -96,14 +96,29 @@ struct MergeFacts {
     }
   }
 
-  /// What a deleted object has changed is nothing to a save, but is there again when its deletion
-  /// is undone.
-  private mutating func collectValues(of object: ManagedObject) throws {
-    guard !object.slots.isEmpty else { return }
-    for slot in object.binding.properties.indices {
-      let trait = object.binding.traits[slot]
-      guard trait.attributeType != nil, !trait.isTransient, object.isChanged(slot) else { continue }
-      values.append(Fact(object: object, slot: slot, content: try object.attribute(slot)))
+  /// Where a deleted object leads that nobody else knows of: its delete rules are for that, and not
+  /// for where it led before.
+  private mutating func collectOneSided(of object: ManagedObject, _ merge: Merge) {
+    for slot in object.binding.storedRelationshipSlots
+    where !object.slots.isEmpty && object.binding.relationship(slot).inverse == nil
+      && object.isChanged(slot)
+    {
+      switch object.slots[slot] {
+      case .unchanged, .value: continue
+      case .one(let destination):
+        let content = destination.flatMap { merge.isLeft($0) ? $0 : nil }
+        destinations.append(Fact(object: object, slot: slot, content: content))
+      case .many(let pending):
+        for reference in pending.removed.sorted() {
+          removals.append(Fact(object: object, slot: slot, content: reference))
+        }
+        for member in pending.added where merge.isLeft(member) {
+          additions.append(Fact(object: object, slot: slot, content: member))
+        }
+        if let order = pending.order {
+          orders.append(Fact(object: object, slot: slot, content: order))
+        }
+      }
     }
   }
 
@@ -153,6 +168,11 @@ extension Merge {
     guard object.context === context else { return false }
     if treatment(of: object) == .gone { return false }
     return !object.isDeleted || treatment(of: object) == .revival
+  }
+
+  /// Whether an object is in the context after the merge, deleted or not.
+  fileprivate func isLeft(_ object: ManagedObject) -> Bool {
+    object.context === context && treatment(of: object) != .gone
   }
 
   fileprivate func remains(

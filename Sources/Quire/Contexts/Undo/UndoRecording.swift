@@ -161,6 +161,10 @@ final class UndoRecording: ContextObserver {
     taken.byObject[ObjectIdentifier(object)]?.taken != nil
   }
 
+  private func isKept(_ object: ManagedObject) -> Bool {
+    taken.byObject[ObjectIdentifier(object)]?.taken?.content != nil
+  }
+
   func takenObject(at reference: Reference, in store: StoreIdentity) -> ManagedObject? {
     let place = StorePlace(store: store, reference: reference)
     guard !taken.byPlace.isEmpty, let object = taken.byPlace[place]?.taken?.object,
@@ -170,9 +174,14 @@ final class UndoRecording: ContextObserver {
   }
 
   /// Deleted objects are about to go, and with them what leads there from objects that nobody told.
-  func willCommit(_ save: ContextSave) {
+  ///
+  /// - Parameter asMerged: whether a merge has gone on from what this was called for before. It
+  ///   leaves nothing of what was changed of deleted objects: those are kept as they were.
+  func willCommit(_ save: ContextSave, asMerged: Bool = false) {
     guard !taken.byObject.isEmpty else { return }
-    for part in save.parts { for object in part.deleted { keepContent(of: object) } }
+    for part in save.parts {
+      for object in part.deleted where !asMerged || !isKept(object) { keepContent(of: object) }
+    }
     for part in save.parts {
       for item in part.inserted { noteLosses(of: item.object, part) }
       for object in part.touched { noteLosses(of: object, part) }
