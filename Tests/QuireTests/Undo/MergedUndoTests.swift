@@ -164,8 +164,8 @@ import Testing
     }
   }
 
-  /// A merge applies the delete rules of a deleted object to what the store has of it. That was kept
-  /// for undo, so that the two sides of a relationship came back as different facts.
+  /// A merge applies the delete rules of a deleted object to what the store has of it. That was
+  /// kept for undo, so that the two sides of a relationship came back as different facts.
   @Test(arguments: GotchaHome.allCases)
   func `a deletion that a merge has saved is undone with all that was unsaved`(
     _ home: GotchaHome
@@ -204,12 +204,20 @@ import Testing
           context.mergePolicy = policy.policy
           try context.save()
           #expect(thing.managedObjectContext == nil)
-          context.undo()
-          #expect(thing.isInserted, "\(policy), \(key)")
-          #expect(try thing.value(forKey: "weight") as? Int == 5, "\(policy), \(key)")
-          #expect(try leads(thing, key) == [next], "\(policy), \(key)")
-          #expect(try leads(former, inverse) == [], "\(policy), \(key)")
-          #expect(try inverse == nil || leads(next, inverse) == [thing], "\(policy), \(key)")
+          for isAgain in [false, true] {
+            if isAgain {
+              context.redo()
+              #expect(thing.managedObjectContext == nil)
+              #expect(try inverse == nil || leads(next, inverse) == [], "\(policy), \(key)")
+              #expect(try leads(former, inverse) == [], "\(policy), \(key)")
+            }
+            context.undo()
+            #expect(thing.isInserted, "\(policy), \(key)")
+            #expect(try thing.value(forKey: "weight") as? Int == 5, "\(policy), \(key)")
+            #expect(try leads(thing, key) == [next], "\(policy), \(key)")
+            #expect(try leads(former, inverse) == [], "\(policy), \(key)")
+            #expect(try inverse == nil || leads(next, inverse) == [thing], "\(policy), \(key)")
+          }
           try context.save()
           #expect(try leads(thing, key) == [next], "\(policy), \(key)")
           #expect(try StoreFacts(context).findings == [])
