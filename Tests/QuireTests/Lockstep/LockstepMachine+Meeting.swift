@@ -2,23 +2,40 @@ import Quire
 
 extension LockstepMachine {
   /// Another context saves; this one merges that, or meets it when it saves.
+  ///
+  /// - Parameter keepsUndo: whether only that is done which all that was undone can take in.
   func meet(
-    _ meeting: LockstepOperation.Meeting, _ operations: [LockstepOperation]
+    _ meeting: LockstepOperation.Meeting, _ operations: [LockstepOperation],
+    keepsUndo: Bool = false
   ) throws {
-    // What was undone would not know of the others' changes.
-    replaceObjects { $0.forgetUndo() }
+    // What was undone would not know of the others' changes; nor does undo know what a policy has
+    // dropped of ours.
+    let keepsUndo = keepsUndo && meeting != .rollback
+    replaceObjects { keepsUndo ? $0.endEvent() : $0.forgetUndo() }
     var observations: [Any] = []
     var notices: [Int: ContextNotice] = [:]
     for (place, stack) in stacks.enumerated() {
       stack.context.processPendingChanges()
-      stack.undoManager.removeAllActions()
+      if !keepsUndo { stack.undoManager.removeAllActions() }
       stack.other.refreshAllObjects()
       stack.context.automaticallyMergesChangesFromParent = meeting == .automaticMerge
       observations.append(stack.other.observe([.didSaveObjects]) { notices[place] = $0 })
     }
     let isBusy = oracle.hasChanges
-    guard let (theirs, written) = try saveOthers(operations, meeting, isBusy: isBusy) else {
-      return
+    let before = oracle.objects.saved
+    guard
+      let (theirs, written) = try saveOthers(
+        operations, meeting, isBusy: isBusy, keepsUndo: keepsUndo)
+    else { return }
+    defer {
+      if keepsUndo {
+        let changed = theirs.living.filter { theirs.nodes[$0] != before[$0] }
+        replaceObjects {
+          $0.rebaseUndo(
+            inserted: changed.filter { before[$0] == nil },
+            changed: changed.filter { before[$0] != nil })
+        }
+      }
     }
     var isSaved = false
     if !isBusy {
@@ -46,12 +63,14 @@ extension LockstepMachine {
   /// - Returns: the objects as the other context has saved them, and those whose rows it has
   ///   written; `nil` if there was nothing, or a save was refused.
   private func saveOthers(
-    _ operations: [LockstepOperation], _ meeting: LockstepOperation.Meeting, isBusy: Bool
+    _ operations: [LockstepOperation], _ meeting: LockstepOperation.Meeting, isBusy: Bool,
+    keepsUndo: Bool
   ) throws -> (ObjectOracle, Set<Int>)? {
     let mine = oracle.objects
     var theirs = mine.stored
     let changes = try perform(operations, on: &theirs, in: stacks.map(\.other)) {
-      !isBusy || Self.isFair($0, $1, mine, isRefresh: meeting == .refresh)
+      (!isBusy || Self.isFair($0, $1, mine, isRefresh: meeting == .refresh))
+        && (!keepsUndo || isBeside($0))
     }
     let complaints = theirs.complaints
     for stack in stacks {
@@ -95,6 +114,15 @@ extension LockstepMachine {
               node != theirs.nodes[other] && node.links.values.contains { $0.contains(id) }
             }
       }
+    }
+  }
+
+  /// Whether a change is of nothing that could be undone here.
+  private func isBeside(_ change: LockstepChange) -> Bool {
+    switch change {
+    case .insert(_, _, nil): true
+    case .set(let id, _): oracle.isUntouched(id)
+    default: false
     }
   }
 

@@ -63,6 +63,7 @@ final class LockstepMachine {
     case .hold(let isHeld): for stack in stacks { stack.holds = isHeld }
     case .fetch(let query, let value): try fetch(query, value)
     case .other(let meeting, let operations): try meet(meeting, operations)
+    case .beside(let meeting, let operations): try meet(meeting, operations, keepsUndo: true)
     case .child(let operations): try takeFromChild(operations)
     }
   }

@@ -27,6 +27,8 @@ indirect enum LockstepOperation: ShrinkableOperation {
 
   /// Another context saves changes, of which this one learns by a merge.
   case other(Meeting, [LockstepOperation])
+  /// The same of changes that nobody here has made or taken back, so that undo goes on.
+  case beside(Meeting, [LockstepOperation])
   /// A child context hands changes to this one.
   case child([LockstepOperation])
 
@@ -51,6 +53,12 @@ indirect enum LockstepOperation: ShrinkableOperation {
         var fewer = operations
         fewer.remove(at: index)
         return .other(meeting, fewer)
+      }
+    case .beside(let meeting, let operations):
+      operations.indices.map { index in
+        var fewer = operations
+        fewer.remove(at: index)
+        return .beside(meeting, fewer)
       }
     case .child(let operations):
       operations.indices.map { index in
@@ -98,6 +106,7 @@ extension LockstepOperation: CustomStringConvertible {
     case .hold(let isHeld): ".hold(\(isHeld))"
     case .fetch(let query, let value): ".fetch(query: \(query), \(value))"
     case .other(let meeting, let operations): ".other(.\(meeting), \(operations))"
+    case .beside(let meeting, let operations): ".beside(.\(meeting), \(operations))"
     case .child(let operations): ".child(\(operations))"
     }
   }
@@ -128,7 +137,8 @@ extension LockstepOperation {
     case 81, 82: .refresh(generator.below(64), mergeChanges: generator.below(2) == 0)
     case 83: .revive(generator.below(64))
     case 84..<88: .fetch(query: generator.below(1 << 10), generator.below(5))
-    case 88..<94: .other(Meeting.allCases.randomElement(using: &generator)!, changes(&generator))
+    case 88..<90: .beside(Meeting.allCases.randomElement(using: &generator)!, changes(&generator))
+    case 90..<94: .other(Meeting.allCases.randomElement(using: &generator)!, changes(&generator))
     default: .child(changes(&generator))
     }
   }

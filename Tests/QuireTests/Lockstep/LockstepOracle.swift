@@ -49,6 +49,30 @@ struct LockstepOracle {
     objects.show(later)
   }
 
+  /// Others have inserted objects, and set values that are the same in all states: as if that had
+  /// always been so.
+  mutating func rebaseUndo(inserted: [Int], changed: [Int]) {
+    func rebased(_ state: [Int: ObjectOracle.Node]) -> [Int: ObjectOracle.Node] {
+      var state = state
+      for id in inserted { state[id] = objects.nodes[id] }
+      for id in changed {
+        if let values = objects.nodes[id]?.values { state[id]?.values = values }
+      }
+      return state
+    }
+    undoStates = undoStates.map(rebased)
+    redoStates = redoStates.map(rebased)
+    eventStart = eventStart.map(rebased)
+  }
+
+  /// Whether an object's values are the same whatever is undone or made again.
+  func isUntouched(_ id: Int) -> Bool {
+    guard let saved = objects.saved[id] else { return false }
+    return ([objects.nodes] + undoStates + redoStates + [eventStart ?? [:]]).allSatisfy {
+      $0[id].map { $0.values == saved.values } ?? true
+    }
+  }
+
   mutating func forgetUndo() {
     (undoStates, redoStates, eventStart, groupDepth) = ([], [], nil, 0)
   }
