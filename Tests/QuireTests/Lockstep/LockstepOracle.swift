@@ -9,12 +9,15 @@ struct LockstepOracle {
   /// What was there before the event; `nil` while nothing has happened in it.
   private var eventStart: [Int: ObjectOracle.Node]?
   private(set) var groupDepth = 0
+  /// The objects of which a value was set in what can be undone, be it to what it was.
+  private var touched: Set<Int> = []
 
   var canUndo: Bool { !undoStates.isEmpty || eventStart != nil }
   var canRedo: Bool { !redoStates.isEmpty }
 
   mutating func apply(_ change: LockstepChange) {
     noteChange()
+    if case .set(let id, _) = change { touched.insert(id) }
     objects.apply(change)
   }
 
@@ -67,7 +70,7 @@ struct LockstepOracle {
 
   /// Whether an object's values are the same whatever is undone or made again.
   func isUntouched(_ id: Int) -> Bool {
-    guard let saved = objects.saved[id] else { return false }
+    guard let saved = objects.saved[id], !touched.contains(id) else { return false }
     return ([objects.nodes] + undoStates + redoStates + [eventStart ?? [:]]).allSatisfy {
       $0[id].map { $0.values == saved.values } ?? true
     }
@@ -75,6 +78,7 @@ struct LockstepOracle {
 
   mutating func forgetUndo() {
     (undoStates, redoStates, eventStart, groupDepth) = ([], [], nil, 0)
+    touched = []
   }
 
   // MARK: What is unsaved
