@@ -106,6 +106,12 @@ struct LockstepMerging {
       let isLeft = isLeft(relationship, old: old, there: there)
       guard keeps(id, here: here, old: old, there: there, isLeft: isLeft) else { continue }
       if let destination = here.first {
+        // What led nowhere, and leads to what the same save deletes, is not written.
+        if policy != nil, old.isEmpty, memory.isUntold(relationship),
+          memory.nodes[destination]?.isDeleted == true
+        {
+          continue
+        }
         if isGone(destination) {
           // A save does not put back what was taken from where it was, but leaves it where another
           // save has. Whoever is only told of the deletion sees it lead nowhere.
