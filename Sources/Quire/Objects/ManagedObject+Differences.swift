@@ -12,11 +12,15 @@ extension ManagedObject {
   /// The slots that a save has to write.
   final var slotsToWrite: SlotSet {
     var changed = SlotSet()
-    for slot in 0..<slots.count where isChanged(slot) && !leadsNowhereStill(slot) {
-      changed.append(slot)
-    }
+    for slot in 0..<slots.count where isToBeWritten(slot) { changed.append(slot) }
     return changed
   }
+
+  /// Whether a save has to write anything of a stored object.
+  final var hasSlotsToWrite: Bool { slots.indices.contains(where: isToBeWritten) }
+
+  /// Whether a save has to write a slot.
+  final func isToBeWritten(_ slot: Int) -> Bool { isChanged(slot) && !leadsNowhereStill(slot) }
 
   /// Whether a to-one slot that led nowhere was set to what the same save deletes. Until then the
   /// deletion may be taken back.

@@ -42,6 +42,46 @@ import Testing
     }
   }
 
+  /// What others had led somewhere was led nowhere again by a merge, for a destination that the
+  /// same save deletes: that is as the relationship was before.
+  @Test(arguments: GotchaHome.allCases, MergingPolicy.allCases)
+  func `what leads nowhere as before leaves where others have led it`(
+    _ home: GotchaHome, _ policy: MergingPolicy
+  ) throws {
+    for isInConflict in [false, true] {
+      try home.withTwoContexts { one, two in
+        func insert(_ title: String) throws -> Artwork {
+          try #require(try one.insert("Artwork", ["title": title]) as? Artwork)
+        }
+        let (artwork, gone) = (try insert("artwork"), try insert("gone"))
+        let (found, rest) = (try insert("found"), try insert("rest"))
+        try one.save()
+        func their(_ object: Artwork) throws -> Artwork {
+          try #require(try two.existingObject(with: object.objectID) as? Artwork)
+        }
+        let theirs = try their(artwork)
+        theirs.lookalike = try their(gone)
+        two.delete(try their(gone))
+        if isInConflict { theirs.price = 2 }
+        // Without a conflict there is no merge.
+        try their(rest).title = "theirs"
+        artwork.lookalike = found
+        rest.title = "mine"
+        try one.save()
+        two.mergePolicy = policy.policy
+        try two.save()
+        // Whoever overwrites an object writes all that it shows.
+        let isOverwritten = isInConflict && policy == .overwrite
+        for context in [one, two, SmallGallery.sibling(of: one)] {
+          context.refreshAllObjects()
+          let stored = try #require(
+            try context.existingObject(with: artwork.objectID) as? Artwork)
+          #expect(stored.lookalike?.objectID == (isOverwritten ? nil : found.objectID))
+        }
+      }
+    }
+  }
+
   /// A fetch found an object without any values: it was among the changed ones, and another context
   /// had deleted it.
   @Test(

@@ -106,9 +106,10 @@ struct LockstepMerging {
       let isLeft = isLeft(relationship, old: old, there: there)
       guard keeps(id, here: here, old: old, there: there, isLeft: isLeft) else { continue }
       if let destination = here.first {
-        // What led nowhere, and leads to what the same save deletes, is not written.
-        if policy != nil, old.isEmpty, memory.isUntold(relationship),
-          memory.nodes[destination]?.isDeleted == true
+        // What led nowhere, and leads to what the same save deletes, is not written, unless all
+        // that the object shows is.
+        if policy != nil, treatment(id) != .overwriteMergePolicyType, old.isEmpty,
+          memory.isUntold(relationship), memory.nodes[destination]?.isDeleted == true
         {
           continue
         }

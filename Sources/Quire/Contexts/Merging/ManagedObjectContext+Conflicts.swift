@@ -17,7 +17,7 @@ extension ManagedObjectContext {
   final func conflicts(against views: StoreViews) throws -> [MergeConflict] {
     try views.conflicts(
       of: changes.inserted.sorted,
-      updated: changes.updated.sorted.filter(\.hasPersistentChangedValues),
+      updated: changes.updated.sorted.filter(\.hasSlotsToWrite),
       deleted: changes.deleted.sorted.filter(\.isPersistent),
       watched: watched.sorted { $0.placeOrder < $1.placeOrder })
   }

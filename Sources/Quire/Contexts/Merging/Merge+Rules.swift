@@ -198,7 +198,7 @@ extension Merge {
       case .storeTrump: object.isChanged(slot) && !isDestinationChangedThere(slot, of: object)
       case .rollback, .gone, .revival: false
       case .none, .undecided, .objectTrump:
-        object.isChanged(slot) || isSetByPolicy(slot, of: object)
+        object.isToBeWritten(slot) || isSetByPolicy(slot, of: object)
       }
     guard isMeant else { return nil }
     guard let destination, try !isGone(destination) else {
