@@ -226,7 +226,7 @@ struct LockstepMerging {
     for relationship in memory.relationships(of: node.entity) where relationship.isOrdered {
       let name = relationship.name
       var (here, old, there) = links(id, name)
-      let present = merged.nodes[id]!.links[name] ?? []
+      let (shown, present) = (here, merged.nodes[id]!.links[name] ?? [])
       if memory.isUntold(relationship) {
         here.removeAll(where: memory.isGoneOrBack)
         old.removeAll(where: memory.isGoneOrBack)
@@ -242,7 +242,7 @@ struct LockstepMerging {
         merged.arrange(id, name, present.filter(there.contains) + come)
         continue
       }
-      var order = here.filter(present.contains)
+      var order = shown.filter(present.contains)
       for member in there where present.contains(member) && !order.contains(member) {
         let before = there[..<there.firstIndex(of: member)!].last { order.contains($0) }
         let place = before.flatMap { order.firstIndex(of: $0) }.map { $0 + 1 } ?? 0

@@ -160,23 +160,21 @@ struct ParentSave {
       switch object.slots[slot] {
       case .unchanged, .value: continue
       case .one(let destination): try counterpart.setOne(slot, try remaining(destination))
-      case .many(let pending): try put(pending, slot, counterpart)
+      case .many(let pending): try put(pending, slot, counterpart, object.session?.identity)
       }
     }
   }
 
-  private func put(_ pending: PendingMembers, _ slot: Int, _ object: ManagedObject) throws {
-    if let identity = object.session?.identity {
-      for reference in pending.removed.sorted() {
-        let member =
-          reference.isTemporary
-          ? parent.newObject(reference) : try partner(at: reference, in: identity)
-        if let member { try object.removeMember(member, slot) }
-      }
-    } else {
-      for reference in pending.removed.sorted() {
-        if let member = parent.newObject(reference) { try object.removeMember(member, slot) }
-      }
+  /// - Parameter identity: of the store that the child's object is for. The parent's may be new
+  ///   still, and lead to what is stored.
+  private func put(
+    _ pending: PendingMembers, _ slot: Int, _ object: ManagedObject, _ identity: StoreIdentity?
+  ) throws {
+    for reference in pending.removed.sorted() {
+      let member =
+        reference.isTemporary
+        ? parent.newObject(reference) : try identity.flatMap { try partner(at: reference, in: $0) }
+      if let member { try object.removeMember(member, slot) }
     }
     for member in pending.added {
       if let member = try remaining(member) { try object.addMember(member, slot) }
