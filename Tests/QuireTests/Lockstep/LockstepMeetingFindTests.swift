@@ -82,6 +82,41 @@ import Testing
     }
   }
 
+  /// Where the row led to what was gone, an unsaved change that had come to nothing hid where others
+  /// had led the object meanwhile.
+  @Test(arguments: [GotchaHome.memory, .file], [false, true])
+  func `a change to what others have deleted leaves where they have led the object`(
+    _ home: GotchaHome, isRowOutdated: Bool
+  ) throws {
+    for isAutomatic in [false, true] {
+      try home.withContext(LockstepModel.model, classes: []) { one in
+        let two = SmallGallery.sibling(of: one)
+        let things = try (0..<4).map { try one.insert("Thing", ["number": $0]) }
+        let (thing, gone, found) = (things[0], things[2], things[3])
+        if isRowOutdated { try thing.setValue(things[1], forKey: "cover") }
+        try one.save()
+        // Nobody tells the thing.
+        one.delete(things[1])
+        try one.save()
+        try thing.setValue(gone, forKey: "cover")
+        one.automaticallyMergesChangesFromParent = isAutomatic
+        var notices: [ContextNotice] = []
+        let observation = two.observe([.didSaveObjects]) { notices.append($0) }
+        two.delete(try two.existingObject(with: gone.objectID))
+        try two.existingObject(with: thing.objectID).setValue(
+          two.existingObject(with: found.objectID), forKey: "cover")
+        try two.save()
+        withExtendedLifetime(observation) {}
+        one.processPendingChanges()
+        if !isAutomatic { notices.forEach(one.mergeChanges(fromContextDidSave:)) }
+        #expect(try thing.value(forKey: "cover") as? ManagedObject === found)
+        #expect(try found.value(forKey: "covered") as? ManagedObject === thing)
+        try one.save()
+        #expect(try StoreFacts(one).findings == [])
+      }
+    }
+  }
+
   /// A fetch found an object without any values: it was among the changed ones, and another context
   /// had deleted it.
   @Test(

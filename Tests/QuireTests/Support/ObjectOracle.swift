@@ -260,9 +260,12 @@ struct ObjectOracle {
     for (id, node) in child.nodes where node != child.saved[id] {
       let former = nodes[id]?.links ?? [:]
       nodes[id] = node
-      if !node.isDeleted { partFromDeleted(id, former) }
+      if !node.isDeleted {
+        leaveUnled(id, former, by: child)
+        partFromDeleted(id, former)
+      }
       // What the child has deleted, it has led nobody to.
-      for (name, members) in node.links {
+      for (name, members) in nodes[id]!.links {
         nodes[id]!.links[name] = members.filter {
           child.nodes[$0]?.isDeleted != true || former[name]?.contains($0) == true
         }
@@ -271,6 +274,22 @@ struct ObjectOracle {
       nodes[id]!.isNew = saved[id] == nil
       if node.isDeleted { nodes[id]!.canRevive = false }
       if node.isDeleted, saved[id] == nil { nodes[id] = nil }
+    }
+  }
+
+  /// Leaves an object where it led, which the child did not see, if the child has led it to what it
+  /// then deleted: to the child it led nowhere, and does so still.
+  private mutating func leaveUnled(
+    _ id: Int, _ former: [String: [Int]], by child: ObjectOracle
+  ) {
+    for relationship in relationships(of: nodes[id]!.entity)
+    where !relationship.isToMany && isUntold(relationship) {
+      let name = relationship.name
+      guard let destination = nodes[id]!.links[name]?.first,
+        child.nodes[destination]?.isDeleted == true,
+        former[name]?.contains(where: { child.saved[$0] != nil }) != true
+      else { continue }
+      nodes[id]!.links[name] = former[name]
     }
   }
 

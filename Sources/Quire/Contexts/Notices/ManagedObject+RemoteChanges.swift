@@ -9,12 +9,22 @@ extension ManagedObject {
     guard hasRow else { return }
     for slot in slots.indices {
       let trait = binding.traits[slot]
-      guard !trait.isTransient, !trait.isDerived, !isChanged(slot) else { continue }
+      guard !trait.isTransient, !trait.isDerived, !isChanged(slot) || leadsNowhereAsBefore(slot)
+      else { continue }
       switch slots[slot] {
       case .value, .one: discard(slot)
       case .unchanged, .many: continue
       }
     }
+  }
+
+  /// Whether a to-one slot leads nowhere, and the row to what is gone, which shows the same.
+  private func leadsNowhereAsBefore(_ slot: Int) -> Bool {
+    guard case .one(let destination) = slots[slot], present(destination) == nil,
+      binding.traits[slot].canDangle, let session, let former = storedReference(slot),
+      session.registered(former)?.isFault ?? true
+    else { return false }
+    return (try? session.currentView().contains(former)) == false
   }
 
   /// The same of members, before the state of the store is exchanged, which says them.
