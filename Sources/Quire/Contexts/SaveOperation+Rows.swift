@@ -121,7 +121,9 @@ extension SaveOperation {
   /// Removes the rows of deleted objects: those of an entity together, as their places are in
   /// order.
   func removeRows(_ writer: StoreWriter) throws {
-    for object in deleted { try removeWhatRowHas(of: object, writer) }
+    try writer.gatheringLeavingMembers {
+      for object in deleted { try removeWhatRowHas(of: object, writer) }
+    }
     var keys: [Int64] = []
     var storage: EntityStorage?
     for object in deleted {

@@ -82,10 +82,20 @@ extension StoreWriter {
   func gatheringRemovals(_ body: () throws -> Void) throws {
     let gathered = DeferredLinks()
     leaving = gathered
-    defer { (leaving, leavingLists) = (nil, [:]) }
+    defer { leaving = nil }
+    try gatheringLeavingMembers {
+      try body()
+      try removeGathered(gathered)
+    }
+  }
+
+  /// Takes the members that `body` removes out of their lists when it has removed all. Until then
+  /// `body` may find them there.
+  func gatheringLeavingMembers(_ body: () throws -> Void) throws {
+    leavingLists = [:]
+    defer { leavingLists = nil }
     try body()
-    try removeGathered(gathered)
-    for (place, list) in leavingLists.sorted(by: { $0.key < $1.key }) {
+    for (place, list) in (leavingLists ?? [:]).sorted(by: { $0.key < $1.key }) {
       try removeLinks(list.link, of: place.owner) { list.members.contains($0.member) }
     }
   }
@@ -103,9 +113,9 @@ extension StoreWriter {
       if leaving.isFull { try removeGathered(leaving) }
       return
     }
-    if leaving != nil {
+    if link.isOrdered, leavingLists != nil {
       let place = LeavingList.Place(link: link.number, owner: owner)
-      leavingLists[place, default: LeavingList(link: link)].members.insert(member)
+      leavingLists?[place, default: LeavingList(link: link)].members.insert(member)
       return
     }
     if link.isOrdered {

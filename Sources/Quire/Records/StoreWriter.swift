@@ -29,7 +29,7 @@ final class StoreWriter {
   /// Where links wait that need not be out of their trees yet.
   var leaving: DeferredLinks?
   /// The same of lists, each of which is looked through once for all that leave it.
-  var leavingLists: [LeavingList.Place: LeavingList] = [:]
+  var leavingLists: [LeavingList.Place: LeavingList]?
 
   init(
     _ transaction: WriteTransaction, _ entities: StoreEntities,

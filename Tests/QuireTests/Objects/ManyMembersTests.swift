@@ -128,4 +128,57 @@ import Testing
       }
     }
   }
+
+  /// Each member of those that are kept for undo comes and goes by itself, and each leaves lists by
+  /// itself: neither may look through all others.
+  @Test(arguments: GotchaHome.own, keys)
+  func `many members leave, with their owner or without, and come back`(
+    _ home: GotchaHome, _ key: String
+  ) throws {
+    try home.withContext(Self.model, classes: []) { context in
+      var generator = SeededGenerator(seed: 7)
+      let owner = try context.insert("Node", ["number": -1])
+      let count = isExhaustive ? 4000 : 300
+      let members = try (0..<count).map { try context.insert("Node", ["number": $0]) }
+      let stored = members.shuffled(using: &generator)
+      let isOrdered = ["rows", "before", "list"].contains(key)
+      try owner.setValue(isOrdered ? stored as Any : Set(stored), forKey: key)
+      try context.save()
+      context.undoManager = UndoManager()
+      func shown(in context: ManagedObjectContext) throws -> [ManagedObjectID] {
+        let value = try context.existingObject(with: owner.objectID).value(forKey: key)
+        if let list = value as? [ManagedObject] { return list.map(\.objectID) }
+        return try #require(value as? Set<ManagedObject>).map(\.objectID).sorted {
+          $0.description < $1.description
+        }
+      }
+      func ids(_ objects: [ManagedObject]) -> [ManagedObjectID] {
+        let ids = objects.map(\.objectID)
+        return isOrdered ? ids : ids.sorted { $0.description < $1.description }
+      }
+      func expectStored(_ objects: [ManagedObject]) throws {
+        #expect(try shown(in: context) == ids(objects))
+        try context.save()
+        #expect(try shown(in: SmallGallery.sibling(of: context)) == ids(objects))
+        #expect(try StoreFacts(context).findings == [])
+      }
+      let (leaving, staying) = (Set(members[..<(count / 2)]), Set(members[(count / 2)...]))
+      for member in members where leaving.contains(member) { context.delete(member) }
+      context.processPendingChanges()
+      try expectStored(stored.filter(staying.contains))
+      context.undo()
+      try expectStored(stored)
+      for member in members where leaving.contains(member) { context.delete(member) }
+      context.delete(owner)
+      for member in members where staying.contains(member) { context.delete(member) }
+      try context.save()
+      for _ in 0..<2 {
+        context.undo()
+        try expectStored(stored)
+        context.redo()
+        try context.save()
+        #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Node")) == 0)
+      }
+    }
+  }
 }

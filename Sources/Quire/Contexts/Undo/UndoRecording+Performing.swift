@@ -72,14 +72,35 @@ extension UndoRecording {
   }
 
   func add(_ member: ManagedObject, _ slot: Int, _ object: ManagedObject) throws {
-    try change(slot, of: object) {
-      if try !object.holds(member, slot) { try object.pendingAdd(member, slot) }
+    try changeMembers(slot, of: object) { recording in
+      if try object.holds(member, slot) { return }
+      try recording?.enterOrder(slot, of: object)
+      try object.pendingAdd(member, slot)
+      recording?.register { try $0.remove(member, slot, object) }
     }
   }
 
   func remove(_ member: ManagedObject, _ slot: Int, _ object: ManagedObject) throws {
-    try change(slot, of: object) {
-      if try object.holds(member, slot) { try object.pendingRemove(member, slot) }
+    try changeMembers(slot, of: object) { recording in
+      guard try object.holds(member, slot) else { return }
+      try recording?.enterOrder(slot, of: object)
+      try object.pendingRemove(member, slot)
+      recording?.register { try $0.add(member, slot, object) }
+    }
+  }
+
+  /// Calls `body` while a member can come or go. Not as any other change: what is kept may have many
+  /// members, of which each comes and goes by itself, so that none is compared with a copy.
+  ///
+  /// - Parameter body: gets who has to be told of the change, which is nobody where observers are.
+  private func changeMembers(
+    _ slot: Int, of object: ManagedObject, _ body: (UndoRecording?) throws -> Void
+  ) throws {
+    if let context, object.context === context {
+      performed.note(object, .undoUpdate)
+      try body(nil)
+    } else if object.context == nil, let taken = taken.byObject[ObjectIdentifier(object)]?.taken {
+      try taken.withContent { try body(self) }
     }
   }
 

@@ -126,7 +126,7 @@ final class UndoRecording: ContextObserver {
     register { try $0.put(former, slot, object) }
   }
 
-  private func enterOrder(_ slot: Int, of object: ManagedObject) throws {
+  func enterOrder(_ slot: Int, of object: ManagedObject) throws {
     guard object.binding.relationship(slot).isOrdered, isFirstChange(slot, of: object) else {
       return
     }
