@@ -26,7 +26,7 @@ struct MergeFacts {
       let treatment = merge.treatment(of: object)
       if treatment == .gone || treatment == .rollback || treatment == .revival { continue }
       if object.isDeleted {
-        collectPartings(of: object)
+        collectPartings(of: object, merge)
         collectOneSided(of: object, merge)
         continue
       }
@@ -81,12 +81,13 @@ struct MergeFacts {
   }
 
   /// What a deleted object was taken from: led there again, it might be denied to go.
-  private mutating func collectPartings(of object: ManagedObject) {
+  private mutating func collectPartings(of object: ManagedObject, _ merge: Merge) {
     for slot in object.binding.storedRelationshipSlots
     where !object.slots.isEmpty && object.binding.relationship(slot).deleteRule == .deny {
       switch object.slots[slot] {
-      case .one(nil) where object.isChanged(slot):
-        destinations.append(Fact(object: object, slot: slot, content: nil))
+      case .one(let destination) where object.isChanged(slot):
+        let content = destination.flatMap { merge.isThere($0) ? $0 : nil }
+        destinations.append(Fact(object: object, slot: slot, content: content))
       case .many(let pending):
         for reference in pending.removed.sorted() {
           removals.append(Fact(object: object, slot: slot, content: reference))
