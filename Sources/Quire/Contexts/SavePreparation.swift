@@ -30,7 +30,13 @@ extension ManagedObjectContext {
     preparation = SavePreparation()
     defer { preparation = nil }
     var save = ContextSave(self)
-    save.forEachObject { if told.isEmpty || !told.contains($0) { $0.willSave() } }
+    save.forEachObject { object in
+      if !told.isEmpty, told.contains(object) { return }
+      // What others did when they were told may have made it clean, or taken it away.
+      if object.context === self, object.hasChanges, !object.isDeleted || object.isStored {
+        object.willSave()
+      }
+    }
     for _ in 1...Self.willSaveLimit {
       if try isSettled() {
         try throwUnreported()

@@ -318,6 +318,36 @@ private var transientNeighbour: RelationshipDescription {
     }
   }
 
+  /// What another object does in its turn may take an object away, or make it clean.
+  @Test func `what is not saved any more is told of no save`() throws {
+    try withContext { context, log in
+      let (a, b) = (node("a", in: context), node("b", in: context))
+      _ = log.take()
+      a.whenSaving = { _ in
+        context.delete(b)
+        _ = try? context.count(for: FetchRequest<Node>())
+      }
+      var toldB = 0
+      b.whenSaving = { _ in toldB += 1 }
+      try context.save()
+      #expect(toldB == 0 && b.managedObjectContext == nil)
+      let (first, c) = (node("first", in: context), node("c", in: context))
+      a.whenSaving = { _ in }
+      first.whenSaving = { _ in context.delete(c) }
+      var toldC = 0
+      c.whenSaving = { _ in toldC += 1 }
+      try context.save()
+      #expect(toldC == 0 && c.managedObjectContext == nil)
+      let d = node("d", in: context)
+      try context.save()
+      (a.size, d.size) = (2, 2)
+      a.whenSaving = { _ in context.rollback() }
+      d.whenSaving = { node in if node.size != 9 { node.size = 9 } }
+      try context.save()
+      #expect(d.size == 0 && !context.hasChanges)
+    }
+  }
+
   private struct Complaint: Error {}
 
   @Test func `errors of validation are collected from all objects`() throws {

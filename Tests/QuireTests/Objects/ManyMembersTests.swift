@@ -129,6 +129,68 @@ import Testing
     }
   }
 
+  /// Each copied all that had come or gone since the last notice.
+  @Test func `members come and go by themselves while somebody observes the context`() throws {
+    let context = try SmallGallery.context()
+    var notices: [ContextNotice] = []
+    let observation = context.observe([.didChangeObjects]) { notices.append($0) }
+    let owner = SmallGallery.Artist(context: context)
+    let count = isExhaustive ? 100_000 : 3_000
+    let works = (0..<count).map { _ in SmallGallery.Artwork(context: context) }
+    try context.save()
+    for work in works { work.artist = owner }
+    for work in works[..<(count / 2)] { work.artist = nil }
+    context.processPendingChanges()
+    #expect(notices.last?.updatedObjects.contains(owner) == true)
+    #expect(owner.artworks == Set(works[(count / 2)...]))
+    context.delete(owner)
+    context.processPendingChanges()
+    #expect(notices.last?.deletedObjects.count == 1 + count - count / 2)
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test(arguments: GotchaHome.own, [false, true])
+  func `what leads to itself both ways is there once`(_ home: GotchaHome, _ isOrdered: Bool) throws
+  {
+    let model = try ManagedObjectModel {
+      Entity("Node") {
+        Relationship(
+          "friends", toMany: "Node", inverse: "friends", ordered: isOrdered, count: 0...2)
+      }
+    }
+    try home.withContext(model, classes: []) { context in
+      let (one, two) = (try context.insert("Node"), try context.insert("Node"))
+      func expect(_ friends: [ManagedObject]) throws {
+        let value = try one.value(forKey: "friends")
+        if isOrdered {
+          #expect(value as? [ManagedObject] == friends)
+          #expect(try one.mutableOrderedSetValue(forKey: "friends").count == friends.count)
+        } else {
+          #expect(value as? Set<ManagedObject> == Set(friends))
+          #expect(try one.mutableSetValue(forKey: "friends").count == friends.count)
+        }
+      }
+      for savesBetween in [false, true] {
+        try one.addToRelationship([one, two], forKey: "friends")
+        try expect([one, two])
+        if savesBetween {
+          try context.save()
+          context.refreshAllObjects()
+          try expect([one, two])
+          #expect(try StoreFacts(context).findings == [])
+        }
+        try one.removeFromRelationship(one, forKey: "friends")
+        try expect([two])
+        try one.removeFromRelationship(two, forKey: "friends")
+        try expect([])
+        try context.save()
+        context.refreshAllObjects()
+        try expect([])
+        #expect(try StoreFacts(context).findings == [])
+      }
+    }
+  }
+
   /// Each member of those that are kept for undo comes and goes by itself, and each leaves lists by
   /// itself: neither may look through all others.
   @Test(arguments: GotchaHome.own, keys)

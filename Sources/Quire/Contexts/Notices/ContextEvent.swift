@@ -43,19 +43,9 @@ struct ContextEvent {
   }
 
   mutating func note(_ property: String, of object: ManagedObject, _ change: SlotChange) {
-    var formers = changed[object] ?? [:]
+    if changed[object]?[property]?.note(change) != nil { return }
     // The object is asked at the first change of the event alone: it still shows what it had.
-    switch (change, formers[property]) {
-    case (.addition(let member), .set(var added, var removed)?):
-      if removed.remove(member) == nil { added.insert(member) }
-      formers[property] = .set(added: added, removed: removed)
-    case (.removal(let member), .set(var added, var removed)?):
-      if added.remove(member) == nil { removed.insert(member) }
-      formers[property] = .set(added: added, removed: removed)
-    case (_, _?): return
-    case (_, nil): formers[property] = object.former(property, change)
-    }
-    changed[object] = formers
+    changed[object, default: [:]][property] = object.former(property, change)
   }
 
   mutating func noteRollback(of dropped: ManagedObjectContext.Changes) {
@@ -91,6 +81,21 @@ struct ContextEvent {
     }
     notice.completeIDs()
     return notice
+  }
+}
+
+extension ContextEvent.Former {
+  /// Takes note of what comes or goes after the first change.
+  fileprivate mutating func note(_ change: SlotChange) {
+    guard case .set(var added, var removed) = self else { return }
+    // Nobody else may hold the sets while they change: each change would copy them.
+    self = .set(added: [], removed: [])
+    switch change {
+    case .addition(let member): if removed.remove(member) == nil { added.insert(member) }
+    case .removal(let member): if added.remove(member) == nil { removed.insert(member) }
+    default: break
+    }
+    self = .set(added: added, removed: removed)
   }
 }
 
