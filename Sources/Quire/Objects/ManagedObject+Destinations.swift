@@ -41,7 +41,9 @@ extension ManagedObject {
     }
     guard isPersistent, object.isPersistent else { return false }
     // The other side knows without a search through all members, when it can have only one owner.
-    if let inverse = inverseSlot(of: slot, on: object), !object.isToMany(inverse) {
+    if let inverse = inverseSlot(of: slot, on: object), !object.isToMany(inverse),
+      !object.binding.traits[inverse].isTransient
+    {
       return try object.one(inverse) === self
     }
     return try isStoredMember(object, slot)

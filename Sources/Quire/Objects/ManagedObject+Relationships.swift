@@ -180,7 +180,8 @@ extension ManagedObject {
     try pendingAdd(object, slot)
     guard maintainsInverse(slot), let inverse = inverseSlot(of: slot, on: object) else { return }
     if object.isToMany(inverse) {
-      try object.pendingAdd(self, inverse)
+      // What leads to itself by a relationship that is its own inverse is there once.
+      if object !== self || inverse != slot { try object.pendingAdd(self, inverse) }
     } else {
       if let owner = try object.one(inverse), owner !== self,
         let ownersSlot = owner.binding.slot(named: binding.name(of: slot))
@@ -195,7 +196,9 @@ extension ManagedObject {
   final func removeMember(_ object: ManagedObject, _ slot: Int) throws {
     guard try hasMember(object, slot) else { return }
     try pendingRemove(object, slot)
-    if maintainsInverse(slot), let inverse = inverseSlot(of: slot, on: object) {
+    if maintainsInverse(slot), let inverse = inverseSlot(of: slot, on: object),
+      object !== self || inverse != slot
+    {
       try object.dropBacklink(inverse, to: self)
     }
   }

@@ -60,11 +60,24 @@ extension ManagedObject {
     markUpdated(byRelationship: slot)
   }
 
+  /// Gives the members that an ordered slot shows another order. Those that it hides, as their
+  /// deletion may be taken back, stay behind the members that they follow.
+  final func putShownOrder(_ order: [ManagedObject], in slot: Int) throws {
+    var followers: [ManagedObject?: [ManagedObject]] = [:]
+    var last: ManagedObject?
+    for member in try rawMembers(slot) {
+      if isShown(member) { last = member } else { followers[last, default: []].append(member) }
+    }
+    if followers.isEmpty { return try putOrder(order, in: slot) }
+    let whole = (followers[nil] ?? []) + order.flatMap { [$0] + (followers[$0] ?? []) }
+    try putOrder(whole, in: slot)
+  }
+
   private func pendingMembers(_ slot: Int) throws -> PendingMembers {
     try prepareForChange()
     if case .many(let pending) = slots[slot] { return pending }
     let pending = PendingMembers()
-    if binding.relationship(slot).isOrdered { pending.order = try initialOrder(slot) }
+    if binding.relationship(slot).isOrdered { pending.order = try rawMembers(slot) }
     setSlot(slot, .many(pending))
     return pending
   }

@@ -63,7 +63,7 @@ public struct MutableOrderedMembers: Sequence {
     let new = members.map { $0 as ManagedObject }.filter { seen.insert($0).inserted }
     for member in new { try object.addMember(member, slot) }
     order.insert(contentsOf: new, at: index)
-    if !new.isEmpty { try object.putOrder(order, in: slot) }
+    if !new.isEmpty { try object.putShownOrder(order, in: slot) }
   }
 
   /// Removes an object, if it is there.
@@ -97,20 +97,20 @@ public struct MutableOrderedMembers: Sequence {
     let moved = places.sorted().map { order[$0] }
     order = order.indices.filter { !places.contains($0) }.map { order[$0] }
     order.insert(contentsOf: moved, at: index)
-    try object.putOrder(order, in: slot)
+    try object.putShownOrder(order, in: slot)
   }
 
   public func exchangeObject(at first: Int, withObjectAt second: Int) throws {
     var order = try object.members(slot)
     for index in [first, second] { try check(index, order.indices) }
     order.swapAt(first, second)
-    try object.putOrder(order, in: slot)
+    try object.putShownOrder(order, in: slot)
   }
 
   public func sort(
     by areInIncreasingOrder: (ManagedObject, ManagedObject) throws -> Bool
   ) throws {
-    try object.putOrder(try object.members(slot).sorted(by: areInIncreasingOrder), in: slot)
+    try object.putShownOrder(try object.members(slot).sorted(by: areInIncreasingOrder), in: slot)
   }
 
   private func check(_ index: Int, _ places: Range<Int>) throws {

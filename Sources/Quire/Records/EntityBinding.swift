@@ -220,13 +220,16 @@ extension EntityBinding.Trait {
     isOneSided =
       relationship.isTransient
       || !relationship.isOrdered
-        && inverse.map { $0.isToMany != relationship.isToMany && !$0.isOrdered } ?? true
+        && inverse.map { $0.isToMany != relationship.isToMany && !$0.isOrdered }
+          // Of an object that is in no context yet, nobody knows the inverse but by its name.
+          ?? (relationship.inverse == nil)
     limitsCount =
       !relationship.isOptional
       || relationship.isToMany && (relationship.minCount > 0 || relationship.maxCount > 0)
     isTransient = relationship.isTransient
     canDangle = inverse.map { $0.deleteRule == .noAction || $0.isTransient } ?? true
-    isForeignKeyOfOthers = !relationship.isOrdered && inverse.map { !$0.isToMany } ?? false
+    isForeignKeyOfOthers =
+      !relationship.isOrdered && inverse.map { !$0.isToMany && !$0.isTransient } ?? false
     deleteRule = relationship.deleteRule
   }
 }

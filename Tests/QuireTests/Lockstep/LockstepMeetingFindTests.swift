@@ -82,8 +82,8 @@ import Testing
     }
   }
 
-  /// Where the row led to what was gone, an unsaved change that had come to nothing hid where others
-  /// had led the object meanwhile.
+  /// Where the row led to what was gone, an unsaved change that had come to nothing hid where
+  /// others had led the object meanwhile.
   @Test(arguments: [GotchaHome.memory, .file], [false, true])
   func `a change to what others have deleted leaves where they have led the object`(
     _ home: GotchaHome, isRowOutdated: Bool

@@ -139,7 +139,7 @@ extension ObjectOracle {
       // Among those that are shown.
       var order = members(id, key).filter { $0 != member }
       order.insert(member, at: index)
-      setMembers(id, key, order)
+      arrangeShown(id, key, order)
     case .remove(let id, let key, let member): unlink(id, key, from: member)
     case .members(let id, let key, let list): setMembers(id, key, list)
     case .delete(let id): delete(id)

@@ -83,6 +83,25 @@ import Testing
   }
 
   @Test(arguments: GotchaHome.allCases)
+  func `both sides are set of objects that are in no context yet`(_ home: GotchaHome) throws {
+    try home.withContext { context in
+      let entities = SmallGallery.model.entities
+      func make(_ name: String) throws -> ManagedObject {
+        ManagedObject(entity: try #require(entities.first { $0.name == name }), insertInto: nil)
+      }
+      let (one, two, show) = (try make("Artist"), try make("Artist"), try make("Show"))
+      try one.setPrimitiveValue(two, forKey: "spouse")
+      try two.setPrimitiveValue(Set([show]), forKey: "shows")
+      for object in [one, two, show] { context.insert(object) }
+      try context.save()
+      context.refreshAllObjects()
+      #expect(try two.value(forKey: "spouse") as? ManagedObject === one)
+      #expect(try show.value(forKey: "artists") as? [ManagedObject] == [two])
+      #expect(try StoreFacts(context).findings == [])
+    }
+  }
+
+  @Test(arguments: GotchaHome.allCases)
   func `mistakes are errors, and wrong values are found at the save`(_ home: GotchaHome) throws {
     try home.withContext { context in
       let (artist, artwork) = (Artist(context: context), Artwork(context: context))

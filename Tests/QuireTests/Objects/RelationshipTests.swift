@@ -60,6 +60,43 @@ import Testing
     for artist in try other.all(Artist.self) { #expect(artist.spouse?.spouse === artist) }
   }
 
+  @Test(arguments: [GotchaHome.memory, .file], [false, true])
+  func `members are saved whose way back is transient`(_ home: GotchaHome, isOrdered: Bool) throws {
+    let model = try ManagedObjectModel {
+      Entity("Folder") {
+        Relationship("pages", toMany: "Page", inverse: "folder", ordered: isOrdered)
+      }
+      Entity("Page") {
+        Relationship("folder", toOne: "Folder", inverse: "pages", transient: true)
+      }
+    }
+    try home.withContext(model, classes: []) { context in
+      let folder = try context.insert("Folder")
+      let pages = try (0..<3).map { _ in try context.insert("Page") }
+      try folder.addToRelationship(pages, forKey: "pages")
+      try context.save()
+      func stored() throws -> [ManagedObjectID] {
+        let fresh = SmallGallery.sibling(of: context)
+        let value = try fresh.existingObject(with: folder.objectID).value(forKey: "pages")
+        let members = value as? [ManagedObject] ?? Array(value as? Set<ManagedObject> ?? [])
+        return members.map(\.objectID)
+      }
+      #expect(Set(try stored()) == Set(pages.map(\.objectID)))
+      // In a context that has never seen the way back.
+      let fresh = SmallGallery.sibling(of: context)
+      let same = try fresh.existingObject(with: folder.objectID)
+      let page = try fresh.existingObject(with: pages[0].objectID)
+      try same.addToRelationship(page, forKey: "pages")
+      #expect(!same.hasPersistentChangedValues)
+      try same.removeFromRelationship(page, forKey: "pages")
+      try fresh.save()
+      #expect(Set(try stored()) == Set(pages[1...].map(\.objectID)))
+      fresh.delete(try fresh.existingObject(with: pages[1].objectID))
+      try fresh.save()
+      #expect(try stored() == [pages[2].objectID])
+    }
+  }
+
   @Test func `a many-to-many is one fact on both sides`() throws {
     let context = try SmallGallery.context()
     let artworks = (0..<3).map { _ in Artwork(context: context) }

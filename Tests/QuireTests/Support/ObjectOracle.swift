@@ -261,6 +261,7 @@ struct ObjectOracle {
       let former = nodes[id]?.links ?? [:]
       nodes[id] = node
       if !node.isDeleted {
+        leaveUnseen(id, former, by: child)
         leaveUnled(id, former, by: child)
         partFromDeleted(id, former)
       }
@@ -274,6 +275,18 @@ struct ObjectOracle {
       nodes[id]!.isNew = saved[id] == nil
       if node.isDeleted { nodes[id]!.canRevive = false }
       if node.isDeleted, saved[id] == nil { nodes[id] = nil }
+    }
+  }
+
+  /// Leaves members in that the child did not see, as they are deleted here.
+  private mutating func leaveUnseen(_ id: Int, _ former: [String: [Int]], by child: ObjectOracle) {
+    for relationship in relationships(of: nodes[id]!.entity)
+    where relationship.isToMany && isUntold(relationship) {
+      let shown = (nodes[id]!.links[relationship.name] ?? []).filter { child.nodes[$0] != nil }
+      nodes[id]!.links[relationship.name] = (former[relationship.name] ?? []).filter {
+        shown.contains($0) || child.saved[$0] == nil && nodes[$0] != nil
+      }
+      arrangeShown(id, relationship.name, shown)
     }
   }
 
@@ -326,6 +339,21 @@ struct ObjectOracle {
   mutating func mark(_ id: Int, as other: ObjectOracle) {
     nodes[id]!.isDeleted = true
     nodes[id]!.canRevive = other.nodes[id]!.canRevive
+  }
+
+  /// Sets an order of the members that are shown. Hidden ones stay behind those that they follow.
+  mutating func arrangeShown(_ id: Int, _ name: String, _ order: [Int]) {
+    var followers: [Int?: [Int]] = [:]
+    var last: Int?
+    for member in nodes[id]!.links[name] ?? [] {
+      if order.contains(member) {
+        last = member
+      } else {
+        followers[last, default: []].append(member)
+      }
+    }
+    let whole = (followers[nil] ?? []) + order.flatMap { [$0] + (followers[$0] ?? []) }
+    nodes[id]!.links[name] = whole
   }
 
   /// Sets an order of the members that there are.

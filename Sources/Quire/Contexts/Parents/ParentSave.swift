@@ -185,7 +185,7 @@ struct ParentSave {
     let wanted = try order.compactMap { try remaining($0) }
     let (isCurrent, isWanted) = (Set(current), Set(wanted))
     let arranged = wanted.filter(isCurrent.contains) + current.filter { !isWanted.contains($0) }
-    if arranged != current { try object.putOrder(arranged, in: slot) }
+    if arranged != current { try object.putShownOrder(arranged, in: slot) }
   }
 
   private func remaining(_ destination: ManagedObject?) throws -> ManagedObject? {

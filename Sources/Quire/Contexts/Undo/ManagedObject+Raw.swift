@@ -26,11 +26,6 @@ extension ManagedObject {
     isToMany(slot) ? try rawMembers(slot) : try rawOne(slot).map { [$0] } ?? []
   }
 
-  /// What an ordered slot begins with when it changes.
-  final func initialOrder(_ slot: Int) throws -> [ManagedObject] {
-    context?.undoRecording == nil ? try members(slot) : try rawMembers(slot)
-  }
-
   /// Whether a to-many slot leads to an object. Looks at this side alone.
   ///
   /// - Complexity: as ``isStoredMember(_:_:)``.

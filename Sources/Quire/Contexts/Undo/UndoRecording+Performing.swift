@@ -89,8 +89,8 @@ extension UndoRecording {
     }
   }
 
-  /// Calls `body` while a member can come or go. Not as any other change: what is kept may have many
-  /// members, of which each comes and goes by itself, so that none is compared with a copy.
+  /// Calls `body` while a member can come or go. Not as any other change: what is kept may have
+  /// many members, of which each comes and goes by itself, so that none is compared with a copy.
   ///
   /// - Parameter body: gets who has to be told of the change, which is nobody where observers are.
   private func changeMembers(
