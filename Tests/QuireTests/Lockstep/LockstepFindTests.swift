@@ -31,6 +31,40 @@ import Testing
     }
   }
 
+  /// A refresh forgot what led to an object that had left, deleted before it was ever saved: undo
+  /// brought it back, and nothing led there.
+  @Test(arguments: GotchaHome.allCases, ["pointer", "cover", "keeper"])
+  func `what leads to an object that undo can bring back is not forgotten by a refresh`(
+    _ home: GotchaHome, _ key: String
+  ) throws {
+    for isAlone in [false, true] {
+      try home.withContext(LockstepModel.model, classes: []) { context in
+        let object = try context.insert(key == "keeper" ? "Lock" : "Thing", ["number": 1])
+        try context.save()
+        context.undoManager = UndoManager()
+        let new = try context.insert("Thing", ["number": 2])
+        try object.setValue(new, forKey: key)
+        context.processPendingChanges()
+        // Its rule denies the deletion as long as it leads there, and so it is not told.
+        if key == "keeper" { context.delete(object) }
+        context.delete(new)
+        context.processPendingChanges()
+        if isAlone {
+          context.refresh(object, mergeChanges: true)
+        } else {
+          context.refreshAllObjects()
+        }
+        context.undo()
+        #expect(try object.value(forKey: key) as? ManagedObject === new)
+        try context.save()
+        let fresh = SmallGallery.sibling(of: context)
+        let stored = try fresh.existingObject(with: object.objectID).value(forKey: key)
+        #expect((stored as? ManagedObject)?.objectID == new.objectID)
+        #expect(try StoreFacts(context).findings == [])
+      }
+    }
+  }
+
   /// Another context deleted what a relationship without inverse led to. Who held that object, a
   /// fault after a refresh, found it there, without any values; who did not found nothing.
   @Test(arguments: GotchaHome.allCases, [false, true])

@@ -12,6 +12,8 @@ extension ManagedObject {
       guard !trait.isTransient, !trait.isDerived, !isChanged(slot) || leadsNowhereAsBefore(slot)
       else { continue }
       switch slots[slot] {
+      // Undo brings it back, and does not say again what leads there.
+      case .one(let destination?) where context?.undoRecording?.keeps(destination) == true: continue
       case .value, .one: discard(slot)
       case .unchanged, .many: continue
       }
