@@ -91,16 +91,25 @@ extension ManagedObjectContext {
     guard hasChanges else { return }
     undoRecording?.willCommit(save)
     let outcome: ContextSave.Outcome
+    var news: MergeNews?
     do {
       let settling = asking || deferredLinks?.isFull ?? false
       outcome = try save.write(
         in: ContextSave.beginWrites(in: save.parts.map(\.session)), settling: settling)
     } catch let error where error is SaveOperation.Outdated || error is SaveOperation.Duplicates {
-      guard let merged = try commitMerged(save) else { return }
+      mergeNews = MergeNews()
+      defer { mergeNews = nil }
+      let merged = try commitMerged(save)
+      news = mergeNews
+      guard let merged else {
+        news?.tell(self)
+        return
+      }
       outcome = merged
     }
     isEventOver = true
     finish(outcome, isTold: asking)
+    news?.tell(self)
     if let failure = outcome.failure { throw failure }
     for session in sessions where !outcome.parts.contains(where: { $0.session === session }) {
       try session.store.saveMetadata()

@@ -91,6 +91,9 @@ open class ManagedObjectContext {
   final var isSaving = false
   /// The conflicts that a policy is asked about; `nil` at all other times.
   final var merge: Merge?
+  /// What a save's policy has made of objects, to be told when they are saved; `nil` at all other
+  /// times.
+  final var mergeNews: MergeNews?
   /// Unchanged objects whose versions the next save compares.
   final var watched: Set<ManagedObject> = []
   /// What objects do while they are told that they will be saved; `nil` at all other times.

@@ -226,7 +226,8 @@ extension StoreSession {
     let inbox = inbox ?? CommitInbox(wake: context.wakeOnCommit)
     self.inbox = inbox
     joinedHub?.remove(inbox)
-    inbox.begin()
+    // What waited was of a store that has moved, and others may have saved there since.
+    inbox.begin(missesSome: joinedHub != nil)
     joinedHub = store.hub
     store.hub.add(inbox)
   }

@@ -24,7 +24,12 @@ struct InheritedChanges {
       for object in changes.inserted.objects + changes.updated.objects + changes.deleted.objects
       where Self.isHere(object, session) {
         if object.isPersistent { changed[object.reference] = object }
-        if !object.isDeleted, target.paths[object.binding.index] != nil { pending.append(object) }
+        // What is gone from the parent, a save does not bring back.
+        if !object.isDeleted, !object.state.contains(.inaccessible),
+          target.paths[object.binding.index] != nil
+        {
+          pending.append(object)
+        }
       }
     }
     var ancestor = context.parent

@@ -77,7 +77,7 @@ struct FetchedResultsScope {
     let isInside = [ids.insertedObjectIDs, ids.updatedObjectIDs, ids.deletedObjectIDs].contains {
       $0.contains { isOpen || entityNames.contains($0.entity.name) }
     }
-    return isInside ? FetchedResultsNews(asksAgain: true) : nil
+    return isInside || ids.isOfAll ? FetchedResultsNews(asksAgain: true) : nil
   }
 }
 

@@ -133,7 +133,7 @@ public final class PersistentStoreCoordinator: Sendable {
       throw StoreOpening.isThere(other.identity)
     }
     AddedStores.add(opened)
-    remoteChangeCenter.watch(stores)
+    remoteChangeCenter.watch { stores }
     return opened
   }
 
@@ -162,7 +162,7 @@ public final class PersistentStoreCoordinator: Sendable {
     guard isOurs else { throw PersistentStoreCoordinator.notOurs }
     store.entities.retire()
     AddedStores.remove(store)
-    remoteChangeCenter.watch(stores)
+    remoteChangeCenter.watch { stores }
     try store.close()
   }
 
@@ -179,7 +179,7 @@ public final class PersistentStoreCoordinator: Sendable {
       old.entities.retire()
       AddedStores.remove(old)
       AddedStores.add(new)
-      remoteChangeCenter.watch(stores)
+      remoteChangeCenter.watch { stores }
     }
     return isOurs
   }

@@ -122,23 +122,28 @@ final class RemoteChangeCenter: CommitListener {
   }
 
   private let state = Mutex(State())
+  /// Held while the stores are asked for and taken over: of two that come at once the last to be
+  /// taken over has to be the list with both.
+  private let watching = Mutex(())
 
   deinit {
     for listener in state.withLock({ $0.listeners }) { listener.end() }
   }
 
   /// - Parameter stores: all that the coordinator has.
-  func watch(_ stores: [PersistentStore]) {
-    let new = stores.map(Store.init)
-    let old = state.withLock { state in
-      defer { state.stores = new }
-      return state.stores
+  func watch(_ stores: () -> [PersistentStore]) {
+    watching.withLock { _ in
+      let new = stores().map(Store.init)
+      let old = state.withLock { state in
+        defer { state.stores = new }
+        return state.stores
+      }
+      func isMissing(_ store: Store, in others: [Store]) -> Bool {
+        !others.contains { $0.hub === store.hub }
+      }
+      for store in old where isMissing(store, in: new) { store.hub.remove(self) }
+      for store in new where isMissing(store, in: old) { store.hub.add(self) }
     }
-    func isMissing(_ store: Store, in others: [Store]) -> Bool {
-      !others.contains { $0.hub === store.hub }
-    }
-    for store in old where isMissing(store, in: new) { store.hub.remove(self) }
-    for store in new where isMissing(store, in: old) { store.hub.add(self) }
   }
 
   func add(

@@ -4,8 +4,12 @@ import QuireModel
 /// ``MergePolicy`` says what that is.
 struct ConstraintResolution {
   private let context: ManagedObjectContext
+  private let leads: OneSidedLeads
 
-  init(_ context: ManagedObjectContext) { self.context = context }
+  init(_ context: ManagedObjectContext) {
+    self.context = context
+    leads = OneSidedLeads(context.changes.inserted.objects + context.changes.updated.objects)
+  }
 
   func resolve(_ conflicts: [ConstraintConflict], by type: MergePolicyType) throws {
     let observers = context.observers
@@ -33,7 +37,12 @@ struct ConstraintResolution {
         let isMerged =
           type == .mergeByPropertyObjectTrumpMergePolicyType && winner.isInserted
           && winner.binding === database.binding
-        if isMerged { try put(winner, over: database) } else { context.delete(database) }
+        if isMerged {
+          try put(winner, over: database)
+        } else {
+          context.mergeNews?.noteGone(database)
+          context.delete(database)
+        }
       }
     }
     context.processPendingChanges()
@@ -45,6 +54,7 @@ struct ConstraintResolution {
     _ object: ManagedObject, _ conflict: ConstraintConflict, wholly: Bool
   ) throws {
     if object.isInserted { return try remove(object) }
+    context.mergeNews?.noteRefresh(of: object)
     if wholly { return context.refresh(object, mergeChanges: false) }
     for path in conflict.constraint {
       let name = FetchExpression.names(in: path)[0]
@@ -67,6 +77,7 @@ struct ConstraintResolution {
         try object.setOne(slot, nil)
       }
     }
+    context.mergeNews?.noteGone(object)
     context.delete(object)
     context.processPendingChanges()
   }
@@ -75,6 +86,7 @@ struct ConstraintResolution {
 
   /// Gives what a new object was given to the one that the store has, which takes its place.
   private func put(_ new: ManagedObject, over stored: ManagedObject) throws {
+    context.mergeNews?.noteRefresh(of: stored)
     for (slot, property) in new.binding.properties.enumerated() {
       if new.binding.traits[slot].isTransient { continue }
       switch property {
@@ -89,10 +101,12 @@ struct ConstraintResolution {
         let former = try stored.members(slot)
         let isFormer = Set(former)
         try stored.setMembers(slot, former + members.filter { !isFormer.contains($0) })
+        leads.note(stored, slot)
       case .relationship:
         guard let destination = try new.one(slot) else { continue }
         try new.setOne(slot, nil)
         try stored.setOne(slot, destination)
+        leads.note(stored, slot)
       }
     }
     try lead(to: stored, insteadOf: new)
@@ -101,21 +115,47 @@ struct ConstraintResolution {
 
   /// Relationships without an inverse that lead to a new object, of which it does not know.
   private func lead(to stored: ManagedObject, insteadOf new: ManagedObject) throws {
-    for object in context.changes.inserted.objects + context.changes.updated.objects {
-      for slot in object.binding.storedRelationshipSlots
-      where object.binding.relationship(slot).inverse == nil && object !== new {
-        guard !object.slots.isEmpty else { continue }
-        switch object.slots[slot] {
-        case .one(let destination) where destination === new: try object.setOne(slot, stored)
-        case .many:
-          let members = try object.members(slot)
-          guard members.contains(new) else { continue }
-          var seen: Set<ManagedObject> = []
-          try object.setMembers(
-            slot, members.map { $0 === new ? stored : $0 }.filter { seen.insert($0).inserted })
-        default: continue
-        }
+    for (object, slot) in leads.take(new) where object !== new && !object.slots.isEmpty {
+      switch object.slots[slot] {
+      case .one(let destination) where destination === new: try object.setOne(slot, stored)
+      case .many:
+        let members = try object.members(slot)
+        guard members.contains(new) else { continue }
+        var seen: Set<ManagedObject> = []
+        try object.setMembers(
+          slot, members.map { $0 === new ? stored : $0 }.filter { seen.insert($0).inserted })
+      default: continue
       }
     }
+  }
+}
+
+/// What leads to new objects by relationships without an inverse, found once for all of them. What
+/// leads elsewhere by now may still be in it.
+private final class OneSidedLeads {
+  private var byDestination: [ManagedObject: [(object: ManagedObject, slot: Int)]] = [:]
+
+  init(_ objects: [ManagedObject]) {
+    for object in objects where !object.slots.isEmpty {
+      for slot in object.binding.storedRelationshipSlots { note(object, slot) }
+    }
+  }
+
+  func note(_ object: ManagedObject, _ slot: Int) {
+    switch object.slots[slot] {
+    case .one(let destination?) where destination.isInserted: add(object, slot, destination)
+    case .many(let pending):
+      for member in pending.added where member.isInserted { add(object, slot, member) }
+    default: return
+    }
+  }
+
+  private func add(_ object: ManagedObject, _ slot: Int, _ destination: ManagedObject) {
+    guard object.binding.relationship(slot).inverse == nil else { return }
+    byDestination[destination, default: []].append((object, slot))
+  }
+
+  func take(_ new: ManagedObject) -> [(object: ManagedObject, slot: Int)] {
+    byDestination.removeValue(forKey: new) ?? []
   }
 }

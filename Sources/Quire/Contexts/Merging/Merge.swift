@@ -73,7 +73,20 @@ final class Merge {
       if object.context === context, object.hasRow { object.tell(of: .mergePolicy) }
     }
     for object in freshened where object.hasRow { object.tell(of: .mergePolicy) }
+    noteNews(conflicts)
     (objects, treatments, newRows, partners, freshened) = ([], [:], [:], [], [])
+  }
+
+  private func noteNews(_ conflicts: [MergeConflict]) {
+    for object in Set(objects + conflicts.map(\.sourceObject)) {
+      switch treatments[object] {
+      case nil, .some(.none): continue
+      case .gone: context.mergeNews?.noteGone(object)
+      case .revival: context.mergeNews?.noteRevival(of: object)
+      default: context.mergeNews?.noteRefresh(of: object)
+      }
+    }
+    for object in freshened { context.mergeNews?.noteRefresh(of: object) }
   }
 
   /// Whether a policy has set an attribute or a to-one relationship since it was asked.

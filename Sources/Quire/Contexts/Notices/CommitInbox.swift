@@ -79,10 +79,13 @@ final class CommitInbox: CommitListener {
   }
 
   /// Makes the inbox one for another store.
-  func begin() {
+  ///
+  /// - Parameter missesSome: whether something was saved that nobody will tell.
+  func begin(missesSome: Bool) {
     state.withLock { state in
       state = State()
-      hasContent.store(false, ordering: .releasing)
+      state.content.isTooMuch = missesSome
+      hasContent.store(missesSome, ordering: .releasing)
     }
   }
 }

@@ -44,10 +44,12 @@ extension ManagedObjectContext {
         MergedPlace(session: $0, reference: place.reference, isInsertion: isInsertion)
       }
     }
+    var isOfAll = takeWaitingForAll()
     for session in sessions {
       guard let inbox = session.inbox, inbox.isWaiting else { continue }
       let content = inbox.takeAll()
       if content.isTooMuch {
+        isOfAll = true
         places += session.objects.filter(\.isStored).map {
           MergedPlace(session: session, reference: $0.reference, isInsertion: false)
         }
@@ -57,7 +59,7 @@ extension ManagedObjectContext {
         }
       }
     }
-    merge(places)
+    merge(places, isOfAll: isOfAll)
   }
 
   /// Brings into this context what another one has saved.
@@ -135,12 +137,17 @@ struct MergedPlace {
 }
 
 extension ManagedObjectContext {
-  private func merge(_ places: [MergedPlace]) {
-    guard !places.isEmpty else { return }
-    defer { if family != nil { tellChildren(of: places) } }
+  /// - Parameter isOfAll: whether more may have changed than the places say, which are then those
+  ///   that are known here.
+  private func merge(_ places: [MergedPlace], isOfAll: Bool = false) {
+    guard !places.isEmpty || isOfAll else { return }
+    defer {
+      if family != nil { isOfAll ? tellChildrenOfAll() : tellChildren(of: places) }
+    }
     do {
       try moveQueryGeneration()
       var ids = ObjectIDNotice(.didMergeChangesObjectIDs, self)
+      ids.isOfAll = isOfAll
       var merged: [ManagedObject] = []
       var new: [MergedPlace] = []
       for session in sessions where places.contains(where: { $0.session === session }) {

@@ -19,6 +19,9 @@ public struct ObjectIDNotice: Sendable {
   public internal(set) var invalidatedObjectIDs: Set<ManagedObjectID> = []
   /// Whether the context has forgotten all its objects.
   public internal(set) var invalidatedAllObjects = false
+  /// Whether more has happened than was kept one by one: there may be objects, new ones among them,
+  /// that are not named.
+  var isOfAll = false
   /// The names of the properties that changed, of each updated object.
   public internal(set) var changedProperties: [ManagedObjectID: Set<String>] = [:]
 

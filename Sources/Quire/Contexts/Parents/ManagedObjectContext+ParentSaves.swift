@@ -139,6 +139,27 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Tells them that anything may have changed that was merged here.
+  final func tellChildrenOfAll() {
+    guard let family, family.hasChildren else { return }
+    for child in family.livingChildren where child.mergesCommits {
+      for session in child.sessions {
+        for object in session.objects where object.isStored {
+          let place = StorePlace(store: session.identity, reference: object.reference)
+          child.family?.waiting[place] = child.family?.waiting[place] ?? false
+        }
+      }
+      child.family?.waitsForAll = true
+      child.mergeWaitingCommits()
+    }
+  }
+
+  final func takeWaitingForAll() -> Bool {
+    guard let family, family.waitsForAll else { return false }
+    self.family?.waitsForAll = false
+    return true
+  }
+
   /// What waits, each place with whether something was inserted there.
   final func takeWaitingPlaces() -> [StorePlace: Bool] {
     guard let waiting = family?.waiting, !waiting.isEmpty else { return [:] }

@@ -18,6 +18,8 @@ struct ContextFamily {
   var outdated: Set<ObjectIdentifier> = []
   /// What the parent has saved or taken from its other children, and this child has not merged.
   var waiting: [StorePlace: Bool] = [:]
+  /// Whether the parent has merged more than it was told one by one.
+  var waitsForAll = false
 
   var hasChildren: Bool { children.contains { $0.context != nil } }
   var livingChildren: [ManagedObjectContext] { children.compactMap(\.context) }

@@ -31,6 +31,9 @@ struct ParentSave {
         for update in part.updated {
           try putRelationships(of: update.object, update.changedSlots)
         }
+        for object in part.deleted {
+          try putRelationships(of: object, object.slotsThatRulesFollow)
+        }
       }
       for part in save.parts {
         for object in part.deleted {
@@ -191,5 +194,18 @@ struct ParentSave {
   private func remaining(_ destination: ManagedObject?) throws -> ManagedObject? {
     guard let destination, !destination.isDeleted, destination.context != nil else { return nil }
     return try partner(of: destination)
+  }
+}
+
+extension ManagedObject {
+  /// The changed relationships of a deleted object that nobody else knows of, and whose delete rules
+  /// go by where they lead: not by where they led.
+  fileprivate final var slotsThatRulesFollow: [Int] {
+    if slots.isEmpty { return [] }
+    return binding.storedRelationshipSlots.filter { slot in
+      let rule = binding.traits[slot].deleteRule
+      return (rule == .cascade || rule == .deny) && isChanged(slot)
+        && binding.relationship(slot).inverse == nil
+    }
   }
 }

@@ -1,0 +1,72 @@
+import Quire
+import Testing
+
+/// Deletions that a child hands to its parent.
+@Suite struct ParentDeletionTests {
+  private static func model(_ rule: DeleteRule) throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Entity("Thing") { Attribute("number", .integer32) }
+      Entity("Box") {
+        Relationship("one", toOne: "Thing", deleteRule: rule)
+        Relationship("set", toMany: "Thing", deleteRule: rule)
+        Relationship("list", toMany: "Thing", ordered: true, deleteRule: rule)
+      }
+    }
+  }
+
+  /// Where a relationship has one side, only the deleted object knows where it leads: the parent
+  /// deleted what it had led to.
+  @Test(arguments: GotchaHome.allCases, ["one", "set", "list"])
+  func `a child's deletion takes along what the object leads to, not what it led to`(
+    _ home: GotchaHome, _ key: String
+  ) throws {
+    func content(_ things: [ManagedObject]) -> Any? {
+      key == "one" ? things.first : key == "set" ? Set(things) as Any : things as Any
+    }
+    for rule in [DeleteRule.cascade, .deny] {
+      try home.withContext(try Self.model(rule), classes: []) { parent in
+        let things = try (0..<2).map { try parent.insert("Thing", ["number": $0]) }
+        let box = try parent.insert("Box")
+        try box.setValue(content([things[0]]), forKey: key)
+        try parent.save()
+        parent.undoManager = UndoManager()
+        let child = parent.newChildContext()
+        let own = try child.existingObject(with: box.objectID)
+        let next = rule == .deny ? [] : [try child.existingObject(with: things[1].objectID)]
+        try own.setValue(content(next), forKey: key)
+        child.delete(own)
+        try child.save()
+        try parent.save()
+        let left = try parent.values(of: "number", "Thing", sortedBy: "number")
+        #expect(left == (rule == .deny ? ["0", "1"] : ["0"]), "\(rule)")
+        #expect(try parent.count(for: FetchRequest<ManagedObject>(entityName: "Box")) == 0)
+        parent.undo()
+        #expect(try parent.values(of: "number", "Thing", sortedBy: "number") == ["0", "1"])
+        let shown = try box.value(forKey: key)
+        switch key {
+        case "one": #expect(shown as? ManagedObject === things[0])
+        case "set": #expect(shown as? Set<ManagedObject> == [things[0]])
+        default: #expect(shown as? [ManagedObject] == [things[0]])
+        }
+        try parent.save()
+        #expect(try StoreFacts(parent).findings == [])
+      }
+    }
+  }
+
+  @Test(arguments: GotchaHome.allCases)
+  func `a child counts no object that its parent has deleted`(_ home: GotchaHome) throws {
+    try home.withContext { parent in
+      let artwork = try parent.insert("Artwork", ["title": "a"])
+      try parent.save()
+      let child = parent.newChildContext()
+      let own = try child.existingObject(with: artwork.objectID)
+      try own.setValue("mine", forKey: "title")
+      parent.delete(artwork)
+      parent.processPendingChanges()
+      child.refresh(own, mergeChanges: true)
+      #expect(try child.count(for: FetchRequest<ManagedObject>(entityName: "Artwork")) == 0)
+      #expect(try child.values(of: "title", "Artwork") == [])
+    }
+  }
+}
