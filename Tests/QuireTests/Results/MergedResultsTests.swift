@@ -8,8 +8,8 @@ import Testing
   import Foundation
 #endif
 
-/// Lists of objects after what nobody has told one by one: what a merge policy has made of them, and
-/// what others have saved where, or more than, a context keeps.
+/// Lists of objects after what nobody has told one by one: what a merge policy has made of them,
+/// and what others have saved where, or more than, a context keeps.
 @Suite struct MergedResultsTests {
   private final class Silent: FetchedResultsControllerDelegate {
     typealias Result = ManagedObject

@@ -198,8 +198,8 @@ struct ParentSave {
 }
 
 extension ManagedObject {
-  /// The changed relationships of a deleted object that nobody else knows of, and whose delete rules
-  /// go by where they lead: not by where they led.
+  /// The changed relationships of a deleted object that nobody else knows of, and whose delete
+  /// rules go by where they lead: not by where they led.
   fileprivate final var slotsThatRulesFollow: [Int] {
     if slots.isEmpty { return [] }
     return binding.storedRelationshipSlots.filter { slot in
