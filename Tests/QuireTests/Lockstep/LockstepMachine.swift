@@ -86,15 +86,6 @@ final class LockstepMachine {
     for stack in stacks { stack.context.insert(try stack.object(id, in: stack.context)) }
   }
 
-  private func undo(isRedo: Bool) throws {
-    // Refused while a group is open.
-    guard oracle.groupDepth == 0 else { return }
-    if isRedo { oracle.redo() } else { oracle.undo() }
-    for stack in stacks {
-      if isRedo { stack.context.redo() } else { stack.context.undo() }
-    }
-  }
-
   func rollBack() {
     oracle.objects.rollback()
     oracle.forgetUndo()
