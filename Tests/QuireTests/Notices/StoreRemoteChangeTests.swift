@@ -1,4 +1,6 @@
+import Dispatch
 import Quire
+import QuireSimulation
 import Synchronization
 import Testing
 
@@ -90,5 +92,33 @@ import Testing
     #expect(count.withLock { $0 } == 1)
     try coordinator.remove(store)
     observation.cancel()
+  }
+
+  /// The list of stores was taken over in another order than it had grown.
+  @Test func `stores that are added at once are all heard of`() throws {
+    for _ in 0..<(isExhaustive ? 500 : 30) {
+      let coordinator = PersistentStoreCoordinator(
+        managedObjectModel: SmallGallery.model, classes: SmallGallery.classes)
+      let heard = Mutex<Set<UUID>>([])
+      let observation = coordinator.observeRemoteChanges { change in
+        heard.withLock { _ = $0.insert(change.storeUUID) }
+      }
+      let failures = Mutex(0)
+      DispatchQueue.concurrentPerform(iterations: 4) { _ in
+        do {
+          try coordinator.addPersistentStore(type: .inMemory, at: nil)
+        } catch {
+          failures.withLock { $0 += 1 }
+        }
+      }
+      #expect(failures.withLock { $0 } == 0)
+      let context = GotchaHome.context(of: coordinator)
+      for store in coordinator.persistentStores {
+        context.assign(Artist(context: context), to: store)
+      }
+      try context.save()
+      #expect(heard.withLock { $0 } == Set(coordinator.persistentStores.map(\.identifier)))
+      observation.cancel()
+    }
   }
 }
