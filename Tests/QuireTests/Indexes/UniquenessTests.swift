@@ -210,6 +210,26 @@ import Testing
     #expect(try StoreFacts(context).findings == [])
   }
 
+  @Test func `a new object with nothing that the stored one has not leaves it as it is`() throws {
+    let model = try ManagedObjectModel {
+      Entity("Node") {
+        Attribute("slug", .string, default: "same")
+        Relationship("others", toMany: "Node")
+        UniquenessConstraint("slug")
+      }
+    }
+    let context = try IndexScene().open(model)
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    let (stored, other) = (try context.insert("Node"), try context.insert("Node", ["slug": "b"]))
+    try stored.setValue(Set([other]), forKey: "others")
+    try context.save()
+    try context.insert("Node", ["others": Set([other])])
+    try context.save()
+    #expect(try stored.value(forKey: "others") as? Set<ManagedObject> == [other])
+    #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Node")) == 2)
+    #expect(!context.hasChanges)
+  }
+
   @Test(arguments: [
     MergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType,
   ])

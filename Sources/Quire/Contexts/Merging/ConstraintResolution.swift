@@ -136,12 +136,13 @@ private final class OneSidedLeads {
   private var byDestination: [ManagedObject: [(object: ManagedObject, slot: Int)]] = [:]
 
   init(_ objects: [ManagedObject]) {
-    for object in objects where !object.slots.isEmpty {
+    for object in objects {
       for slot in object.binding.storedRelationshipSlots { note(object, slot) }
     }
   }
 
   func note(_ object: ManagedObject, _ slot: Int) {
+    guard !object.slots.isEmpty else { return }
     switch object.slots[slot] {
     case .one(let destination?) where destination.isInserted: add(object, slot, destination)
     case .many(let pending):
