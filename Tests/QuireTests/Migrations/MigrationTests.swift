@@ -73,6 +73,41 @@ private func insert(
     try ManagedObjectModel(ModelDeclaration(entities))
   }
 
+  @Test(arguments: [false, true])
+  func `members whose way back is transient stay`(_ isOrdered: Bool) throws {
+    func model(isNew: Bool) throws -> ManagedObjectModel {
+      try self.model {
+        Entity("Folder") {
+          Attribute("number", .integer32)
+          if isNew { Attribute("rating", .integer32, default: 3) }
+          Relationship("pages", toMany: "Page", inverse: "folder", ordered: isOrdered)
+        }
+        Entity("Page") {
+          Attribute("number", .integer32)
+          if isNew { Attribute("rating", .integer32, default: 3) }
+          Relationship("folder", toOne: "Folder", inverse: "pages", transient: true)
+        }
+      }
+    }
+    try MigrationTrial.run(
+      from: try model(isNew: false), to: try model(isNew: true)
+    ) { context in
+      let folders = try (0..<2).map { try insert("Folder", ["number": $0], context) }
+      for number in 0..<6 {
+        let page = try insert("Page", ["number": number], context)
+        try folders[number % 2].addToRelationship(page, forKey: "pages")
+      }
+    } then: { trial in
+      for folder in try trial.all("Folder") {
+        let number = try #require(try folder.value(forKey: "number") as? Int)
+        let value = try folder.value(forKey: "pages")
+        let pages = value as? [ManagedObject] ?? Array(value as? Set<ManagedObject> ?? [])
+        let numbers = try pages.map { try #require(try $0.value(forKey: "number") as? Int) }
+        #expect((isOrdered ? numbers : numbers.sorted()) == [number, number + 2, number + 4])
+      }
+    }
+  }
+
   @Test func `an added attribute has its default or nothing, a removed one is gone`() throws {
     let old = try model {
       Entity("A") {
