@@ -177,7 +177,9 @@ struct LockstepMerging {
       for member in old where !here.contains(member) && merged.nodes[member] != nil {
         // The deletion of the member has told this one; the member still leads here.
         let isTold = relationship.inverse.map { links(member, $0).here.contains(id) } ?? false
-        if !isTold { merged.unlink(id, relationship.name, from: member) }
+        // It was the member that was led elsewhere, and its changes are dropped: it goes along.
+        let isBack = isForeignKey(relationship) && treatment(member) == .rollbackMergePolicyType
+        if !isTold, !isBack { merged.unlink(id, relationship.name, from: member) }
       }
       // It goes on leading to what it led to; that leads back only where it was not told.
       if policy == nil {
