@@ -78,6 +78,24 @@ import Testing
     try check("the user info has “1” and “2” for a") { $0.userInfo["a"] = "2" }
   }
 
+  @Test func `of versions with the same hashes the last has its say`() throws {
+    func model(_ format: String, _ info: String) throws -> ManagedObjectModel {
+      var declaration = ModelDeclaration {
+        Entity("Person") { Attribute("name", .string) }
+        FetchRequestTemplate("some", of: "Person", where: format)
+      }
+      declaration.userInfo = ["version": info]
+      return try ManagedObjectModel(declaration)
+    }
+    let (first, second) = (try model("name != nil", "1"), try model("name == nil", "2"))
+    let hashes = first.entityVersionHashesByName
+    #expect(second.entityVersionHashesByName == hashes)
+    for models in [[first, second], [second, first]] {
+      let chosen = try ManagedObjectModel(byMerging: models, forVersionHashes: hashes)
+      #expect(chosen.declaration == models[1].declaration)
+    }
+  }
+
   @Test func `a store's hashes choose its entities among all versions`() throws {
     let first = try ManagedObjectModel {
       Entity("Person") { Attribute("name", .string) }

@@ -54,8 +54,10 @@ extension AttributeValue {
         self = .decimal(number)
       } else if let number = Int64(plain: value) {
         self = .decimal(Decimal(number))
-      } else if let number = Double(plain: value) {
-        self = .decimal(Decimal(number))
+      } else if let decimal = (value as? Float).map(Decimal.init(shortest:))
+        ?? Double(plain: value).map(Decimal.init(shortest:)), let decimal
+      {
+        self = .decimal(decimal)
       } else {
         return nil
       }

@@ -37,14 +37,15 @@ enum AttributeLimitsByType: Sendable {
       let limits = ValueLimits(whole: smallest, largest)
       self = limits.isEmpty ? .none : .integers(limits)
     case .double:
+      // From the text: there are limits that no decimal holds, such as "above zero".
       let limits = ValueLimits(
-        smallest: smallest.flatMap { Double($0.description) },
-        largest: largest.flatMap { Double($0.description) })
+        smallest: validation.minimum.flatMap { Double($0) },
+        largest: validation.maximum.flatMap { Double($0) })
       self = limits.isEmpty ? .none : .doubles(limits)
     case .float:
       let limits = ValueLimits(
-        smallest: smallest.flatMap { Float($0.description) },
-        largest: largest.flatMap { Float($0.description) })
+        smallest: validation.minimum.flatMap { Float($0) },
+        largest: validation.maximum.flatMap { Float($0) })
       self = limits.isEmpty ? .none : .floats(limits)
     case .decimal:
       let limits = ValueLimits(smallest: smallest, largest: largest)

@@ -113,7 +113,7 @@ extension AttributeValue {
     case (.integer(let number), .float): .float(Float(number))
     case (.integer(let number), .decimal): .decimal(Decimal(number))
     case (.double(let number), .float): .float(Float(number))
-    case (.double(let number), .decimal): .decimal(Decimal(number))
+    case (.double(let number), .decimal): Decimal(shortest: number).map { .decimal($0) } ?? self
     default: self
     }
   }

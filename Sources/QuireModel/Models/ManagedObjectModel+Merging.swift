@@ -19,7 +19,8 @@ extension ManagedObjectModel {
   /// A model of just the entities that a store has, each as the store has it.
   ///
   /// Where several models have an entity with the right hash, the last of them is taken.
-  /// Configurations, templates and user info come from models that have nothing but such entities.
+  /// Configurations, templates and user info come from models that have nothing but such entities;
+  /// of two that contradict each other, from the last.
   ///
   /// - Parameter hashes: by the names of entities.
   /// - Throws: ``ModelError`` with ``ModelError/Reason/noSuchVersion`` when no model has an entity
@@ -37,11 +38,13 @@ extension ManagedObjectModel {
       }
       merged.entities.append(entity.declaration)
     }
-    for model in models
+    // Versions may differ in what has no part in the hashes: as of entities, the last has its say.
+    for model in models.reversed()
     where model.entities.allSatisfy({ hashes[$0.name] == $0.versionHash }) {
       var rest = model.declaration
       rest.entities = []
-      try merged.merge(rest)
+      var more = merged
+      if (try? more.merge(rest)) != nil { merged = more }
     }
     try self.init(merged)
   }

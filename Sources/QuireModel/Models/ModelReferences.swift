@@ -97,9 +97,14 @@ struct ModelReferences {
     }
     let validation = attribute.validation
     let limits = ModelError.Place.limits(attribute: attribute.name)
-    for text in [validation.minimum, validation.maximum].compactMap({ $0 })
-    where DecimalParts(text: text) == nil {
-      try fail(limits, "“\(text)” is no number")
+    for text in [validation.minimum, validation.maximum].compactMap({ $0 }) {
+      let parts = DecimalParts(text: text)
+      if parts == nil { try fail(limits, "“\(text)” is no number") }
+      // Of these the limit is a number of the same kind.
+      if attribute.type == .double || attribute.type == .float { continue }
+      if parts?.decimal == nil {
+        try fail(limits, "no decimal number is as large or small as \(text)")
+      }
     }
     if let minimum = validation.minimumNumber, let maximum = validation.maximumNumber,
       minimum > maximum

@@ -153,3 +153,29 @@ extension DecimalParts: Comparable {
     exponent <= 0 ? 1 : (0..<exponent).reduce(1) { power, _ in power * 10 }
   }
 }
+
+extension Decimal {
+  /// The shortest decimal that names `number`, as it is written: 19.99, where Foundation's own
+  /// conversion makes 19.98999999999999488. `nil` when no `Decimal` holds it, such as infinity, at
+  /// which that conversion stops the process.
+  package init?(shortest number: Double) {
+    if number.isNaN {
+      self = .nan
+    } else if let decimal = DecimalParts(number)?.decimal {
+      self = decimal
+    } else {
+      return nil
+    }
+  }
+
+  /// The same of a `Float`, which names fewer digits.
+  package init?(shortest number: Float) {
+    if number.isNaN {
+      self = .nan
+    } else if let decimal = DecimalParts(number)?.decimal {
+      self = decimal
+    } else {
+      return nil
+    }
+  }
+}

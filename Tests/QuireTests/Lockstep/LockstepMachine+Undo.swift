@@ -14,8 +14,8 @@ extension LockstepMachine {
 
   /// What nobody tells of a deletion leads to the object until the save, as its row does. When a
   /// deletion that was saved is made again, it leads there if a row has done so all the time, and
-  /// nowhere if undo had to lead it there. Which of the two it is the oracle does not know, and asks
-  /// the first stack; the second has to agree.
+  /// nowhere if undo had to lead it there. Which of the two it is the oracle does not know: it asks
+  /// the first stack, and the second has to agree.
   private func learnLeads(_ former: ObjectOracle) throws {
     for id in oracle.objects.living {
       guard let node = oracle.objects.nodes[id] else { continue }
