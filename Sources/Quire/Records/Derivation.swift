@@ -19,7 +19,7 @@ struct Derivation: Sendable {
     self.slot = slot
     self.attribute = attribute
     self.expression = expression
-    let all = expression.keyPaths
+    let all = expression.readPaths
     paths = all.map { path in path.filter { CollectionOperator(rawValue: $0) == nil } }
     isOwn = all.allSatisfy { path in path.first.flatMap(entity.attribute(named:)) != nil }
   }

@@ -68,6 +68,68 @@ import Testing
 
   private static let classes: [ManagedObject.Type] = [Artist.self, Work.self, Show.self]
 
+  /// What variables and results lead to was not known to be read, so that the first value stayed.
+  @Test(arguments: GotchaHome.own)
+  func `what is asked of a subquery's members is worked out again when it changes`(
+    _ home: GotchaHome
+  ) throws {
+    let model = try ManagedObjectModel {
+      Entity("Artist") {
+        Attribute("limit", .double, default: 10)
+        Attribute(
+          "dear", .integer64, derivedFrom: "SUBQUERY(works, $w, $w.price > 10).@count")
+        Attribute(
+          "value", .double, derivedFrom: "SUBQUERY(works, $w, $w.maker.name != nil).price.@sum")
+        Attribute(
+          "listed", .integer64,
+          derivedFrom:
+            "SUBQUERY(works, $w, SUBQUERY($w.shows, $s, $s.isOpen == YES).@count > 0).@count")
+        Relationship("works", toMany: "Work", inverse: "artist")
+      }
+      Entity("Work") {
+        Attribute("price", .double, default: 0)
+        Relationship("artist", toOne: "Artist", inverse: "works")
+        Relationship("maker", toOne: "Maker", inverse: "works")
+        Relationship("shows", toMany: "Show", inverse: "works")
+      }
+      Entity("Maker") {
+        Attribute("name", .string)
+        Relationship("works", toMany: "Work", inverse: "maker")
+      }
+      Entity("Show") {
+        Attribute("isOpen", .boolean, default: false)
+        Relationship("works", toMany: "Work", inverse: "shows")
+      }
+    }
+    try home.withContext(model, classes: []) { context in
+      let (maker, show) = (try context.insert("Maker"), try context.insert("Show"))
+      let artist = try context.insert("Artist")
+      let work = try context.insert("Work", ["price": 5, "artist": artist, "maker": maker])
+      try work.addToRelationship(show, forKey: "shows")
+      func expect(_ dear: Int, _ value: Double, _ listed: Int) throws {
+        try context.save()
+        let fresh = SmallGallery.sibling(of: context)
+        let stored = try fresh.existingObject(with: artist.objectID)
+        #expect(try stored.value(forKey: "dear") as? Int == dear)
+        #expect(try stored.value(forKey: "value") as? Double == value)
+        #expect(try stored.value(forKey: "listed") as? Int == listed)
+      }
+      try expect(0, 0, 0)
+      try work.setValue(50, forKey: "price")
+      try expect(1, 0, 0)
+      try maker.setValue("Hilma", forKey: "name")
+      try expect(1, 50, 0)
+      try work.setValue(60, forKey: "price")
+      try expect(1, 60, 0)
+      try show.setValue(true, forKey: "isOpen")
+      try expect(1, 60, 1)
+      context.delete(show)
+      try expect(1, 60, 0)
+      try work.setValue(nil, forKey: "artist")
+      try expect(0, 0, 0)
+    }
+  }
+
   private func context() throws -> ManagedObjectContext {
     try ManagedObjectContext.stubbed(Self.model(), classes: Self.classes)
   }
