@@ -159,23 +159,16 @@ extension Decimal {
   /// conversion makes 19.98999999999999488. `nil` when no `Decimal` holds it, such as infinity, at
   /// which that conversion stops the process.
   package init?(shortest number: Double) {
-    if number.isNaN {
-      self = .nan
-    } else if let decimal = DecimalParts(number)?.decimal {
-      self = decimal
-    } else {
-      return nil
-    }
+    self.init(DecimalParts(number), isNaN: number.isNaN)
   }
 
   /// The same of a `Float`, which names fewer digits.
   package init?(shortest number: Float) {
-    if number.isNaN {
-      self = .nan
-    } else if let decimal = DecimalParts(number)?.decimal {
-      self = decimal
-    } else {
-      return nil
-    }
+    self.init(DecimalParts(number), isNaN: number.isNaN)
+  }
+
+  private init?(_ parts: DecimalParts?, isNaN: Bool) {
+    guard let decimal = isNaN ? .nan : parts?.decimal else { return nil }
+    self = decimal
   }
 }
