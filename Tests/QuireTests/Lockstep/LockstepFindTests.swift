@@ -65,6 +65,30 @@ import Testing
     }
   }
 
+  /// It is what has left that a refresh keeps for undo, not what came back before it was saved.
+  @Test(arguments: GotchaHome.allCases, ["pointer", "cover"])
+  func `what was set to what it was is no change for a destination that has come back`(
+    _ home: GotchaHome, _ key: String
+  ) throws {
+    try home.withContext(LockstepModel.model, classes: []) { context in
+      let things = try (0..<3).map { try context.insert("Thing", ["number": $0]) }
+      try things[0].setValue(things[1], forKey: key)
+      try context.save()
+      context.undoManager = UndoManager()
+      context.delete(things[1])
+      context.processPendingChanges()
+      context.insert(things[1])
+      context.processPendingChanges()
+      for destination in [nil, things[1]] { try things[0].setValue(destination, forKey: key) }
+      let other = SmallGallery.sibling(of: context)
+      let theirs = try other.existingObject(with: things[0].objectID)
+      try theirs.setValue(other.existingObject(with: things[2].objectID), forKey: key)
+      try other.save()
+      context.refreshAllObjects()
+      #expect(try things[0].value(forKey: key) as? ManagedObject === things[2])
+    }
+  }
+
   /// Another context deleted what a relationship without inverse led to. Who held that object, a
   /// fault after a refresh, found it there, without any values; who did not found nothing.
   @Test(arguments: GotchaHome.allCases, [false, true])

@@ -13,7 +13,9 @@ extension ManagedObject {
       else { continue }
       switch slots[slot] {
       // Undo brings it back, and does not say again what leads there.
-      case .one(let destination?) where context?.undoRecording?.keeps(destination) == true: continue
+      case .one(let destination?)
+      where destination.context == nil && context?.undoRecording?.keeps(destination) == true:
+        continue
       case .value, .one: discard(slot)
       case .unchanged, .many: continue
       }
