@@ -117,6 +117,17 @@ import Testing
         $0.validation.maximum = "3"
       }
     },
+    Mistake(
+      "circle",
+      .invalid(.derivation(attribute: "x"), "x is derived from itself, by way of z, y")
+    ) {
+      Attribute("x", .integer16, derivedFrom: "z + 1")
+      Attribute("y", .integer16, derivedFrom: "x + 1")
+      Attribute("z", .integer16, derivedFrom: "y + 1")
+    },
+    Mistake("itself", .invalid(.derivation(attribute: "x"), "x is derived from itself")) {
+      Attribute("x", .integer16, derivedFrom: "x + 1")
+    },
     Mistake("limit", .invalid(.limits(attribute: "x"), "“five” is no number")) {
       Attribute("x", .integer16).with { $0.validation.minimum = "five" }
     },

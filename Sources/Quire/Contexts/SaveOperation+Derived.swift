@@ -31,15 +31,48 @@ extension SaveOperation {
     try values.write()
   }
 
-  /// What a derived field of an object's new row holds; of one that leads elsewhere what it held.
-  func derivedContent(
-    of field: Int, _ slot: Int, _ object: ManagedObject, _ old: RowReader?
-  ) throws -> RowWriter.Field? {
-    let derivation = object.binding.derivations.first { $0.slot == slot }
-    if let derivation, derivation.isOwn {
-      return try derivation.value(for: object).map(RowWriter.Field.value)
+  /// What the derived fields of an object's new row hold, by slot: what its own derivations make
+  /// of it, and of those that lead elsewhere what the store has. Other saves may have worked that
+  /// out anew since the object was read, and who reads it is told of what changes from there.
+  ///
+  /// - Parameter writer: of a store of Quire's make.
+  func derivedValues(
+    of object: ManagedObject, _ storage: EntityStorage, _ writer: StoreWriter?
+  ) throws -> [Int: AttributeValue?] {
+    let derivations = storage.binding.derivations
+    if derivations.isEmpty { return [:] }
+    var values: [Int: AttributeValue?] = [:]
+    for derivation in derivations where derivation.isOwn {
+      values[derivation.slot] = .some(
+        try derivation.value(
+          for: derivation.derivedSlots.isEmpty ? object : SubjectOfSave(object, values)))
     }
-    guard let old, !old.isNil(field) else { return nil }
-    return .copy(of: field, in: old)
+    guard let writer, object.row != nil, values.count < derivations.count else { return values }
+    _ = try writer.withRow(object.reference) { row in
+      for derivation in derivations where !derivation.isOwn {
+        let field = storage.fieldBySlot[derivation.slot]
+        if field >= 0 { values[derivation.slot] = .some(try row.value(field, in: writer)) }
+      }
+    }
+    return values
+  }
+}
+
+/// An object as those of its derivations see it that read others: with the values of these that are
+/// about to be saved.
+private final class SubjectOfSave: KeyValueCoding {
+  private let object: ManagedObject
+  private let values: [Int: AttributeValue?]
+
+  init(_ object: ManagedObject, _ values: [Int: AttributeValue?]) {
+    self.object = object
+    self.values = values
+  }
+
+  func value(forKey key: String) throws -> Any? {
+    if let value = object.binding.slot(named: key).flatMap({ values[$0] }) {
+      return value?.plainValue
+    }
+    return try object.value(forKey: key)
   }
 }

@@ -116,12 +116,13 @@ extension SaveOperation {
   ) throws -> Row {
     let writer = RowWriter(storage.layout)
     let version = newVersion(of: object, at: reference)
+    let derived = try derivedValues(of: object, storage, nil)
     if let old = object.row {
       try old.withReader { reader in
-        try writer.write(version: version) { try content(of: $0, object, storage, reader) }
+        try writer.write(version: version) { try content(of: $0, object, storage, reader, derived) }
       }
     } else {
-      try writer.write(version: version) { try content(of: $0, object, storage, nil) }
+      try writer.write(version: version) { try content(of: $0, object, storage, nil, derived) }
     }
     return try writer.withBytes {
       try Row(EncodedRow($0, isSaved: true), layout: storage.layout)

@@ -28,13 +28,14 @@ extension SaveOperation {
   ) throws {
     let row = target.row
     let slots = object.slots
+    let derived = try derivedValues(of: object, target.storage, writer)
     try row.write(
       version: 1,
       putting: { field in
         let slot = slots.isEmpty ? -1 : target.storage.plainSlotByField[field]
         if slot < 0 {
           // Whatever takes more than to look into the slot.
-          let content = try content(of: field, object, target.storage, nil)
+          let content = try content(of: field, object, target.storage, nil, derived)
           guard let content = try writer.placing(content, field, target.storage) else {
             return false
           }

@@ -49,6 +49,7 @@ extension SaveOperation {
     over old: RowReader?, _ writer: StoreWriter
   ) throws {
     let binding = storage.binding
+    let derived = try derivedValues(of: object, storage, writer)
     try row.write(
       version: version,
       putting: { field in
@@ -60,7 +61,7 @@ extension SaveOperation {
           try row.put(value, in: field)
           return true
         }
-        let content = try content(of: field, object, storage, old)
+        let content = try content(of: field, object, storage, old, derived)
         guard let content = try writer.placing(content, field, storage) else { return false }
         try row.put(content, field)
         return true
@@ -76,13 +77,16 @@ extension SaveOperation {
   }
 
   /// What a field of an object's new row holds.
+  ///
+  /// - Parameter derived: what ``derivedValues(of:_:_:)`` says of the object.
   func content(
-    of field: Int, _ object: ManagedObject, _ storage: EntityStorage, _ old: RowReader?
+    of field: Int, _ object: ManagedObject, _ storage: EntityStorage, _ old: RowReader?,
+    _ derived: [Int: AttributeValue?]
   ) throws -> RowWriter.Field? {
     let slot = storage.slotByField[field]
     guard slot >= 0, !object.slots.isEmpty else { return nil }
     if storage.binding.traits[slot].isDerived {
-      return try derivedContent(of: field, slot, object, old)
+      return derived[slot].flatMap { $0.map(RowWriter.Field.value) }
     }
     switch object.slots[slot] {
     case .value(let value):

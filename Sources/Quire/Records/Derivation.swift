@@ -7,12 +7,14 @@ struct Derivation: Sendable {
   let expression: FetchExpression
   /// What the expression reads, from the object on, without collection operators.
   let paths: [[String]]
-  /// Whether it reads nothing but attributes of the object itself.
-  let isOwn: Bool
+  /// The slots of other derived attributes of the object that it reads.
+  private(set) var derivedSlots: Set<Int> = []
+  /// Whether it reads nothing but attributes of the object itself that come of nothing else.
+  private(set) var isOwn: Bool
 
   /// - Returns: `nil` for an attribute that is not derived. A model does not come into being with
   ///   an expression that cannot be read.
-  init?(_ attribute: AttributeDescription, slot: Int, of entity: EntityDescription) {
+  private init?(_ attribute: AttributeDescription, slot: Int, of entity: EntityDescription) {
     guard !attribute.isTransient, let text = attribute.derivationExpression,
       let expression = try? FetchExpression(format: text)
     else { return nil }
@@ -22,6 +24,34 @@ struct Derivation: Sendable {
     let all = expression.readPaths
     paths = all.map { path in path.filter { CollectionOperator(rawValue: $0) == nil } }
     isOwn = all.allSatisfy { path in path.first.flatMap(entity.attribute(named:)) != nil }
+  }
+
+  /// The derivations of an entity, each behind those whose values it reads.
+  ///
+  /// - Parameter attributes: the derived ones with their slots, in the order of these.
+  static func ordered(
+    _ attributes: [(slot: Int, attribute: AttributeDescription)], of entity: EntityDescription
+  ) -> [Derivation] {
+    let slots = Dictionary(
+      attributes.map { ($0.attribute.name, $0.slot) }, uniquingKeysWith: { first, _ in first })
+    var waiting = attributes.compactMap { Derivation($0.attribute, slot: $0.slot, of: entity) }
+    for place in waiting.indices {
+      waiting[place].derivedSlots = Set(
+        waiting[place].paths.compactMap { $0.first.flatMap { slots[$0] } })
+    }
+    var placed: [Derivation] = []
+    var elsewhere: Set<Int> = []
+    while !waiting.isEmpty {
+      let open = Set(waiting.map(\.slot))
+      // Circles are refused when a model is made, but one that a store has kept may have some:
+      // there each reads what the one before has left.
+      var next = waiting.remove(
+        at: waiting.firstIndex { $0.derivedSlots.isDisjoint(with: open) } ?? 0)
+      next.isOwn = next.isOwn && next.derivedSlots.isDisjoint(with: elsewhere)
+      if !next.isOwn { elsewhere.insert(next.slot) }
+      placed.append(next)
+    }
+    return placed
   }
 
   /// Of `rel.@count` the relationship: its links are counted, and nobody reads what they lead to.
@@ -70,8 +100,8 @@ extension EntityDescription {
 struct DerivationPlan: Sendable {
   /// Something that derived values of other objects are made of.
   struct Dependency: Sendable {
-    /// The properties that matter when they change, by name: the way back to the owners, and what
-    /// comes next on the way there.
+    /// The properties that matter when they change, by name: the way back to the owners, unless
+    /// their foreign keys say the same, and what comes next on the way there.
     let triggers: Set<String>
     /// The relationships that lead back to the owners, one after the other.
     let wayBack: [String]
@@ -122,7 +152,10 @@ struct DerivationPlan: Sendable {
         let inverse = relationship.inverse
       else { return }
       wayBack.insert(inverse, at: 0)
-      var triggers: Set = [inverse]
+      // Who is led here by a foreign key of its own is changed when that is. To ask all who are
+      // for whoever comes or goes would make a save cost what the owner has.
+      let isForeignKey = !relationship.isToMany && !relationship.isTransient
+      var triggers: Set<String> = isForeignKey ? [] : [inverse]
       if index + 1 < path.count { triggers.insert(path[index + 1]) }
       note(
         destination.name,

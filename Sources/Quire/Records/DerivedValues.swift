@@ -14,8 +14,16 @@ final class DerivedValues {
   /// The slots to work out, by object.
   private var affected: [Reference: Set<Int>] = [:]
 
-  /// Values that depend on each other in a ring are worked out this often.
-  private static let roundLimit = 16
+  /// What is to be worked out in this round and was not yet.
+  private var pending: [Reference: Set<Int>] = [:]
+  /// Of objects that are being worked out, what came out so far, by slot.
+  private var underWay: [Reference: [Int: AttributeValue?]] = [:]
+
+  /// What a value is made of is worked out before it. Beyond this many objects on the way that
+  /// would take too much of the stack, and the value is worked out once more in the next round.
+  private static let depthLimit = 32
+  /// Only values that depend on each other in a ring, and never come to rest, take as many rounds.
+  private static let roundLimit = 4096
 
   init(_ plan: DerivationPlan, _ writer: StoreWriter) {
     self.plan = plan
@@ -79,27 +87,70 @@ final class DerivedValues {
   // MARK: Working out
 
   /// Works out what was noted, and then what depends on that.
+  ///
+  /// - Throws: ``PersistenceError/Code/invalidExpression`` when that does not come to an end.
   func write() throws {
-    for _ in 1...DerivedValues.roundLimit {
-      if affected.isEmpty { return }
-      let round = affected.sorted { $0.key < $1.key }
+    var rounds = 0
+    while let (reference, slots) = affected.first {
+      rounds += 1
+      guard rounds <= DerivedValues.roundLimit else { throw endless(slots, of: reference) }
+      pending = affected
       affected = [:]
-      for (reference, slots) in round {
-        let changed = try write(slots.sorted(), of: reference)
-        if !changed.isEmpty { try noteOwners(of: reference, changing: SlotSet(changed.sorted())) }
+      for reference in pending.keys.sorted() {
+        guard let slots = pending.removeValue(forKey: reference) else { continue }
+        try workOut(slots, of: reference)
       }
     }
   }
 
-  /// Writes the derived values of one object, where they are others than it has.
+  private func workOut(_ slots: Set<Int>, of reference: Reference) throws {
+    let changed = try write(slots, of: reference)
+    if !changed.isEmpty { try noteOwners(of: reference, changing: SlotSet(changed.sorted())) }
+  }
+
+  private func endless(_ slots: Set<Int>, of reference: Reference) -> PersistenceError {
+    let binding = writer.entities.storage(of: reference)?.binding
+    let names = binding.map { slots.sorted().map($0.name(of:)).joined(separator: ", ") } ?? ""
+    var error = PersistenceError(
+      .invalidExpression,
+      "\(names) of \(binding?.entity.name ?? "") is derived from objects that lead back to it, and "
+        + "its value is another each time: let it read what is not derived")
+    error.entityName = binding?.entity.name
+    return error
+  }
+
+  /// The value of an attribute as it will be, as far as that can be known.
+  func value(_ slot: Int, _ field: Int, of reference: Reference, isDerived: Bool) throws
+    -> AttributeValue?
+  {
+    if isDerived {
+      if let value = underWay[reference]?[slot] { return value }
+      if pending[reference]?.contains(slot) == true, underWay.count < DerivedValues.depthLimit,
+        let slots = pending.removeValue(forKey: reference)
+      {
+        try workOut(slots, of: reference)
+      }
+    }
+    return try writer.withRow(reference) { try $0.value(field, in: writer) } ?? nil
+  }
+
+  /// Writes the derived values of one object, where they are others than it has, and those that
+  /// read them.
   ///
   /// - Returns: the slots that changed.
-  func write(_ slots: [Int], of reference: Reference) throws -> [Int] {
+  private func write(_ slots: Set<Int>, of reference: Reference) throws -> [Int] {
     guard let storage = writer.entities.storage(of: reference), try writer.contains(reference)
     else { return [] }
     let object = DerivedSubject(reference, self)
     var values: [Int: AttributeValue?] = [:]
-    for derivation in storage.binding.derivations where slots.contains(derivation.slot) {
+    underWay[reference] = [:]
+    defer { underWay[reference] = nil }
+    for derivation in storage.binding.derivations {
+      let slot = derivation.slot
+      let field = storage.fieldBySlot[slot]
+      guard field >= 0,
+        slots.contains(slot) || derivation.derivedSlots.contains(where: { values[$0] != nil })
+      else { continue }
       let value: AttributeValue?
       if let name = derivation.countedRelationship,
         let link = storage.binding.slot(named: name).flatMap({ storage.link($0) })
@@ -108,23 +159,24 @@ final class DerivedValues {
       } else {
         value = try derivation.value(for: object)
       }
-      let field = storage.fieldBySlot[derivation.slot]
-      guard field >= 0 else { continue }
+      underWay[reference]?[slot] = .some(value)
       let present = try writer.withRow(reference) { try $0.value(field, in: writer) } ?? nil
       if let value, let present, value.isIdentical(to: present) { continue }
       if value == nil, present == nil { continue }
-      values[field] = .some(value)
+      values[slot] = .some(value)
     }
     if values.isEmpty { return [] }
     let row = RowWriter(storage.layout)
     _ = try writer.withRow(reference) { reader in
       try row.write(version: reader.version) { field in
-        if let value = values[field] { return value.map(RowWriter.Field.value) }
+        if let value = values[storage.slotByField[field]] {
+          return value.map(RowWriter.Field.value)
+        }
         return reader.isNil(field) ? nil : .copy(of: field, in: reader)
       }
     }
     try writer.putRow(row, at: reference, in: storage)
-    return values.keys.map { storage.slotByField[$0] }
+    return Array(values.keys)
   }
 
   // MARK: All objects
@@ -207,8 +259,7 @@ private final class DerivedSubject: KeyValueCoding {
     if trait.attributeType != nil {
       let field = storage.fieldBySlot[slot]
       guard field >= 0 else { return nil }
-      let writer = values.writer
-      return (try writer.withRow(reference) { try $0.value(field, in: writer) } ?? nil)?.plainValue
+      return try values.value(slot, field, of: reference, isDerived: trait.isDerived)?.plainValue
     }
     let subjects = try values.follow(key, from: reference)
       .filter { try values.writer.contains($0) }.map { DerivedSubject($0, values) }

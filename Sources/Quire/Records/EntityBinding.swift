@@ -76,7 +76,7 @@ final class EntityBinding: Sendable {
   let limitedSlots: [Int]
   /// The transformers of transformable attributes, by slot, as far as they are registered.
   let transformers: [Int: any ValueTransformer]
-  /// How derived attributes are worked out, in the order of their slots.
+  /// How derived attributes are worked out, each behind those that it reads.
   let derivations: [Derivation]
   /// The slots of typed properties.
   let accessors = SlotCache()
@@ -169,10 +169,10 @@ final class EntityBinding: Sendable {
       transformersBySlot[slot] = attributes[place].valueTransformerName.flatMap { transformers[$0] }
     }
     self.transformers = transformersBySlot
-    derivations = attributePlaces.enumerated().compactMap { slot, place in
-      guard traits[slot].isDerived else { return nil }
-      return Derivation(attributes[place], slot: slot, of: entity)
-    }
+    derivations = Derivation.ordered(
+      attributePlaces.enumerated().compactMap { slot, place in
+        traits[slot].isDerived ? (slot, attributes[place]) : nil
+      }, of: entity)
   }
 
   deinit {

@@ -126,8 +126,38 @@ struct ModelReferences {
       }
     }
     if let text = attribute.derivationExpression {
-      try check(expression: text, of: entity, in: .derivation(attribute: attribute.name))
+      let place = ModelError.Place.derivation(attribute: attribute.name)
+      try check(expression: text, of: entity, in: place)
+      if let way = circle(from: attribute, of: entity) {
+        let rest = way.isEmpty ? "" : ", by way of \(way.joined(separator: ", "))"
+        try fail(place, "\(attribute.name) is derived from itself\(rest)")
+      }
     }
+  }
+
+  /// The derived attributes of an entity over which one of them is derived from itself.
+  ///
+  /// - Returns: `nil` when it is not; nothing when it reads itself.
+  private func circle(
+    from attribute: AttributeDescription, of entity: EntityDescription
+  ) -> [String]? {
+    func derivedNames(_ attribute: AttributeDescription) -> [String] {
+      let paths = attribute.derivationExpression.flatMap { try? FetchExpression(format: $0) }?
+        .readPaths
+      return paths?.compactMap(\.first) ?? []
+    }
+    var known: Set<String> = []
+    func way(from attribute: AttributeDescription, to name: String) -> [String]? {
+      for next in derivedNames(attribute) {
+        if next == name { return [] }
+        guard let read = entity.attribute(named: next), known.insert(next).inserted,
+          let rest = way(from: read, to: name)
+        else { continue }
+        return [next] + rest
+      }
+      return nil
+    }
+    return way(from: attribute, to: attribute.name)
   }
 
   // MARK: Texts
