@@ -13,11 +13,15 @@ struct FetchCondition {
     case prefix(String)
   }
 
+  /// Empty for the object itself.
   let path: [String]
   let demand: Demand
 
+  var isOfObjectItself: Bool { path.isEmpty }
+
   /// Whether objects are demanded.
   var namesObjects: Bool {
+    if isOfObjectItself { return true }
     guard case .equal(let values) = demand, case .object? = values.first ?? nil else {
       return false
     }
@@ -45,9 +49,9 @@ struct FetchCondition {
       guard comparison.modifier == .direct,
         comparison.options.subtracting(.normalized).isEmpty
       else { return }
-      if case .keyPath(let path) = comparison.left {
+      if let path = comparison.left.pathOfSubject {
         append(comparison.operator, comparison.right, path, to: &conditions)
-      } else if case .keyPath(let path) = comparison.right,
+      } else if let path = comparison.right.pathOfSubject,
         let mirrored = comparison.operator.mirrored
       {
         append(mirrored, comparison.left, path, to: &conditions)
@@ -95,6 +99,14 @@ struct FetchCondition {
 }
 
 extension FetchExpression {
+  fileprivate var pathOfSubject: [String]? {
+    switch self {
+    case .keyPath(let path): path
+    case .evaluatedObject: []
+    default: nil
+    }
+  }
+
   /// The members of a list of constants.
   var constantMembers: [PredicateValue?]? {
     switch self {

@@ -6,9 +6,9 @@ import QuireStorage
 /// Whatever the plan, the predicate is evaluated on every row that it leads to, and the result is
 /// the same, order included. What there is to choose from:
 ///
-/// - Candidates: the keys of an index in the ranges that the predicate allows, or the links that
-///   lead back from an object which it names, as long as they are not more than a quarter of the
-///   rows. They are visited in the order of the rows.
+/// - Candidates: the objects that the predicate names, the keys of an index in the ranges that it
+///   allows, or the links that lead back from an object which it names, as long as they are not
+///   more than a quarter of the rows. They are visited in the order of the rows.
 /// - An index in the order of the request, when the request has a limit: the walk ends with the
 ///   first rows. If it meets too many rows of which the predicate is not true, it is given up.
 /// - All rows, one after the other: a row that is read in passing costs much less than one that is
@@ -26,6 +26,8 @@ package struct FetchPlan: CustomStringConvertible {
   /// Where candidates come from.
   enum Source {
     case index(EntityIndex)
+    /// The predicate itself.
+    case names
     /// The other side of the relationship of this name.
     case links(String)
 
@@ -46,6 +48,7 @@ package struct FetchPlan: CustomStringConvertible {
     case .scan: "all rows of \(entityName)"
     case .candidates(let rows, .index(let index)):
       "index \(index.stored.title), \(rows.count) candidates"
+    case .candidates(let rows, .names): "\(rows.count) rows that the predicate names"
     case .candidates(let rows, .links(let name)): "links of \(name), \(rows.count) candidates"
     case .walk(let walk):
       "index \(walk.index.stored.title) in \(walk.isReversed ? "reverse " : "")order"

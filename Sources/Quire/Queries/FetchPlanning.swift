@@ -34,8 +34,11 @@ final class FetchPlanning {
     var rowCount = 0
     for storage in targets { rowCount += try view.count(of: storage) }
     let limit = max(FetchPlanning.smallCount, rowCount / 4)
+    if let named = namedRows(conditions, limit) { return .candidates(named, .names) }
     // A search is laid out where it narrows something, or has an order to give.
-    let searches = indexes.map { IndexSearch($0, conditions, reference(of:)) }
+    let searches = indexes.map {
+      IndexSearch($0, conditions, rowCount: rowCount, reference(of:))
+    }
     var useful = searches.filter(\.isUseful)
     if useful.count > 1 { useful.sort { $0.rank > $1.rank } }
     if useful.first.map({ $0.equalCount < $0.elements.count }) ?? true,
@@ -103,6 +106,25 @@ final class FetchPlanning {
     }
     if found.count > 1 { found.sort() }
     return found
+  }
+
+  /// The objects that the predicate names, as far as they may be rows of the fetch.
+  private func namedRows(_ conditions: [FetchCondition], _ limit: Int) -> [Reference]? {
+    var best: [Reference]?
+    for condition in conditions where condition.isOfObjectItself {
+      guard case .equal(let values) = condition.demand, values.count <= limit else { continue }
+      var found: Set<Reference> = []
+      for value in values {
+        // An object is nothing else.
+        guard case .object(let identity)? = value, let reference = reference(of: identity),
+          isTarget(reference)
+        else { continue }
+        found.insert(reference)
+      }
+      if let best, best.count <= found.count { continue }
+      best = found.sorted()
+    }
+    return best
   }
 
   /// Rows that lead to an object which the predicate names: the object's inverse relationship has

@@ -29,15 +29,19 @@ struct IndexSearch {
   private(set) var prefix: [UInt8] = []
 
   /// More places than this are not looked at one by one.
-  private static let placeLimit = 4_096
+  private let placeLimit: Int
 
-  /// - Parameter reference: the place of an object that a predicate names; `nil` of one that no row
-  ///   can lead to.
+  /// - Parameters:
+  ///   - rowCount: of the entities that are searched. A place in a tree costs what some rows cost
+  ///     that are read in passing.
+  ///   - reference: the place of an object that a predicate names; `nil` of one that no row can
+  ///     lead to.
   init(
-    _ index: EntityIndex, _ conditions: [FetchCondition],
+    _ index: EntityIndex, _ conditions: [FetchCondition], rowCount: Int,
     _ reference: (OpaqueIdentity) -> Reference?
   ) {
     self.index = index
+    placeLimit = min(max(rowCount / 16, 4_096), 65_536)
     var prefixes: [[UInt8]] = [[]]
     for element in elements {
       guard IndexSearch.haveRoom(prefixes) else { break }
@@ -48,13 +52,14 @@ struct IndexSearch {
         // The room for an element is the same after all of them only if they are of one length.
         guard case .equal(let values) = condition.demand, let first = prefixes.first,
           prefixes.allSatisfy({ $0.count == first.count }),
+          values.count <= placeLimit,
           let found = IndexSearch.elements(values, element, after: first, reference)
         else { continue }
         if let best = equal, best.elements.count <= found.elements.count { continue }
         equal = found
       }
       guard isAsked else { break }
-      if let equal, prefixes.count * equal.elements.count <= IndexSearch.placeLimit {
+      if let equal, prefixes.count * equal.elements.count <= placeLimit {
         if prefixes.count == 1, prefixes[0].isEmpty {
           prefixes = equal.elements
         } else {
@@ -100,7 +105,6 @@ struct IndexSearch {
     _ values: [PredicateValue?], _ element: StoredIndex.Element, after prefix: [UInt8],
     _ reference: (OpaqueIdentity) -> Reference?
   ) -> (elements: [[UInt8]], isWhole: Bool)? {
-    guard values.count <= placeLimit else { return nil }
     if values.count == 1 {
       switch place(of: values[0], element, after: prefix, reference) {
       case .anywhere: return nil
