@@ -32,6 +32,7 @@ extension ManagedObjectContext {
   }
 
   final func revive(_ object: ManagedObject) {
+    journal?.note(object)
     object.state.subtract([.deleted, .propagated])
     changes.deleted.remove(object)
     preparation?.noteChange(of: object)
@@ -73,6 +74,7 @@ extension ManagedObjectContext {
   ///
   /// - Parameter home: that of new objects of its entity.
   final func take(_ object: ManagedObject, to home: ObjectHome) {
+    journal?.noteInsertion(of: object)
     let isAwoken = object.state.contains(.awoken)
     object.home = home
     object.state = [.inserted, .awoken]
@@ -103,6 +105,7 @@ extension ManagedObjectContext {
   }
 
   final func markDeleted(_ object: ManagedObject) {
+    journal?.note(object)
     object.state.insert(.deleted)
     object.state.remove(.updated)
     object.state.remove(.inserted)

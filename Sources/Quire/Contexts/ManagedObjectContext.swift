@@ -40,6 +40,25 @@ open class ManagedObjectContext {
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
+    /// Puts an object into the list that its state says.
+    mutating func insert(_ object: ManagedObject) {
+      if object.isInserted { inserted.insert(object) }
+      if object.isUpdated { updated.insert(object) }
+      if object.isDeleted { deleted.insert(object) }
+    }
+
+    mutating func remove(_ object: ManagedObject) {
+      inserted.remove(object)
+      updated.remove(object)
+      deleted.remove(object)
+    }
+
+    func notePlaces() {
+      inserted.notePlaces()
+      updated.notePlaces()
+      deleted.notePlaces()
+    }
+
     mutating func decideLater(on object: ManagedObject) { undecided.append(object) }
 
     mutating func takeUndecided() -> ManagedObject? {
@@ -97,15 +116,13 @@ open class ManagedObjectContext {
   /// Unchanged objects whose versions the next save compares.
   final var watched: Set<ManagedObject> = []
   /// What objects do while they are told that they will be saved; `nil` at all other times.
-  final var preparation: SavePreparation? {
-    didSet { isObserved = !observers.isEmpty || preparation != nil }
-  }
+  final var preparation: SavePreparation? { didSet { noteObservers() } }
+  /// Told what objects held before they change; `nil` at most times.
+  final var journal: ContextJournal? { didSet { noteObservers() } }
   /// What an object is asked to validate at the moment.
   @exclusivity(unchecked) final var askedValue = AskedValue()
   /// Told what happens here, in this order.
-  package final var observers: [any ContextObserver] = [] {
-    didSet { isObserved = !observers.isEmpty || preparation != nil }
-  }
+  package final var observers: [any ContextObserver] = [] { didSet { noteObservers() } }
   /// Whether ``note(_:of:_:)`` is to be called.
   @exclusivity(unchecked) final private(set) var isObserved = false
   /// Tells those who asked what happens here; `nil` until somebody does.
@@ -132,6 +149,10 @@ open class ManagedObjectContext {
   /// - Parameter concurrencyType: says what the context is meant for; the compiler, not this value,
   ///   keeps it in its isolation.
   public init(concurrencyType: ConcurrencyType) { self.concurrencyType = concurrencyType }
+
+  private final func noteObservers() {
+    isObserved = !observers.isEmpty || preparation != nil || journal != nil
+  }
 
   deinit {
     newHomes.leave()
@@ -249,7 +270,8 @@ extension ManagedObjectContext {
     Set(allObjects)
   }
 
-  private final var allObjects: [ManagedObject] {
+  /// The same, each once, in no order.
+  final var allObjects: [ManagedObject] {
     newObjects.objects + sessions.flatMap(\.objects) + formerSessions.flatMap(\.objects)
   }
 }

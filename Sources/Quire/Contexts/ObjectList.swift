@@ -29,6 +29,11 @@ struct ObjectList {
     object.listPlace = .max
   }
 
+  /// Tells the objects their places again, when they may know others.
+  func notePlaces() {
+    for place in objects.indices { objects[place].listPlace = Int32(place) }
+  }
+
   /// In the order of the objects' places in their stores, so that the same changes make the same
   /// store. New objects are mostly in that order already.
   var sorted: [ManagedObject] {

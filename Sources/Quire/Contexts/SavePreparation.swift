@@ -70,6 +70,7 @@ extension ManagedObjectContext {
 
   /// A property is about to change, and somebody wants to know.
   final func note(_ slot: Int, of object: ManagedObject, _ change: SlotChange) {
+    journal?.note(object)
     if preparation != nil {
       if object.isChange(change, of: slot) {
         preparation?.noteChange(of: object)

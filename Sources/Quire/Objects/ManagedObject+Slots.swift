@@ -9,6 +9,7 @@ extension ManagedObject {
   /// Makes slots to change, with the row behind them.
   final func prepareForChange() throws {
     guard !hasSlots else { return }
+    if ofHome({ $0.isObserved }) { context?.journal?.note(self) }
     try fulfil()
     // Unless the object has made them itself, when its row came.
     if !hasSlots { makeSlots() }
@@ -38,24 +39,21 @@ extension ManagedObject {
 
   /// Adds to a to-many slot, on this side alone.
   final func pendingAdd(_ object: ManagedObject, _ slot: Int) throws {
-    let pending = try pendingMembers(slot)
-    announce(slot, .addition(object))
+    let pending = try pendingMembers(slot, .addition(object))
     pending.add(object)
     markUpdated(byRelationship: slot)
   }
 
   /// Removes from a to-many slot, on this side alone.
   final func pendingRemove(_ object: ManagedObject, _ slot: Int) throws {
-    let pending = try pendingMembers(slot)
-    announce(slot, .removal(object))
+    let pending = try pendingMembers(slot, .removal(object))
     pending.remove(object)
     markUpdated(byRelationship: slot)
   }
 
   /// Gives the members of an ordered slot another order.
   final func putOrder(_ order: [ManagedObject], in slot: Int) throws {
-    let pending = try pendingMembers(slot)
-    announce(slot, .order(order))
+    let pending = try pendingMembers(slot, .order(order))
     pending.order = order
     markUpdated(byRelationship: slot)
   }
@@ -73,11 +71,17 @@ extension ManagedObject {
     try putOrder(whole, in: slot)
   }
 
-  private func pendingMembers(_ slot: Int) throws -> PendingMembers {
+  private func pendingMembers(
+    _ slot: Int, _ change: @autoclosure () -> SlotChange
+  ) throws -> PendingMembers {
     try prepareForChange()
-    if case .many(let pending) = slots[slot] { return pending }
+    if case .many(let pending) = slots[slot] {
+      announce(slot, change())
+      return pending
+    }
     let pending = PendingMembers()
     if binding.relationship(slot).isOrdered { pending.order = try rawMembers(slot) }
+    announce(slot, change())
     setSlot(slot, .many(pending))
     return pending
   }

@@ -239,7 +239,12 @@ struct LockstepMerging {
         || treatment == .overwriteMergePolicyType
         || treatment == .mergeByPropertyStoreTrumpMergePolicyType && there == old
       guard here != old, isKept else {
-        // What has come stands at the end, as it stands in memory.
+        // What has come stands where it does in memory, if others have left the order alone, and
+        // at the end if not.
+        if here == old, there == old {
+          merged.arrange(id, name, shown.filter(present.contains))
+          continue
+        }
         let come = links(id, name).here.filter { present.contains($0) && !there.contains($0) }
         merged.arrange(id, name, present.filter(there.contains) + come)
         continue

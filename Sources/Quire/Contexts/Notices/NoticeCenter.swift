@@ -21,7 +21,7 @@ final class NoticeCenter: ContextObserver {
   private unowned let context: ManagedObjectContext
   private var listeners: [Listener] = []
   private var lastNumber = 0
-  private var event = ContextEvent()
+  var event = ContextEvent()
   /// What is being told.
   private var posted: ContextEvent?
 

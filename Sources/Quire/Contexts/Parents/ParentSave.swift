@@ -17,8 +17,10 @@ struct ParentSave {
   func write() throws {
     // Whatever is under way there is an event of its own.
     parent.processPendingChanges()
-    let checkpoint = ContextCheckpoint(parent)
+    let journal = ContextJournal(parent)
+    parent.journal = journal
     do {
+      defer { parent.journal = nil }
       try watch()
       for part in save.parts { for item in part.inserted { try insert(item.object, part) } }
       for part in save.parts {
@@ -43,7 +45,7 @@ struct ParentSave {
         }
       }
     } catch {
-      checkpoint.restore(parent)
+      journal.restore(parent)
       throw error
     }
     parent.processPendingChanges()
@@ -118,6 +120,7 @@ struct ParentSave {
   ) throws {
     guard let session = parent.session(with: part.session.identity), let storage = object.storage
     else { return }
+    parent.journal?.noteInsertion(of: counterpart)
     counterpart.home = session.home(of: storage)
     counterpart.state = [.inserted, .awoken, .returning]
     session.formerVersions[object.reference] = object.version
@@ -145,6 +148,7 @@ struct ParentSave {
     guard counterpart.isFault, let row = object.row, !row.isEncoded,
       object.context?.family?.outdated.contains(ObjectIdentifier(object)) != true
     else { return }
+    parent.journal?.note(counterpart)
     counterpart.fulfil(with: row.bytes)
   }
 

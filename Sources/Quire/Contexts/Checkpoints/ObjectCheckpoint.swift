@@ -1,0 +1,50 @@
+/// What an object holds, to come back to.
+struct ObjectCheckpoint {
+  let object: ManagedObject
+  private let home: ObjectHome
+  private let row: Row?
+  private let slots: [ManagedObject.Slot]
+  private let state: ManagedObject.State
+
+  init(_ object: ManagedObject) {
+    self.object = object
+    home = object.home
+    // What an object does when its row comes is done again when the row comes again.
+    let isAwaking = object.state.contains(.awaking) && object.isStored
+    row = isAwaking ? nil : object.row
+    slots = isAwaking ? [] : object.slots.map(\.independent)
+    state = isAwaking ? [] : object.state
+  }
+
+  /// Gives the object back what it held, but for its place in the changes of its context.
+  func restore() {
+    object.home = home
+    object.row = row
+    object.takeSlots(slots)
+    object.state = state
+  }
+}
+
+extension ManagedObject {
+  /// Leaves a context that it was not in before.
+  final func leave(_ context: ManagedObjectContext) {
+    dropSlots()
+    state.subtract([.updated, .deleted, .propagated])
+    if isInserted {
+      state.remove(.inserted)
+      context.release(self)
+    }
+  }
+}
+
+extension ManagedObject.Slot {
+  /// The same content, which changes of the object do not reach.
+  fileprivate var independent: Self {
+    guard case .many(let pending) = self else { return self }
+    let copy = PendingMembers()
+    copy.added = pending.added
+    copy.removed = pending.removed
+    copy.order = pending.order
+    return .many(copy)
+  }
+}
