@@ -25,8 +25,16 @@ extension ManagedObject {
   /// Whether a to-one slot that led nowhere was set to what the same save deletes. Until then the
   /// deletion may be taken back.
   private func leadsNowhereStill(_ slot: Int) -> Bool {
-    guard case .one(let destination?) = slots[slot] else { return false }
-    return !isShown(destination) && storedReference(slot) == nil
+    guard case .one(let destination?) = slots[slot], !isShown(destination) else { return false }
+    return storedReference(slot).map { isGone($0, slot) } ?? true
+  }
+
+  /// Whether what the row leads to is gone, so that the object shows the same as if it led nowhere.
+  final func isGone(_ reference: Reference, _ slot: Int) -> Bool {
+    guard binding.traits[slot].canDangle, let session,
+      session.registered(reference)?.isFault ?? true
+    else { return false }
+    return (try? session.currentView().contains(reference)) == false
   }
 
   /// Whether the content of a slot differs from the row's.

@@ -413,6 +413,45 @@ import Testing
     }
   }
 
+  /// Where the row of an object led to what was gone, it was written to lead nowhere when what it
+  /// had been led to was deleted by the same save: nothing that it shows had changed. A child took
+  /// from its parent, so, what it had not seen.
+  @Test(arguments: GotchaHome.allCases)
+  func `who is led to what the same save deletes is as before, where its row leads to what is gone`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withContext(LockstepModel.model, classes: []) { context in
+      let covered = try context.insert("Thing", ["number": 1])
+      let cover = try context.insert("Thing", ["number": 2])
+      let others = try (3...4).map { try context.insert("Thing", ["number": $0]) }
+      try cover.setValue(covered, forKey: "cover")
+      try context.save()
+      context.delete(cover)
+      context.processPendingChanges()
+      func lead(_ other: ManagedObject, in context: ManagedObjectContext) throws {
+        let (theirs, rival) = try (
+          context.existingObject(with: covered.objectID),
+          context.existingObject(with: other.objectID)
+        )
+        try rival.setValue(theirs, forKey: "cover")
+        context.delete(rival)
+        #expect(try theirs.value(forKey: "covered") != nil)
+      }
+      let child = context.newChildContext()
+      try lead(others[0], in: child)
+      try child.save()
+      #expect(try covered.value(forKey: "covered") as? ManagedObject === cover)
+      #expect(!covered.hasPersistentChangedValues)
+      try context.save()
+      #expect(try covered.value(forKey: "covered") == nil)
+      // By a context that has saved the deletion, too.
+      try lead(others[1], in: context)
+      let notice = try context.savedNotice()
+      #expect(notice.updatedObjects == [] && notice.deletedObjects == [others[1]])
+      #expect(try StoreFacts(context).findings == [])
+    }
+  }
+
   /// Nobody goes on leading to what was deleted before it was ever saved, by whatever rule; nor
   /// when that is undone, saved, and made again as the deletion of a saved object.
   @Test(arguments: GotchaHome.allCases)

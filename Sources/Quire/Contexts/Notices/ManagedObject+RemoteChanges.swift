@@ -24,11 +24,10 @@ extension ManagedObject {
 
   /// Whether a to-one slot leads nowhere, and the row to what is gone, which shows the same.
   private func leadsNowhereAsBefore(_ slot: Int) -> Bool {
-    guard case .one(let destination) = slots[slot], present(destination) == nil,
-      binding.traits[slot].canDangle, let session, let former = storedReference(slot),
-      session.registered(former)?.isFault ?? true
-    else { return false }
-    return (try? session.currentView().contains(former)) == false
+    guard case .one(let destination) = slots[slot], present(destination) == nil else {
+      return false
+    }
+    return storedReference(slot).map { isGone($0, slot) } ?? false
   }
 
   /// The same of members, before the state of the store is exchanged, which says them.
