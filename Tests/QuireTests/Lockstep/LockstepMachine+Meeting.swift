@@ -67,10 +67,13 @@ extension LockstepMachine {
     keepsUndo: Bool
   ) throws -> (ObjectOracle, Set<Int>)? {
     let mine = oracle.objects
+    // What was led nowhere when it led to what others have deleted since is still to be written,
+    // though that changes nothing that is shown: by which it may be in conflict.
+    let isCleared = try stacks[0].changedNumbers.subtracting(oracle.changed)
     var theirs = mine.stored
     let changes = try perform(operations, on: &theirs, in: stacks.map(\.other)) {
       (!isBusy || Self.isFair($0, $1, mine, isRefresh: meeting == .refresh))
-        && (!keepsUndo || isBeside($0))
+        && (!keepsUndo || isBeside($0)) && !Self.touches($0, $1, isCleared)
     }
     let complaints = theirs.complaints
     for stack in stacks {
@@ -115,6 +118,16 @@ extension LockstepMachine {
             }
       }
     }
+  }
+
+  /// Whether a change changes any of some objects.
+  private static func touches(
+    _ change: LockstepChange, _ theirs: ObjectOracle, _ ids: Set<Int>
+  ) -> Bool {
+    if ids.isEmpty { return false }
+    var next = theirs
+    next.apply(change)
+    return ids.contains { next.nodes[$0] != theirs.nodes[$0] }
   }
 
   /// Whether a change is of nothing that could be undone here.

@@ -162,6 +162,11 @@ final class LockstepStack {
     return line
   }
 
+  /// The saved objects of which something is to be written.
+  var changedNumbers: Set<Int> {
+    get throws { try numbers(context.updatedObjects.filter(\.hasPersistentChangedValues)) }
+  }
+
   /// The numbers of objects that may have lost them, as their insertion was undone.
   func numbers(_ objects: Set<ManagedObject>) throws -> Set<Int> {
     let numbers = Dictionary(ids.map { ($1, $0) }) { max($0, $1) }
