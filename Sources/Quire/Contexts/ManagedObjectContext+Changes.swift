@@ -42,7 +42,7 @@ extension ManagedObjectContext {
       object.state.insert(.inserted)
       changes.inserted.insert(object)
     }
-    for observer in observers { observer.didRevive(object) }
+    for observer in audience { observer.didRevive(object) }
   }
 
   final func adopt(_ object: ManagedObject) throws {
@@ -82,7 +82,7 @@ extension ManagedObjectContext {
     enterNew(object)
     if isObserved {
       if preparation != nil { preparation?.noteChange(of: object) }
-      for observer in observers { observer.didInsert(object) }
+      for observer in audience { observer.didInsert(object) }
     }
     if !isAwoken { object.awakeFromInsert() }
   }
@@ -113,7 +113,7 @@ extension ManagedObjectContext {
     changes.inserted.remove(object)
     changes.deleted.insert(object)
     preparation?.noteChange(of: object)
-    for observer in observers { observer.didDelete(object) }
+    for observer in audience { observer.didDelete(object) }
   }
 
   /// Merges what others have saved, if ``automaticallyMergesChangesFromParent`` says so; applies

@@ -133,13 +133,13 @@ extension ManagedObjectContext {
     var told: [(part: SaveOperation, saved: SavedChanges)] = []
     for (part, view) in zip(outcome.parts, outcome.views) {
       part.settle(isTold ? view : nil)
-      if observers.isEmpty, !isTold || !part.store.hub.isListened { continue }
+      if audience.isEmpty, !isTold || !part.store.hub.isListened { continue }
       told.append((part, part.savedChanges(view.snapshot.commitNumber)))
     }
     noteMovedObjects(moved)
     noteReplacedRows(outcome.parts)
     for (part, saved) in told {
-      for observer in observers { observer.didSave(saved) }
+      for observer in audience { observer.didSave(saved) }
       // Of what was set to what it was, nobody else need know.
       guard isTold, part.store.hub.isListened, !saved.isEmpty else { continue }
       part.store.hub.publish(

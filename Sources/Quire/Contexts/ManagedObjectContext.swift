@@ -121,8 +121,10 @@ open class ManagedObjectContext {
   final var journal: ContextJournal? { didSet { noteObservers() } }
   /// What an object is asked to validate at the moment.
   @exclusivity(unchecked) final var askedValue = AskedValue()
-  /// Told what happens here, in this order.
+  /// Those who want to know what happens here.
   package final var observers: [any ContextObserver] = [] { didSet { noteObservers() } }
+  /// Whether what happens now is nobody's change: only a merge's.
+  private var isUntold = false { didSet { noteObservers() } }
   /// Whether ``note(_:of:_:)`` is to be called.
   @exclusivity(unchecked) final private(set) var isObserved = false
   /// Tells those who asked what happens here; `nil` until somebody does.
@@ -151,10 +153,23 @@ open class ManagedObjectContext {
   public init(concurrencyType: ConcurrencyType) { self.concurrencyType = concurrencyType }
 
   private final func noteObservers() {
-    isObserved = !observers.isEmpty || preparation != nil || journal != nil
+    isObserved = !audience.isEmpty || preparation != nil || journal != nil
+  }
+
+  /// Told what happens here, in this order.
+  final var audience: [any ContextObserver] { isUntold ? [] : observers }
+
+  /// Calls `body`, of whose changes no observer is told. Who comes or goes meanwhile has.
+  final func untold<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let wasUntold = isUntold
+    isUntold = true
+    defer { isUntold = wasUntold }
+    return try body()
   }
 
   deinit {
+    // What goes with the objects may be registrations of observers.
+    noticeCenter?.leaveContext()
     newHomes.leave()
     var changed = newObjects.abandon(mayHaveChanges: true)
     for session in sessions + formerSessions { changed += session.abandonObjects() }

@@ -78,7 +78,7 @@ extension ManagedObjectContext {
         preparation?.isOutdated = true
       }
     }
-    for observer in observers {
+    for observer in audience {
       observer.willChange(object.binding.properties[slot].name, of: object, by: change)
     }
   }

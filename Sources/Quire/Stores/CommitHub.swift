@@ -38,18 +38,23 @@ final class CommitHub: Sendable {
   func noteHistory() { hasHadHistory.store(true, ordering: .releasing) }
 
   func add(_ listener: any CommitListener) {
-    entries.withLock { entries in
-      entries.removeAll { $0.listener == nil }
-      if !entries.contains(where: { $0.listener === listener }) {
-        entries.append(Entry(listener))
-      }
-    }
+    update { $0.contains { $0 === listener } ? $0 : $0 + [listener] }
   }
 
   func remove(_ listener: any CommitListener) {
-    entries.withLock { entries in
-      entries.removeAll { $0.listener == nil || $0.listener === listener }
+    update { $0.filter { $0 !== listener } }
+  }
+
+  private func update(
+    _ change: ([any CommitListener]) -> [any CommitListener]
+  ) {
+    let held = entries.withLock { entries in
+      let listeners = entries.compactMap(\.listener)
+      entries = change(listeners).map(Entry.init)
+      return listeners
     }
+    // Who was let go of meanwhile goes here, as what it takes along may lead back to the hub.
+    withExtendedLifetime(held) {}
   }
 
   /// Whether a notice would be heard: otherwise none need be made.

@@ -195,6 +195,69 @@ import Testing
     #expect(count == 3 && context.observers.isEmpty)
   }
 
+  @Test(arguments: [true, false])
+  func `a callback may be the last to hold its context, by the notices that it keeps`(
+    _ isCancelled: Bool
+  ) throws {
+    final class Book { var notices: [ContextNotice] = [] }
+    weak var former: ManagedObjectContext?
+    var observation: ContextObservation?
+    do {
+      let context = try SmallGallery.context()
+      let book = Book()
+      former = context
+      observation = context.observe { book.notices.append($0) }
+      _ = Artist(context: context)
+      try context.save()
+    }
+    #expect(former != nil)
+    if isCancelled { observation?.cancel() }
+    observation = nil
+    #expect(former == nil)
+  }
+
+  @Test func `objects that hold a registration go with the context, and so does it`() throws {
+    weak var former: ManagedObjectContext?
+    var count = 0
+    do {
+      let context = try GotchaHome.context(of: Watchman.coordinator())
+      former = context
+      let watchman = Watchman(context: context)
+      watchman.observation = context.observe { _ in count += 1 }
+      watchman.rounds = 1
+      context.processPendingChanges()
+    }
+    #expect(former == nil && count == 1)
+  }
+
+  @Test func `who comes or goes while a policy merges has come or gone`() throws {
+    let coordinator = try Watchman.coordinator()
+    let one = GotchaHome.context(of: coordinator)
+    let two = GotchaHome.context(of: coordinator)
+    two.mergePolicy = .rollback
+    let theirs = Watchman(context: one)
+    try one.save()
+    let watchman = try #require(try two.existingObject(with: theirs.objectID) as? Watchman)
+    var former = two.observe { _ in }
+    var kinds: [ContextNotice.Kind] = []
+    func conflict(_ body: @escaping () -> Void) throws {
+      watchman.whenMerged = body
+      theirs.rounds += 1
+      try one.save()
+      watchman.rounds = -1
+      try two.save()
+      #expect(watchman.whenMerged == nil)
+    }
+    try conflict { former.cancel() }
+    #expect(two.observers.isEmpty)
+    try conflict { former = two.observe { kinds.append($0.kind) } }
+    #expect(two.observers.count == 1)
+    kinds = []
+    watchman.rounds += 1
+    two.processPendingChanges()
+    #expect(kinds == [.didChangeObjects])
+  }
+
   @Test func `notices travel as values, and end with their context`() async throws {
     var context: ManagedObjectContext? = try SmallGallery.context()
     context?.name = "here"
@@ -217,5 +280,27 @@ import Testing
     #expect(all.map(\.changedProperties) == [[:], [id: ["born"]]])
     #expect(all.allSatisfy { $0.contextName == "here" && $0.transactionAuthor == "me" })
     #expect(all.compactMap(\.commitNumber).count == 2)
+  }
+}
+
+private final class Watchman: ManagedObject {
+  static func coordinator() throws -> PersistentStoreCoordinator {
+    let model = try ManagedObjectModel {
+      Entity("Watchman") { Attribute("rounds", .integer64, optional: false, default: 0) }
+    }
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: model, classes: [Watchman.self])
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    return coordinator
+  }
+
+  var observation: ContextObservation?
+  var whenMerged: (() -> Void)?
+
+  @Managed var rounds: Int
+
+  override func awake(fromSnapshotEvents events: SnapshotEventType) {
+    if events.contains(.mergePolicy) { whenMerged?() }
+    whenMerged = nil
   }
 }

@@ -12,10 +12,11 @@ struct ConstraintResolution {
   }
 
   func resolve(_ conflicts: [ConstraintConflict], by type: MergePolicyType) throws {
-    let observers = context.observers
     // What a merge changes is nobody's change.
-    context.observers = []
-    defer { context.observers = observers }
+    try context.untold { try settle(conflicts, type) }
+  }
+
+  private func settle(_ conflicts: [ConstraintConflict], _ type: MergePolicyType) throws {
     for conflict in conflicts {
       // An earlier conflict may have settled this one, in part or as a whole.
       let objects = conflict.conflictingObjects.filter { $0.context === context && !$0.isDeleted }

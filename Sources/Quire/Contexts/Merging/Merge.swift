@@ -53,10 +53,11 @@ final class Merge {
 
   func resolve(_ conflicts: [MergeConflict], by type: MergePolicyType) throws {
     context.processPendingChanges()
-    let observers = context.observers
     // What a merge changes is nobody's change: it is the store's, or was told already.
-    context.observers = []
-    defer { context.observers = observers }
+    try context.untold { try treatAndReplay(conflicts, type) }
+  }
+
+  private func treatAndReplay(_ conflicts: [MergeConflict], _ type: MergePolicyType) throws {
     for session in context.sessions { session.view = bases[session] }
     try treat(conflicts, type)
     let facts = try MergeFacts(self)

@@ -17,8 +17,9 @@ final class NoticeCenter: ContextObserver {
     var settle: (() -> Void)?
   }
 
-  // A center belongs to its context, and is only called by it or for it.
-  private unowned let context: ManagedObjectContext
+  // Sound: the context takes itself out before it goes, by `leaveContext()`. Tokens may outlive
+  // it.
+  private unowned(unsafe) var context: ManagedObjectContext?
   private var listeners: [Listener] = []
   private var lastNumber = 0
   var event = ContextEvent()
@@ -43,9 +44,15 @@ final class NoticeCenter: ContextObserver {
   }
 
   func remove(_ number: Int) {
+    // Its callback may hold the notices it got, and be the last that holds the context by them.
+    let former = listeners
     listeners.removeAll { $0.number == number }
-    if listeners.isEmpty { context.dropNoticeCenter(self) }
+    if listeners.isEmpty { context?.dropNoticeCenter(self) }
+    withExtendedLifetime(former) {}
   }
+
+  /// The context goes.
+  func leaveContext() { context = nil }
 
   private func wants(_ kind: ContextNotice.Kind) -> Bool {
     listeners.contains { $0.kinds.contains(kind) }
@@ -88,7 +95,9 @@ final class NoticeCenter: ContextObserver {
     if !event.isEmpty {
       posted = event
       event = ContextEvent()
-      if wants(.didChangeObjects), let notice = posted?.notice(of: context) { post(notice) }
+      if wants(.didChangeObjects), let context, let notice = posted?.notice(of: context) {
+        post(notice)
+      }
       posted = nil
     }
     settle()
@@ -104,7 +113,7 @@ final class NoticeCenter: ContextObserver {
   }
 
   func postWillSave() {
-    guard wants(.willSaveObjects) else { return }
+    guard wants(.willSaveObjects), let context else { return }
     var notice = ContextNotice(.willSaveObjects, context)
     notice.insertedObjects = context.insertedObjects
     notice.updatedObjects = context.updatedObjects
@@ -115,7 +124,7 @@ final class NoticeCenter: ContextObserver {
 
   /// - Parameter changes: of each store that the save has written.
   func postDidSave(_ parts: some Collection<SaveOperation>, _ changes: [SavedChanges]) {
-    guard wants(.didSaveObjects) || wants(.didSaveObjectIDs) else { return }
+    guard wants(.didSaveObjects) || wants(.didSaveObjectIDs), let context else { return }
     var notice = ContextNotice(.didSaveObjects, context)
     for save in parts {
       notice.insertedObjects.formUnion(save.inserted.lazy.map(\.object))
@@ -133,14 +142,14 @@ final class NoticeCenter: ContextObserver {
   /// Tells of a save with and without its objects.
   func postDidSave(_ notice: ContextNotice) {
     post(notice)
-    var ids = ContextNotice(.didSaveObjectIDs, context)
+    var ids = ContextNotice(.didSaveObjectIDs, notice.context)
     ids.objectIDs.copyIDs(of: notice.objectIDs)
     post(ids)
     settle()
   }
 
   func postMerge(_ ids: ObjectIDNotice) {
-    guard wants(.didMergeChangesObjectIDs) else { return }
+    guard wants(.didMergeChangesObjectIDs), let context else { return }
     var notice = ContextNotice(.didMergeChangesObjectIDs, context)
     notice.objectIDs = ids
     post(notice)
@@ -153,13 +162,14 @@ final class NoticeCenter: ContextObserver {
 
   /// - Returns: `nil` when nobody wants to know.
   func idsBeforeReset() -> Set<ManagedObjectID>? {
-    guard wants(.didChangeObjects) else { return nil }
+    guard wants(.didChangeObjects), let context else { return nil }
     return Set(context.registeredObjects.lazy.map(\.objectID))
   }
 
   /// - Parameter objectIDs: of all objects that the context has forgotten.
   func postReset(of objectIDs: Set<ManagedObjectID>) {
     event = ContextEvent()
+    guard let context else { return }
     var notice = ContextNotice(.didChangeObjects, context)
     notice.objectIDs.invalidatedAllObjects = true
     notice.objectIDs.invalidatedObjectIDs = objectIDs

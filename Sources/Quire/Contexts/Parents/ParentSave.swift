@@ -127,7 +127,7 @@ struct ParentSave {
     parent.changes.inserted.insert(counterpart)
     parent.enter(counterpart)
     parent.preparation?.noteChange(of: counterpart)
-    for observer in parent.observers { observer.didInsert(counterpart) }
+    for observer in parent.audience { observer.didInsert(counterpart) }
   }
 
   /// Which store a new object is for, and the ID that it was promised there.

@@ -89,6 +89,6 @@ extension ManagedObjectContext {
     changes.inserted.insert(object)
     enter(object)
     preparation?.noteChange(of: object)
-    for observer in observers { observer.didInsert(object) }
+    for observer in audience { observer.didInsert(object) }
   }
 }
