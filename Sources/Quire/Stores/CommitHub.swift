@@ -37,20 +37,14 @@ final class CommitHub: Sendable {
   var mayHaveHistory: Bool { hasHadHistory.load(ordering: .acquiring) }
   func noteHistory() { hasHadHistory.store(true, ordering: .releasing) }
 
-  func add(_ listener: any CommitListener) {
-    update { $0.contains { $0 === listener } ? $0 : $0 + [listener] }
-  }
+  func add(_ listener: any CommitListener) { set(listener, isListed: true) }
+  func remove(_ listener: any CommitListener) { set(listener, isListed: false) }
 
-  func remove(_ listener: any CommitListener) {
-    update { $0.filter { $0 !== listener } }
-  }
-
-  private func update(
-    _ change: ([any CommitListener]) -> [any CommitListener]
-  ) {
+  private func set(_ listener: any CommitListener, isListed: Bool) {
     let held = entries.withLock { entries in
-      let listeners = entries.compactMap(\.listener)
-      entries = change(listeners).map(Entry.init)
+      let listeners = entries.map(\.listener)
+      entries.removeAll { $0.listener == nil || $0.listener === listener }
+      if isListed { entries.append(Entry(listener)) }
       return listeners
     }
     // Who was let go of meanwhile goes here, as what it takes along may lead back to the hub.

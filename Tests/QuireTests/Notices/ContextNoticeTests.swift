@@ -216,6 +216,35 @@ import Testing
     #expect(former == nil)
   }
 
+  @Test func `a registration may be cancelled once more by what its callback was the last to hold`()
+    throws
+  {
+    final class Canceller {
+      var observation: ContextObservation?
+      deinit { observation?.cancel() }
+    }
+    // Its notices go first, and the context with them.
+    final class Book {
+      var notices: [ContextNotice] = []
+      let canceller = Canceller()
+    }
+    weak var former: ManagedObjectContext?
+    weak var canceller: Canceller?
+    var observation: ContextObservation?
+    do {
+      let context = try SmallGallery.context()
+      let book = Book()
+      (former, canceller) = (context, book.canceller)
+      observation = context.observe { book.notices.append($0) }
+      book.canceller.observation = observation
+      _ = Artist(context: context)
+      try context.save()
+    }
+    observation?.cancel()
+    observation = nil
+    #expect(former == nil && canceller == nil)
+  }
+
   @Test func `objects that hold a registration go with the context, and so does it`() throws {
     weak var former: ManagedObjectContext?
     var count = 0

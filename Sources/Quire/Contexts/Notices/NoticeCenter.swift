@@ -17,8 +17,8 @@ final class NoticeCenter: ContextObserver {
     var settle: (() -> Void)?
   }
 
-  // Sound: the context takes itself out before it goes, by `leaveContext()`. Tokens may outlive
-  // it.
+  // Sound: the context takes its center out before it goes, by `leaveContext()`, and a center that
+  // the context has dropped has left it. Tokens may outlive both.
   private unowned(unsafe) var context: ManagedObjectContext?
   private var listeners: [Listener] = []
   private var lastNumber = 0
@@ -47,11 +47,14 @@ final class NoticeCenter: ContextObserver {
     // Its callback may hold the notices it got, and be the last that holds the context by them.
     let former = listeners
     listeners.removeAll { $0.number == number }
-    if listeners.isEmpty { context?.dropNoticeCenter(self) }
+    if listeners.isEmpty {
+      context?.dropNoticeCenter(self)
+      leaveContext()
+    }
     withExtendedLifetime(former) {}
   }
 
-  /// The context goes.
+  /// The context goes, or has dropped the center.
   func leaveContext() { context = nil }
 
   private func wants(_ kind: ContextNotice.Kind) -> Bool {
