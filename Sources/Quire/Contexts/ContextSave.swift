@@ -153,7 +153,11 @@ extension ContextSave {
     do {
       try checkWatchedObjects()
       for part in parts {
-        guard let transaction = transactions[ObjectIdentifier(part.session)] else { continue }
+        guard let transaction = transactions[ObjectIdentifier(part.session)] else {
+          throw PersistenceError(
+            .persistentStoreSave,
+            "the context was given other stores while its policy was asked: save again")
+        }
         try part.session.checkVersion(of: transaction)
         if let incremental = part.store.incremental {
           try part.prepareWrite(to: incremental)

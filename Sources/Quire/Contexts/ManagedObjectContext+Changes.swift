@@ -136,7 +136,9 @@ extension ManagedObjectContext {
     noticeCenter?.postEvent()
   }
 
-  private func applyDeleteRules() {
+  /// Applies the rules of what waits for them; who is doing so already goes on with it.
+  final func applyDeleteRules() {
+    guard !isProcessingChanges else { return }
     isProcessingChanges = true
     defer { isProcessingChanges = false }
     // Rules may delete more objects, which line up behind.

@@ -10,6 +10,7 @@ extension ManagedObjectContext {
     changes = Changes()
     watched = []
     preparation?.isOutdated = true
+    journal?.isOutdated = true
     for session in sessions { session.view = nil }
     for object in dropped.inserted.objects { release(object) }
     for object in dropped.updated.objects { object.turnIntoFault() }
@@ -27,6 +28,14 @@ extension ManagedObjectContext {
   /// context afterwards. A query generation is let go of. Nothing can be undone or made again after
   /// this.
   public final func reset() {
+    let forgotten = forgetObjects()
+    noticeCenter?.postReset(of: forgotten)
+  }
+
+  /// Forgets all objects, and tells those who observe the context nothing yet.
+  ///
+  /// - Returns: the IDs of all objects, to be told; `nil` when nobody wants to know.
+  final func forgetObjects() -> Set<ManagedObjectID>? {
     forgetUndo()
     for session in sessions {
       session.pinnedView = nil
@@ -36,12 +45,13 @@ extension ManagedObjectContext {
     changes = Changes()
     watched = []
     preparation?.isOutdated = true
+    journal?.isOutdated = true
     for object in registeredObjects { release(object) }
     for session in sessions { session.view = nil }
     if family != nil { forgetFamily() }
     formerSessions = []
     assignedStores = [:]
-    if let objectIDs { noticeCenter?.postReset(of: objectIDs) }
+    return objectIDs
   }
 
   /// Reads an object anew from the store's last saved state when it is next used.

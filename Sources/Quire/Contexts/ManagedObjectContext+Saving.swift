@@ -36,7 +36,8 @@ extension ManagedObjectContext {
   ///   ``PersistenceError/Code/managedObjectExternalRelationship`` (133010) when a relationship
   ///   leads from one store to another; ``PersistenceError/Code/persistentStoreIncompleteSave``
   ///   (134040); ``PersistenceError/Code/managedObjectContextLocking`` when
-  ///   objects do not stop changing; ``PersistenceError/Code/managedObjectContextRecursiveSave``
+  ///   objects do not stop changing, or when objects or observers of the parent drop or change what
+  ///   is being handed to it; ``PersistenceError/Code/managedObjectContextRecursiveSave``
   ///   when one of them saves itself.
   public final func save() throws {
     try write(asking: true)

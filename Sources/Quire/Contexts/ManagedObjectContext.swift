@@ -176,17 +176,47 @@ open class ManagedObjectContext {
     for object in changed { object.letGoOfDestinations() }
   }
 
-  /// Where objects come from and go to. Setting another one forgets all objects.
-  @exclusivity(unchecked) public final var persistentStoreCoordinator: PersistentStoreCoordinator? {
-    willSet {
-      guard newValue !== persistentStoreCoordinator else { return }
-      recentMaking = nil
-      reset()
-      for session in sessions { session.leaveCommits() }
-      (sessions, formerSessions) = ([], [])
+  /// Where objects come from and go to. Setting another one forgets all objects; who is told of
+  /// that finds the other one here.
+  public final var persistentStoreCoordinator: PersistentStoreCoordinator? {
+    get { coordinator }
+    set {
+      guard newValue !== coordinator else { return }
+      let forgotten = leaveStores()
       if let parent, newValue !== parent.persistentStoreCoordinator { leaveParent() }
+      take(newValue)
+      noticeCenter?.postReset(of: forgotten)
     }
-    didSet { if family != nil { coordinatorDidChange() } }
+  }
+  @exclusivity(unchecked) private final var coordinator: PersistentStoreCoordinator?
+  /// How often the context has left the stores it had.
+  final private(set) var departureCount = 0
+
+  /// - Precondition: the context has left the stores of the one before.
+  final func take(_ coordinator: PersistentStoreCoordinator?) {
+    guard coordinator !== self.coordinator else { return }
+    self.coordinator = coordinator
+    if family != nil { coordinatorDidChange() }
+  }
+
+  /// Forgets all objects, and the stores they are of.
+  ///
+  /// - Returns: as ``forgetObjects()``.
+  final func leaveStores() -> Set<ManagedObjectID>? {
+    let forgotten = forgetObjects()
+    // What objects have read and changed when they were told belongs to these stores as well.
+    let latecomers = allObjects
+    changes = Changes()
+    watched = []
+    for object in latecomers { letGo(of: object) }
+    forgetUndo()
+    assignedStores = [:]
+    promisedPlaces = PromisedPlaces()
+    recentMaking = nil
+    for session in sessions { session.leaveCommits() }
+    (sessions, formerSessions) = ([], [])
+    departureCount += 1
+    return forgotten
   }
 
   /// Runs `body` where the caller runs.
@@ -270,8 +300,19 @@ extension ManagedObjectContext {
   /// Lets go of an object: it belongs to nobody. One that was never saved keeps its attributes, as
   /// there is nothing to read them from again; others forget all.
   final func release(_ object: ManagedObject) {
+    if object.isPersistent { object.turnIntoFault() }
+    letGo(of: object)
+  }
+
+  /// The same without a word to the object.
+  private final func letGo(of object: ManagedObject) {
+    // When it was told it may have left by itself, or may have changed something once more.
+    guard object.context === self else { return }
     if object.isPersistent {
-      object.turnIntoFault()
+      if object.state.contains(.updated) { changes.updated.remove(object) }
+      object.dropSlots()
+      object.row = nil
+      object.state = []
     } else {
       object.letGoOfDestinations()
       object.state.formIntersection(.awoken)

@@ -61,6 +61,8 @@ extension ManagedObjectContext {
   /// - Returns: whether there were none.
   private func isSettled() throws -> Bool {
     settlePendingChanges()
+    // Who observes the parent may change objects here, too.
+    parent?.processPendingChanges()
     let changed = preparation?.takeChanged() ?? []
     for object in changed where object.context === self && object.hasChanges {
       object.willSave()

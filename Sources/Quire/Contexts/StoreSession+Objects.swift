@@ -51,7 +51,6 @@ extension StoreSession {
     // Sound: the session keeps its homes.
     let object = home.type.init(.init(.passUnretained(home), known: reference))
     object.state.remove(.awaking)
-    register.set(reference, to: Unmanaged.passUnretained(object))
     return object
   }
 

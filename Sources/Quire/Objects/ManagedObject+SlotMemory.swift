@@ -10,11 +10,18 @@ struct ObjectSlots: RandomAccessCollection {
   @inline(__always) var isEmpty: Bool { start == nil }
 
   /// Lent in its place: who only looks copies nothing.
+  ///
+  /// Without slots nothing is changed: who goes from slot to slot, and calls what a program does
+  /// when an object is told of something, may find that the object has been saved, or reset.
   @inline(__always)
   subscript(slot: Int) -> ManagedObject.Slot {
     _read {
-      precondition(slot >= 0 && slot < endIndex, "an entity has no such slot")
-      yield start.unsafelyUnwrapped[slot]
+      if slot >= 0 && slot < endIndex {
+        yield start.unsafelyUnwrapped[slot]
+      } else {
+        precondition(start == nil, "an entity has no such slot")
+        yield ManagedObject.Slot.unchanged
+      }
     }
   }
 
@@ -27,8 +34,9 @@ struct ObjectSlots: RandomAccessCollection {
   func lend<Result>(
     _ slot: Int, _ body: (borrowing ManagedObject.Slot) throws -> Result
   ) rethrows -> Result {
+    guard let start else { return try body(.unchanged) }
     precondition(slot >= 0 && slot < endIndex, "an entity has no such slot")
-    let place = start.unsafelyUnwrapped + slot
+    let place = start + slot
     let content = place.move()
     defer { place.initialize(to: content) }
     return try body(content)
@@ -105,9 +113,12 @@ extension ManagedObject {
     SlotMemory.give(start)
   }
 
-  /// Changes what a slot holds. There have to be slots.
+  /// Changes what a slot holds.
+  ///
+  /// There are slots, unless who is told of the change has made the object drop them.
   @inline(__always)
   final func setSlot(_ slot: Int, _ content: consuming Slot) {
+    if slotStart == nil { makeSlots() }
     precondition(slot >= 0 && slot < ofHome { $0.slotCount }, "an entity has no such slot")
     slotStart.unsafelyUnwrapped[slot] = content
   }

@@ -13,6 +13,11 @@ import QuireModel
 ///
 /// An object that outlives its context shows the attributes it has read, and no relationships.
 ///
+/// A context knows an object until its `deinit` is over. That of a subclass may ask the context for
+/// whatever it likes, and finds the object itself among the rest: as of any Swift object, nothing
+/// may hold it after that, so it is not to be kept or changed there.
+/// ``didTurnIntoFault()`` is the place for what is to be done when values go.
+///
 /// ## Isolation
 ///
 /// An object belongs to the isolation of its context. Neither is `Sendable`; what may travel is the
@@ -98,7 +103,12 @@ open class ManagedObject {
     state = home._withUnsafeGuaranteedRef { $0.hasContext } ? .awaking : []
     // Subclasses have initialised their properties already, and nobody else has the object.
     let memory = Unmanaged.passUnretained(self).toOpaque()
-    home._withUnsafeGuaranteedRef { $0.fillProperties(of: memory, type(of: self)) }
+    home._withUnsafeGuaranteedRef {
+      $0.fillProperties(of: memory, type(of: self))
+      // Here, and not when it is made: what a subclass sets may read the row, and what the object
+      // does then may ask for the one object of that row.
+      $0.enter(self)
+    }
   }
 
   /// A new object of `entity`, inserted into `context` unless that is `nil`.

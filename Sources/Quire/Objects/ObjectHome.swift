@@ -191,6 +191,12 @@ extension ObjectHome {
     return sessionReference._withUnsafeGuaranteedRef { $0.permanentID(of: reference) }
   }
 
+  /// An object comes that a session makes.
+  @inline(__always)
+  func enter(_ object: ManagedObject) {
+    sessionReference?._withUnsafeGuaranteedRef { $0.enter(object) }
+  }
+
   /// An object goes that was here.
   @inline(__always)
   func forget(_ object: ManagedObject) {

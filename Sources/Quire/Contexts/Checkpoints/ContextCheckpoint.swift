@@ -5,6 +5,7 @@
 /// What objects do when they are told of the merge is theirs: of that nothing is taken back but
 /// what it changes here.
 struct ContextCheckpoint {
+  private let stores: StoresCheckpoint
   private let objects: [ObjectCheckpoint]
   private let changes: ManagedObjectContext.Changes
   private let watched: Set<ManagedObject>
@@ -12,6 +13,7 @@ struct ContextCheckpoint {
   private let undo: UndoCheckpoint?
 
   init(_ context: ManagedObjectContext) {
+    stores = StoresCheckpoint(context)
     objects = context.allObjects.map { ObjectCheckpoint($0) }
     changes = context.changes
     watched = context.watched
@@ -20,6 +22,7 @@ struct ContextCheckpoint {
   }
 
   func restore(_ context: ManagedObjectContext) {
+    guard stores.restore(context) else { return }
     let known = Set(objects.map { ObjectIdentifier($0.object) })
     for object in context.allObjects {
       object.listPlace = .max

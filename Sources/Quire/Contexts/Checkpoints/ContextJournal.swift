@@ -11,14 +11,18 @@ final class ContextJournal {
     case inserted(ManagedObject)
   }
 
+  private let stores: StoresCheckpoint
   private let watched: Set<ManagedObject>
   private let event: ContextEvent?
   private let undo: UndoCheckpoint?
   private var entries: [Entry] = []
   private var known: Set<ObjectIdentifier> = []
+  /// Whether the context has dropped all changes meanwhile, those that were told of as well.
+  var isOutdated = false
 
   /// - Parameter context: in which no deletion waits for its rules.
   init(_ context: ManagedObjectContext) {
+    stores = StoresCheckpoint(context)
     watched = context.watched
     event = context.noticeCenter?.event
     undo = UndoCheckpoint(context)
@@ -37,6 +41,7 @@ final class ContextJournal {
   }
 
   func restore(_ context: ManagedObjectContext) {
+    guard stores.restore(context) else { return }
     for entry in entries {
       switch entry {
       case .inserted(let object):
@@ -51,7 +56,7 @@ final class ContextJournal {
       }
     }
     context.watched = watched
-    if let event { context.noticeCenter?.event = event }
+    if let event { context.noticeCenter?.begin(event) }
     undo?.restore()
   }
 }

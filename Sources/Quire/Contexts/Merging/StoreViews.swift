@@ -1,9 +1,12 @@
 /// One state of each of some stores.
 struct StoreViews {
+  /// Held, so that no other session takes the place of one that goes.
+  private let sessions: [StoreSession]
   private var views: [ObjectIdentifier: StoreView] = [:]
 
   /// - Parameter view: the state of a store; `nil` to leave it out.
   init(_ sessions: [StoreSession], _ view: (StoreSession) throws -> StoreView?) rethrows {
+    self.sessions = sessions
     for session in sessions { views[ObjectIdentifier(session)] = try view(session) }
   }
 

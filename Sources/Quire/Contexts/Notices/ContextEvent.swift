@@ -32,20 +32,29 @@ struct ContextEvent {
     if inserted.remove(object) == nil { deleted.insert(object) }
   }
 
-  mutating func noteRefresh(of object: ManagedObject) {
-    if object.hasChanges {
-      changed[object, default: [:]].merge([:]) { old, _ in old }
-      reread.insert(object)
-    } else {
-      changed[object] = nil
+  /// - Returns: what is held no more, to go when the event is whole.
+  mutating func noteRefresh(of object: ManagedObject) -> [String: Former]? {
+    guard object.hasChanges else {
       refreshed.insert(object)
+      return changed.removeValue(forKey: object)
     }
+    if changed[object] == nil { changed[object] = [:] }
+    reread.insert(object)
+    return nil
   }
 
-  mutating func note(_ property: String, of object: ManagedObject, _ change: SlotChange) {
-    if changed[object]?[property]?.note(change) != nil { return }
-    // The object is asked at the first change of the event alone: it still shows what it had.
-    changed[object, default: [:]][property] = object.former(property, change)
+  /// - Returns: `false` when it is the property's first change.
+  mutating func noteAgain(
+    _ property: String, of object: ManagedObject, _ change: SlotChange
+  ) -> Bool {
+    changed[object]?[property]?.note(change) != nil
+  }
+
+  /// The first change of a property.
+  ///
+  /// - Parameter former: `nil` where that cannot be read.
+  mutating func note(_ property: String, of object: ManagedObject, _ former: Former?) {
+    changed[object, default: [:]][property] = former
   }
 
   mutating func noteRollback(of dropped: ManagedObjectContext.Changes) {
@@ -101,7 +110,7 @@ extension ContextEvent.Former {
 
 extension ManagedObject {
   /// What a property is that is about to change.
-  fileprivate func former(_ property: String, _ change: SlotChange) -> ContextEvent.Former? {
+  func former(_ property: String, _ change: SlotChange) -> ContextEvent.Former? {
     guard let slot = binding.slot(named: property) else { return nil }
     do {
       switch change {

@@ -22,7 +22,8 @@ final class NoticeCenter: ContextObserver {
   private unowned(unsafe) var context: ManagedObjectContext?
   private var listeners: [Listener] = []
   private var lastNumber = 0
-  var event = ContextEvent()
+  // What an event holds may go with it, and its `deinit` run: when the next one has its place.
+  private(set) var event = ContextEvent()
   /// What is being told.
   private var posted: ContextEvent?
 
@@ -78,16 +79,30 @@ final class NoticeCenter: ContextObserver {
     posted?.changed[object] ?? event.changed[object]
   }
 
+  func begin(_ next: ContextEvent) {
+    let former = event
+    event = next
+    withExtendedLifetime(former) {}
+  }
+
   // MARK: What happens
 
   func willChange(_ property: String, of object: ManagedObject, by change: SlotChange) {
-    event.note(property, of: object, change)
+    if event.noteAgain(property, of: object, change) { return }
+    // The object is asked at the first change of the event alone: it still shows what it had. Asked
+    // for an object at the other end it may make one, whose class may change something in turn.
+    let former = object.former(property, change)
+    if event.noteAgain(property, of: object, change) { return }
+    event.note(property, of: object, former)
   }
 
   func didInsert(_ object: ManagedObject) { event.noteInsertion(of: object) }
   func didDelete(_ object: ManagedObject) { event.noteDeletion(of: object) }
   func didRevive(_ object: ManagedObject) { event.noteInsertion(of: object) }
-  func didRefresh(_ object: ManagedObject) { event.noteRefresh(of: object) }
+  func didRefresh(_ object: ManagedObject) {
+    let former = event.noteRefresh(of: object)
+    withExtendedLifetime(former) {}
+  }
   func didSave(_ changes: SavedChanges) {}
 
   // MARK: Posting
@@ -96,12 +111,14 @@ final class NoticeCenter: ContextObserver {
   func postEvent() {
     guard posted == nil else { return }
     if !event.isEmpty {
-      posted = event
+      let told = event
+      posted = told
       event = ContextEvent()
-      if wants(.didChangeObjects), let context, let notice = posted?.notice(of: context) {
+      if wants(.didChangeObjects), let context, let notice = told.notice(of: context) {
         post(notice)
       }
       posted = nil
+      withExtendedLifetime(told) {}
     }
     settle()
   }
@@ -159,7 +176,9 @@ final class NoticeCenter: ContextObserver {
   }
 
   func postRollback(of dropped: ManagedObjectContext.Changes) {
+    var event = event
     event.noteRollback(of: dropped)
+    begin(event)
     postEvent()
   }
 
@@ -169,9 +188,11 @@ final class NoticeCenter: ContextObserver {
     return Set(context.registeredObjects.lazy.map(\.objectID))
   }
 
-  /// - Parameter objectIDs: of all objects that the context has forgotten.
-  func postReset(of objectIDs: Set<ManagedObjectID>) {
-    event = ContextEvent()
+  /// - Parameter objectIDs: of all objects that the context has forgotten; `nil` when nobody wants
+  ///   to know.
+  func postReset(of objectIDs: Set<ManagedObjectID>?) {
+    guard let objectIDs else { return }
+    begin(ContextEvent())
     guard let context else { return }
     var notice = ContextNotice(.didChangeObjects, context)
     notice.objectIDs.invalidatedAllObjects = true

@@ -21,7 +21,6 @@ extension ManagedObjectContext {
     else { return nil }
     let object = coordinator.classes.makeObject(session.home(of: storage), at: reference)
     object.state.remove(.awaking)
-    enter(object)
     if let place = parent.promisedPlaces.place(of: reference) {
       promisedPlaces.promise(place.reference, to: reference, in: place.store)
     }

@@ -12,7 +12,7 @@ extension ManagedObjectContext {
       // What was there may have been dropped when objects were asked.
       guard hasChanges else { return false }
       undoRecording?.willCommit(save)
-      try ParentSave(save: save, parent: parent).write()
+      try ParentSave(save: save, child: self, parent: parent).write()
     } catch {
       checkpoint?.restore(self)
       throw error
@@ -90,6 +90,8 @@ extension ManagedObjectContext {
       part.settle(try? part.session.currentView())
     }
     notice.completeIDs()
+    // What those change here who are told belongs to the next save.
+    parent.processPendingChanges()
     for part in save.parts { part.forEachObject { $0.didSave() } }
     noticeCenter?.postDidSave(notice)
     for object in notice.deletedObjects where object.context === self && object.isDeleted {

@@ -94,22 +94,24 @@ extension ManagedObjectContext {
         }
         ancestor = context.parent
       }
-      reset()
+      let forgotten = leaveStores()
       leaveParent()
-      for session in sessions { session.leaveCommits() }
-      (sessions, formerSessions) = ([], [])
-      guard let newValue else { return }
-      var family = self.family ?? ContextFamily()
-      family.parent = newValue
-      self.family = family
-      if newValue.family == nil { newValue.family = ContextFamily() }
-      newValue.family?.add(self)
-      persistentStoreCoordinator = newValue.persistentStoreCoordinator
+      if let newValue { join(newValue) }
+      noticeCenter?.postReset(of: forgotten)
     }
   }
 
   /// A context whose parent this one is; see ``init(parent:)``.
   public final func newChildContext() -> ManagedObjectContext { ManagedObjectContext(parent: self) }
+
+  private final func join(_ parent: ManagedObjectContext) {
+    var family = self.family ?? ContextFamily()
+    family.parent = parent
+    self.family = family
+    if parent.family == nil { parent.family = ContextFamily() }
+    parent.family?.add(self)
+    take(parent.persistentStoreCoordinator)
+  }
 
   final func leaveParent() {
     family?.parent?.family?.remove(self)

@@ -9,18 +9,30 @@ import QuireStorage
 /// Deletions come last, when objects have been moved away from what is deleted.
 struct ParentSave {
   let save: ContextSave
+  let child: ManagedObjectContext
   let parent: ManagedObjectContext
 
-  /// Hands all changes to the parent.
+  /// Hands all changes to the parent, whose observers are to be told when the child is clean.
   ///
-  /// - Throws: what reading the parent's objects throws. The parent is as it was then.
+  /// - Throws: what reading the parent's objects throws;
+  ///   ``PersistenceError/Code/managedObjectContextLocking`` when what an object or an observer of
+  ///   the parent does, told of it, changes what is handed over, or drops it. The parent is as it
+  ///   was then.
   func write() throws {
+    let wasSaving = parent.isSaving
+    // What tells whether anybody changes something here that the parent would not get.
+    child.preparation = SavePreparation()
+    defer { child.preparation = nil }
     // Whatever is under way there is an event of its own.
     parent.processPendingChanges()
     let journal = ContextJournal(parent)
     parent.journal = journal
+    parent.isSaving = true
     do {
-      defer { parent.journal = nil }
+      defer {
+        parent.journal = nil
+        parent.isSaving = wasSaving
+      }
       try watch()
       for part in save.parts { for item in part.inserted { try insert(item.object, part) } }
       for part in save.parts {
@@ -44,11 +56,20 @@ struct ParentSave {
           parent.delete(counterpart)
         }
       }
+      parent.applyDeleteRules()
+      try checkWhole(journal)
     } catch {
       journal.restore(parent)
       throw error
     }
-    parent.processPendingChanges()
+  }
+
+  private func checkWhole(_ journal: ContextJournal) throws {
+    guard journal.isOutdated || child.preparation?.isOutdated ?? true else { return }
+    throw PersistenceError(
+      .managedObjectContextLocking,
+      "while changes were handed to the parent, one of its objects, or somebody who observes it, "
+        + "has reset it, or has changed what is being saved: nothing was handed over, save again")
   }
 
   /// The parent's object for one of the child's that remains; `nil` when the parent has none.
@@ -70,8 +91,7 @@ struct ParentSave {
 
   /// The parent compares what the child was asked to.
   private func watch() throws {
-    guard let context = save.parts.first?.session.context else { return }
-    for object in context.watched where !object.hasChanges {
+    for object in child.watched where !object.hasChanges {
       guard let counterpart = try partner(of: object) else { continue }
       rest(counterpart, on: object)
       parent.detectConflicts(for: counterpart)

@@ -21,8 +21,11 @@ public final class UndoManager {
   private enum State { case idle, undoing, redoing }
 
   // Others than this class do not change these, but for coming back to what they were.
-  var undoGroups: [UndoGroup] = []
-  var redoGroups: [UndoGroup] = []
+  //
+  // Unchecked: actions hold what a program gave them, whose `deinit` may ask the manager. They go
+  // when another list has the place of theirs, never while a list is changed in its place.
+  @exclusivity(unchecked) var undoGroups: [UndoGroup] = []
+  @exclusivity(unchecked) var redoGroups: [UndoGroup] = []
   /// The groups that are open, outermost first.
   var open: [UndoGroup] {
     get { openGroups }
@@ -32,7 +35,7 @@ public final class UndoManager {
     }
   }
   /// To enter actions in place: past ``open``, of which each change would copy all that are there.
-  private var openGroups: [UndoGroup] = []
+  @exclusivity(unchecked) private var openGroups: [UndoGroup] = []
   private var state = State.idle
   private var disablingCount = 0
   /// Grows when a group begins or ends, or all is forgotten.
@@ -82,8 +85,8 @@ public final class UndoManager {
   }
 
   private func append(_ entry: UndoGroup.Entry) {
-    if state == .idle { redoGroups = [] }
     openGroups[openGroups.count - 1].entries.append(entry)
+    if state == .idle { redoGroups = [] }
   }
 
   public var isUndoRegistrationEnabled: Bool { disablingCount == 0 }
@@ -172,8 +175,8 @@ public final class UndoManager {
 
   private func trim() {
     guard levelsOfUndo > 0 else { return }
-    undoGroups.removeFirst(max(0, undoGroups.count - levelsOfUndo))
-    redoGroups.removeFirst(max(0, redoGroups.count - levelsOfUndo))
+    if undoGroups.count > levelsOfUndo { undoGroups = undoGroups.suffix(levelsOfUndo) }
+    if redoGroups.count > levelsOfUndo { redoGroups = redoGroups.suffix(levelsOfUndo) }
   }
 
   // MARK: Undoing
@@ -247,21 +250,25 @@ public final class UndoManager {
 
   /// Forgets all actions, and ends all groups.
   public func removeAllActions() {
+    let former = (undoGroups, redoGroups, open)
     undoGroups = []
     redoGroups = []
     open = []
     disablingCount = 0
     generation += 1
     forgettingCount += 1
+    withExtendedLifetime(former) {}
   }
 
   /// Forgets the actions of one target.
   public func removeAllActions(withTarget target: AnyObject) {
     let identifier = ObjectIdentifier(target)
+    let former = (undoGroups, redoGroups, open)
     undoGroups = undoGroups.map { $0.without(identifier) }.filter { !$0.entries.isEmpty }
     redoGroups = redoGroups.map { $0.without(identifier) }.filter { !$0.entries.isEmpty }
     open = open.map { $0.without(identifier) }
     generation += 1
+    withExtendedLifetime(former) {}
   }
 
   // MARK: Names

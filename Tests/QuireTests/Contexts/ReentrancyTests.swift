@@ -1,0 +1,673 @@
+import Quire
+import Testing
+
+/// What a program's code does to a context in the middle of what the context does.
+///
+/// The classes here meddle: in their hooks, in `init` and in `deinit` they call whatever a test
+/// wants. Nothing may crash, and nothing may be saved that nobody has said.
+@Suite(.serialized) struct ReentrancyTests {
+  // MARK: A save that fails in another context than it began in
+
+  enum Departure: CaseIterable {
+    case noCoordinator, anotherCoordinator, anotherAndBack, reset
+
+    func take(_ context: ManagedObjectContext) throws {
+      let former = context.persistentStoreCoordinator
+      switch self {
+      case .noCoordinator: context.persistentStoreCoordinator = nil
+      case .anotherCoordinator: context.persistentStoreCoordinator = try Meddler.coordinator()
+      case .anotherAndBack:
+        context.persistentStoreCoordinator = nil
+        context.persistentStoreCoordinator = former
+      case .reset: context.reset()
+      }
+    }
+  }
+
+  @Test(arguments: Departure.allCases)
+  func `a policy that gives its context other stores and throws leaves nothing of the former ones`(
+    _ departure: Departure
+  ) throws {
+    let coordinator = try Meddler.coordinator()
+    let (one, two) = (
+      GotchaHome.context(of: coordinator), GotchaHome.context(of: coordinator)
+    )
+    let theirs = Meddler(context: one)
+    theirs.name = "a"
+    try one.save()
+    var count = 0
+    try {
+      let ours = try #require(try two.existingObject(with: theirs.objectID) as? Meddler)
+      let new = Meddler(context: two)
+      new.boss = ours
+      ours.number = 7
+      theirs.number = 6
+      try one.save()
+      two.mergePolicy = MeddlingPolicy {
+        count += 1
+        try departure.take(two)
+        throw Refusal()
+      }
+      #expect(throws: Refusal.self) { try two.save() }
+      if departure == .reset {
+        // That has not brought the context anywhere else: the save has changed nothing.
+        #expect(ours.number == 7 && new.boss === ours && two.registeredObjects == [ours, new])
+        two.reset()
+      }
+      #expect(ours.managedObjectContext == nil && new.managedObjectContext == nil)
+      #expect(two.registeredObjects.isEmpty && !two.hasChanges)
+    }()
+    #expect(count == 1)
+    // The objects have gone.
+    #expect(two.registeredObjects.isEmpty)
+    two.persistentStoreCoordinator = coordinator
+    let found = try two.fetch(FetchRequest<Meddler>())
+    #expect(found.map(\.number) == [6] && two.registeredObjects == Set(found))
+  }
+
+  @Test func `a policy that brings a child to another parent and throws leaves nothing`() throws {
+    let parent = GotchaHome.context(of: try Meddler.coordinator())
+    let other = GotchaHome.context(of: try Meddler.coordinator())
+    let boss = Meddler(context: parent)
+    try parent.save()
+    let child = parent.newChildContext()
+    try {
+      let own = try #require(try child.existingObject(with: boss.objectID) as? Meddler)
+      own.name = "b"
+      let new = Meddler(context: child)
+      parent.delete(boss)
+      parent.processPendingChanges()
+      child.mergePolicy = MeddlingPolicy {
+        child.parent = other
+        throw Refusal()
+      }
+      #expect(throws: Refusal.self) { try child.save() }
+      #expect(own.managedObjectContext == nil && new.managedObjectContext == nil)
+    }()
+    #expect(child.registeredObjects.isEmpty && !child.hasChanges && child.parent === other)
+    try child.save()
+    #expect(!other.hasChanges)
+    Meddler(context: child).number = 3
+    try child.save()
+    #expect(try other.fetch(FetchRequest<Meddler>()).map(\.number) == [3])
+  }
+
+  @Test func `what a policy inserts in other stores is not taken for saved`() throws {
+    let (first, second) = (try Meddler.coordinator(), try Meddler.coordinator())
+    let (one, two) = (GotchaHome.context(of: first), GotchaHome.context(of: first))
+    let theirs = Meddler(context: one)
+    try one.save()
+    let ours = try #require(try two.existingObject(with: theirs.objectID) as? Meddler)
+    ours.number = 7
+    theirs.number = 6
+    try one.save()
+    two.mergePolicy = MeddlingPolicy {
+      two.persistentStoreCoordinator = second
+      Meddler(context: two).number = 8
+    }
+    let error = #expect(throws: PersistenceError.self) { try two.save() }
+    #expect(error?.code == .persistentStoreSave)
+    #expect(two.insertedObjects.count == 1)
+    two.mergePolicy = .error
+    try two.save()
+    #expect(try two.fetch(FetchRequest<Meddler>()).map(\.number) == [8])
+    #expect(try one.fetch(FetchRequest<Meddler>()).map(\.number) == [6])
+  }
+
+  // MARK: One object for a row
+
+  @Test func `an object whose class sets a property in init is the one its hook finds`() throws {
+    let coordinator = try Meddler.coordinator(Hasty.self)
+    let writer = GotchaHome.context(of: coordinator)
+    for number in 1...20 { Hasty(context: writer).number = number }
+    try writer.save()
+    let reader = GotchaHome.context(of: coordinator)
+    var looks = 0
+    // What nobody holds would be made again, and would look again.
+    var held: [[Hasty]] = []
+    Hasty.whenFetched = { object in
+      looks += 1
+      #expect(reader.registeredObject(for: object.objectID) === object)
+      let all = (try? reader.fetch(FetchRequest<Hasty>())) ?? []
+      held.append(all)
+      #expect(all.count == 20 && all.contains { $0 === object })
+      #expect(Set(all.map { ObjectIdentifier($0) }).count == 20)
+    }
+    defer { Hasty.whenFetched = nil }
+    let found = try reader.fetch(FetchRequest<Hasty>())
+    #expect(found.map(\.number) == Array(1...20) && looks == 20)
+    #expect(reader.registeredObjects == Set(found) && !reader.hasChanges)
+    // The same of what a parent has, saved and not.
+    let child = writer.newChildContext()
+    Hasty(context: writer).number = 21
+    var ids: [ManagedObjectID: Set<ObjectIdentifier>] = [:]
+    Hasty.whenFetched = { object in
+      ids[object.objectID, default: []].insert(ObjectIdentifier(object))
+      held.append((try? child.fetch(FetchRequest<Hasty>())) ?? [])
+      for other in held[held.count - 1] {
+        ids[other.objectID, default: []].insert(ObjectIdentifier(other))
+      }
+    }
+    let children = try child.fetch(FetchRequest<Hasty>())
+    #expect(children.count == 21 && ids.count == 21)
+    #expect(ids.values.allSatisfy { $0.count == 1 })
+  }
+
+  // MARK: Merges
+
+  enum Meddling: CaseIterable {
+    case save, rollback, reset, refresh, leave
+
+    func meddle(_ context: ManagedObjectContext) {
+      switch self {
+      case .save: try? context.save()
+      case .rollback: context.rollback()
+      case .reset: context.reset()
+      case .refresh: context.refreshAllObjects()
+      case .leave: context.persistentStoreCoordinator = nil
+      }
+    }
+  }
+
+  /// The merge takes an object that leads elsewhere than the store says from the destination that
+  /// the store has, whose row comes then.
+  @Test(arguments: Meddling.allCases, [false, true])
+  func `who meddles when a row comes in a merge, or when changes are dropped, disturbs no one`(
+    _ meddling: Meddling, _ isMerge: Bool
+  ) throws {
+    let coordinator = try Meddler.coordinator()
+    let (one, two) = (
+      GotchaHome.context(of: coordinator), GotchaHome.context(of: coordinator)
+    )
+    let objects = (0..<8).map { number in
+      let object = Meddler(context: one)
+      object.number = number
+      return object
+    }
+    for object in objects[..<3] {
+      object.boss = objects[3]
+      object.friend = objects[4]
+    }
+    try one.save()
+    two.undoManager = UndoManager()
+    let own = try (0..<3).map {
+      try #require(try two.existingObject(with: objects[$0].objectID) as? Meddler)
+    }
+    let destination = try #require(
+      try two.existingObject(with: objects[5].objectID) as? Meddler)
+    own[0].boss = destination
+    own[0].friend = destination
+    own[1].boss = nil
+    own[2].friend = nil
+    own[2].number = 12
+    // Objects that nobody has looked at there.
+    for object in objects[..<3] { (object.boss, object.friend) = (objects[6], objects[7]) }
+    var count = 0
+    two.automaticallyMergesChangesFromParent = isMerge
+    try one.save()
+    Meddler.whenFetched = { object in
+      guard object.managedObjectContext === two, count < 3 else { return }
+      count += 1
+      meddling.meddle(two)
+    }
+    defer { Meddler.whenFetched = nil }
+    if isMerge {
+      two.processPendingChanges()
+    } else {
+      for object in own where object.managedObjectContext === two {
+        two.refresh(object, mergeChanges: false)
+      }
+      two.processPendingChanges()
+    }
+    // That is what the test is about.
+    #expect(count > 0)
+    Meddler.whenFetched = nil
+    if meddling == .leave {
+      #expect(two.registeredObjects.isEmpty && !two.hasChanges)
+      two.persistentStoreCoordinator = coordinator
+    }
+    two.mergePolicy = .mergeByPropertyObjectTrump
+    try two.save()
+    let check = GotchaHome.context(of: coordinator)
+    for object in try check.fetch(FetchRequest<Meddler>()) {
+      if let boss = object.boss { #expect(boss.reports.contains(object)) }
+      for report in object.reports { #expect(report.boss === object) }
+      for friend in object.friends { #expect(friend.friend === object) }
+    }
+    #expect(
+      try two.fetch(FetchRequest<Meddler>()).map { $0.boss?.number }
+        == check.fetch(FetchRequest<Meddler>()).map { $0.boss?.number })
+  }
+
+  // MARK: Observers
+
+  @Test func `what is told of a change may make an object whose class changes another`() throws {
+    let coordinator = try Meddler.coordinator()
+    let writer = GotchaHome.context(of: coordinator)
+    let (boss, report, other) = (
+      Meddler(context: writer), Meddler(context: writer), Meddler(context: writer)
+    )
+    report.boss = boss
+    try writer.save()
+    let reader = GotchaHome.context(of: coordinator)
+    let book = NoticeBook(reader, .didChangeObjects)
+    let own = try #require(try reader.existingObject(with: report.objectID) as? Meddler)
+    let second = try #require(try reader.existingObject(with: other.objectID) as? Meddler)
+    Meddler.whenMade = { object in
+      Meddler.whenMade = nil
+      second.number += 1
+      own.name = "changed within"
+    }
+    defer { Meddler.whenMade = nil }
+    own.willChangeValue(forKey: "boss")
+    try own.setPrimitiveValue(nil, forKey: "boss")
+    own.didChangeValue(forKey: "boss")
+    #expect(Meddler.whenMade == nil)
+    #expect(second.number == 1 && own.name == "changed within" && own.boss == nil)
+    reader.processPendingChanges()
+    let notice = try #require(book.take().first)
+    #expect(notice.updatedObjects == [own, second])
+    #expect(
+      notice.objectIDs.changedProperties[own.objectID]?.isSuperset(of: ["boss", "name"]) == true)
+  }
+
+  enum Ending: CaseIterable { case event, refresh, rollback, reset, departure }
+
+  /// What a property was is held by nobody but the event.
+  @Test(arguments: Ending.allCases)
+  func `what an event held may change an object when it goes`(_ ending: Ending) throws {
+    let context = GotchaHome.context(of: try Meddler.coordinator())
+    let (object, other) = (Meddler(context: context), Meddler(context: context))
+    try context.save()
+    let observation = context.observe([.didChangeObjects]) { _ in }
+    var goneCount = 0
+    try {
+      let gone = Meddler(context: context)
+      object.idol = gone
+      try context.save()
+      gone.whenGone = { [unowned context] in
+        goneCount += 1
+        other.number += 1
+        _ = object.changedValuesForCurrentEvent()
+        context.processPendingChanges()
+      }
+      object.idol = nil
+      // Now it is clean in the context: the row says the same.
+      if ending == .refresh { try context.save() }
+    }()
+    #expect(goneCount == 0 || ending == .refresh)
+    switch ending {
+    case .event: context.processPendingChanges()
+    case .refresh: context.refresh(object, mergeChanges: false)
+    case .rollback: context.rollback()
+    case .reset: context.reset()
+    case .departure: context.persistentStoreCoordinator = nil
+    }
+    #expect(goneCount == 1)
+    observation.cancel()
+  }
+
+  @Test func `what undo actions hold may ask the manager when it goes`() throws {
+    final class Keeper {
+      let body: () -> Void
+      init(_ body: @escaping () -> Void) { self.body = body }
+      deinit { body() }
+    }
+    let target = Keeper {}
+    let other = Keeper {}
+    let manager = UndoManager()
+    manager.groupsByEvent = false
+    var goneCount = 0
+    func register(_ target: Keeper) throws {
+      let keeper = Keeper { [unowned manager] in
+        goneCount += 1
+        manager.removeAllActions(withTarget: other)
+        _ = (manager.canUndo, manager.canRedo, manager.undoActionName, manager.groupingLevel)
+      }
+      manager.beginUndoGrouping()
+      manager.registerUndo(withTarget: target) { _ in withExtendedLifetime(keeper) {} }
+      try manager.endUndoGrouping()
+    }
+    for round in 0..<6 {
+      goneCount = 0
+      for _ in 0..<5 {
+        try register(target)
+        try register(other)
+      }
+      switch round {
+      case 0: manager.removeAllActions()
+      case 1:
+        manager.levelsOfUndo = 3
+        manager.levelsOfUndo = 0
+        #expect(goneCount == 10 - 3 || goneCount == 10 - 1)
+      case 2: manager.removeAllActions(withTarget: target)
+      case 3:
+        try manager.undo()
+        try manager.undo()
+      case 4:
+        try manager.undo()
+        // Nothing can be made again after this.
+        try register(target)
+      default:
+        manager.beginUndoGrouping()
+        try register(target)
+        manager.removeAllActions(withTarget: target)
+        try manager.endUndoGrouping()
+      }
+      #expect(goneCount > 0)
+      manager.removeAllActions()
+      #expect(!manager.canUndo && !manager.canRedo && manager.groupingLevel == 0)
+    }
+  }
+
+  // MARK: Saves to a parent
+
+  @Test(arguments: [Meddling.rollback, .reset, .refresh, .leave])
+  func `a parent's observer that drops what a child is saving drops it before it is handed over`(
+    _ meddling: Meddling
+  ) throws {
+    let parent = GotchaHome.context(of: try Meddler.coordinator())
+    let (boss, other) = (Meddler(context: parent), Meddler(context: parent))
+    (boss.name, boss.number) = ("boss", 1)
+    try parent.save()
+    let child = parent.newChildContext()
+    let own = try #require(try child.existingObject(with: boss.objectID) as? Meddler)
+    own.name = "changed"
+    let new = Meddler(context: child)
+    new.boss = own
+    let observation = parent.observe([.didChangeObjects]) { _ in
+      if child.hasChanges { meddling.meddle(child) }
+    }
+    // Of this the parent tells when the child is saved.
+    other.number = 2
+    try? child.save()
+    withExtendedLifetime(observation) {}
+    if meddling == .refresh {
+      // Of changed objects nothing is dropped by that.
+      #expect(boss.name == "changed" && boss.reports.count == 1)
+    } else {
+      #expect(boss.name == "boss" && boss.number == 1 && boss.reports.isEmpty)
+      #expect(parent.insertedObjects.isEmpty && parent.updatedObjects == [other])
+    }
+    try parent.save()
+    #expect(!parent.hasChanges)
+  }
+
+  @Test func `what a parent's observer changes in a child being saved is saved with it`() throws {
+    let parent = GotchaHome.context(of: try Meddler.coordinator())
+    let (boss, other) = (Meddler(context: parent), Meddler(context: parent))
+    try parent.save()
+    let child = parent.newChildContext()
+    let own = try #require(try child.existingObject(with: boss.objectID) as? Meddler)
+    let ownOther = try #require(try child.existingObject(with: other.objectID) as? Meddler)
+    own.name = "changed"
+    var counts: [Int] = []
+    let observation = parent.observe([.didChangeObjects]) { notice in
+      counts.append(notice.updatedObjects.count)
+      ownOther.number += 1
+      own.number += 1
+    }
+    other.name = "pending"
+    try child.save()
+    // Once for what was pending, in time; and once for what was handed over, for the next save.
+    #expect(counts == [1, 2])
+    #expect(boss.name == "changed" && boss.number == 1 && other.number == 1)
+    #expect(own.number == 2 && ownOther.number == 2)
+    #expect(child.updatedObjects == [own, ownOther])
+    observation.cancel()
+    try child.save()
+    #expect(boss.number == 2 && other.number == 2 && !child.hasChanges)
+  }
+
+  @Test func `a parent's observer may save what a child hands over`() throws {
+    let coordinator = try Meddler.coordinator()
+    let parent = GotchaHome.context(of: coordinator)
+    let boss = Meddler(context: parent)
+    try parent.save()
+    var count = 0
+    let observation = parent.observe([.didChangeObjects]) { _ in
+      guard parent.hasChanges else { return }
+      count += 1
+      #expect(throws: Never.self) { try parent.save() }
+    }
+    let child = parent.newChildContext()
+    let own = try #require(try child.existingObject(with: boss.objectID) as? Meddler)
+    let new = Meddler(context: child)
+    for round in 1...3 {
+      (own.number, new.number, new.boss) = (round, 10 + round, round == 2 ? nil : own)
+      try child.save()
+      #expect(count == round && !parent.hasChanges && !child.hasChanges)
+      #expect(try child.fetch(FetchRequest<Meddler>()) == [own, new])
+      let check = GotchaHome.context(of: coordinator)
+      #expect(try check.fetch(FetchRequest<Meddler>()).map(\.number) == [round, 10 + round])
+      #expect(try check.fetch(FetchRequest<Meddler>())[0].reports.count == (round == 2 ? 0 : 1))
+      #expect(own.reports == (round == 2 ? [] : [new]))
+    }
+    child.delete(new)
+    try child.save()
+    #expect(count == 4)
+    #expect(try GotchaHome.context(of: coordinator).count(for: FetchRequest<Meddler>()) == 1)
+    observation.cancel()
+  }
+
+  enum Place: CaseIterable { case child, parent }
+
+  @Test(arguments: Place.allCases, [Meddling.rollback, .reset, .leave])
+  func `a save to a parent whose object drops it halfway fails, and nothing was handed over`(
+    _ place: Place, _ meddling: Meddling
+  ) throws {
+    let coordinator = try Meddler.coordinator()
+    let parent = GotchaHome.context(of: coordinator)
+    let (boss, victim) = (Meddler(context: parent), Meddler(context: parent))
+    boss.name = "boss"
+    try parent.save()
+    let child = parent.newChildContext()
+    let own = try #require(try child.existingObject(with: boss.objectID) as? Meddler)
+    own.name = "changed"
+    child.delete(try child.existingObject(with: victim.objectID))
+    child.processPendingChanges()
+    var count = 0
+    Meddler.whenDeleted = { object in
+      guard object.managedObjectContext === parent else { return }
+      count += 1
+      meddling.meddle(place == .child ? child : parent)
+    }
+    defer { Meddler.whenDeleted = nil }
+    #expect(throws: PersistenceError.self) { try child.save() }
+    #expect(count == 1)
+    Meddler.whenDeleted = nil
+    #expect(!parent.hasChanges)
+    if meddling == .leave {
+      parent.persistentStoreCoordinator = coordinator
+      #expect(!child.hasChanges || place == .child)
+      return
+    }
+    #expect(child.hasChanges == (place == .parent))
+    let check = GotchaHome.context(of: coordinator)
+    try parent.save()
+    #expect(try check.fetch(FetchRequest<Meddler>()).count == 2)
+    if place == .parent {
+      try child.save()
+      try parent.save()
+      #expect(try check.fetch(FetchRequest<Meddler>()).count == 1)
+      check.refreshAllObjects()
+      #expect(try check.fetch(FetchRequest<Meddler>()).map(\.name) == ["changed"])
+    }
+  }
+
+  @Test func `the parent of a child that is being saved cannot be saved by its objects`() throws {
+    let parent = GotchaHome.context(of: try Meddler.coordinator())
+    let victim = Meddler(context: parent)
+    try parent.save()
+    let child = parent.newChildContext()
+    child.delete(try child.existingObject(with: victim.objectID))
+    var codes: [PersistenceError.Code?] = []
+    Meddler.whenDeleted = { object in
+      guard object.managedObjectContext === parent else { return }
+      codes.append(#expect(throws: PersistenceError.self) { try parent.save() }?.code)
+    }
+    defer { Meddler.whenDeleted = nil }
+    try child.save()
+    #expect(codes == [.managedObjectContextRecursiveSave])
+    try parent.save()
+    #expect(try parent.fetch(FetchRequest<Meddler>()).isEmpty)
+  }
+
+  // MARK: The end of an object
+
+  /// That one it must not keep, no more than any Swift object may be kept in its `deinit`.
+  @Test func `a deinit may ask the context, which knows the object until it is gone`() throws {
+    let coordinator = try Meddler.coordinator()
+    let writer = GotchaHome.context(of: coordinator)
+    let boss = Meddler(context: writer)
+    for _ in 0..<3 { Meddler(context: writer).boss = boss }
+    try writer.save()
+    let context = GotchaHome.context(of: coordinator)
+    var kept: [Meddler] = []
+    var goneCount = 0
+    try {
+      let object = try #require(try context.existingObject(with: boss.objectID) as? Meddler)
+      let id = object.objectID
+      object.whenGone = {
+        goneCount += 1
+        #expect(context.registeredObject(for: id)?.objectID == id)
+        #expect(context.registeredObjects.count == 1)
+        #expect(throws: Never.self) {
+          kept = try context.fetch(FetchRequest<Meddler>()).filter { $0.objectID != id }
+        }
+        #expect(kept.count == 3 && kept.allSatisfy { $0.boss?.objectID == id })
+      }
+    }()
+    #expect(goneCount == 1 && context.registeredObjects == Set(kept))
+    let found = try #require(try context.existingObject(with: boss.objectID) as? Meddler)
+    #expect(found.reports == Set(kept) && kept.allSatisfy { $0.boss === found })
+  }
+
+  // MARK: Other stores
+
+  @Test(arguments: [false, true])
+  func `what is inserted while a context leaves its stores is of those that come, or is dropped`(
+    _ isOfParent: Bool
+  ) throws {
+    let (first, second) = (try Meddler.coordinator(), try Meddler.coordinator(Hasty.self))
+    let context = GotchaHome.context(of: first)
+    let parent = GotchaHome.context(of: second)
+    let object = Meddler(context: context)
+    object.name = "a"
+    try context.save()
+    Meddler.whenFault = { _ in
+      Meddler(context: context).number = 1
+      object.number = 5
+    }
+    defer { Meddler.whenFault = nil }
+    var told = 0
+    let observation = context.observe([.didChangeObjects]) { notice in
+      guard notice.objectIDs.invalidatedAllObjects else { return }
+      told += 1
+      #expect(context.registeredObjects.isEmpty && !context.hasChanges)
+      #expect(context.persistentStoreCoordinator === second)
+      Hasty(context: context).number = 2
+    }
+    if isOfParent { context.parent = parent } else { context.persistentStoreCoordinator = second }
+    withExtendedLifetime(observation) {}
+    #expect(told == 1 && object.managedObjectContext == nil)
+    #expect(context.insertedObjects.count == 1 && context.registeredObjects.count == 1)
+    try context.save()
+    if isOfParent { try parent.save() }
+    let check = GotchaHome.context(of: second)
+    #expect(try check.fetch(FetchRequest<Hasty>()).map(\.number) == [2])
+  }
+
+  @Test func `an object that changes itself when it is reset has left all the same`() throws {
+    let coordinator = try Meddler.coordinator()
+    let context = GotchaHome.context(of: coordinator)
+    let object = Meddler(context: context)
+    try context.save()
+    Meddler.whenFault = { $0.number += 1 }
+    defer { Meddler.whenFault = nil }
+    _ = object.number
+    context.reset()
+    #expect(object.managedObjectContext == nil && !context.hasChanges)
+    try context.save()
+    Meddler.whenFault = nil
+    #expect(try context.fetch(FetchRequest<Meddler>()).map(\.number) == [0])
+  }
+}
+
+private struct Refusal: Error {}
+
+private final class MeddlingPolicy: MergePolicy {
+  let body: () throws -> Void
+
+  init(_ body: @escaping () throws -> Void) {
+    self.body = body
+    super.init(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+  }
+
+  override func resolve(optimisticLockingConflicts list: [MergeConflict]) throws { try body() }
+}
+
+private final class Meddler: ManagedObject {
+  // Sound: the suite runs one test at a time, in one isolation.
+  nonisolated(unsafe) static var whenMade: ((Meddler) -> Void)?
+  nonisolated(unsafe) static var whenFetched: ((Meddler) -> Void)?
+  nonisolated(unsafe) static var whenFault: ((Meddler) -> Void)?
+  nonisolated(unsafe) static var whenDeleted: ((Meddler) -> Void)?
+
+  static let model = try! ManagedObjectModel {
+    Entity("Meddler") {
+      Attribute("name", .string)
+      Attribute("number", .integer64, optional: false, default: 0)
+      Relationship("boss", toOne: "Meddler", inverse: "reports")
+      Relationship("reports", toMany: "Meddler", inverse: "boss")
+      Relationship("friend", toOne: "Meddler", inverse: "friends")
+      Relationship("friends", toMany: "Meddler", inverse: "friend")
+      Relationship("idol", toOne: "Meddler")
+    }
+  }
+
+  static func coordinator(
+    _ type: ManagedObject.Type = Meddler.self
+  ) throws -> PersistentStoreCoordinator {
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model, classes: [type])
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    return coordinator
+  }
+
+  @Managed var name: String?
+  @Managed var number: Int
+  @Managed var boss: Meddler?
+  @Managed var reports: Set<Meddler>
+  @Managed var friend: Meddler?
+  @Managed var friends: Set<Meddler>
+  @Managed var idol: Meddler?
+  var whenGone: (() -> Void)?
+
+  required init(_ origin: Origin) {
+    super.init(origin)
+    Meddler.whenMade?(self)
+  }
+
+  deinit { whenGone?() }
+
+  override func awakeFromFetch() { Meddler.whenFetched?(self) }
+  override func didTurnIntoFault() { Meddler.whenFault?(self) }
+  override func prepareForDeletion() { Meddler.whenDeleted?(self) }
+}
+
+/// Another class of the entity, which sets a property before anybody else has the object.
+private final class Hasty: ManagedObject {
+  override class var entityName: String { "Meddler" }
+  // Sound: as in `Meddler`.
+  nonisolated(unsafe) static var whenFetched: ((Hasty) -> Void)?
+
+  @Managed var name: String?
+  @Managed var number: Int
+
+  required init(_ origin: Origin) {
+    super.init(origin)
+    name = "set by the class"
+  }
+
+  override func awakeFromFetch() { Hasty.whenFetched?(self) }
+}
