@@ -155,6 +155,7 @@ extension ManagedObjectContext {
     } catch {
       report(error)
     }
+    guard isUndecided(object) else { return }
     object.state.insert(.propagated)
     if !object.isStored {
       drop(object)
@@ -172,6 +173,7 @@ extension ManagedObjectContext {
     object.context === self && object.isDeleted && !object.state.contains(.propagated)
   }
 
+  /// Ends when the deletion is taken back, or dropped, by what objects do when they are read.
   final func propagateDeletion(of object: ManagedObject) throws {
     for slot in object.binding.relationshipSlots {
       let given = object.ofHome { $0.binding.traits[slot].deleteRule }
@@ -182,6 +184,7 @@ extension ManagedObjectContext {
       case .noAction, .deny: continue
       case .nullify:
         for destination in try destinations(of: object, slot) {
+          guard object.context === self, object.isDeleted else { return }
           if let inverse = object.inverseSlot(of: slot, on: destination) {
             try destination.dropBacklink(inverse, to: object)
           }
@@ -189,7 +192,10 @@ extension ManagedObjectContext {
           if given == .deny { try object.dropBacklink(slot, to: destination) }
         }
       case .cascade:
-        for destination in try destinations(of: object, slot) { delete(destination) }
+        for destination in try destinations(of: object, slot) {
+          guard object.context === self, object.isDeleted else { return }
+          delete(destination)
+        }
       }
     }
   }

@@ -10,7 +10,7 @@ extension ManagedObjectContext {
     changes = Changes()
     watched = []
     preparation?.isOutdated = true
-    journal?.isOutdated = true
+    dropCount += 1
     for session in sessions { session.view = nil }
     for object in dropped.inserted.objects { release(object) }
     for object in dropped.updated.objects { object.turnIntoFault() }
@@ -45,7 +45,7 @@ extension ManagedObjectContext {
     changes = Changes()
     watched = []
     preparation?.isOutdated = true
-    journal?.isOutdated = true
+    dropCount += 1
     for object in registeredObjects { release(object) }
     for session in sessions { session.view = nil }
     if family != nil { forgetFamily() }
@@ -87,9 +87,7 @@ extension ManagedObjectContext {
       let view = try session.latestView()
       if object.slots.isEmpty {
         // There is nothing to keep or to drop, but that the object may be deleted.
-        let deletion = object.state.intersection([.deleted, .propagated])
-        object.turnIntoFault()
-        object.state.formUnion(deletion)
+        object.turnIntoFault(keeping: [.deleted, .propagated])
       } else if mergeChanges {
         try exchangeRow(of: object, view)
         if !object.hasRow { letGoOfTouched(object) }

@@ -177,6 +177,21 @@ extension ManagedObjectContext {
   }
 }
 
+extension ManagedObjectContext {
+  /// - Throws: when all changes were dropped since: half of what a save was about to do is lost.
+  final func requireChanges(since dropCount: Int) throws {
+    if self.dropCount != dropCount { throw wasMeddledWith }
+  }
+
+  final var wasMeddledWith: PersistenceError {
+    PersistenceError(
+      .managedObjectContextLocking,
+      "while a save was handing changes to a parent, or was merging them, an object or an observer "
+        + "that was told of it has reset a context, rolled it back, or changed what is being saved: "
+        + "nothing was saved, save again")
+  }
+}
+
 extension SaveOperation {
   /// Gives the objects their places in the store, and makes them clean.
   ///

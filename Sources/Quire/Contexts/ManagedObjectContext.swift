@@ -191,6 +191,8 @@ open class ManagedObjectContext {
   @exclusivity(unchecked) private final var coordinator: PersistentStoreCoordinator?
   /// How often the context has left the stores it had.
   final private(set) var departureCount = 0
+  /// How often all changes were dropped.
+  final var dropCount = 0
 
   /// - Precondition: the context has left the stores of the one before.
   final func take(_ coordinator: PersistentStoreCoordinator?) {

@@ -71,6 +71,8 @@ final class SaveOperation {
   let deleted: [ManagedObject]
   /// Whether others have saved what this save rests on.
   var isOutdated = false
+  /// Where deleted objects lead by one-to-one relationships.
+  var counterparts: [Counterpart] = []
   /// The number of the transaction that tells of this save, when the store keeps a history.
   var historyNumber: Int64?
   /// Of objects marked as changed, by their places in the context's list: whether it is known that
@@ -197,6 +199,7 @@ final class SaveOperation {
         }
         for object in deleted {
           try removeForeignLinks(of: object, object.binding.relationshipSlots, writer)
+          try noteCounterparts(of: object, writer)
         }
       }
     }
@@ -206,6 +209,7 @@ final class SaveOperation {
     for update in updated {
       try update.ofObject { try writeUpdatedRow(of: $0, update, writer) }
     }
+    try checkCounterparts(writer)
     // All relationships of a new object: there is no row that they could be equal to.
     try writer.gatheringLinks {
       for item in inserted { try item.ofObject { try writeLinks(of: $0, item, writer) } }

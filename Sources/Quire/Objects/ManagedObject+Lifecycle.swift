@@ -73,7 +73,9 @@ extension ManagedObject {
   }
 
   /// Forgets all that was read and changed: the object is a fault again.
-  final func turnIntoFault() {
+  ///
+  /// - Parameter kept: what the object goes on to be.
+  final func turnIntoFault(keeping kept: State = []) {
     let hadValues = hasRow || !slots.isEmpty
     if hadValues { willTurnIntoFault() }
     // What the object has changed just now is dropped with the rest.
@@ -81,7 +83,7 @@ extension ManagedObject {
     context?.fetchedLists.forget(self)
     dropSlots()
     row = nil
-    state = []
+    state.formIntersection(kept)
     if hadValues { didTurnIntoFault() }
   }
 }

@@ -13,9 +13,9 @@ import QuireModel
 ///
 /// An object that outlives its context shows the attributes it has read, and no relationships.
 ///
-/// A context knows an object until its `deinit` is over. That of a subclass may ask the context for
-/// whatever it likes, and finds the object itself among the rest: as of any Swift object, nothing
-/// may hold it after that, so it is not to be kept or changed there.
+/// A context knows an object until its `deinit` is over. That of a subclass is for what the
+/// subclass itself holds, and not for the context: a fetch, a merge or a notice would find the
+/// object there, and Swift ends a program in which something holds an object after its `deinit`.
 /// ``didTurnIntoFault()`` is the place for what is to be done when values go.
 ///
 /// ## Isolation

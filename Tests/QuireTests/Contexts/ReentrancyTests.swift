@@ -515,8 +515,8 @@ import Testing
 
   // MARK: The end of an object
 
-  /// That one it must not keep, no more than any Swift object may be kept in its `deinit`.
-  @Test func `a deinit may ask the context, which knows the object until it is gone`() throws {
+  /// What looks for objects finds this one too, and must not keep it.
+  @Test func `a deinit that asks the context harms nobody, if nothing keeps the object`() throws {
     let coordinator = try Meddler.coordinator()
     let writer = GotchaHome.context(of: coordinator)
     let boss = Meddler(context: writer)

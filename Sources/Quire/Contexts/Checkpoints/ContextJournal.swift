@@ -17,8 +17,6 @@ final class ContextJournal {
   private let undo: UndoCheckpoint?
   private var entries: [Entry] = []
   private var known: Set<ObjectIdentifier> = []
-  /// Whether the context has dropped all changes meanwhile, those that were told of as well.
-  var isOutdated = false
 
   /// - Parameter context: in which no deletion waits for its rules.
   init(_ context: ManagedObjectContext) {

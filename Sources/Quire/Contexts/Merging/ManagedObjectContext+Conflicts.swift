@@ -45,7 +45,10 @@ extension StoreViews {
     for object in updated { try found.compareVersion(of: object) }
     for object in deleted { try found.compareVersion(of: object) }
     for object in watched where !object.hasChanges { try found.compareVersion(of: object) }
-    for object in deleted { try found.lookForMembers(of: object) }
+    for object in deleted {
+      try found.lookForMembers(of: object)
+      try found.lookForCounterparts(of: object)
+    }
     for object in inserted + updated { try found.lookForDestinations(of: object) }
     return found.conflicts
   }
@@ -92,6 +95,29 @@ private struct FoundConflicts {
         }
         try note(object)
       }
+    }
+  }
+
+  /// The same of one-to-one relationships, which have no list of members.
+  mutating func lookForCounterparts(of object: ManagedObject) throws {
+    guard let storage = object.storage, let session = object.session, let view = views[session],
+      let row = try view.row(object.reference)
+    else { return }
+    for slot in object.binding.relationshipSlots where storage.fieldBySlot[slot] >= 0 {
+      let relationship = object.binding.relationship(slot)
+      guard let inverse = relationship.inverse, relationship.deleteRule != .noAction,
+        let reference = row.reference(storage.fieldBySlot[slot]),
+        let other = view.entities.storage(of: reference),
+        let back = other.binding.slot(named: inverse), other.fieldBySlot[back] >= 0,
+        !other.binding.relationship(back).isToMany,
+        try view.row(reference)?.reference(other.fieldBySlot[back]) == object.reference
+      else { continue }
+      if let known = session.registered(reference),
+        known.isDeleted || known.isUpdated && known.isChanged(back)
+      {
+        continue
+      }
+      try note(object)
     }
   }
 

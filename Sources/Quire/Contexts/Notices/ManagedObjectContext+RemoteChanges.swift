@@ -146,6 +146,7 @@ extension ManagedObjectContext {
     }
     do {
       try moveQueryGeneration()
+      let departureCount = departureCount
       var ids = ObjectIDNotice(.didMergeChangesObjectIDs, self)
       ids.isOfAll = isOfAll
       var merged: [ManagedObject] = []
@@ -159,6 +160,8 @@ extension ManagedObjectContext {
         let reference = place.reference
         guard let id = place.session.objectID(of: reference) else { continue }
         let object = place.session.registered(reference)
+        // What was brought back here goes on to be new, whoever has saved its deletion.
+        if object?.isInserted ?? false { continue }
         if try !place.session.currentView().contains(reference) {
           ids.deletedObjectIDs.insert(id)
           if let object { mergeDeletion(of: object) }
@@ -182,6 +185,8 @@ extension ManagedObjectContext {
       for object in merged where !object.slots.isEmpty && !object.isDeleted {
         try object.displaceStoredDestinations()
       }
+      // Who was told of that may have led the context elsewhere.
+      guard self.departureCount == departureCount else { return }
       for object in merged { noticeCenter?.didRefresh(object) }
       for place in new { noticeCenter?.didInsert(try place.session.object(at: place.reference)) }
       noticeCenter?.postMerge(ids)
@@ -204,9 +209,7 @@ extension ManagedObjectContext {
 
   private func mergeRow(of object: ManagedObject) throws {
     if object.slots.isEmpty {
-      let deletion = object.state.intersection([.deleted, .propagated])
-      object.turnIntoFault()
-      object.state.formUnion(deletion)
+      object.turnIntoFault(keeping: [.deleted, .propagated])
     } else if let session = object.session {
       try exchangeRow(of: object, session.currentView())
       object.tell(of: .refresh)

@@ -19,13 +19,13 @@ struct ParentSave {
   ///   the parent does, told of it, changes what is handed over, or drops it. The parent is as it
   ///   was then.
   func write() throws {
-    let wasSaving = parent.isSaving
     // What tells whether anybody changes something here that the parent would not get.
     child.preparation = SavePreparation()
     defer { child.preparation = nil }
     // Whatever is under way there is an event of its own.
     parent.processPendingChanges()
     let journal = ContextJournal(parent)
+    let (wasSaving, dropCount) = (parent.isSaving, parent.dropCount)
     parent.journal = journal
     parent.isSaving = true
     do {
@@ -57,19 +57,12 @@ struct ParentSave {
         }
       }
       parent.applyDeleteRules()
-      try checkWhole(journal)
+      try parent.requireChanges(since: dropCount)
+      if child.preparation?.isOutdated ?? true { throw child.wasMeddledWith }
     } catch {
       journal.restore(parent)
       throw error
     }
-  }
-
-  private func checkWhole(_ journal: ContextJournal) throws {
-    guard journal.isOutdated || child.preparation?.isOutdated ?? true else { return }
-    throw PersistenceError(
-      .managedObjectContextLocking,
-      "while changes were handed to the parent, one of its objects, or somebody who observes it, "
-        + "has reset it, or has changed what is being saved: nothing was handed over, save again")
   }
 
   /// The parent's object for one of the child's that remains; `nil` when the parent has none.
