@@ -310,8 +310,8 @@ extension ManagedObjectContext {
   private final func letGo(of object: ManagedObject) {
     // When it was told it may have left by itself, or may have changed something once more.
     guard object.context === self else { return }
+    if !object.state.isDisjoint(with: .unsaved) { changes.remove(object) }
     if object.isPersistent {
-      if object.state.contains(.updated) { changes.updated.remove(object) }
       object.dropSlots()
       object.row = nil
       object.state = []

@@ -79,7 +79,7 @@ extension ManagedObject {
     let hadValues = hasRow || !slots.isEmpty
     if hadValues { willTurnIntoFault() }
     // What the object has changed just now is dropped with the rest.
-    if state.contains(.updated) { context?.changes.updated.remove(self) }
+    if !state.subtracting(kept).isDisjoint(with: .unsaved) { context?.changes.remove(self) }
     context?.fetchedLists.forget(self)
     dropSlots()
     row = nil

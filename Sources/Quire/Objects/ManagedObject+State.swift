@@ -27,5 +27,8 @@ extension ManagedObject {
     /// A save has removed the object's row, and the deletion was undone: the next save writes the
     /// row anew, in its former place.
     static let returning = State(rawValue: 128)
+
+    /// What an object is that its context's list of changes has.
+    static let unsaved: State = [.inserted, .updated, .deleted]
   }
 }

@@ -578,6 +578,27 @@ import Testing
     #expect(try check.fetch(FetchRequest<Hasty>()).map(\.number) == [2])
   }
 
+  @Test func `an object that deletes itself when its changes are dropped is not deleted`() throws {
+    let context = GotchaHome.context(of: try Meddler.coordinator())
+    let object = Meddler(context: context)
+    try context.save()
+    var count = 0
+    Meddler.beforeFault = { object in
+      count += 1
+      context.delete(object)
+    }
+    defer { Meddler.beforeFault = nil }
+    for isReset in [false, true] {
+      object.number = 7
+      isReset ? context.reset() : context.rollback()
+      #expect(!object.isDeleted && context.deletedObjects.isEmpty && !context.hasChanges)
+      try context.save()
+    }
+    #expect(count == 2)
+    Meddler.beforeFault = nil
+    #expect(try context.fetch(FetchRequest<Meddler>()).map(\.number) == [0])
+  }
+
   @Test func `an object that changes itself when it is reset has left all the same`() throws {
     let coordinator = try Meddler.coordinator()
     let context = GotchaHome.context(of: coordinator)
@@ -611,6 +632,7 @@ private final class Meddler: ManagedObject {
   // Sound: the suite runs one test at a time, in one isolation.
   nonisolated(unsafe) static var whenMade: ((Meddler) -> Void)?
   nonisolated(unsafe) static var whenFetched: ((Meddler) -> Void)?
+  nonisolated(unsafe) static var beforeFault: ((Meddler) -> Void)?
   nonisolated(unsafe) static var whenFault: ((Meddler) -> Void)?
   nonisolated(unsafe) static var whenDeleted: ((Meddler) -> Void)?
 
@@ -651,6 +673,7 @@ private final class Meddler: ManagedObject {
   deinit { whenGone?() }
 
   override func awakeFromFetch() { Meddler.whenFetched?(self) }
+  override func willTurnIntoFault() { Meddler.beforeFault?(self) }
   override func didTurnIntoFault() { Meddler.whenFault?(self) }
   override func prepareForDeletion() { Meddler.whenDeleted?(self) }
 }
