@@ -150,15 +150,30 @@ extension ManagedObjectContext {
     object.prepareForDeletion()
     // It may have been taken back, or dropped, by what it did.
     guard isUndecided(object) else { return }
+    let dropCount = dropCount
     do {
       try propagateDeletion(of: object)
     } catch {
       report(error)
     }
-    guard isUndecided(object) else { return }
+    guard isUndecided(object) else {
+      if self.dropCount == dropCount { letLeadBack(to: object) }
+      return
+    }
     object.state.insert(.propagated)
     if !object.isStored {
       drop(object)
+    }
+  }
+
+  /// An object whose deletion was taken back while its delete rules were applied has lost what they
+  /// had cleared by then.
+  private func letLeadBack(to object: ManagedObject) {
+    guard object.context === self, !object.isDeleted else { return }
+    do {
+      try object.restoreBacklinks()
+    } catch {
+      report(error)
     }
   }
 
@@ -184,10 +199,10 @@ extension ManagedObjectContext {
       case .noAction, .deny: continue
       case .nullify:
         for destination in try destinations(of: object, slot) {
+          let inverse = object.inverseSlot(of: slot, on: destination)
+          if let inverse { _ = try destination.makeReady(inverse) }
           guard object.context === self, object.isDeleted else { return }
-          if let inverse = object.inverseSlot(of: slot, on: destination) {
-            try destination.dropBacklink(inverse, to: object)
-          }
+          if let inverse { try destination.dropBacklink(inverse, to: object) }
           // Nothing is to deny it either, when it is made again after the object was saved.
           if given == .deny { try object.dropBacklink(slot, to: destination) }
         }

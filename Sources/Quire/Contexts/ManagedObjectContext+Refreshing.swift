@@ -17,11 +17,24 @@ extension ManagedObjectContext {
     for object in dropped.deleted.objects {
       if object.isPersistent { object.turnIntoFault() } else { release(object) }
     }
+    dropLateChanges()
     for object in dropped.updated.objects { object.tell(of: .rollback) }
     for object in dropped.deleted.objects where object.context === self {
       object.tell(of: .rollback)
     }
     noticeCenter?.postRollback(of: dropped)
+  }
+
+  /// Drops what objects have changed when they were told that their values go, without a word: what
+  /// they have changed of themselves is gone already, and would be left on the other side.
+  private func dropLateChanges() {
+    guard hasChanges else { return }
+    let late = changes
+    changes = Changes()
+    for object in late.inserted.objects { letGo(of: object) }
+    for object in late.updated.objects + late.deleted.objects {
+      if object.isPersistent { object.becomeFault() } else { letGo(of: object) }
+    }
   }
 
   /// Forgets all objects and all unsaved changes. Objects that somebody still holds belong to no
@@ -46,12 +59,23 @@ extension ManagedObjectContext {
     watched = []
     preparation?.isOutdated = true
     dropCount += 1
-    for object in registeredObjects { release(object) }
+    for object in allObjects { release(object) }
+    dropLatecomers()
     for session in sessions { session.view = nil }
     if family != nil { forgetFamily() }
     formerSessions = []
     assignedStores = [:]
     return objectIDs
+  }
+
+  /// Drops what objects have read, inserted and changed when they were told that they go, without a
+  /// word: half of what they have changed is gone with them.
+  private func dropLatecomers() {
+    let latecomers = allObjects
+    changes = Changes()
+    watched = []
+    for object in latecomers { letGo(of: object) }
+    forgetUndo()
   }
 
   /// Reads an object anew from the store's last saved state when it is next used.
@@ -64,7 +88,24 @@ extension ManagedObjectContext {
   ///   are dropped.
   public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     reread(object, mergeChanges: mergeChanges)
-    if mergeChanges { settleChanges(of: [object]) }
+    settleChanges(of: (mergeChanges ? [object] : []) + changedCounterparts(of: object))
+  }
+
+  /// Changed objects that an object leads to in the store by one-to-one relationships: they may
+  /// have been led elsewhere while it showed that it leads to nobody.
+  private func changedCounterparts(of object: ManagedObject) -> [ManagedObject] {
+    guard !changes.updated.isEmpty, object.context === self, object.isStored,
+      let session = object.session, let storage = object.storage,
+      !object.binding.oneToOneSlots.isEmpty,
+      let row = try? session.currentView().row(object.reference)
+    else { return [] }
+    return object.binding.oneToOneSlots.compactMap { slot in
+      guard storage.fieldBySlot[slot] >= 0,
+        let reference = row.reference(storage.fieldBySlot[slot]),
+        let other = session.registered(reference)
+      else { return nil }
+      return other.isUpdated ? other : nil
+    }
   }
 
   /// Rests unsaved changes of relationships on what was read just now: an order that was made of
@@ -87,7 +128,7 @@ extension ManagedObjectContext {
       let view = try session.latestView()
       if object.slots.isEmpty {
         // There is nothing to keep or to drop, but that the object may be deleted.
-        object.turnIntoFault(keeping: [.deleted, .propagated])
+        object.turnIntoFault(keeping: [.deleted, .propagated], onBothSides: true)
       } else if mergeChanges {
         try exchangeRow(of: object, view)
         if !object.hasRow { letGoOfTouched(object) }
@@ -120,7 +161,7 @@ extension ManagedObjectContext {
     }
     // Objects that nobody holds are read anew by whoever asks for them next, too.
     for session in sessions { session.leaveState() }
-    let objects = registeredObjects
+    let objects = allObjects
     for object in objects { reread(object, mergeChanges: true) }
     // When all rows are the new ones: both sides of a relationship are looked at.
     settleChanges(of: objects)
@@ -142,7 +183,7 @@ extension ManagedObjectContext {
     try object.restoreRelationships()
     if object.restoreSlots() {
       changes.updated.remove(object)
-      object.turnIntoFault()
+      object.turnIntoFault(onBothSides: true)
     } else {
       object.tell(of: .refresh)
     }

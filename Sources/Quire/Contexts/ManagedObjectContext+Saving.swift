@@ -38,7 +38,7 @@ extension ManagedObjectContext {
   ///   (134040); ``PersistenceError/Code/managedObjectContextLocking`` when
   ///   objects do not stop changing, or when objects or observers of the parent drop or change what
   ///   is being handed to it; ``PersistenceError/Code/managedObjectContextRecursiveSave``
-  ///   when one of them saves itself.
+  ///   when one of them saves itself, or something saves in the middle of an undo.
   public final func save() throws {
     try write(asking: true)
   }
@@ -55,6 +55,12 @@ extension ManagedObjectContext {
         .managedObjectContextRecursiveSave,
         "save() was called by an object that is being told of a save or of its deletion: "
           + "change what is to be saved with it, and leave saving to the caller")
+    }
+    guard undoRecording?.manager.isPerforming != true else {
+      throw PersistenceError(
+        .managedObjectContextRecursiveSave,
+        "save() was called while changes are undone or made again, of which half would be saved: "
+          + "save when undo() or redo() has returned")
     }
     mergeWaitingCommits()
     isSaving = true

@@ -206,13 +206,6 @@ open class ManagedObjectContext {
   /// - Returns: as ``forgetObjects()``.
   final func leaveStores() -> Set<ManagedObjectID>? {
     let forgotten = forgetObjects()
-    // What objects have read and changed when they were told belongs to these stores as well.
-    let latecomers = allObjects
-    changes = Changes()
-    watched = []
-    for object in latecomers { letGo(of: object) }
-    forgetUndo()
-    assignedStores = [:]
     promisedPlaces = PromisedPlaces()
     recentMaking = nil
     for session in sessions { session.leaveCommits() }
@@ -307,7 +300,7 @@ extension ManagedObjectContext {
   }
 
   /// The same without a word to the object.
-  private final func letGo(of object: ManagedObject) {
+  final func letGo(of object: ManagedObject) {
     // When it was told it may have left by itself, or may have changed something once more.
     guard object.context === self else { return }
     if !object.state.isDisjoint(with: .unsaved) { changes.remove(object) }

@@ -35,52 +35,63 @@ extension SaveOperation {
     return error
   }
 
-  /// The other end of a one-to-one relationship of a deleted object.
+  /// What the other end of a one-to-one relationship is to say when a save is written.
   struct Counterpart {
     let reference: Reference
-    /// The field that may lead to the object.
     let field: Int
-    let deleted: Reference
+    /// Where the save has changed the relationship, or deleted the object.
+    let object: Reference
+    /// Whether the other end leads there.
+    let leads: Bool
   }
 
   /// Notes where the row of a deleted object leads, before it goes.
   func noteCounterparts(of object: ManagedObject, _ writer: StoreWriter) throws {
     guard let storage = object.storage else { return }
-    for slot in object.binding.relationshipSlots where storage.fieldBySlot[slot] >= 0 {
+    for slot in object.binding.oneToOneSlots where storage.fieldBySlot[slot] >= 0 {
       let relationship = object.binding.relationship(slot)
-      guard relationship.deleteRule != .noAction, isOneToOne(object.binding.traits[slot]),
+      guard relationship.deleteRule != .noAction,
         let reference = try writer.withRow(
-          object.reference, { $0.reference(storage.fieldBySlot[slot]) }) ?? nil,
-        let field = oneToOneField(of: relationship, at: reference)
+          object.reference, { $0.reference(storage.fieldBySlot[slot]) }) ?? nil
       else { continue }
-      counterparts.append(
-        Counterpart(reference: reference, field: field, deleted: object.reference))
+      note(reference, of: relationship, object.reference, leads: false)
     }
   }
 
-  private func isOneToOne(_ trait: EntityBinding.Trait) -> Bool {
-    guard trait.inverseSlot >= 0, let destination = entities.byIndex[Int(trait.destination)] else {
-      return false
+  /// Notes where changed one-to-one relationships of an object have led, and where they lead.
+  func noteCounterparts(
+    of object: ManagedObject, _ slots: [Int], _ storage: EntityStorage, _ reference: Reference
+  ) {
+    for slot in slots where storage.fieldBySlot[slot] >= 0 {
+      guard case .one(let destination) = object.slots[slot] else { continue }
+      let relationship = object.binding.relationship(slot)
+      let new = destination.flatMap { remains($0) ? finalReference($0) : nil }
+      let old = object.hasRow ? object.storedReference(slot) : nil
+      if let new { note(new, of: relationship, reference, leads: true) }
+      if let old, old != new { note(old, of: relationship, reference, leads: false) }
     }
-    return !destination.binding.relationship(Int(trait.inverseSlot)).isToMany
   }
 
-  private func oneToOneField(
-    of relationship: RelationshipDescription, at reference: Reference
-  ) -> Int? {
-    guard let storage = entities.storage(of: reference), let inverse = relationship.inverse,
-      let slot = storage.binding.slot(named: inverse), storage.fieldBySlot[slot] >= 0,
-      !storage.binding.relationship(slot).isToMany
-    else { return nil }
-    return storage.fieldBySlot[slot]
+  private func note(
+    _ other: Reference, of relationship: RelationshipDescription, _ object: Reference, leads: Bool
+  ) {
+    guard let storage = entities.storage(of: other), let inverse = relationship.inverse,
+      let slot = storage.binding.slot(named: inverse), storage.fieldBySlot[slot] >= 0
+    else { return }
+    counterparts.append(
+      Counterpart(
+        reference: other, field: storage.fieldBySlot[slot], object: object, leads: leads))
   }
 
-  /// Looks whether any of them, as this save leaves them, lead to what it deletes: another save has
-  /// led them there, which this context may have merged without a word.
+  /// Looks whether all of them, as this save leaves them, say what the objects of the save say.
+  ///
+  /// A context may have one end as it is and the other as it was: others have led it elsewhere
+  /// since it was read, and this context may have merged that without a word. Written, the two
+  /// would contradict each other for ever.
   func checkCounterparts(_ writer: StoreWriter) throws {
     for counterpart in counterparts {
       let led = try writer.withRow(counterpart.reference) { $0.reference(counterpart.field) } ?? nil
-      if led == counterpart.deleted { isOutdated = true }
+      if (led == counterpart.object) != counterpart.leads { isOutdated = true }
     }
     counterparts = []
   }

@@ -71,7 +71,7 @@ final class SaveOperation {
   let deleted: [ManagedObject]
   /// Whether others have saved what this save rests on.
   var isOutdated = false
-  /// Where deleted objects lead by one-to-one relationships.
+  /// Other ends of the one-to-one relationships that the save changes.
   var counterparts: [Counterpart] = []
   /// The number of the transaction that tells of this save, when the store keeps a history.
   var historyNumber: Int64?
@@ -163,6 +163,23 @@ final class SaveOperation {
     }
   }
 
+  private func noteCounterparts() {
+    for item in inserted {
+      item.ofObject { object in
+        let slots = object.ofHome { $0.binding.oneToOneSlots }
+        if !slots.isEmpty { noteCounterparts(of: object, slots, item.storage, item.reference) }
+      }
+    }
+    for update in updated {
+      update.ofObject { object in
+        let slots = object.ofHome { $0.binding.oneToOneSlots }
+        guard !slots.isEmpty, let storage = object.storage else { return }
+        let changed = slots.filter { slot in update.changedSlots.contains { $0 == slot } }
+        noteCounterparts(of: object, changed, storage, object.reference)
+      }
+    }
+  }
+
   /// - Parameter watched: more objects that must be as they were read.
   /// - Throws: ``Outdated`` if there are conflicts, ``Duplicates`` if a constraint is broken; the
   ///   transaction is not whole then.
@@ -209,6 +226,7 @@ final class SaveOperation {
     for update in updated {
       try update.ofObject { try writeUpdatedRow(of: $0, update, writer) }
     }
+    noteCounterparts()
     try checkCounterparts(writer)
     // All relationships of a new object: there is no row that they could be equal to.
     try writer.gatheringLinks {

@@ -74,16 +74,36 @@ extension ManagedObject {
 
   /// Forgets all that was read and changed: the object is a fault again.
   ///
-  /// - Parameter kept: what the object goes on to be.
-  final func turnIntoFault(keeping kept: State = []) {
+  /// - Parameters:
+  ///   - kept: what the object goes on to be.
+  ///   - onBothSides: whether what the object changes of its relationships when it is told is
+  ///     dropped on the other side, too: not where that goes as well.
+  final func turnIntoFault(keeping kept: State = [], onBothSides: Bool = false) {
     let hadValues = hasRow || !slots.isEmpty
-    if hadValues { willTurnIntoFault() }
+    if hadValues {
+      willTurnIntoFault()
+      if onBothSides, !slots.isEmpty { dropRelationships() }
+    }
+    becomeFault(keeping: kept)
+    if hadValues { didTurnIntoFault() }
+  }
+
+  /// The same without a word to the object.
+  final func becomeFault(keeping kept: State = []) {
     // What the object has changed just now is dropped with the rest.
     if !state.subtracting(kept).isDisjoint(with: .unsaved) { context?.changes.remove(self) }
     context?.fetchedLists.forget(self)
     dropSlots()
     row = nil
     state.formIntersection(kept)
-    if hadValues { didTurnIntoFault() }
+  }
+
+  private func dropRelationships() {
+    guard let context, isStored, !isDeleted else { return }
+    do {
+      try restoreRelationships()
+    } catch {
+      context.report(error)
+    }
   }
 }

@@ -1,8 +1,6 @@
 import QuireModel
 
 extension ManagedObject {
-  // MARK: Reading
-
   /// The destination of a to-one slot.
   final func one(_ slot: Int) throws -> ManagedObject? {
     // Mostly nothing stands between the row and what it names.
@@ -147,105 +145,5 @@ extension ManagedObject {
     func isRead(_ member: Reference) -> Bool { session.registered(member)?.isFault == false }
     try view.incremental?.read(stored.lazy.filter { !isRead($0) })
     return try stored.filter { try isRead($0) || view.contains($0) }
-  }
-
-  // MARK: Changing, with the inverse
-
-  /// Points a to-one slot at `object`, and both old and new destination back accordingly.
-  final func setOne(_ slot: Int, _ object: ManagedObject?) throws {
-    if let object { try checkDestination(object, slot) }
-    let old = try one(slot)
-    // Also where nothing changes: where the row dangles, what was read as nil is now nil in truth.
-    try put(object, in: slot)
-    if old === object || !maintainsInverse(slot) { return }
-    if let old, let inverse = inverseSlot(of: slot, on: old) {
-      try old.dropBacklink(inverse, to: self)
-    }
-    if let object, let inverse = inverseSlot(of: slot, on: object) {
-      if object.isToMany(inverse) {
-        try object.pendingAdd(self, inverse)
-      } else {
-        if let rival = try object.one(inverse), rival !== self {
-          try rival.put(nil as ManagedObject?, in: slotOnRival(rival, slot))
-        }
-        try object.put(self, in: inverse)
-      }
-    }
-  }
-
-  /// Adds `object` to a to-many slot, if it is not there yet.
-  final func addMember(_ object: ManagedObject, _ slot: Int) throws {
-    try checkDestination(object, slot)
-    if try hasMember(object, slot) { return }
-    try pendingAdd(object, slot)
-    guard maintainsInverse(slot), let inverse = inverseSlot(of: slot, on: object) else { return }
-    if object.isToMany(inverse) {
-      // What leads to itself by a relationship that is its own inverse is there once.
-      if object !== self || inverse != slot { try object.pendingAdd(self, inverse) }
-    } else {
-      if let owner = try object.one(inverse), owner !== self,
-        let ownersSlot = owner.binding.slot(named: binding.name(of: slot))
-      {
-        try owner.pendingRemove(object, ownersSlot)
-      }
-      try object.put(self, in: inverse)
-    }
-  }
-
-  /// Removes `object` from a to-many slot, if it is there.
-  final func removeMember(_ object: ManagedObject, _ slot: Int) throws {
-    guard try hasMember(object, slot) else { return }
-    try pendingRemove(object, slot)
-    if maintainsInverse(slot), let inverse = inverseSlot(of: slot, on: object),
-      object !== self || inverse != slot
-    {
-      try object.dropBacklink(inverse, to: self)
-    }
-  }
-
-  /// Makes `objects` the destinations of a to-many slot, in this order if the relationship has one.
-  final func setMembers(_ slot: Int, _ objects: [ManagedObject]) throws {
-    let relationship = binding.relationship(slot)
-    for object in objects { try checkDestination(object, slot) }
-    let wanted = Set(objects)
-    var present: Set<ManagedObject> = []
-    for object in try members(slot) {
-      if wanted.contains(object) {
-        present.insert(object)
-      } else {
-        try removeMember(object, slot)
-      }
-    }
-    try removeHiddenMembers(slot, but: wanted)
-    for object in objects where !present.contains(object) { try addMember(object, slot) }
-    if relationship.isOrdered {
-      var seen: Set<ManagedObject> = []
-      try putOrder(objects.filter { seen.insert($0).inserted }, in: slot)
-    }
-  }
-
-  /// Removes the members that are deleted and were not taken from here, by their delete rules:
-  /// they would come back with their insertion, or deny their deletion for what no longer holds.
-  private func removeHiddenMembers(_ slot: Int, but wanted: Set<ManagedObject>) throws {
-    guard let context, !context.changes.deleted.isEmpty else { return }
-    for object in try rawMembers(slot)
-    where object.context === context && !isShown(object) && !wanted.contains(object) {
-      try removeMember(object, slot)
-    }
-  }
-
-  /// Clears the relationship that leads from here to `object`, whatever its kind.
-  final func dropBacklink(_ slot: Int, to object: ManagedObject) throws {
-    if isToMany(slot) {
-      try pendingRemove(object, slot)
-    } else if try one(slot) === object {
-      try put(nil as ManagedObject?, in: slot)
-    }
-  }
-
-  /// Whether a change of a relationship changes the other side too. When an object's row comes, it
-  /// may set up transient relationships without anybody being changed.
-  private func maintainsInverse(_ slot: Int) -> Bool {
-    !state.contains(.awaking) || !binding.traits[slot].isTransient
   }
 }

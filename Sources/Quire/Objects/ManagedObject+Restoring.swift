@@ -64,7 +64,7 @@ extension ManagedObject {
   }
 
   /// Looks at this side alone.
-  private func leads(to object: ManagedObject, _ slot: Int) throws -> Bool {
+  final func leads(to object: ManagedObject, _ slot: Int) throws -> Bool {
     isToMany(slot) ? try holds(object, slot) : try rawOne(slot) === object
   }
 

@@ -79,11 +79,25 @@ extension ManagedObject {
       announce(slot, change())
       return pending
     }
-    let pending = PendingMembers()
-    if binding.relationship(slot).isOrdered { pending.order = try rawMembers(slot) }
+    let pending = try newPendingMembers(slot)
     announce(slot, change())
     setSlot(slot, .many(pending))
     return pending
+  }
+
+  private func newPendingMembers(_ slot: Int) throws -> PendingMembers {
+    let pending = PendingMembers()
+    if ofHome({ $0.binding.traits[slot].isOrdered }) { pending.order = try rawMembers(slot) }
+    return pending
+  }
+
+  /// Makes a to-many slot one that can be changed: with the members in their order, where they have
+  /// one, and as yet without a change.
+  final func beginPendingMembers(_ slot: Int) throws {
+    if ofHome({ $0.isObserved }) { context?.journal?.note(self) }
+    let pending = try newPendingMembers(slot)
+    // The members, which may have been made for it, may have changed the slot.
+    if hasSlots, case .unchanged = slots[slot] { setSlot(slot, .many(pending)) }
   }
 
   /// Changes any slot, on this side alone and without a mark. Told only if that was announced.

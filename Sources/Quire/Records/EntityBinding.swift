@@ -82,6 +82,8 @@ final class EntityBinding: Sendable {
   let accessors = SlotCache()
   /// The relationships that a store keeps.
   let storedRelationshipSlots: [Int]
+  /// Those of them that lead to one object, which leads back to no more than one.
+  let oneToOneSlots: [Int]
   /// The places of the relationships in the entity, in the order of their slots.
   private let relationshipPlaces: [Int]
   private let names: NameTable
@@ -123,11 +125,19 @@ final class EntityBinding: Sendable {
       names.append(attributes[place].name)
     }
     var storedRelationshipSlots: [Int] = []
+    var oneToOneSlots: [Int] = []
     for place in relationshipPlaces {
       let relationship = relationships[place]
-      if !relationship.isTransient { storedRelationshipSlots.append(properties.count) }
-      properties.append(.relationship(relationship))
       let inverse = model?.inverse(of: relationship)
+      if !relationship.isTransient {
+        storedRelationshipSlots.append(properties.count)
+        if !relationship.isToMany, let inverse = inverse?.relationship,
+          !inverse.isToMany, !inverse.isTransient
+        {
+          oneToOneSlots.append(properties.count)
+        }
+      }
+      properties.append(.relationship(relationship))
       var trait = Trait(relationship, inverse: inverse?.relationship)
       if let index = entityNames?[relationship.destination],
         let destination = model?.entities[index]
@@ -150,6 +160,7 @@ final class EntityBinding: Sendable {
     hasTransientProperties = traits.contains(where: \.isTransient)
     hasOrderedRelationships = traits.contains(where: \.isOrdered)
     self.storedRelationshipSlots = storedRelationshipSlots
+    self.oneToOneSlots = oneToOneSlots
     self.names = NameTable(names)
     // What is worked out when it is saved cannot be checked before.
     let rules = attributePlaces.map {

@@ -126,6 +126,52 @@ import Testing
     }
   }
 
+  private static let nodes = try! ManagedObjectModel {
+    Entity("Node") {
+      Relationship("pointer", toOne: "Node")
+      Relationship("pointers", toMany: "Node")
+      Relationship("list", toMany: "Node", ordered: true)
+      Relationship("twin", toOne: "Node", inverse: "twin")
+      Relationship("owner", toOne: "Node", inverse: "parts")
+      Relationship("parts", toMany: "Node", inverse: "owner")
+      Relationship("peers", toMany: "Node", inverse: "peers")
+      Relationship("ranks", toMany: "Node", inverse: "rankedBy", ordered: true)
+      Relationship("rankedBy", toMany: "Node", inverse: "ranks")
+    }
+  }
+
+  /// A save clears what leads to an object that goes, and the object led there from then on, when it
+  /// was brought back by undo: also what had led elsewhere before.
+  @Test(arguments: nodes.entities[0].relationships.map(\.name), [false, true])
+  func `what was led to a deleted object does not lead to it when both are undone`(
+    _ key: String, _ isSet: Bool
+  ) throws {
+    let context = try ManagedObjectContext.stubbed(Self.nodes)
+    let (one, two, other) = (
+      try context.insert("Node"), try context.insert("Node"), try context.insert("Node")
+    )
+    func lead(_ object: ManagedObject, _ destination: ManagedObject) throws {
+      let relationship = try #require(object.entity.relationshipsByName[key])
+      let value: Any = relationship.isToMany ? [destination] : destination
+      try object.setValue(value, forKey: key)
+    }
+    if isSet { try lead(one, other) }
+    try context.save()
+    context.undoManager = UndoManager()
+    context.delete(two)
+    context.processPendingChanges()
+    try lead(one, two)
+    try context.save()
+    #expect(try members(one, key).isEmpty)
+    // The first undoes what leads there, unless it has come to nothing.
+    while context.undoManager?.canUndo ?? false { context.undo() }
+    #expect(two.managedObjectContext === context && !two.isDeleted)
+    #expect(try members(one, key) == (isSet ? [other] : []))
+    try context.save()
+    #expect(try StoreFacts(context).findings == [])
+    #expect(try members(one, key) == (isSet ? [other] : []))
+  }
+
   private func members(_ object: ManagedObject, _ key: String) throws -> [ManagedObject] {
     switch try object.value(forKey: key) {
     case let list as [ManagedObject]: list

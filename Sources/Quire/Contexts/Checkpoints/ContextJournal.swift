@@ -49,6 +49,8 @@ final class ContextJournal {
         let object = checkpoint.object
         context.changes.remove(object)
         checkpoint.restore()
+        // One that a reset had dropped before it was told of belongs to nobody still.
+        guard object.context === context else { continue }
         context.enter(object)
         context.changes.insert(object)
       }

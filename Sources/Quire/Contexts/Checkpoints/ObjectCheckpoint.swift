@@ -9,11 +9,14 @@ struct ObjectCheckpoint {
   init(_ object: ManagedObject) {
     self.object = object
     home = object.home
-    // What an object does when its row comes is done again when the row comes again.
-    let isAwaking = object.state.contains(.awaking) && object.isStored
-    row = isAwaking ? nil : object.row
-    slots = isAwaking ? [] : object.slots.map(\.independent)
-    state = isAwaking ? [] : object.state
+    // What an object does when its row comes is done again when the row comes again, unless it is to
+    // be saved.
+    let isDoneAgain =
+      object.state.contains(.awaking) && object.isStored
+      && object.state.isDisjoint(with: .unsaved)
+    row = isDoneAgain ? nil : object.row
+    slots = isDoneAgain ? [] : object.slots.map(\.independent)
+    state = isDoneAgain ? [] : object.state
   }
 
   /// Gives the object back what it held, but for its place in the changes of its context.
@@ -21,7 +24,8 @@ struct ObjectCheckpoint {
     object.home = home
     object.row = row
     object.takeSlots(slots)
-    object.state = state
+    // Whether it is being told of something at the moment is no part of what it held.
+    object.state = state.subtracting(.awaking).union(object.state.intersection(.awaking))
   }
 }
 

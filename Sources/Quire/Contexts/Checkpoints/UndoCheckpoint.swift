@@ -35,5 +35,7 @@ extension UndoRecording {
     var byObject: [ObjectIdentifier: Entry] = [:]
     /// Those that have left with a permanent ID.
     var byPlace: [StorePlace: Entry] = [:]
+    /// Where to-one relationships led when a save cleared them.
+    var byLoss: [Place: Entry] = [:]
   }
 }

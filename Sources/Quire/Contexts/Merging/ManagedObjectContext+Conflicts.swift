@@ -50,6 +50,9 @@ extension StoreViews {
       try found.lookForCounterparts(of: object)
     }
     for object in inserted + updated { try found.lookForDestinations(of: object) }
+    // When these are resolved, ends that were changed lead to each other mostly.
+    guard found.conflicts.isEmpty else { return found.conflicts }
+    for object in inserted + updated { try found.lookForChangedCounterparts(of: object) }
     return found.conflicts
   }
 }
@@ -61,10 +64,11 @@ private struct FoundConflicts {
 
   init(_ views: StoreViews) { self.views = views }
 
-  private mutating func note(_ object: ManagedObject) throws {
+  private mutating func note(_ object: ManagedObject, isOtherEnd: Bool = false) throws {
     guard objects.insert(object).inserted else { return }
     let row = try views.row(of: object)
-    conflicts.append(try MergeConflict(object, row, row?.version ?? 0))
+    conflicts.append(
+      try MergeConflict(object, row, row?.version ?? 0, isOtherEnd: isOtherEnd))
   }
 
   mutating func compareVersion(of object: ManagedObject) throws {
@@ -103,22 +107,64 @@ private struct FoundConflicts {
     guard let storage = object.storage, let session = object.session, let view = views[session],
       let row = try view.row(object.reference)
     else { return }
-    for slot in object.binding.relationshipSlots where storage.fieldBySlot[slot] >= 0 {
+    for slot in object.binding.oneToOneSlots where storage.fieldBySlot[slot] >= 0 {
       let relationship = object.binding.relationship(slot)
-      guard let inverse = relationship.inverse, relationship.deleteRule != .noAction,
+      guard relationship.deleteRule != .noAction,
         let reference = row.reference(storage.fieldBySlot[slot]),
-        let other = view.entities.storage(of: reference),
-        let back = other.binding.slot(named: inverse), other.fieldBySlot[back] >= 0,
-        !other.binding.relationship(back).isToMany,
-        try view.row(reference)?.reference(other.fieldBySlot[back]) == object.reference
+        try leads(reference, to: object, relationship, session, view)
       else { continue }
-      if let known = session.registered(reference),
-        known.isDeleted || known.isUpdated && known.isChanged(back)
-      {
-        continue
-      }
       try note(object)
     }
+  }
+
+  /// Other ends of changed one-to-one relationships that would go on leading here, or lead
+  /// elsewhere.
+  mutating func lookForChangedCounterparts(of object: ManagedObject) throws {
+    guard !object.slots.isEmpty else { return }
+    for slot in object.binding.oneToOneSlots {
+      guard case .one(let destination) = object.slots[slot], object.isToBeWritten(slot) else {
+        continue
+      }
+      let relationship = object.binding.relationship(slot)
+      let new = destination.flatMap { object.isShown($0) && !$0.isDeleted ? $0 : nil }
+      if let new, try !leads(new, to: object, relationship) { try note(new, isOtherEnd: true) }
+      guard let session = object.session, let view = views[session],
+        let field = object.storage?.fieldBySlot[slot], field >= 0,
+        let old = try view.row(object.reference)?.reference(field), old != new?.reference,
+        try leads(old, to: object, relationship, session, view)
+      else { continue }
+      try note(session.object(at: old), isOtherEnd: true)
+    }
+  }
+
+  /// Whether what is at a place leads to an object by the inverse of a one-to-one relationship when
+  /// all that is changed here is saved.
+  private func leads(
+    _ reference: Reference, to object: ManagedObject, _ relationship: RelationshipDescription,
+    _ session: StoreSession, _ view: StoreView
+  ) throws -> Bool {
+    guard let storage = view.entities.storage(of: reference), let inverse = relationship.inverse,
+      let slot = storage.binding.slot(named: inverse), storage.fieldBySlot[slot] >= 0
+    else { return false }
+    if let known = session.registered(reference) {
+      if known.isDeleted { return false }
+      if known.isUpdated, known.isChanged(slot), case .one(let destination) = known.slots[slot] {
+        return destination === object
+      }
+    }
+    return try view.row(reference)?.reference(storage.fieldBySlot[slot]) == object.reference
+  }
+
+  private func leads(
+    _ other: ManagedObject, to object: ManagedObject, _ relationship: RelationshipDescription
+  ) throws -> Bool {
+    if let session = other.session, let view = views[session], !other.isInserted {
+      return try leads(other.reference, to: object, relationship, session, view)
+    }
+    guard let slot = object.inverseSlot(of: relationship, on: other), !other.slots.isEmpty,
+      case .one(let destination) = other.slots[slot]
+    else { return false }
+    return destination === object
   }
 
   mutating func lookForDestinations(of object: ManagedObject) throws {

@@ -120,7 +120,11 @@ final class Merge {
     for conflict in try context.conflicts(against: views) {
       treatments[conflict.sourceObject] = .undecided
     }
-    for conflict in conflicts { treatments[conflict.sourceObject] = Treatment(type) }
+    for conflict in conflicts {
+      let treatment = Treatment(type)
+      treatments[conflict.sourceObject] =
+        conflict.isOtherEnd && treatment == .overwrite ? .objectTrump : treatment
+    }
     for object in objects where object.isStored {
       newRows[object] = try views.row(of: object)
       if newRows[object] == nil { treatments[object] = .gone }

@@ -9,6 +9,9 @@ public struct MergeConflict: CustomStringConvertible {
   /// As the context has it, with its unsaved changes.
   public let sourceObject: ManagedObject
   public let report: Report
+  /// Whether the object is the other end of a one-to-one relationship that was changed here. Of
+  /// what it is besides, this context says nothing.
+  let isOtherEnd: Bool
 
   /// The version that the changes were made to.
   public var oldVersionNumber: Int { report.oldVersion }
@@ -37,8 +40,9 @@ extension MergeConflict {
     public var objectID: ManagedObjectID
     /// The version the changes were made to.
     public var oldVersion: Int
-    /// The version in the store; 0 when the object is gone. The same as ``oldVersion`` when the
-    /// object is to be deleted, and got members there that would be left without an owner.
+    /// The version in the store; 0 when the object is gone. The same as ``oldVersion`` when it is
+    /// not the object itself that others have changed, but what leads to it: when it is to be
+    /// deleted, and got members there that would be left without an owner.
     public var newVersion: Int
     /// The names of the properties that were changed here.
     public var changedProperties: [String] = []
@@ -49,7 +53,7 @@ extension MergeConflict {
 
     public var description: String {
       if newVersion == 0 { return "\(objectID) was deleted" }
-      if newVersion == oldVersion { return "\(objectID) is to be deleted, but has new members" }
+      if newVersion == oldVersion { return "others lead to \(objectID), or no longer do" }
       return
         "\(objectID) has version \(newVersion), the changes were made to version \(oldVersion)"
     }
@@ -61,8 +65,11 @@ extension MergeConflict {
     case object(ManagedObjectID)
   }
 
-  init(_ object: ManagedObject, _ row: Row?, _ newVersion: UInt32) throws {
+  init(
+    _ object: ManagedObject, _ row: Row?, _ newVersion: UInt32, isOtherEnd: Bool = false
+  ) throws {
     sourceObject = object
+    self.isOtherEnd = isOtherEnd
     // Of an object that was never read, nothing is known but that it was there.
     let oldVersion = !object.hasRow && newVersion == 0 ? 1 : object.version
     report = Report(

@@ -209,7 +209,7 @@ extension ManagedObjectContext {
 
   private func mergeRow(of object: ManagedObject) throws {
     if object.slots.isEmpty {
-      object.turnIntoFault(keeping: [.deleted, .propagated])
+      object.turnIntoFault(keeping: [.deleted, .propagated], onBothSides: true)
     } else if let session = object.session {
       try exchangeRow(of: object, session.currentView())
       object.tell(of: .refresh)

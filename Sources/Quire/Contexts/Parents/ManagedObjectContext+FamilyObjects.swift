@@ -19,6 +19,8 @@ extension ManagedObjectContext {
     guard let session = session(with: identity),
       let storage = session.entities.byIndex[source.binding.index]
     else { return nil }
+    // The parent may have made its object for this, and that may have asked for the one here.
+    if let object = newObject(reference) { return object }
     let object = coordinator.classes.makeObject(session.home(of: storage), at: reference)
     object.state.remove(.awaking)
     if let place = parent.promisedPlaces.place(of: reference) {

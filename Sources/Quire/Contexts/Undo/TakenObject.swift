@@ -72,6 +72,14 @@ final class TakenObject {
     }
   }
 
+  /// Undoing has said what the relationship is without this object.
+  func forgetLoss(of object: ManagedObject, _ slot: Int) {
+    let place = LossPlace(object: ObjectIdentifier(object), slot: slot)
+    guard let index = lossPlaces.removeValue(forKey: place) else { return }
+    losses.remove(at: index)
+    for (other, place) in lossPlaces where place > index { lossPlaces[other] = place - 1 }
+  }
+
   /// - Returns: `nil` while the object is in its context.
   func copy(of slot: Int) -> ManagedObject.Slot? { content?[slot].copy }
 

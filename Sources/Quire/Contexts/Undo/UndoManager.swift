@@ -181,6 +181,9 @@ public final class UndoManager {
 
   // MARK: Undoing
 
+  /// Whether actions are being performed, of which each changes one side of a relationship.
+  private(set) var isPerforming = false
+
   public var canUndo: Bool { !undoGroups.isEmpty || open.contains { !$0.entries.isEmpty } }
   public var canRedo: Bool { !redoGroups.isEmpty }
   public var isUndoing: Bool { state == .undoing }
@@ -230,6 +233,8 @@ public final class UndoManager {
       while !open.isEmpty { close() }
       self.state = .idle
     }
+    isPerforming = true
+    defer { isPerforming = false }
     try perform(group.entries)
   }
 

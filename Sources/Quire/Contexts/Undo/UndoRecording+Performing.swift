@@ -65,6 +65,7 @@ extension UndoRecording {
   }
 
   func put(_ destination: ManagedObject?, _ slot: Int, _ object: ManagedObject) throws {
+    forgetLoss(of: object, slot)
     try change(slot, of: object) {
       performed.note(object, slot, formerly: try object.rawOne(slot))
       try object.put(destination, in: slot)
@@ -81,6 +82,7 @@ extension UndoRecording {
   }
 
   func remove(_ member: ManagedObject, _ slot: Int, _ object: ManagedObject) throws {
+    taken.byObject[ObjectIdentifier(member)]?.taken?.forgetLoss(of: object, slot)
     try changeMembers(slot, of: object) { recording in
       guard try object.holds(member, slot) else { return }
       try recording?.enterOrder(slot, of: object)
@@ -147,6 +149,11 @@ extension UndoRecording {
 
   private func restore(_ loss: TakenObject.Loss, of destination: ManagedObject) throws {
     let (object, slot) = (loss.object, loss.slot)
+    if let inverse = object.inverseSlot(of: slot, on: destination),
+      try !destination.leads(to: object, inverse)
+    {
+      return
+    }
     if !object.isToMany(slot) {
       try change(slot, of: object) {
         if try object.rawOne(slot) == nil { try object.put(destination, in: slot) }

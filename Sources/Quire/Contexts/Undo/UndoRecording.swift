@@ -14,7 +14,7 @@ import QuireStorage
 /// What an attribute or a to-one relationship was, and how an ordered one was ordered, is entered
 /// once in a group, at its first change.
 final class UndoRecording: ContextObserver {
-  private struct Place: Hashable {
+  struct Place: Hashable {
     let object: ObjectIdentifier
     let slot: Int
   }
@@ -95,8 +95,10 @@ final class UndoRecording: ContextObserver {
 
   func didDelete(_ object: ManagedObject) {
     guard manager.isUndoRegistrationEnabled else { return }
-    // Its row will be gone when its values are asked for.
+    // Its row will be gone when its values are asked for. Where it is already, others have deleted
+    // the object, and nothing brings it back.
     attempt { try object.fulfil() }
+    if object.state.contains(.inaccessible) { return }
     let isInsertion = isOfInsertion ?? false
     let taken = takenObject(for: object)
     register { try $0.bringBack(taken, isInsertion: isInsertion) }
@@ -147,21 +149,25 @@ final class UndoRecording: ContextObserver {
     let identifier = ObjectIdentifier(object.object)
     if taken.byObject[identifier]?.taken == nil { taken.byObject[identifier] = nil }
     if let place = object.place, taken.byPlace[place]?.taken == nil { taken.byPlace[place] = nil }
+    guard !taken.byLoss.isEmpty else { return }
+    for loss in object.losses {
+      let place = Place(object: ObjectIdentifier(loss.object), slot: loss.slot)
+      if taken.byLoss[place]?.taken == nil { taken.byLoss[place] = nil }
+    }
   }
 
-  /// An object is about to leave.
+  /// An object is about to leave. One that others have deleted meanwhile, and that was read anew
+  /// since, has nothing that it could come back with.
   func keepContent(of object: ManagedObject) {
-    guard let taken = self.taken.byObject[ObjectIdentifier(object)]?.taken else { return }
+    guard let taken = self.taken.byObject[ObjectIdentifier(object)]?.taken,
+      !object.state.contains(.inaccessible)
+    else { return }
     attempt { try taken.keepContent() }
     if let place = taken.place { self.taken.byPlace[place] = Taken.Entry(taken: taken) }
   }
 
   /// Whether undoing can bring back an object that has left.
   func keeps(_ object: ManagedObject) -> Bool {
-    taken.byObject[ObjectIdentifier(object)]?.taken != nil
-  }
-
-  private func isKept(_ object: ManagedObject) -> Bool {
     taken.byObject[ObjectIdentifier(object)]?.taken?.content != nil
   }
 
@@ -180,7 +186,7 @@ final class UndoRecording: ContextObserver {
   func willCommit(_ save: ContextSave, asMerged: Bool = false) {
     guard !taken.byObject.isEmpty else { return }
     for part in save.parts {
-      for object in part.deleted where !asMerged || !isKept(object) { keepContent(of: object) }
+      for object in part.deleted where !asMerged || !keeps(object) { keepContent(of: object) }
     }
     for part in save.parts {
       for item in part.inserted { noteLosses(of: item.object, part) }
@@ -207,8 +213,20 @@ final class UndoRecording: ContextObserver {
     of destination: ManagedObject, _ slot: Int, _ object: ManagedObject, _ order: [ManagedObject]?,
     _ save: SaveOperation
   ) {
-    guard !save.remains(destination) else { return }
-    taken.byObject[ObjectIdentifier(destination)]?.taken?.note(
-      TakenObject.Loss(object: object, slot: slot, order: order))
+    guard !save.remains(destination),
+      let lost = taken.byObject[ObjectIdentifier(destination)]?.taken
+    else { return }
+    lost.note(TakenObject.Loss(object: object, slot: slot, order: order))
+    if !object.isToMany(slot) {
+      taken.byLoss[Place(object: ObjectIdentifier(object), slot: slot)] = Taken.Entry(taken: lost)
+    }
+  }
+
+  /// What a relationship was, before it led to an object that has left, is what it is again: that
+  /// object does not take it back when it returns.
+  func forgetLoss(of object: ManagedObject, _ slot: Int) {
+    guard !taken.byLoss.isEmpty else { return }
+    let place = Place(object: ObjectIdentifier(object), slot: slot)
+    taken.byLoss.removeValue(forKey: place)?.taken?.forgetLoss(of: object, slot)
   }
 }

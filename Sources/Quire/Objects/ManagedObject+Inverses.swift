@@ -1,0 +1,217 @@
+import QuireModel
+
+// Changes of relationships, each of which two to four objects show.
+//
+// An object whose row comes may do anything: change the very relationship, drop all changes, save.
+// So all that a change touches is made ready before anything is changed, and looked at again until
+// that calls nobody. Then nobody is called from the first side to the last, and no save, undo or
+// refresh ever meets half of a change.
+extension ManagedObject {
+  /// Points a to-one slot at `object`, and both old and new destination back accordingly.
+  final func setOne(_ slot: Int, _ object: ManagedObject?) throws {
+    guard maintainsInverse(slot) else {
+      if let object { try checkDestination(object, slot) }
+      return try put(object, in: slot)
+    }
+    let ends = try readyEnds(slot, object)
+    // Also where nothing changes: where the row dangles, what was read as nil is now nil in truth.
+    try put(object, in: slot)
+    if ends.old === object { return }
+    if let old = ends.old, let inverse = ends.oldInverse {
+      try old.dropBacklink(inverse, to: self)
+    }
+    guard let object, let inverse = ends.inverse else { return }
+    if object.isToMany(inverse) { return try object.pendingAdd(self, inverse) }
+    if let rival = ends.rival { try rival.put(nil as ManagedObject?, in: slotOnRival(rival, slot)) }
+    try object.put(self, in: inverse)
+  }
+
+  /// Adds `object` to a to-many slot, if it is not there yet.
+  final func addMember(_ object: ManagedObject, _ slot: Int) throws {
+    guard maintainsInverse(slot) else {
+      try checkDestination(object, slot)
+      if try !hasMember(object, slot) { try pendingAdd(object, slot) }
+      return
+    }
+    guard let ends = try readyEnds(slot, adding: object) else { return }
+    try pendingAdd(object, slot)
+    guard let inverse = ends.inverse else { return }
+    if object.isToMany(inverse) {
+      // What leads to itself by a relationship that is its own inverse is there once.
+      if object !== self || inverse != slot { try object.pendingAdd(self, inverse) }
+      return
+    }
+    if let owner = ends.rival { try owner.pendingRemove(object, slotOnRival(owner, slot)) }
+    try object.put(self, in: inverse)
+  }
+
+  /// Removes `object` from a to-many slot, if it is there.
+  final func removeMember(_ object: ManagedObject, _ slot: Int) throws {
+    let inverse = maintainsInverse(slot) ? inverseSlot(of: slot, on: object) : nil
+    try untilReady {
+      guard try hasMember(object, slot) else { return true }
+      let isReady = try makeReady(slot)
+      return try inverse.map { try object.makeReady($0) && isReady } ?? isReady
+    }
+    guard try hasMember(object, slot) else { return }
+    try pendingRemove(object, slot)
+    if let inverse, object !== self || inverse != slot {
+      try object.dropBacklink(inverse, to: self)
+    }
+  }
+
+  /// Makes `objects` the destinations of a to-many slot, in this order if the relationship has one.
+  final func setMembers(_ slot: Int, _ objects: [ManagedObject]) throws {
+    for object in objects { try checkDestination(object, slot) }
+    let wanted = Set(objects)
+    var present: Set<ManagedObject> = []
+    for object in try members(slot) {
+      if wanted.contains(object) {
+        present.insert(object)
+      } else {
+        try removeMember(object, slot)
+      }
+    }
+    try removeHiddenMembers(slot, but: wanted)
+    for object in objects where !present.contains(object) { try addMember(object, slot) }
+    guard ofHome({ $0.binding.traits[slot].isOrdered }) else { return }
+    try untilReady { try makeReady(slot) }
+    // Objects that were told of their rows meanwhile may have brought members, and taken some.
+    let current = try rawMembers(slot)
+    let isCurrent = Set(current)
+    var seen: Set<ManagedObject> = []
+    try putOrder(
+      objects.filter { isCurrent.contains($0) && seen.insert($0).inserted }
+        + current.filter { !wanted.contains($0) }, in: slot)
+  }
+
+  /// Removes the members that are deleted and were not taken from here, by their delete rules:
+  /// they would come back with their insertion, or deny their deletion for what no longer holds.
+  private func removeHiddenMembers(_ slot: Int, but wanted: Set<ManagedObject>) throws {
+    guard let context, !context.changes.deleted.isEmpty else { return }
+    for object in try rawMembers(slot)
+    where object.context === context && !isShown(object) && !wanted.contains(object) {
+      try removeMember(object, slot)
+    }
+  }
+
+  /// Clears the relationship that leads from here to `object`, whatever its kind.
+  final func dropBacklink(_ slot: Int, to object: ManagedObject) throws {
+    if isToMany(slot) {
+      try pendingRemove(object, slot)
+    } else if try leadsByOne(slot, to: object) {
+      try put(nil as ManagedObject?, in: slot)
+    }
+  }
+
+  /// Whether a to-one slot leads to an object. None is made to find out.
+  private func leadsByOne(_ slot: Int, to object: ManagedObject) throws -> Bool {
+    if hasSlots, case .one(let destination) = slots[slot] { return destination === object }
+    try fulfil()
+    if hasSlots, case .one(let destination) = slots[slot] { return destination === object }
+    guard storedReference(slot) == object.reference else { return false }
+    return object.session == nil || object.session === session
+  }
+
+  /// Whether a change of a relationship changes the other side too. When an object's row comes, it
+  /// may set up transient relationships without anybody being changed.
+  private func maintainsInverse(_ slot: Int) -> Bool {
+    !state.contains(.awaking) || !binding.traits[slot].isTransient
+  }
+}
+
+// MARK: - Getting ready
+
+/// What changes along with one side of a relationship.
+private struct RelationshipEnds {
+  /// Where a to-one side has led.
+  var old: ManagedObject?
+  var oldInverse: Int?
+  /// The slot of the new destination that leads back.
+  var inverse: Int?
+  /// What the new destination, which can lead to one object only, has led to.
+  var rival: ManagedObject?
+}
+
+extension ManagedObject {
+  /// How often all is made ready: beyond that objects take back for ever what they are asked for.
+  private static var readyLimit: Int { 100 }
+
+  /// Does something that may call objects, until it says that there was nothing to do.
+  private func untilReady(_ isReady: () throws -> Bool) throws {
+    for _ in 1...Self.readyLimit where try isReady() { return }
+    throw PersistenceError(
+      .managedObjectContextLocking,
+      "\(objectID) cannot be changed: whenever its row is read, or that of what it leads to, an "
+        + "object drops what was read")
+  }
+
+  /// Makes a slot one that can be changed without a row being read or an object being made.
+  ///
+  /// - Returns: whether it was so already.
+  final func makeReady(_ slot: Int) throws -> Bool {
+    let isOrdered = ofHome { $0.binding.traits[slot].isOrdered }
+    if hasSlots {
+      guard isOrdered else { return true }
+      if case .many = slots[slot] { return true }
+    }
+    try prepareForChange()
+    if isOrdered { try beginPendingMembers(slot) }
+    return false
+  }
+
+  private func readyEnds(_ slot: Int, _ object: ManagedObject?) throws -> RelationshipEnds {
+    var ends = RelationshipEnds()
+    try untilReady {
+      // Nobody else may hold them: they would come back without what was made ready.
+      let former = ends
+      defer { withExtendedLifetime(former) {} }
+      if let object { try checkDestination(object, slot) }
+      var isReady = try makeReady(slot)
+      ends = RelationshipEnds(old: try one(slot))
+      if ends.old === object { return isReady }
+      if let old = ends.old, let inverse = inverseSlot(of: slot, on: old) {
+        ends.oldInverse = inverse
+        if try !old.makeReady(inverse) { isReady = false }
+      }
+      if let object, try !makeReady(&ends, slot, object) { isReady = false }
+      return isReady
+    }
+    return ends
+  }
+
+  /// - Returns: `nil` when the object is among the members.
+  private func readyEnds(
+    _ slot: Int, adding object: ManagedObject
+  ) throws -> RelationshipEnds? {
+    var ends: RelationshipEnds?
+    try untilReady {
+      let former = ends
+      defer { withExtendedLifetime(former) {} }
+      try checkDestination(object, slot)
+      if try hasMember(object, slot) {
+        ends = nil
+        return true
+      }
+      var new = RelationshipEnds()
+      let isReady = try makeReady(slot)
+      let isOtherReady = try makeReady(&new, slot, object)
+      ends = new
+      return isReady && isOtherReady
+    }
+    return ends
+  }
+
+  /// Makes the other end of a relationship that is to lead there ready.
+  private func makeReady(
+    _ ends: inout RelationshipEnds, _ slot: Int, _ object: ManagedObject
+  ) throws -> Bool {
+    guard let inverse = inverseSlot(of: slot, on: object) else { return true }
+    ends.inverse = inverse
+    let isReady = try object.makeReady(inverse)
+    if object.isToMany(inverse) { return isReady }
+    guard let rival = try object.one(inverse), rival !== self else { return isReady }
+    ends.rival = rival
+    return try rival.makeReady(slotOnRival(rival, slot)) && isReady
+  }
+}
