@@ -88,7 +88,11 @@ extension ManagedObjectContext {
   ///   are dropped.
   public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     reread(object, mergeChanges: mergeChanges)
-    settleChanges(of: (mergeChanges ? [object] : []) + changedCounterparts(of: object))
+    do {
+      try displaceStoredDestinations(of: changedCounterparts(of: object))
+    } catch {
+      report(error)
+    }
   }
 
   /// Changed objects that an object leads to in the store by one-to-one relationships: they may
@@ -108,16 +112,33 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Rests unsaved changes of relationships on what was read just now: an order that was made of
-  /// fewer members would leave out, on one side, those that others have added.
-  private func settleChanges(of objects: some Sequence<ManagedObject>) {
-    let changed = objects.filter { $0.context === self && !$0.slots.isEmpty && $0.row != nil }
-      .sorted { $0.placeOrder < $1.placeOrder }
-    do {
-      for object in changed { try object.settlePendingMembers() }
-      for object in changed where !object.isDeleted { try object.displaceStoredDestinations() }
-    } catch {
-      report(error)
+  /// Puts unsaved changes on top of what the store has now.
+  ///
+  /// An order that was made of fewer members would leave out, on one side, those that others have
+  /// added, and its row would say that nothing has come between. So from the first row to the last
+  /// order nobody is called who might save that. ``displaceStoredDestinations(of:)`` is to follow,
+  /// when all other objects are as the store has them.
+  final func rebase(_ objects: [ManagedObject]) throws {
+    func isChanged(_ object: ManagedObject) -> Bool {
+      object.context === self && object.isStored && object.hasSlots
+    }
+    var members: [ManagedObject] = []
+    for object in objects where isChanged(object) { members += try object.unknownMembers() }
+    let changed = objects.filter(isChanged).sorted { $0.placeOrder < $1.placeOrder }
+    for object in changed {
+      guard let session = object.session else { continue }
+      try exchangeRow(of: object, session.currentView())
+      if !object.hasRow { letGoOfTouched(object) }
+    }
+    for object in changed where object.hasRow { try object.settlePendingMembers() }
+    withExtendedLifetime(members) {}
+  }
+
+  /// When all rows are the new ones: both sides of a relationship are looked at.
+  final func displaceStoredDestinations(of objects: [ManagedObject]) throws {
+    for object in objects
+    where object.context === self && object.hasRow && object.hasSlots && !object.isDeleted {
+      try object.displaceStoredDestinations()
     }
   }
 
@@ -130,8 +151,8 @@ extension ManagedObjectContext {
         // There is nothing to keep or to drop, but that the object may be deleted.
         object.turnIntoFault(keeping: [.deleted, .propagated], onBothSides: true)
       } else if mergeChanges {
-        try exchangeRow(of: object, view)
-        if !object.hasRow { letGoOfTouched(object) }
+        try rebase([object])
+        try displaceStoredDestinations(of: [object])
         object.tell(of: .refresh)
       } else if !object.isDeleted {
         preparation?.isOutdated = true
@@ -162,9 +183,29 @@ extension ManagedObjectContext {
     // Objects that nobody holds are read anew by whoever asks for them next, too.
     for session in sessions { session.leaveState() }
     let objects = allObjects
-    for object in objects { reread(object, mergeChanges: true) }
-    // When all rows are the new ones: both sides of a relationship are looked at.
-    settleChanges(of: objects)
+    let changed = objects.filter { $0.isStored && $0.hasSlots }
+    do {
+      for object in changed { showPermanentID(of: object) }
+      for session in sessions where changed.contains(where: { $0.session === session }) {
+        _ = try session.latestView()
+      }
+      try rebase(changed)
+    } catch {
+      report(error)
+    }
+    let isChanged = Set(changed.lazy.map { ObjectIdentifier($0) })
+    for object in objects where !isChanged.contains(ObjectIdentifier(object)) {
+      reread(object, mergeChanges: true)
+    }
+    do {
+      try displaceStoredDestinations(of: changed)
+    } catch {
+      report(error)
+    }
+    for object in changed where object.context === self {
+      object.tell(of: .refresh)
+      noticeCenter?.didRefresh(object)
+    }
   }
 
   final func exchangeRow(of object: ManagedObject, _ view: StoreView) throws {

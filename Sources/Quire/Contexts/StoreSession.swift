@@ -142,14 +142,14 @@ extension StoreSession {
     return view
   }
 
-  /// Lets go of the state that everything was read from, before it becomes another. Members that
-  /// were set to what they are in it are no change, which can be seen now for the last time.
+  /// Lets go of the state that everything was read from, before it becomes another. What was set to
+  /// what it is in it is no change, which can be seen now for the last time.
   func leaveState() {
     guard let view else { return }
     self.view = nil
     guard !view.entities.isRetired else { return }
     for object in context.changes.updated.objects where object.session === self {
-      object.discardSettledMembers(view)
+      object.discardSettled(view)
     }
   }
 

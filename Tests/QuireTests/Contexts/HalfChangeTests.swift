@@ -202,6 +202,46 @@ import Testing
     }
   }
 
+  enum Renewal: CaseIterable { case refresh, refreshAll, merge, automaticMerge }
+
+  /// The row said that nothing had come between, and the order left out, on one side, who had come.
+  @Test(arguments: Renewal.allCases)
+  func `who saves when it is told of a refresh saves orders with the members of others`(
+    _ renewal: Renewal
+  ) throws {
+    let one = try Self.context()
+    let two = SmallGallery.sibling(of: one)
+    defer { Half.forgetHooks() }
+    let theirs = Self.insert(6, one)
+    theirs[1].ranks = [theirs[2]]
+    try one.save()
+    two.automaticallyMergesChangesFromParent = renewal == .automaticMerge
+    let own = try theirs.map { try #require(try two.existingObject(with: $0.objectID) as? Half) }
+    own[0].number = 10
+    own[1].ranks = [own[3], own[2]]
+    theirs[0].name = "theirs"
+    theirs[1].ranks = [theirs[2], theirs[4], theirs[5]]
+    let book = NoticeBook(one, .didSaveObjectIDs)
+    try one.save()
+    var count = 0
+    Half.whenRefreshed = { _ in
+      count += 1
+      try? two.save()
+    }
+    switch renewal {
+    case .refresh: for object in own { two.refresh(object, mergeChanges: true) }
+    case .refreshAll: two.refreshAllObjects()
+    case .merge: for notice in book.take() { two.mergeChanges(fromContextDidSave: notice) }
+    case .automaticMerge: two.processPendingChanges()
+    }
+    #expect(count > 0)
+    Half.forgetHooks()
+    try two.save()
+    try Self.expectWhole(one) { stored in
+      #expect(Set(stored.first { $0.ranks.count > 1 }?.ranks.map(\.number) ?? []) == [2, 3, 4, 5])
+    }
+  }
+
   // MARK: What saves come back to
 
   /// The list of changes went on naming an object that was told of its refresh when the save

@@ -82,6 +82,39 @@ import Testing
     }
   }
 
+  /// What was led away from an object here was led back by others, who deleted that object: as the
+  /// row led to what was gone then, our change was taken for none. (Seed 119,470.)
+  @Test(arguments: [GotchaHome.memory, .file], [false, true])
+  func `what was led nowhere here stays so, though others have deleted what it led to`(
+    _ home: GotchaHome, isAutomatic: Bool
+  ) throws {
+    try home.withContext(LockstepModel.model, classes: []) { one in
+      let two = SmallGallery.sibling(of: one)
+      let things = try (0..<2).map { try one.insert("Thing", ["number": $0]) }
+      try things[0].setValue(things[1], forKey: "covered")
+      try one.save()
+      // Takes it from the other.
+      try things[0].setValue(things[0], forKey: "cover")
+      #expect(try things[1].value(forKey: "cover") == nil)
+      one.automaticallyMergesChangesFromParent = isAutomatic
+      var notices: [ContextNotice] = []
+      let observation = two.observe([.didSaveObjects]) { notices.append($0) }
+      let theirs = try two.existingObject(with: things[1].objectID)
+      try theirs.setValue(theirs, forKey: "cover")
+      two.delete(try two.existingObject(with: things[0].objectID))
+      try two.save()
+      withExtendedLifetime(observation) {}
+      one.processPendingChanges()
+      if !isAutomatic { notices.forEach(one.mergeChanges(fromContextDidSave:)) }
+      #expect(try things[1].value(forKey: "cover") == nil)
+      #expect(try things[1].value(forKey: "covered") == nil)
+      try one.save()
+      #expect(try StoreFacts(one).findings == [])
+      two.refreshAllObjects()
+      #expect(try theirs.value(forKey: "cover") == nil)
+    }
+  }
+
   /// Where the row led to what was gone, an unsaved change that had come to nothing hid where
   /// others had led the object meanwhile.
   @Test(arguments: [GotchaHome.memory, .file], [false, true])

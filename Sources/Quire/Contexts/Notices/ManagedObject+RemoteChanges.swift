@@ -22,22 +22,44 @@ extension ManagedObject {
     }
   }
 
-  /// Whether a to-one slot leads nowhere, and the row to what is gone, which shows the same.
+  /// Whether a to-one slot leads to what has left, and the row to what is gone, which shows the
+  /// same. In a child, whose parent changes under it, also whether it was led nowhere.
   private func leadsNowhereAsBefore(_ slot: Int) -> Bool {
-    guard case .one(let destination) = slots[slot], present(destination) == nil else {
-      return false
-    }
+    guard case .one(let destination) = slots[slot], present(destination) == nil,
+      destination != nil || context?.parent != nil
+    else { return false }
     return storedReference(slot).map { isGone($0, slot) } ?? false
   }
 
-  /// The same of members, before the state of the store is exchanged, which says them.
-  final func discardSettledMembers(_ view: StoreView) {
+  /// The same of what the state of the store says, before it is exchanged: members that were set to
+  /// what they are, and what was led nowhere when the row led to what was gone already.
+  final func discardSettled(_ view: StoreView) {
     for slot in slots.indices {
-      guard case .many(let pending) = slots[slot], pending.mayBeSettled,
-        let link = storage?.link(slot), let stored = try? view.members(of: reference, link),
-        pending.isSettled(as: stored)
-      else { continue }
+      switch slots[slot] {
+      case .unchanged, .value, .one(_?): continue
+      case .one(nil):
+        guard binding.traits[slot].canDangle, let reference = storedReference(slot),
+          (try? view.contains(reference)) == false
+        else { continue }
+      case .many(let pending):
+        guard pending.mayBeSettled, let link = storage?.link(slot),
+          let stored = try? view.members(of: reference, link), pending.isSettled(as: stored)
+        else { continue }
+      }
       discard(slot)
+    }
+  }
+
+  /// The objects of members that the store has, and that an order here does not know.
+  final func unknownMembers() throws -> [ManagedObject] {
+    guard let session else { return [] }
+    return try binding.relationshipSlots.flatMap { slot -> [ManagedObject] in
+      guard case .many(let pending) = slots[slot], let order = pending.order,
+        storage?.link(slot) != nil
+      else { return [] }
+      let isKept = Set(order.map(\.reference)).union(pending.removed)
+      return try existingMembers(slot).filter { !isKept.contains($0) }
+        .map { try session.object(at: $0) }
     }
   }
 

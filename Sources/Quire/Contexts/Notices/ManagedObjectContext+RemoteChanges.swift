@@ -179,12 +179,14 @@ extension ManagedObjectContext {
         }
       }
       for object in merged { showPermanentID(of: object) }
-      for object in merged { try mergeRow(of: object) }
-      // When all rows are the new ones: both sides of a relationship are looked at.
-      for object in merged where !object.slots.isEmpty { try object.settlePendingMembers() }
-      for object in merged where !object.slots.isEmpty && !object.isDeleted {
-        try object.displaceStoredDestinations()
+      let changed = merged.filter(\.hasSlots)
+      try rebase(changed)
+      let isChanged = Set(changed.lazy.map { ObjectIdentifier($0) })
+      for object in merged where !isChanged.contains(ObjectIdentifier(object)) {
+        try mergeRow(of: object)
       }
+      try displaceStoredDestinations(of: changed)
+      for object in changed where object.context === self { object.tell(of: .refresh) }
       // Who was told of that may have led the context elsewhere.
       guard self.departureCount == departureCount else { return }
       for object in merged { noticeCenter?.didRefresh(object) }
@@ -210,8 +212,10 @@ extension ManagedObjectContext {
   private func mergeRow(of object: ManagedObject) throws {
     if object.slots.isEmpty {
       object.turnIntoFault(keeping: [.deleted, .propagated], onBothSides: true)
-    } else if let session = object.session {
-      try exchangeRow(of: object, session.currentView())
+    } else {
+      // Changed by an object that was told before.
+      try rebase([object])
+      try displaceStoredDestinations(of: [object])
       object.tell(of: .refresh)
     }
   }
