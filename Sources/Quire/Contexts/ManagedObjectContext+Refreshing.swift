@@ -5,36 +5,17 @@ extension ManagedObjectContext {
   /// which are read from the store's last saved state when they are next used. Nothing can be
   /// undone or made again after this.
   public final func rollback() {
-    let dropped = changes
-    forgetUndo()
-    changes = Changes()
-    watched = []
-    preparation?.isOutdated = true
-    dropCount += 1
-    for session in sessions { session.view = nil }
-    for object in dropped.inserted.objects { release(object) }
-    for object in dropped.updated.objects { object.turnIntoFault() }
-    for object in dropped.deleted.objects {
-      if object.isPersistent { object.turnIntoFault() } else { release(object) }
-    }
-    dropLateChanges()
+    var told = tellBeforeFault(
+      changes.updated.objects + changes.deleted.objects + changes.inserted.objects)
+    let dropped = dropAllChanges()
+    // Who was told, but saved then, is not dropped.
+    told.removeAll { $0.hasRow || $0.hasSlots }
+    for object in told { object.didTurnIntoFault() }
     for object in dropped.updated.objects { object.tell(of: .rollback) }
     for object in dropped.deleted.objects where object.context === self {
       object.tell(of: .rollback)
     }
     noticeCenter?.postRollback(of: dropped)
-  }
-
-  /// Drops what objects have changed when they were told that their values go, without a word: what
-  /// they have changed of themselves is gone already, and would be left on the other side.
-  private func dropLateChanges() {
-    guard hasChanges else { return }
-    let late = changes
-    changes = Changes()
-    for object in late.inserted.objects { letGo(of: object) }
-    for object in late.updated.objects + late.deleted.objects {
-      if object.isPersistent { object.becomeFault() } else { letGo(of: object) }
-    }
   }
 
   /// Forgets all objects and all unsaved changes. Objects that somebody still holds belong to no
@@ -49,33 +30,55 @@ extension ManagedObjectContext {
   ///
   /// - Returns: the IDs of all objects, to be told; `nil` when nobody wants to know.
   final func forgetObjects() -> Set<ManagedObjectID>? {
-    forgetUndo()
+    let told = tellBeforeFault(allObjects)
     for session in sessions {
       session.pinnedView = nil
       session.inbox?.removeAll()
     }
     let objectIDs = noticeCenter?.idsBeforeReset()
-    changes = Changes()
-    watched = []
-    preparation?.isOutdated = true
-    dropCount += 1
-    for object in allObjects { release(object) }
-    dropLatecomers()
-    for session in sessions { session.view = nil }
+    dropAllChanges()
+    for object in allObjects {
+      if object.isPersistent { object.becomeFault() } else { letGo(of: object) }
+    }
+    for object in told where object.context === self { object.didTurnIntoFault() }
+    // What objects read, insert and change when they are told that they have gone goes along.
+    dropAllChanges()
+    for object in allObjects { letGo(of: object) }
     if family != nil { forgetFamily() }
     formerSessions = []
     assignedStores = [:]
     return objectIDs
   }
 
-  /// Drops what objects have read, inserted and changed when they were told that they go, without a
-  /// word: half of what they have changed is gone with them.
-  private func dropLatecomers() {
-    let latecomers = allObjects
+  /// Tells objects that their values go, while all of them are as they were: from then until all are
+  /// gone nobody is called, so that nobody can save, or change, some of what is being dropped.
+  ///
+  /// - Returns: those that were told.
+  private func tellBeforeFault(_ objects: [ManagedObject]) -> [ManagedObject] {
+    var told: [ManagedObject] = []
+    for object in objects
+    where object.context === self && object.isPersistent && (object.hasRow || object.hasSlots) {
+      object.willTurnIntoFault()
+      told.append(object)
+    }
+    return told
+  }
+
+  /// Drops all changes without a word to their objects.
+  @discardableResult
+  final func dropAllChanges() -> Changes {
+    let dropped = changes
+    forgetUndo()
     changes = Changes()
     watched = []
-    for object in latecomers { letGo(of: object) }
-    forgetUndo()
+    preparation?.isOutdated = true
+    dropCount += 1
+    for session in sessions { session.view = nil }
+    for object in dropped.inserted.objects { letGo(of: object) }
+    for object in dropped.updated.objects + dropped.deleted.objects {
+      if object.isPersistent { object.becomeFault() } else { letGo(of: object) }
+    }
+    return dropped
   }
 
   /// Reads an object anew from the store's last saved state when it is next used.

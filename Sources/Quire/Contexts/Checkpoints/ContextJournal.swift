@@ -12,6 +12,7 @@ final class ContextJournal {
   }
 
   private let stores: StoresCheckpoint
+  private let dropCount: Int
   private let watched: Set<ManagedObject>
   private let event: ContextEvent?
   private let undo: UndoCheckpoint?
@@ -21,6 +22,7 @@ final class ContextJournal {
   /// - Parameter context: in which no deletion waits for its rules.
   init(_ context: ManagedObjectContext) {
     stores = StoresCheckpoint(context)
+    dropCount = context.dropCount
     watched = context.watched
     event = context.noticeCenter?.event
     undo = UndoCheckpoint(context)
@@ -40,6 +42,11 @@ final class ContextJournal {
 
   func restore(_ context: ManagedObjectContext) {
     guard stores.restore(context) else { return }
+    // Somebody has dropped everything meanwhile: what came after that is half of what was to come.
+    guard context.dropCount == dropCount else {
+      context.dropAllChanges()
+      return
+    }
     for entry in entries {
       switch entry {
       case .inserted(let object):
