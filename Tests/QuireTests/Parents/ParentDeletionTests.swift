@@ -69,4 +69,39 @@ import Testing
       #expect(try child.values(of: "title", "Artwork") == [])
     }
   }
+
+  /// The context between the two had the object twice, under one ID: at the place that it was saved
+  /// in, and as a new one.
+  @Test(arguments: [GotchaHome.memory, .file], [false, true])
+  func `what comes back to a grandchild after its grandparent has saved it is one object`(
+    _ home: GotchaHome, isUndoneFirst: Bool
+  ) throws {
+    try home.withContext { root in
+      let artwork = try root.insert("Artwork", ["title": "new"])
+      let child = root.newChildContext()
+      let grandchild = child.newChildContext()
+      grandchild.undoManager = UndoManager()
+      let own = try grandchild.existingObject(with: artwork.objectID)
+      _ = try own.value(forKey: "title")
+      grandchild.delete(own)
+      try grandchild.save()
+      if isUndoneFirst { grandchild.undo() }
+      try root.save()
+      if !isUndoneFirst { grandchild.undo() }
+      try own.setValue("back", forKey: "title")
+      try grandchild.save()
+      let known = child.registeredObjects
+      #expect(Set(known.map(\.objectID)).count == known.count)
+      #expect(try child.fetch(FetchRequest<ManagedObject>(entityName: "Artwork")).count == 1)
+      try child.save()
+      try root.save()
+      #expect(try artwork.value(forKey: "title") as? String == "back")
+      #expect(try SmallGallery.sibling(of: root).values(of: "title", "Artwork") == ["back"])
+      try own.setValue("again", forKey: "title")
+      try grandchild.save()
+      try child.save()
+      try root.save()
+      #expect(try SmallGallery.sibling(of: root).values(of: "title", "Artwork") == ["again"])
+    }
+  }
 }

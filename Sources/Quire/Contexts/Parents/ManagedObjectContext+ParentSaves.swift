@@ -28,9 +28,10 @@ extension ManagedObjectContext {
   private func preparedParentSave(_ checkpoint: inout ContextCheckpoint?) throws -> ContextSave {
     var told: Set<ManagedObject> = []
     for _ in 1...Self.mergeLimit {
+      followReturned()
       try resolveDeletions(&checkpoint)
       let save = try prepareSave(without: told)
-      if try conflictsWithDeletions().isEmpty { return save }
+      if try conflictsWithDeletions().isEmpty, !followReturned() { return save }
       save.forEachObject { told.insert($0) }
     }
     throw mergeError(try conflictsWithDeletions().map(\.report))

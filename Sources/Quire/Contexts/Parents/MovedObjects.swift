@@ -59,6 +59,41 @@ extension ManagedObjectContext {
   }
 }
 
+// MARK: - New objects that come back
+
+extension ManagedObjectContext {
+  /// An object that was new in an ancestor, and whose deletion here was handed on and undone, may
+  /// have been saved by that ancestor meanwhile: it comes back to the place that it was given. What
+  /// the parent has of it is there.
+  ///
+  /// - Returns: whether there was such an object.
+  @discardableResult
+  final func followReturned() -> Bool {
+    var root = self
+    while let parent = root.parent { root = parent }
+    guard let places = root.family?.formerReferences, !places.isEmpty else { return false }
+    var isAnyMoved = false
+    for object in changes.inserted.objects where object.reference.isTemporary {
+      guard let place = places[object.reference], let session = session(with: place.store),
+        let storage = session.entities.storage(of: place.reference)
+      else { continue }
+      let temporary = object.reference
+      unregister(object)
+      object.reference = place.reference
+      object.home = session.home(of: storage)
+      if promisedPlaces.place(of: temporary) == nil {
+        family?.shownReferences[ObjectIdentifier(object)] = temporary
+      }
+      object.state.insert(.returning)
+      // What an object has that was saved once.
+      session.formerVersions[place.reference] = 1
+      enter(object)
+      isAnyMoved = true
+    }
+    return isAnyMoved
+  }
+}
+
 // MARK: - Rows that are written over
 
 extension ManagedObjectContext {
