@@ -166,15 +166,19 @@ final class SaveOperation {
   private func noteCounterparts() {
     for item in inserted {
       item.ofObject { object in
-        let slots = object.ofHome { $0.binding.oneToOneSlots }
-        if !slots.isEmpty { noteCounterparts(of: object, slots, item.storage, item.reference) }
+        guard object.ofHome({ $0.binding.hasOneToOnes }) else { return }
+        let slots = object.binding.oneToOneSlots
+        noteCounterparts(of: object, slots, item.storage, item.reference)
       }
     }
     for update in updated {
       update.ofObject { object in
-        let slots = object.ofHome { $0.binding.oneToOneSlots }
-        guard !slots.isEmpty, let storage = object.storage else { return }
-        let changed = slots.filter { slot in update.changedSlots.contains { $0 == slot } }
+        guard object.ofHome({ $0.binding.hasOneToOnes }), let storage = object.storage else {
+          return
+        }
+        let changed = object.binding.oneToOneSlots.filter { slot in
+          update.changedSlots.contains { $0 == slot }
+        }
         noteCounterparts(of: object, changed, storage, object.reference)
       }
     }

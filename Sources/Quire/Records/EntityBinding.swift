@@ -84,6 +84,8 @@ final class EntityBinding: Sendable {
   let storedRelationshipSlots: [Int]
   /// Those of them that lead to one object, which leads back to no more than one.
   let oneToOneSlots: [Int]
+  /// Whether there are any, for those who ask of each of many objects.
+  let hasOneToOnes: Bool
   /// The places of the relationships in the entity, in the order of their slots.
   private let relationshipPlaces: [Int]
   private let names: NameTable
@@ -161,6 +163,7 @@ final class EntityBinding: Sendable {
     hasOrderedRelationships = traits.contains(where: \.isOrdered)
     self.storedRelationshipSlots = storedRelationshipSlots
     self.oneToOneSlots = oneToOneSlots
+    hasOneToOnes = !oneToOneSlots.isEmpty
     self.names = NameTable(names)
     // What is worked out when it is saved cannot be checked before.
     let rules = attributePlaces.map {
