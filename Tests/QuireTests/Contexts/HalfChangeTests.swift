@@ -143,7 +143,7 @@ import Testing
     for last in 1...6 {
       two.reset()
       two.undoManager = UndoManager()
-      var own = try theirs.map { try #require(try two.object(with: $0.objectID) as? Half) }
+      var own = try theirs.map { try #require(two.object(with: $0.objectID) as? Half) }
       own[5].name = "\(last)"
       two.processPendingChanges()
       var count = 0

@@ -16,6 +16,10 @@ final class Extra: ManagedObject {
   @Managed var ranks: [Extra]
   @Managed var rankedBy: Set<Extra>
   @Managed var idol: Extra?
+  @Managed var line: [Extra]
+  @Managed var head: Extra?
+  @Managed var cover: Extra?
+  @Managed var covered: Extra?
 
   required init(_ origin: Origin) {
     super.init(origin)
@@ -66,6 +70,10 @@ private let model = try! ManagedObjectModel {
     Relationship("ranks", toMany: "Extra", inverse: "rankedBy", ordered: true)
     Relationship("rankedBy", toMany: "Extra", inverse: "ranks")
     Relationship("idol", toOne: "Extra")
+    Relationship("line", toMany: "Extra", inverse: "head", ordered: true)
+    Relationship("head", toOne: "Extra", inverse: "line")
+    Relationship("cover", toOne: "Extra", inverse: "covered", deleteRule: .noAction)
+    Relationship("covered", toOne: "Extra", inverse: "cover", deleteRule: .noAction)
     UniquenessConstraint("key")
   }
 }
@@ -300,7 +308,7 @@ final class MeddlingWalk {
       self.note(
         "\(one.objectID) \(property) \(other.map { "\($0.objectID)" } ?? "nothing")", index)
     }
-    switch random.below(11) {
+    switch random.below(15) {
     case 0, 1: one.number = random.below(100)
     case 2: one.key = random.below(2) == 0 ? nil : "key \(random.below(5))"
     case 3, 4:
@@ -317,13 +325,28 @@ final class MeddlingWalk {
       if let other = Self.first(of: one.friends) { one.friends.remove(other) }
     case 9:
       note("ranks")
-      let context = contexts[index]
-      one.ranks = held[index].prefix(random.below(4)).filter {
-        $0 !== one && $0.managedObjectContext === context
-      }
+      one.ranks = others(than: one, index)
+    case 10:
+      note("line")
+      one.line = others(than: one, index)
+    case 11:
+      note("head")
+      one.head = other
+    case 12:
+      note("cover")
+      one.cover = other
+    case 13:
+      note("covered")
+      one.covered = other
     default:
       note("idol")
       one.idol = other
+    }
+  }
+
+  private func others(than one: Extra, _ index: Int) -> [Extra] {
+    held[index].prefix(random.below(4)).filter {
+      $0 !== one && $0.managedObjectContext === contexts[index]
     }
   }
 
@@ -417,7 +440,11 @@ final class MeddlingWalk {
           && object.twin.map { $0.twin === object } != false
           && object.friends.allSatisfy { $0.friends.contains(object) }
           && object.ranks.allSatisfy { $0.rankedBy.contains(object) }
-          && object.rankedBy.allSatisfy { $0.ranks.contains(object) },
+          && object.rankedBy.allSatisfy { $0.ranks.contains(object) }
+          && object.line.allSatisfy { $0.head === object }
+          && object.head.map { $0.line.contains(object) } != false
+          && object.cover.map { $0.covered === object } != false
+          && object.covered.map { $0.cover === object } != false,
         "both sides of the relationships of \(describe(object)) agree")
     }
   }
