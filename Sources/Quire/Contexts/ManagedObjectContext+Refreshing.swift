@@ -50,8 +50,8 @@ extension ManagedObjectContext {
     return objectIDs
   }
 
-  /// Tells objects that their values go, while all of them are as they were: from then until all are
-  /// gone nobody is called, so that nobody can save, or change, some of what is being dropped.
+  /// Tells objects that their values go, while all of them are as they were: from then until all
+  /// are gone nobody is called, so that nobody can save, or change, some of what is being dropped.
   ///
   /// - Returns: those that were told.
   private func tellBeforeFault(_ objects: [ManagedObject]) -> [ManagedObject] {

@@ -140,8 +140,8 @@ import Testing
     }
   }
 
-  /// A save clears what leads to an object that goes, and the object led there from then on, when it
-  /// was brought back by undo: also what had led elsewhere before.
+  /// A save clears what leads to an object that goes, and it led there from then on, when that was
+  /// brought back by undo: also what had led elsewhere before.
   @Test(arguments: nodes.entities[0].relationships.map(\.name), [false, true])
   func `what was led to a deleted object does not lead to it when both are undone`(
     _ key: String, _ isSet: Bool

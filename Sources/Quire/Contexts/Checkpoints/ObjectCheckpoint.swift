@@ -9,8 +9,8 @@ struct ObjectCheckpoint {
   init(_ object: ManagedObject) {
     self.object = object
     home = object.home
-    // What an object does when its row comes is done again when the row comes again, unless it is to
-    // be saved.
+    // What an object does when its row comes is done again when the row comes again, unless it is
+    // to be saved.
     let isDoneAgain =
       object.state.contains(.awaking) && object.isStored
       && object.state.isDisjoint(with: .unsaved)
