@@ -177,4 +177,27 @@ import Testing
     try undo.redo()
     #expect(counter.values == [1])
   }
+
+  /// Each action was made again by itself: a new object had lost what belongs to its insertion.
+  @Test(arguments: [false, true])
+  func `what is entered when all was forgotten in the middle of an undo is one group`(
+    isNested: Bool
+  ) throws {
+    let (undo, counter) = make()
+    undo.beginUndoGrouping()
+    counter.add(1)
+    if isNested { undo.beginUndoGrouping() }
+    undo.registerUndo(withTarget: counter) { counter in
+      undo.removeAllActions()
+      counter.add(7)
+      counter.add(8)
+    }
+    if isNested { try undo.endUndoGrouping() }
+    try undo.endUndoGrouping()
+    try undo.undo()
+    #expect(counter.values == [1, 7, 8] && !undo.canUndo && undo.canRedo)
+    #expect(undo.groupingLevel == 0)
+    try undo.redo()
+    #expect(counter.values == [1] && !undo.canRedo)
+  }
 }

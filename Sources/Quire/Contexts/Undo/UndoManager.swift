@@ -246,7 +246,7 @@ public final class UndoManager {
       case .group(let group):
         open.append(UndoGroup(name: group.name))
         try perform(group.entries)
-        close()
+        if forgettingCount == count { close() }
       }
     }
   }
@@ -258,7 +258,8 @@ public final class UndoManager {
     let former = (undoGroups, redoGroups, open)
     undoGroups = []
     redoGroups = []
-    open = []
+    // What is entered after this in the middle of an undo is still one thing to be made again.
+    open = state == .idle ? [] : [UndoGroup()]
     disablingCount = 0
     generation += 1
     forgettingCount += 1
