@@ -60,3 +60,11 @@ extension ManagedObject: Hashable {
     return Int(bitPattern: product.high ^ product.low)
   }
 }
+
+extension ManagedObject {
+  /// Whether an object is of this class, or of one that descends from it.
+  ///
+  /// A method of the class and not a cast to a generic parameter that an existential was opened as:
+  /// an optimiser makes such a cast one to `ManagedObject`, which every object is.
+  static func isClass(of object: ManagedObject) -> Bool { object is Self }
+}

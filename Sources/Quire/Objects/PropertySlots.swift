@@ -13,7 +13,7 @@ private func note(of property: Any) -> UInt8? {
     else { return nil }
     return withUnsafeBytes(of: property) { $0.first }
   }
-  return _openExistential(property, do: look)
+  return look(property)
 }
 
 extension ManagedObject {

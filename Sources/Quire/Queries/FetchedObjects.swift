@@ -51,8 +51,7 @@ struct FetchIntake {
 
   @inline(never)
   private func check(_ object: ManagedObject) throws {
-    func isResult<Result>(_ type: Result.Type) -> Bool { object is Result }
-    if _openExistential(resultClass as Any.Type, do: isResult) { return }
+    if resultClass.isClass(of: object) { return }
     throw PersistenceError(
       .unacceptableValue,
       "\(object.objectID) is a \(type(of: object)), not a \(resultClass): register the class for "
