@@ -1,14 +1,28 @@
 import Foundation
+import Quire
 import QuireModel
 import QuireXcode
 
-/// A model that was loaded from a file the user named.
+/// A model that was loaded from a file that the user named: one of Xcode's, or a store, which carries
+/// the model that it was last opened with.
 struct ModelFile {
   let model: VersionedModel
   /// What the loader did not understand, and where; what several versions share is told once.
   let notes: [String]
 
   init(contentsOf url: URL) throws {
+    if FileKind(ofFileAt: url.path) == .quireStore {
+      let (summary, own) = try Tool.working(on: url) {
+        (
+          try StoreSummary(of: url),
+          try PersistentStoreCoordinator.managedObjectModel(storedAt: url)
+        )
+      }
+      let name = summary.versionName ?? url.deletingPathExtension().lastPathComponent
+      model = VersionedModel(own, name: name)
+      notes = []
+      return
+    }
     let history = try XcodeModelHistory(contentsOf: url)
     model = history.versionedModel
     notes = Self.gathered(history.versions)

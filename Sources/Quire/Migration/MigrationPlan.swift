@@ -140,6 +140,13 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     indexes.filter { $0.action == action }
   }
 
+  /// Whether objects go, or properties of entities that have objects.
+  public var dropsValues: Bool {
+    entities.contains { step in
+      step.objectCount > 0 && (step.action == .removed || !step.removedProperties.isEmpty)
+    }
+  }
+
   /// How many objects are written anew.
   public var rewrittenObjectCount: Int { entities(.rewritten).reduce(0) { $0 + $1.objectCount } }
 

@@ -159,6 +159,13 @@ struct StoreOpening {
         .migration,
         "the store has version \(version) and must be migrated, but it is read-only")
     }
+    var options = options
+    // What goes without anybody having kept the version that had it can be had again.
+    if path.isFromStoredModel, options.migrationBackup == .none, url != nil,
+      try path.steps.contains(where: { try $0.plan(for: snapshot).dropsValues })
+    {
+      options.migrationBackup = .beside
+    }
     let (report, schema) = try MigrationRun(
       path: path, options: options, url: url, fileSystem: fileSystem
     ).run(in: pages)
@@ -214,12 +221,33 @@ struct StoreOpening {
       return try StageSequence(manager.stages, model, options.mappingModels).path(for: snapshot)
     }
     guard let source = model.version(matching: hashes) else {
-      throw PersistenceError(
-        .migrationMissingSourceModel,
-        "no known version of the model fits the store: nearest is \(nearestVersion(hashes)). "
-          + "A newer version of the program may have written it")
+      return try pathFromStoredModel(of: snapshot, hashes)
     }
     return try MigrationPathSearch(model, source, options, snapshot).path()
+  }
+
+  /// The way from the model that the store carries, where no known version has its hashes: as when
+  /// the model was edited in place and not given a new version.
+  ///
+  /// - Throws: ``PersistenceError/Code/migrationMissingSourceModel`` when the store's version has a
+  ///   name, as only one of several has, that none of the known versions has.
+  private func pathFromStoredModel(
+    of snapshot: Snapshot, _ hashes: [String: VersionHash]
+  ) throws -> MigrationPath {
+    let name = try StoreSchema(from: snapshot)?.versionName
+    if let name, model.hasNamedVersions, model.version(named: name) == nil {
+      throw PersistenceError(
+        .migrationMissingSourceModel,
+        "the store has the version \(name) of its model, which is none of those known here; nearest "
+          + "is \(nearestVersion(hashes)). A newer version of the program may have written it. If "
+          + "\(name) is an earlier version that was taken away, put it back among the versions: "
+          + "PersistentStoreCoordinator.managedObjectModel(storedAt:) reads it from the store")
+    }
+    let source = VersionedModel.Version(
+      "\(name ?? model.name) (the store's own model)", try StoreSchema.model(in: snapshot))
+    var path = try MigrationPathSearch(model, source, options, snapshot).path()
+    path.isFromStoredModel = true
+    return path
   }
 
   /// A store of all entities, or of another configuration, would lose objects by a migration to

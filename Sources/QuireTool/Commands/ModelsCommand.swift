@@ -5,8 +5,10 @@ import QuireModel
 struct ModelsCommand: Command {
   static let syntax = CommandSyntax(
     name: "models", summary: "the versions of a model, their entities and hashes",
-    operands: [.init("MODEL", "a folder .xcdatamodeld, or .xcdatamodel")], options: [.json],
+    operands: [.init("MODEL", "a folder .xcdatamodeld, .xcdatamodel, or a store")],
+    options: [.json],
     discussion: """
+      A store carries the model that it was last opened with, also one that was written in Swift.
       An asterisk marks the current version. Counts include what an entity inherits. Hashes are
       shortened; --json has them whole, and every property.
       """)

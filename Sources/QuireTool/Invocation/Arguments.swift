@@ -23,7 +23,7 @@ struct Arguments {
         try takeOperand(word)
       }
     }
-    if operands.count < syntax.operands.count {
+    if operands.count < syntax.operands.count, !syntax.operands[operands.count].isOptional {
       throw wrong("\(syntax.operands[operands.count].name) is missing.")
     }
     for option in syntax.options where option.isRequired && values[option.name] == nil {

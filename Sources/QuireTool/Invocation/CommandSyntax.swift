@@ -1,13 +1,16 @@
 /// What a command is called and what it takes: enough to parse its arguments and to print its help.
 package struct CommandSyntax: Sendable {
-  /// An argument that is known by its place. All are required.
+  /// An argument that is known by its place.
   package struct Operand: Sendable {
     package var name: String
     var meaning: String
+    /// Only the last may be left out.
+    package var isOptional = false
 
-    init(_ name: String, _ meaning: String) {
+    init(_ name: String, _ meaning: String, isOptional: Bool = false) {
       self.name = name
       self.meaning = meaning
+      self.isOptional = isOptional
     }
   }
 
@@ -36,7 +39,8 @@ package struct CommandSyntax: Sendable {
 
     static let json = Option(flag: "json", "print one JSON value")
     static let model = Option(
-      "model", "MODEL", "the model: a folder .xcdatamodeld, or .xcdatamodel", isRequired: true)
+      "model", "MODEL", "the model: a folder .xcdatamodeld, .xcdatamodel, or a store that has it",
+      isRequired: true)
   }
 
   package var name: String
@@ -49,7 +53,7 @@ package struct CommandSyntax: Sendable {
 
   /// On several lines of at most a hundred columns, if one does not do.
   package var usage: String {
-    let operands = operands.map(\.name)
+    let operands = operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }
     let options = options.map { $0.isRequired ? $0.spelling : "[\($0.spelling)]" }
     let start = "usage: quire \(name)"
     var lines = [start]

@@ -45,7 +45,7 @@ extension Tool {
   /// What to do about an error of the storage engine, where that is not plain from its text.
   private static func remedy(for error: StorageError) -> String? {
     switch error {
-    case .notAStore(let path, _) where startsLikeSQLite(path):
+    case .notAStore(let path, _) where FileKind(ofFileAt: path) == .sqlite:
       "It is a SQLite file. If Core Data wrote it, quire import makes a store of it."
     case .unsupportedFormat: "A newer quire reads it."
     case .damaged: "Go back to a sound copy of the store."
@@ -55,15 +55,5 @@ extension Tool {
     case .locked: "Close it there, or work on a copy."
     default: nil
     }
-  }
-
-  private static func startsLikeSQLite(_ path: String) -> Bool {
-    // Opening a named pipe would wait for somebody to write into it.
-    let type =
-      try? FileManager.default.attributesOfItem(
-        atPath: URL(filePath: path).resolvingSymlinksInPath().path)[.type] as? FileAttributeType
-    guard type == .typeRegular, let file = FileHandle(forReadingAtPath: path) else { return false }
-    defer { try? file.close() }
-    return (try? file.read(upToCount: 15)) == Data("SQLite format 3".utf8)
   }
 }

@@ -73,6 +73,12 @@ public struct MigrationPath: Sendable, CustomStringConvertible {
 
   /// In their order; never empty.
   public let steps: [Step]
+  /// Whether the first step begins at the model that the store carries, because no version that is
+  /// known has its hashes: the model was edited in place.
+  ///
+  /// A migration from there that drops values makes a backup beside the store, unless the options
+  /// say where (``PersistentStoreOptions/migrationBackup``).
+  public internal(set) var isFromStoredModel = false
 
   /// The steps, a line each.
   public var description: String {
