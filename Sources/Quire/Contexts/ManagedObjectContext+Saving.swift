@@ -72,7 +72,7 @@ extension ManagedObjectContext {
     }
     if asking, hasChanges { noticeCenter?.postWillSave() }
     settlePendingChanges()
-    try throwUnreported()
+    try throwKeptErrors()
     if let parent {
       if hasChanges { isEventOver = try save(to: parent) }
       return

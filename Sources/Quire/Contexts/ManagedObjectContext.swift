@@ -135,7 +135,10 @@ open class ManagedObjectContext {
   final var wakeOnCommit: (@Sendable () -> Void)?
   /// Enters what happens here with an undo manager; `nil` unless there is one.
   final var undoRecording: UndoRecording?
-  private var unreportedError: (any Error)?
+  /// What could not be thrown where it happened.
+  final var unthrownErrors = KeptErrors()
+  /// Whether somebody throws what is kept as soon as it is.
+  final var throwsKeptErrors = false
   final var announcedChanges = AnnouncedChanges()
   final var fetchedLists = FetchedLists() {
     didSet { noteFamily() }
@@ -168,6 +171,7 @@ open class ManagedObjectContext {
   }
 
   deinit {
+    handOverKeptErrors()
     // What goes with the objects may be registrations of observers.
     noticeCenter?.leaveContext()
     newHomes.leave()
@@ -236,20 +240,10 @@ open class ManagedObjectContext {
 @available(*, unavailable)
 extension ManagedObjectContext: Sendable {}
 
-// MARK: - The model, and errors
+// MARK: - The model
 
 extension ManagedObjectContext {
   final var modelBinding: ModelBinding? { persistentStoreCoordinator?.binding }
-
-  /// Keeps an error that a property could not throw, for the next fetch or save to throw.
-  final func report(_ error: any Error) {
-    if unreportedError == nil { unreportedError = error }
-  }
-
-  final func throwUnreported() throws {
-    defer { unreportedError = nil }
-    if let unreportedError { throw unreportedError }
-  }
 }
 
 // MARK: - Registered objects

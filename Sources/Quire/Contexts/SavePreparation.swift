@@ -39,7 +39,7 @@ extension ManagedObjectContext {
     }
     for _ in 1...Self.willSaveLimit {
       if try isSettled() {
-        try throwUnreported()
+        try throwKeptErrors()
         if preparation?.isOutdated ?? false {
           preparation?.isOutdated = false
           save = ContextSave(self)

@@ -163,7 +163,7 @@ extension ManagedObjectContext {
   public final func fetch<Result: ManagedObject>(_ request: FetchRequest<Result>) throws -> [Result]
   {
     settlePendingChanges()
-    try throwUnreported()
+    try throwKeptErrors()
     let intake = FetchIntake(
       Result.self, in: self, refreshesObjects: request.shouldRefreshRefetchedObjects)
     if let objects = try ExactFetch.objects(request, in: self, intake) { return objects }
@@ -181,7 +181,7 @@ extension ManagedObjectContext {
   /// How many objects ``fetch(_:)`` would return.
   public final func count<Result: ManagedObject>(for request: FetchRequest<Result>) throws -> Int {
     settlePendingChanges()
-    try throwUnreported()
+    try throwKeptErrors()
     return try FetchExecution(request, in: self).count()
   }
 

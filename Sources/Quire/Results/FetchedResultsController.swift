@@ -133,7 +133,7 @@ public final class FetchedResultsController<Result: ManagedObject> {
     isBusy = true
     defer { isBusy = wasBusy }
     managedObjectContext.settlePendingChanges()
-    try managedObjectContext.throwUnreported()
+    try managedObjectContext.throwKeptErrors()
     let scope = try FetchedResultsScope(fetchRequest, naming, in: managedObjectContext)
     let list = try fetch(fetchRequest, scope)
     followed = fetchRequest

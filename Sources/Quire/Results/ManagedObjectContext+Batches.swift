@@ -26,7 +26,7 @@ extension ManagedObjectContext {
     _ request: FetchRequest<Result>
   ) throws -> BatchFaultingArray<Result> {
     settlePendingChanges()
-    try throwUnreported()
+    try throwKeptErrors()
     guard request.fetchBatchSize >= 0 else {
       throw PersistenceError(
         .persistentStoreUnsupportedRequestType,

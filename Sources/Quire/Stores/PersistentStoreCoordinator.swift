@@ -22,6 +22,7 @@ public final class PersistentStoreCoordinator: Sendable {
   private let current = Mutex<[PersistentStore]>([])
   /// Who makes stores of other makes, by their types.
   let storeMakers = Mutex<[StoreType: IncrementalStoreMaker]>([:])
+  let errorHandler = Mutex<(@Sendable (any Error) -> Void)?>(nil)
   /// Who wants to know of saves of the store, by any coordinator.
   let remoteChangeCenter = RemoteChangeCenter()
 

@@ -63,12 +63,12 @@ extension ManagedObjectContext {
       latest = try remainingConflicts()
       if !latest.isEmpty {
         try resolve(latest)
-        try throwUnreported()
+        try throwKeptErrors()
       }
       let duplicates = try remainingConstraintConflicts()
       if !duplicates.isEmpty {
         try resolve(duplicates)
-        try throwUnreported()
+        try throwKeptErrors()
       }
       guard hasChanges else { return nil }
       let merged = try prepareSave(without: told)

@@ -55,7 +55,7 @@ extension ManagedObjectContext {
     if checkpoint == nil, isMerging { checkpoint = ContextCheckpoint(self) }
     try mergePolicy.resolve(optimisticLockingConflicts: conflicts)
     settlePendingChanges()
-    try throwUnreported()
+    try throwKeptErrors()
     dropChanges(of: try conflictsWithDeletions())
   }
 

@@ -1,0 +1,94 @@
+import QuireStorage
+
+/// Errors of what cannot throw, such as a typed property, until a call that can throws them.
+package struct KeptErrors {
+  /// More are not told apart: a store that is damaged in many places has been told of by then.
+  package static let limit = 16
+
+  /// The oldest first, each once.
+  package private(set) var errors: [any Error] = []
+  private var descriptions: [String] = []
+
+  package init() {}
+
+  package var isEmpty: Bool { errors.isEmpty }
+
+  /// - Returns: whether the error is a new one.
+  package mutating func keep(_ error: any Error) -> Bool {
+    let description = "\(error)"
+    guard errors.count < KeptErrors.limit, !descriptions.contains(description) else { return false }
+    errors.append(error)
+    descriptions.append(description)
+    return true
+  }
+
+  /// Forgets all errors.
+  ///
+  /// - Returns: the oldest one, with the others as its details; `nil` when there is none.
+  package mutating func take() -> (any Error)? {
+    let kept = errors
+    self = KeptErrors()
+    guard let first = kept.first, kept.count > 1 else { return kept.first }
+    func persistenceError(_ error: any Error) -> PersistenceError {
+      error as? PersistenceError
+        ?? PersistenceError(
+          .persistentStoreOperation, "a property could not be read or set", underlying: error)
+    }
+    var error = persistenceError(first)
+    error.detailedErrors += kept.dropFirst().map(persistenceError)
+    return error
+  }
+}
+
+extension ManagedObjectContext {
+  /// Errors that could not be thrown where they happened: a typed property, an array of objects
+  /// that are read when they are looked at, a hook.
+  ///
+  /// The next ``fetch(_:)`` or ``save()`` throws and forgets them, and so does
+  /// ``throwKeptErrors()``. A program that only reads, and is done, asks here whether it has read
+  /// everything. At most 16 that differ are kept.
+  public final var keptErrors: [any Error] { unthrownErrors.errors }
+
+  /// Throws what ``keptErrors`` has, if it has anything, and forgets it.
+  ///
+  /// - Throws: the oldest error. Where there are several it is a ``PersistenceError`` that has the
+  ///   others as its ``PersistenceError/detailedErrors``.
+  public final func throwKeptErrors() throws {
+    if let error = unthrownErrors.take() { throw error }
+  }
+
+  /// Keeps an error that a property could not throw, for the next fetch or save to throw.
+  final func report(_ error: any Error) {
+    guard unthrownErrors.keep(error), !throwsKeptErrors, isStoresFault(error) else { return }
+    persistentStoreCoordinator?.handleKeptError(error)
+  }
+
+  /// Throws the errors that are kept while something is read.
+  final func throwingKeptErrors<Result>(_ body: () throws -> Result) throws -> Result {
+    let (former, wasThrowing) = (unthrownErrors, throwsKeptErrors)
+    (unthrownErrors, throwsKeptErrors) = (KeptErrors(), true)
+    defer {
+      let left = unthrownErrors
+      (unthrownErrors, throwsKeptErrors) = (former, wasThrowing)
+      for error in left.errors { report(error) }
+    }
+    let result = try body()
+    try throwKeptErrors()
+    return result
+  }
+
+  /// Hands what was never thrown to the coordinator's handler, as there is nobody left to throw it.
+  final func handOverKeptErrors() {
+    if unthrownErrors.isEmpty { return }
+    let coordinator = persistentStoreCoordinator
+    // Of those that a store is to blame for the handler was told at once.
+    for error in unthrownErrors.errors where !isStoresFault(error) {
+      coordinator?.handleKeptError(error)
+    }
+  }
+}
+
+/// Whether an error came from the engine: the disk or the file is at fault, not the program.
+private func isStoresFault(_ error: any Error) -> Bool {
+  error is StorageError || (error as? PersistenceError)?.underlying is StorageError
+}

@@ -1,0 +1,22 @@
+import QuireStorage
+
+extension PersistentStoreCoordinator {
+  /// Called with errors that a typed property could not throw; `nil`, as at first, writes each as a
+  /// line to the standard error.
+  ///
+  /// An error of the engine (a damaged page, a disk that does not read) comes here when it happens,
+  /// and is thrown by the context's next fetch or save as well; any other comes when its context
+  /// ends and has not thrown it. So a program that reads, and exits, learns of what it could not
+  /// read. Errors that ``PropertyReading/value(of:)`` throws do not come here.
+  ///
+  /// The handler is called from wherever a context is used. It must not use the context.
+  public var keptErrorHandler: (@Sendable (any Error) -> Void)? {
+    get { errorHandler.withLock { $0 } }
+    set { errorHandler.withLock { $0 = newValue } }
+  }
+
+  func handleKeptError(_ error: any Error) {
+    if let handler = keptErrorHandler { return handler(error) }
+    StandardError.write(line: "Quire: a property could not be read or set: \(error)")
+  }
+}
