@@ -50,7 +50,9 @@ extension PageStore {
       // There may be a log without its store all the same.
     } catch .notAStore(let path, let reason) {
       guard isForced else { throw .notAStore(path: path, reason: reason) }
-    } catch .damaged, .logMissing, .logForeign, .logDamaged, .unsupportedFormat, .noSpaceLeft {
+    } catch .damaged, .logMissing, .imagesMissing, .logForeign, .logDamaged, .unsupportedFormat,
+      .noSpaceLeft
+    {
       // Nobody can make it whole, and nobody wants it.
     }
     try remove(path, in: fileSystem)

@@ -181,7 +181,10 @@ struct PageProofTests {
   private func recovered(_ files: [String: [UInt8]], _ store: [UInt8]) throws -> Set<Int> {
     var files = files
     files["store"] = store
-    let store = try PageStore.open("store", options: Proof.options, in: SimulatedDisk(files))
+    // To be read alone: without images such a store is not opened for writing.
+    var options = Proof.options
+    options.isReadOnly = true
+    let store = try PageStore.open("store", options: options, in: SimulatedDisk(files))
     let report = try store.check()
     return Set(report.findings.compactMap { $0.page.map { Int($0.rawValue) } })
   }

@@ -46,6 +46,13 @@ struct Recovery {
     damagedMeta = other == nil ? Recovery.damagedMeta(beside: newest, bytes, page.pageSize) : nil
     let log = try Recovery.readLog(
       path, fileSystem, isReadOnly: isReadOnly, newest, identity, geometry, storeFile: file)
+    if let log, !log.lost.isEmpty, !isReadOnly {
+      // Writing would begin a history of its own, in which the images count no more.
+      let images = StoreFile.imagesPath(of: path)
+      if try fileSystem.identifier(of: images) == nil {
+        throw .imagesMissing(path: images, pages: log.lost.sorted { $0.rawValue < $1.rawValue })
+      }
+    }
     self.log = log
     meta = log?.meta ?? newest
     // A log is begun when the page that it goes on from is on disk for sure.

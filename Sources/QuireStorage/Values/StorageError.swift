@@ -7,7 +7,7 @@
 /// *Your call*: `invalidArgument`, `keyTooLong`, `readOnly`, `closed`, `writerBusy`, `forked`,
 /// `snapshotExpired`, `transactionTooLarge`, `cancelled`. Nothing happened; fix the call. *Your
 /// disk*: `io`, `noSpaceLeft`, `notFound`, `noFolder`, `alreadyExists`, `storeFull`, `poisoned`.
-/// *Your file*: `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`, `logForeign`,
+/// *Your file*: `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`, `imagesMissing`, `logForeign`,
 /// `logDamaged`. *Someone else*: `locked`.
 public enum StorageError: Error, Hashable, Sendable {
   /// The call makes no sense; the text says what, where, and what to do.
@@ -60,6 +60,9 @@ public enum StorageError: Error, Hashable, Sendable {
   case damaged(page: PageID, reason: String)
   /// The store was not closed cleanly and its log, with the newest commits, is gone.
   case logMissing(path: String)
+  /// The system died while a checkpoint overwrote pages, and the file with whole copies of them,
+  /// which the checkpoint writes first, is gone. `pages` can be had from it alone.
+  case imagesMissing(path: String, pages: [PageID])
   /// The file in the log's place belongs to another store.
   case logForeign(path: String)
   /// Commits known to have been durable can no longer be read from the log.
@@ -114,6 +117,11 @@ extension StorageError: CustomStringConvertible {
       "page \(page) is damaged: \(reason)"
     case .logMissing(let path):
       "the store was not closed cleanly and its log \(path) is missing"
+    case .imagesMissing(let path, let pages):
+      "the store was not closed cleanly, \(pages.count == 1 ? "page" : "pages") "
+        + pages.prefix(5).map { "\($0)" }.joined(separator: ", ")
+        + (pages.count > 5 ? " and \(pages.count - 5) more" : "")
+        + " cannot be read, and \(path), where a checkpoint may have put them first, is missing"
     case .logForeign(let path):
       "the log \(path) belongs to another store"
     case .logDamaged(let path, let firstLost, let lastLost):

@@ -6,7 +6,7 @@ struct DiffCommand: Command {
   static let syntax = CommandSyntax(
     name: "diff", summary: "what changed between two versions of a model, or two models",
     operands: [
-      .init("MODEL", "a folder .xcdatamodeld; of two models the older, also .xcdatamodel or a store"),
+      .init("MODEL", "a folder .xcdatamodeld; or the older of two models, also a store's"),
       .init("FROM", "the name of the older version; without TO, the newer of two models"),
       .init("TO", "the name of the newer version", isOptional: true),
     ],

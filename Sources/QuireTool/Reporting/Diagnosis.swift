@@ -50,6 +50,9 @@ extension Tool {
     case .unsupportedFormat: "A newer quire reads it."
     case .damaged: "Go back to a sound copy of the store."
     case .logMissing: "If the log was moved or left behind by a copy, put it back beside the store."
+    case .imagesMissing:
+      "If that file was moved, removed or left behind by a copy, put it back beside the store. "
+        + "Opened read-only, the store shows everything but these pages."
     case .logForeign: "Move that file away, and put the store's own log in its place."
     case .logDamaged: "Go back to a sound copy of the store and its log."
     case .locked: "Close it there, or work on a copy."

@@ -1,0 +1,80 @@
+import QuireSimulation
+import QuireStorage
+import Synchronization
+import Testing
+
+/// `docs/file-format.md` said that of the files beside a store only the log counts. Somebody who
+/// removed `-pages` after a crash in the middle of a checkpoint lost the pages that were half
+/// overwritten: the store opened, and the next close made it final.
+@Suite struct MissingImagesTests {
+  private static let images = "store-pages"
+
+  /// Every moment of a checkpoint that has to write images first.
+  private func momentsOfCheckpoint() throws -> [DiskState] {
+    let disk = SimulatedDisk()
+    var options = Proof.options
+    options.imageByteLimit = 0
+    var store = try PageStore.open("store", options: options, in: disk)
+    try Proof.put(store, 0..<60, 1)
+    try store.close()
+    store = try PageStore.open("store", options: options, in: disk)
+    for key in [5, 25, 45] as [Int64] { try Proof.put(store, key..<(key + 2), 2) }
+    let states = Mutex<[DiskState]>([])
+    disk.observe { state, _ in states.withLock { $0.append(state) } }
+    try store.checkpoint()
+    disk.observe(nil)
+    return states.withLock { $0 }
+  }
+
+  private var expected: [UInt8] {
+    (0..<60).map { [5, 6, 25, 26, 45, 46].contains($0) ? 2 : 1 }
+  }
+
+  private func open(_ image: CrashImage, isReadOnly: Bool = false) throws -> PageStore {
+    var options = Proof.options
+    options.isReadOnly = isReadOnly
+    return try PageStore.open("store", options: options, in: SimulatedDisk(image))
+  }
+
+  @Test func `a store whose images are missing and needed is not opened for writing`() throws {
+    var (needed, spared) = (0, 0)
+    for state in try momentsOfCheckpoint() {
+      try CrashImages(state, seed: 1).visit(limit: isExhaustive ? 300 : 60) { whole in
+        var image = whole
+        guard image.files.removeValue(forKey: Self.images) != nil else { return true }
+        do {
+          let store = try open(image)
+          #expect(try Proof.values(try store.snapshot()) == expected, "\(image)")
+          spared += 1
+        } catch StorageError.imagesMissing(let path, let pages) {
+          needed += 1
+          #expect(path == Self.images && !pages.isEmpty, "\(image)")
+          try expectReadable(image, but: pages)
+          // With the file put back nothing is lost.
+          let store = try open(whole)
+          #expect(try Proof.values(try store.snapshot()) == expected, "\(image)")
+        }
+        return true
+      }
+    }
+    #expect(needed > 5 && spared > 5, "\(needed) needed their images, \(spared) did not")
+  }
+
+  /// Read-only the store opens; what is not on those pages is read, and they are damaged.
+  private func expectReadable(_ image: CrashImage, but pages: [PageID]) throws {
+    let store: PageStore
+    do {
+      store = try open(image, isReadOnly: true)
+    } catch StorageError.damaged(let page, _) {
+      #expect(page == PageID(rawValue: 4) && pages.contains(page), "\(image)")
+      return
+    }
+    do {
+      _ = try Proof.values(try store.snapshot())
+      // A page map, or one that no value is on.
+      #expect(try !store.check().isSound, "\(image)")
+    } catch StorageError.damaged(let page, _) {
+      #expect(pages.contains(page), "\(image)")
+    }
+  }
+}
