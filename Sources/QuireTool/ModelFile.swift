@@ -25,7 +25,9 @@ struct ModelFile {
     }
     let history = try XcodeModelHistory(contentsOf: url)
     model = history.versionedModel
-    notes = Self.gathered(history.versions)
+    notes =
+      Self.gathered(history.versions)
+      + history.unreadableVersions.map { "\($0.name) is left out: \($0.error)" }
   }
 
   /// Loads a model and tells what was not understood.

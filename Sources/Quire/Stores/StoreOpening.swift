@@ -241,7 +241,8 @@ struct StoreOpening {
         "the store has the version \(name) of its model, which is none of those known here; nearest "
           + "is \(nearestVersion(hashes)). A newer version of the program may have written it. If "
           + "\(name) is an earlier version that was taken away, put it back among the versions: "
-          + "PersistentStoreCoordinator.managedObjectModel(storedAt:) reads it from the store")
+          + "PersistentStoreCoordinator.managedObjectModel(storedAt:) reads it from the store"
+          + fullModel.remarkOnUnreadableVersions)
     }
     let source = VersionedModel.Version(
       "\(name ?? model.name) (the store's own model)", try StoreSchema.model(in: snapshot))

@@ -12,6 +12,18 @@ public struct VersionedModel: Sendable {
     }
   }
 
+  /// A version that was shipped, and whose model cannot be had.
+  public struct UnreadableVersion: Sendable, Hashable {
+    public var name: String
+    /// Why, in words for people.
+    public var reason: String
+
+    public init(_ name: String, reason: String) {
+      self.name = name
+      self.reason = reason
+    }
+  }
+
   /// A name for people, such as the file name of the model without its extension.
   public let name: String
   /// The versions in the order they were given, which should be the order of their history.
@@ -19,6 +31,9 @@ public struct VersionedModel: Sendable {
   public let currentVersion: Version
   /// Whether somebody named the versions, or the one there is stands for a model without history.
   public let hasNamedVersions: Bool
+  /// Versions whose models could not be loaded: stores that they wrote are not recognized, and the
+  /// errors about such stores name them.
+  public var unreadableVersions: [UnreadableVersion] = []
 
   /// - Parameter current: the name of the current version; the last one when `nil`.
   /// - Returns: `nil` when there is no version, two versions share a name, or none is called
@@ -47,7 +62,9 @@ public struct VersionedModel: Sendable {
 
   /// The same history, ending at another version.
   public func endingAt(_ name: String) -> VersionedModel? {
-    VersionedModel(name: self.name, versions: versions, current: name)
+    var model = VersionedModel(name: self.name, versions: versions, current: name)
+    model?.unreadableVersions = unreadableVersions
+    return model
   }
 
   /// The version whose entities are exactly those with these hashes.
@@ -55,5 +72,13 @@ public struct VersionedModel: Sendable {
   /// Two versions may be equal in everything that is stored; then the later one is found.
   public func version(matching hashes: [String: VersionHash]) -> Version? {
     versions.last { $0.model.entityVersionHashesByName == hashes }
+  }
+
+  /// A sentence for an error about a store that no version fits; empty when all could be loaded.
+  package var remarkOnUnreadableVersions: String {
+    guard let first = unreadableVersions.first else { return "" }
+    let names = unreadableVersions.map { "“\($0.name)”" }.joined(separator: ", ")
+    let more = unreadableVersions.count > 1 ? ", among others" : ""
+    return ". It may be of a version that could not be loaded: \(names) (\(first.reason)\(more))"
   }
 }

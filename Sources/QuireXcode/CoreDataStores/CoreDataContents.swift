@@ -16,24 +16,33 @@ public final class CoreDataContents {
   public let maximumPrimaryKeys: [String: Int64]
 
   let store: CoreDataStore
+  /// The store's entities, by the model's names.
+  let entities: CoreDataEntityTable
   let layout: CoreDataLayout
   let links: CoreDataLinkTable
   let keys: [String: CoreDataKeys]
   let initialReport: ImportReport
 
   init(
-    of store: CoreDataStore, as version: VersionedModel.Version, notes: [String]
+    of store: CoreDataStore, as version: VersionedModel.Version, in history: VersionedModel,
+    notes: [String]
   ) throws(CoreDataStoreError) {
-    let numbers = store.entityTable.numbers
-    let layout = CoreDataLayout(of: version.model, numbers: numbers)
+    let entities = store.entities(of: version.model, in: history.versions.map(\.model))
+    let tables = store.database.tables
+    let layout = CoreDataLayout(of: version.model, entities, tables: tables)
     let plans = CoreDataLinkPlanner(
-      model: version.model, numbers: numbers, tables: store.database.tables
+      model: version.model, numbers: entities.numbers, tables: tables
     ).plans()
-    var scan = CoreDataKeyScan(store: store, layout: layout, plans: plans)
+    var scan = CoreDataKeyScan(store: store, entities: entities, layout: layout, plans: plans)
     try scan.run()
     var report = ImportReport(
       source: store.url.path, storeUUID: store.metadata.uuid, version: version.name)
     report.notes = notes + scan.notes
+    for (name, formerName) in entities.formerNames.sorted(by: { $0.key < $1.key }) {
+      report.notes.append(
+        "\(name) was renamed in place, and the store's list of entities still calls it \(formerName)"
+      )
+    }
     if let remark = store.logRemark { report.notes.append(remark) }
     let settlement = CoreDataSettlement(model: version.model, keys: scan.keys, plans: plans)
     links = settlement.settle(scan.claims, &report)
@@ -42,7 +51,7 @@ public final class CoreDataContents {
     report.linkCounts = links.counts
     var maximumKeys: [String: Int64] = [:]
     for table in layout.tables {
-      let noted = store.entityTable.maximumKeys[table.root.name] ?? 0
+      let noted = entities.maximumKeys[table.root.name] ?? 0
       maximumKeys[table.root.name] = max(0, noted, scan.keys[table.root.name]?.keys.last ?? 0)
     }
     maximumPrimaryKeys = maximumKeys
@@ -50,6 +59,7 @@ public final class CoreDataContents {
     versionName = version.name
     initialReport = report
     self.store = store
+    self.entities = entities
     self.layout = layout
   }
 
@@ -77,7 +87,7 @@ extension CoreDataStore {
   ) throws(CoreDataStoreError) -> CoreDataContents {
     if let name {
       let version = try version(named: name, in: model)
-      return try CoreDataContents(of: self, as: version, notes: [])
+      return try CoreDataContents(of: self, as: version, in: model, notes: [])
     }
     let versions = try ranking(in: model)
     var notes: [String] = []
@@ -87,7 +97,7 @@ extension CoreDataStore {
         "taken for “\(versions[0].name)”; of the same structure: \(others). Name the version to choose"
       )
     }
-    return try CoreDataContents(of: self, as: versions[0], notes: notes)
+    return try CoreDataContents(of: self, as: versions[0], in: model, notes: notes)
   }
 
   /// The objects of the store, seen through a model that has to have its structure.

@@ -23,6 +23,7 @@ struct CoreDataKeyScan {
   }
 
   private let store: CoreDataStore
+  private let entities: CoreDataEntityTable
   private let layout: CoreDataLayout
   private let plans: [CoreDataLinkPlan]
   /// By root entity.
@@ -32,8 +33,12 @@ struct CoreDataKeyScan {
   private(set) var claims: [String: [Claim]] = [:]
   private(set) var notes: [String] = []
 
-  init(store: CoreDataStore, layout: CoreDataLayout, plans: [CoreDataLinkPlan]) {
+  init(
+    store: CoreDataStore, entities: CoreDataEntityTable, layout: CoreDataLayout,
+    plans: [CoreDataLinkPlan]
+  ) {
     self.store = store
+    self.entities = entities
     self.layout = layout
     self.plans = plans
   }
@@ -52,7 +57,7 @@ struct CoreDataKeyScan {
   ) throws(CoreDataStoreError) {
     guard let table = store.database.table(named: entityTable.name) else { return }
     let reader = try CoreDataRowReader(
-      of: entityTable, table: table, store: store, model: layout.model)
+      of: entityTable, table: table, store: store, entities, model: layout.model)
     let columns = keyColumns(of: entityTable, in: table)
     var found = CoreDataKeys()
     var mislabelledCount = 0
@@ -155,7 +160,7 @@ struct CoreDataRowReader {
 
   init(
     of entityTable: CoreDataLayout.Table, table: SQLiteTable, store: CoreDataStore,
-    model: ManagedObjectModel
+    _ entityNumbers: CoreDataEntityTable, model: ManagedObjectModel
   ) throws(CoreDataStoreError) {
     file = store.url.path
     self.table = table
@@ -163,7 +168,7 @@ struct CoreDataRowReader {
     isHierarchy = entityTable.family.count > 1
     entityColumn = table.column(named: "Z_ENT")
     versionColumn = table.column(named: "Z_OPT")
-    rootNumber = store.entityTable.numbers[entityTable.root.name]
+    rootNumber = entityNumbers.numbers[entityTable.root.name]
     guard let key = table.definition.rowIDColumn, key == table.column(named: "Z_PK") else {
       throw CoreDataStoreError(
         file: file, reason: .notACoreDataStore("its \(table.name) has no primary key Z_PK"))
@@ -171,7 +176,7 @@ struct CoreDataRowReader {
     for (position, entity) in model.entities.enumerated() {
       if entity.name == root.name { rootPosition = position }
       guard entityTable.family.contains(where: { $0.name == entity.name }),
-        let number = store.entityTable.numbers[entity.name]
+        let number = entityNumbers.numbers[entity.name]
       else { continue }
       entities[number] = (entity, position)
     }

@@ -33,13 +33,21 @@ struct CoreDataLayout {
   let model: ManagedObjectModel
   let tables: [Table]
 
-  init(of model: ManagedObjectModel, numbers: [String: Int64]) {
+  /// - Parameters:
+  ///   - entities: the store's, by the model's names.
+  ///   - tables: the store's: that of a renamed entity may have the former name.
+  init(
+    of model: ManagedObjectModel, _ entities: CoreDataEntityTable, tables: [String: SQLiteTable]
+  ) {
     self.model = model
-    tables = model.entities.filter { $0.parent == nil }.map { root in
+    let numbers = entities.numbers
+    self.tables = model.entities.filter { $0.parent == nil }.map { root in
       let family = model.family(of: root)
       let byNumber = family.sorted { numbers[$0.name] ?? .max < numbers[$1.name] ?? .max }
+      let names = [root.name, entities.formerNames[root.name] ?? root.name]
+        .map { "Z" + $0.sqlName }
       return Table(
-        name: "Z" + root.name.sqlName, root: root, family: family,
+        name: names.first { tables[$0] != nil } ?? names[0], root: root, family: family,
         columns: Self.columns(of: byNumber))
     }
   }

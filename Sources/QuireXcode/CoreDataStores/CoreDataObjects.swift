@@ -162,7 +162,7 @@ extension CoreDataObjects {
     ) throws(CoreDataStoreError) {
       rows = try contents.store.rows(of: table)
       rowReader = try CoreDataRowReader(
-        of: layout, table: table, store: contents.store, model: contents.model)
+        of: layout, table: table, store: contents.store, contents.entities, model: contents.model)
       var columns: [CoreDataLayout.Property: Int] = [:]
       for column in layout.columns { columns[column.property] = column.index(in: table) }
       let family = Set(layout.family.map(\.name))

@@ -8,11 +8,20 @@ extension CoreDataStore {
   /// leaves no trace in tables: whether an attribute is optional, its default value, delete rules,
   /// version hash modifiers.
   public func match(_ model: ManagedObjectModel) -> StructuralDistance {
-    let layout = CoreDataLayout(of: model, numbers: entityTable.numbers)
+    match(model, in: [model])
+  }
+
+  /// - Parameter history: all versions of the model, whose renaming identifiers may lead from an
+  ///   entity's former name in the store to its name in the model.
+  private func match(
+    _ model: ManagedObjectModel, in history: [ManagedObjectModel]
+  ) -> StructuralDistance {
+    let entities = entities(of: model, in: history)
+    let layout = CoreDataLayout(of: model, entities, tables: database.tables)
     let plans = CoreDataLinkPlanner(
-      model: model, numbers: entityTable.numbers, tables: database.tables
+      model: model, numbers: entities.numbers, tables: database.tables
     ).plans()
-    var comparison = StructureComparison(store: self)
+    var comparison = StructureComparison(store: self, entities: entities)
     comparison.compareEntities(with: model)
     for table in layout.tables { comparison.compare(table, plans) }
     comparison.compareLinks(plans)
@@ -41,7 +50,7 @@ extension CoreDataStore {
       throw CoreDataStoreError(
         file: url.path, reason: .noSuchVersion(name, versions: model.versions.map(\.name)))
     }
-    let distance = match(version.model)
+    let distance = match(version.model, in: model.versions.map(\.model))
     guard distance.isZero else {
       throw CoreDataStoreError(file: url.path, reason: .versionDoesNotFit(name, distance))
     }
@@ -52,19 +61,22 @@ extension CoreDataStore {
   func ranking(
     in model: VersionedModel
   ) throws(CoreDataStoreError) -> [VersionedModel.Version] {
-    let distances = model.versions.map { ($0, match($0.model)) }
+    let history = model.versions.map(\.model)
+    let distances = model.versions.map { ($0, match($0.model, in: history)) }
     let fitting = distances.filter { $0.1.isZero }.map(\.0)
     guard !fitting.isEmpty else {
       // Of equally near ones the later: the store is likelier to be of a version that came after
       // it.
       let nearest = distances.reversed().min { $0.1.count < $1.1.count } ?? distances[0]
-      throw CoreDataStoreError(
+      var error = CoreDataStoreError(
         file: url.path, reason: .noVersionFits(nearest: nearest.0.name, nearest.1))
+      error.remark = model.remarkOnUnreadableVersions
+      throw error
     }
     func rank(_ version: VersionedModel.Version, _ position: Int) -> [Int] {
       let identifiers = Set(version.model.versionIdentifiers)
       return [
-        indexDifferenceCount(version.model),
+        indexDifferenceCount(version.model, entities(of: version.model, in: history)),
         identifiers.isDisjoint(with: metadata.versionIdentifiers) ? 1 : 0,
         version.name == model.currentVersion.name ? 0 : 1, -position,
       ]
@@ -77,16 +89,26 @@ extension CoreDataStore {
   ///
   /// An index is called `Z_`, entity, `_` and its own name. Under such names are also the indexes
   /// that Core Data makes for single attributes and for uniqueness; those are left out.
-  private func indexDifferenceCount(_ model: ManagedObjectModel) -> Int {
+  private func indexDifferenceCount(
+    _ model: ManagedObjectModel, _ entities: CoreDataEntityTable
+  ) -> Int {
+    // The indexes of a renamed entity may have either name.
+    let names = Set(
+      entities.formerNames.flatMap { name, formerName in
+        let prefix = "Z_\(formerName)_"
+        return database.indexNames.filter { $0.hasPrefix(prefix) }
+          .map { "Z_\(name)_" + $0.dropFirst(prefix.count) }
+      }
+    ).union(database.indexNames)
     var expected: Set<String> = []
     var others: Set<String> = []
     for entity in model.entities {
       let prefix = "Z_\(entity.name)_"
       expected.formUnion(entity.declaration.indexes.map { prefix + $0.name })
       others.formUnion((entity.attributes.map(\.name)).map { prefix + $0 })
-      others.formUnion(database.indexNames.filter { $0.hasPrefix(prefix + "UNIQUE_") })
+      others.formUnion(names.filter { $0.hasPrefix(prefix + "UNIQUE_") })
     }
-    let found = database.indexNames.filter { name in
+    let found = names.filter { name in
       model.entities.contains { name.hasPrefix("Z_\($0.name)_") }
     }
     return expected.symmetricDifference(found.subtracting(others.subtracting(expected))).count
@@ -96,13 +118,17 @@ extension CoreDataStore {
 /// The comparison of a store with a model, difference by difference.
 private struct StructureComparison {
   let store: CoreDataStore
+  let entities: CoreDataEntityTable
   private(set) var differences: [StructuralDistance.Difference] = []
   private var claimedTables: Set<String> = []
 
-  init(store: CoreDataStore) { self.store = store }
+  init(store: CoreDataStore, entities: CoreDataEntityTable) {
+    self.store = store
+    self.entities = entities
+  }
 
   mutating func compareEntities(with model: ManagedObjectModel) {
-    let names = Set(store.entityNames)
+    let names = Set(entities.numbers.keys)
     let expected = Set(model.entities.map(\.name))
     differences += expected.subtracting(names).sorted().map { .missingEntity($0) }
     differences += names.subtracting(expected).sorted().map { .extraEntity($0) }

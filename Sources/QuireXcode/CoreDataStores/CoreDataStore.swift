@@ -45,6 +45,8 @@ public final class CoreDataStore {
 
   /// The names of the entities whose objects the store holds, without Core Data's own for its
   /// history.
+  ///
+  /// An entity that Core Data has renamed in place is listed by its former name.
   public var entityNames: [String] { entityTable.numbers.keys.sorted() }
 
   /// What became of the store's write-ahead log, for a report; `nil` when there is none.
@@ -63,6 +65,14 @@ struct CoreDataRows {
 }
 
 extension CoreDataStore {
+  /// The entities of the store, by the names that a version of a model gives them.
+  func entities(
+    of model: ManagedObjectModel, in history: [ManagedObjectModel]
+  ) -> CoreDataEntityTable {
+    entityTable.renamed(
+      as: model, hashedNames: Set(metadata.versionHashes.keys), history: history)
+  }
+
   func rows(of table: SQLiteTable) throws(CoreDataStoreError) -> CoreDataRows {
     do { return CoreDataRows(try database.rows(of: table)) } catch {
       throw CoreDataStoreError(error)
@@ -72,41 +82,5 @@ extension CoreDataStore {
   /// Throws if somebody has written to the store since it was opened.
   func checkUnchanged() throws(CoreDataStoreError) {
     do { try database.checkUnchanged() } catch { throw CoreDataStoreError(error) }
-  }
-}
-
-/// The table `Z_PRIMARYKEY`: the number of each entity, and the highest key given to an object.
-struct CoreDataEntityTable {
-  /// Core Data numbers what it adds for history and CloudKit from here.
-  static let firstNumberOfCoreDataItself: Int64 = 16000
-
-  private(set) var numbers: [String: Int64] = [:]
-  private(set) var names: [Int64: String] = [:]
-  /// Not reliable: real stores have 0 and -1 where there are rows.
-  private(set) var maximumKeys: [String: Int64] = [:]
-
-  init(of database: SQLiteDatabase) throws(CoreDataStoreError) {
-    func fail(_ words: String) -> CoreDataStoreError {
-      CoreDataStoreError(file: database.path, reason: .notACoreDataStore(words))
-    }
-    guard let table = database.table(named: "Z_PRIMARYKEY") else {
-      throw fail("it has no table Z_PRIMARYKEY")
-    }
-    guard let number = table.column(named: "Z_ENT"), let name = table.column(named: "Z_NAME"),
-      let maximum = table.column(named: "Z_MAX")
-    else { throw fail("its Z_PRIMARYKEY has no columns Z_ENT, Z_NAME and Z_MAX") }
-    do {
-      var rows = try database.rows(of: table)
-      while let row = try rows.next() {
-        guard case .integer(let number) = row[number], case .text(let name) = row[name],
-          number < Self.firstNumberOfCoreDataItself
-        else { continue }
-        numbers[name] = number
-        names[number] = name
-        if case .integer(let maximum) = row[maximum] { maximumKeys[name] = maximum }
-      }
-    } catch {
-      throw CoreDataStoreError(error)
-    }
   }
 }

@@ -18,6 +18,8 @@ public struct CoreDataStoreError: Error, Hashable, Sendable, CustomStringConvert
   /// The path of the store.
   public var file: String
   public var reason: Reason
+  /// What else may be the cause, as the end of the sentence; mostly empty.
+  public var remark = ""
 
   public init(file: String, reason: Reason) {
     self.file = file
@@ -33,7 +35,7 @@ public struct CoreDataStoreError: Error, Hashable, Sendable, CustomStringConvert
     case .noVersionFits(let nearest, let distance):
       """
       no version of the model fits \(file). The nearest is “\(nearest)”, and there \(distance). \
-      Add the version of the model that wrote the store
+      Add the version of the model that wrote the store\(remark)
       """
     case .versionDoesNotFit(let name, let distance):
       "the version “\(name)” does not fit \(file): \(distance)"

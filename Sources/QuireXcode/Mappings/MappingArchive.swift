@@ -23,7 +23,16 @@ struct MappingArchive {
     do throws(PropertyListError) {
       for mapping in try root.required("NSEntityMappings").members() {
         guard let mapping else { throw root.error("has a mapping that is missing") }
-        entityMappings.append(try entityMapping(mapping))
+        let read = try entityMapping(mapping)
+        guard read.sourceEntityName != nil || read.destinationEntityName != nil else {
+          notes.append(
+            XcodeModelNote(
+              line: 0,
+              "\(mapping.place): the mapping is unfinished, without a source and a destination; skipped"
+            ))
+          continue
+        }
+        entityMappings.append(read)
       }
     } catch {
       throw XcodeMappingError(file: file, reason: .incomplete(line: 0, error.text))

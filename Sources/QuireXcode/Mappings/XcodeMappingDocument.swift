@@ -100,7 +100,7 @@ struct XcodeMappingDocument {
   /// - Returns: `nil` when there is none, or it is empty.
   func text(_ name: String, of item: Item) -> String? {
     let text = item.attributes[name]?.text.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
-    return text.isEmpty ? nil : text
+    return text.isEmpty ? nil : XMLStoreText.unescaped(text)
   }
 
   func flag(_ name: String, of item: Item) throws(XcodeMappingError) -> Bool? {

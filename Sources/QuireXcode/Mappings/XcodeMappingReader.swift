@@ -20,7 +20,7 @@ struct XcodeMappingReader {
   }
 
   mutating func read() throws(XcodeMappingError) -> [EntityMapping] {
-    let items = try document.entityMappings()
+    let items = try document.entityMappings().filter { isBegun($0) }
     for item in items { mappings.append(try entityMapping(item)) }
     var result: [EntityMapping] = []
     for (item, mapping) in zip(items, mappings) {
@@ -29,14 +29,25 @@ struct XcodeMappingReader {
     return result
   }
 
+  /// Whether a mapping has a source or a destination: Xcode keeps those that were added to the
+  /// document and never filled in.
+  private mutating func isBegun(_ item: XcodeMappingDocument.Item) -> Bool {
+    if document.text("sourcename", of: item) != nil { return true }
+    if document.text("destinationname", of: item) != nil { return true }
+    let name = document.text("name", of: item).map { " \($0)" } ?? ""
+    note(item, "the mapping\(name) is unfinished, without a source and a destination; skipped")
+    return false
+  }
+
+  private mutating func note(_ item: XcodeMappingDocument.Item, _ words: String) {
+    notes.append(XcodeModelNote(line: item.line, words))
+  }
+
   private mutating func entityMapping(
     _ item: XcodeMappingDocument.Item
   ) throws(XcodeMappingError) -> EntityMapping {
     let sourceName = document.text("sourcename", of: item)
     let destinationName = document.text("destinationname", of: item)
-    guard sourceName != nil || destinationName != nil else {
-      throw document.incomplete(item, "a mapping has neither a source nor a destination")
-    }
     var mapping = EntityMapping(
       from: sourceName, to: destinationName, name: document.text("name", of: item))
     mapping.entityMigrationPolicyClassName = document.text("migrationpolicyclassname", of: item)
@@ -65,9 +76,7 @@ struct XcodeMappingReader {
     case "transform": return .transformEntityMappingType
     case nil, "undefined": break
     case let other?:
-      notes.append(
-        XcodeModelNote(
-          line: item.line, "\(mapping.name): the mapping type “\(other)” is unknown and ignored"))
+      note(item, "\(mapping.name): the mapping type “\(other)” is unknown and ignored")
     }
     guard let sourceName = mapping.sourceEntityName else { return .addEntityMappingType }
     if mapping.entityMigrationPolicyClassName != nil { return .customEntityMappingType }
@@ -81,7 +90,7 @@ struct XcodeMappingReader {
     return hashes.0 == hashes.1 ? .copyEntityMappingType : .transformEntityMappingType
   }
 
-  private func withProperties(
+  private mutating func withProperties(
     _ mapping: EntityMapping, _ item: XcodeMappingDocument.Item
   ) throws(XcodeMappingError) -> EntityMapping {
     var mapping = mapping
@@ -91,7 +100,7 @@ struct XcodeMappingReader {
     ] {
       var properties: [PropertyMapping] = []
       for property in try document.referenced(name, kind, by: item) {
-        properties.append(try propertyMapping(property, mapping))
+        if let property = try propertyMapping(property, mapping) { properties.append(property) }
       }
       // The document has them in any order.
       properties.sort { $0.name < $1.name }
@@ -104,11 +113,13 @@ struct XcodeMappingReader {
     return mapping
   }
 
-  private func propertyMapping(
+  /// - Returns: `nil` for an unfinished mapping, of which there is a note.
+  private mutating func propertyMapping(
     _ item: XcodeMappingDocument.Item, _ mapping: EntityMapping
-  ) throws(XcodeMappingError) -> PropertyMapping {
+  ) throws(XcodeMappingError) -> PropertyMapping? {
     guard let name = document.text("name", of: item) else {
-      throw document.incomplete(item, "a mapping of a property has no name")
+      note(item, "\(mapping.name): a property's mapping is unfinished, without a name; skipped")
+      return nil
     }
     var property = PropertyMapping(name)
     property.userInfo = try userInfo(item)
@@ -122,32 +133,33 @@ struct XcodeMappingReader {
     if isAutomatic == false, keyPath == nil { return property }
     let entity = mapping.sourceEntityName.flatMap(source.entity(named:))
     guard let entity, keyPath != nil || entity.hasProperty(named: name) else { return property }
-    let path = keyPath ?? name
+    let path = XcodeSourcePath(keyPath ?? name)
     if item.kind == "XDDEVATTRIBUTEMAPPING" {
-      property.valueExpression = .expression(
-        .path(.variable("source"), FetchExpression.names(in: path)))
-    } else if let through = document.text("sourcemappingname", of: item)
-      ?? nameOfMapping(of: path, from: entity, for: name, in: mapping)
+      property.valueExpression = .expression(path.expression)
+      return property
+    }
+    let target = path.target(from: entity, in: source)
+    if let through = document.text("sourcemappingname", of: item)
+      ?? nameOfMapping(of: target, for: name, in: mapping)
     {
       property.valueExpression = .expression(.destinations(of: path, in: through))
+    } else {
+      let reason =
+        target == nil
+        ? "leads to no entity of the source model" : "leads to what no mapping carries over"
+      note(item, "\(mapping.name).\(name): \(path) \(reason); the relationship stays empty")
     }
     return property
   }
 
-  /// The mapping that carries over what a path of relationships leads to.
+  /// The mapping that carries over the objects of an entity.
   ///
   /// Several may: then the one that makes objects of the entity that the destination's relationship
   /// leads to.
   private func nameOfMapping(
-    of path: String, from entity: EntityDescription, for name: String, in mapping: EntityMapping
+    of target: EntityDescription?, for name: String, in mapping: EntityMapping
   ) -> String? {
-    var target = entity
-    for key in FetchExpression.names(in: path) where !key.hasPrefix("@") {
-      guard let relationship = target.relationship(named: key),
-        let next = source.entity(named: relationship.destination)
-      else { return nil }
-      target = next
-    }
+    guard let target else { return nil }
     let wanted = mapping.destinationEntityName.flatMap(destination.entity(named:))?
       .relationship(named: name)?.destination
     let candidates = mappings.filter { $0.sourceEntityName == target.name }
@@ -225,10 +237,10 @@ extension FetchExpression {
   }
 
   /// What became of the objects that a path leads to.
-  static func destinations(of path: String, in mappingName: String) -> FetchExpression {
+  static func destinations(of path: XcodeSourcePath, in mappingName: String) -> FetchExpression {
     .call(
       .variable("manager"),
       selector: "destinationInstancesForEntityMappingNamed:sourceInstances:",
-      [FetchExpression(mappingName), .path(.variable("source"), names(in: path))])
+      [FetchExpression(mappingName), path.expression])
   }
 }

@@ -11,15 +11,30 @@ public struct XcodeModelHistory: Sendable {
   /// each that follows; so these come first, by number, and versions with other names behind them.
   /// Numbers within names count as numbers: 2.5.1 is before 2.10.
   public let versions: [XcodeModel]
+  /// The versions that could not be loaded, in the same order: in the form that Xcode wrote before
+  /// version 4.3, damaged, or inconsistent.
+  ///
+  /// A version that nobody has a store of any more does not keep the others from being loaded.
+  /// What looks for the version of a store names them when none fits.
+  public let unreadableVersions: [UnreadableVersion]
   /// The name of the version that Xcode compiles.
   public let currentName: String
 
+  public struct UnreadableVersion: Sendable, Hashable {
+    public var name: String
+    public var error: XcodeModelError
+  }
+
   /// Loads a `.xcdatamodeld` folder; a `.xcdatamodel` folder or a `contents` file is a single
   /// version.
+  ///
+  /// - Throws: when the folder cannot be read, has no version, or its current version cannot be
+  ///   loaded. Others that cannot are in ``unreadableVersions``.
   public init(contentsOf url: URL) throws(XcodeModelError) {
     guard url.pathExtension == "xcdatamodeld" else {
       let model = try XcodeModel(contentsOf: url)
       (name, versions, currentName) = (model.name, [model], model.name)
+      unreadableVersions = []
       return
     }
     let folderName = url.deletingPathExtension().lastPathComponent
@@ -35,19 +50,29 @@ public struct XcodeModelHistory: Sendable {
       throw XcodeModelError(file: url.path, reason: .noSuchVersion(current, versions: names))
     }
     var versions: [XcodeModel] = []
+    var unreadableVersions: [UnreadableVersion] = []
     for name in names {
-      versions.append(
-        try XcodeModel(contentsOf: url.appendingPathComponent("\(name).xcdatamodel")))
+      do throws(XcodeModelError) {
+        versions.append(
+          try XcodeModel(contentsOf: url.appendingPathComponent("\(name).xcdatamodel")))
+      } catch {
+        guard name != current else { throw error }
+        unreadableVersions.append(UnreadableVersion(name: name, error: error))
+      }
     }
+    self.unreadableVersions = unreadableVersions
     (self.name, self.versions, currentName) = (folderName, versions, current)
   }
 
   /// The same as a value of the model floor, which forgets the notes.
   public var versionedModel: VersionedModel {
     let versions = versions.map { VersionedModel.Version($0.name, $0.model) }
-    guard let model = VersionedModel(name: name, versions: versions, current: currentName) else {
+    guard var model = VersionedModel(name: name, versions: versions, current: currentName) else {
       preconditionFailure(
         "a history has versions, their names differ, and the current is among them")
+    }
+    model.unreadableVersions = unreadableVersions.map {
+      VersionedModel.UnreadableVersion($0.name, reason: "\($0.error)")
     }
     return model
   }

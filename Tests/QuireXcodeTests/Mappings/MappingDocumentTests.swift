@@ -145,6 +145,143 @@ import Testing
     #expect(found?.description.contains(#""CityToTown", $source.cities"#) == true)
   }
 
+  @Test func `a relationship's path may begin with the source, or be the source itself`() throws {
+    var document = MappingDocument()
+    document.towns = Self.attribute("sourcekeypath", "$source.cities")
+    let led = try properties(document)["towns"] as? FetchExpression
+    #expect(led?.description.contains(#""CityToTown", $source.cities"#) == true, "\(led as Any)")
+    document.towns =
+      Self.attribute("sourcekeypath", "$source") + Self.attribute("sourcemappingname", "CityToTown")
+    #expect(
+      try properties(document)["towns"]
+        == .some(
+          try FetchExpression(
+            format: """
+              FUNCTION($manager, "destinationInstancesForEntityMappingNamed:sourceInstances:", \
+              "CityToTown", $source)
+              """)))
+    document.title = Self.attribute("sourcekeypath", "$source.name")
+    #expect(
+      try properties(document)["title"] == .some(try FetchExpression(format: "$source.name")))
+  }
+
+  /// One entity becomes two, and what became of an object in one mapping is related to what became
+  /// of the same object in the other: the usual way to split an entity.
+  @Test func `what an object became in two mappings is related by the source itself`() throws {
+    let source = try ManagedObjectModel { Entity("Person") { Attribute("name", .string) } }
+    let destination = try ManagedObjectModel {
+      Entity("Contact") {
+        Attribute("name", .string)
+        Relationship("card", toOne: "Card", inverse: "contact")
+      }
+      Entity("Card") {
+        Attribute("name", .string)
+        Relationship("contact", toOne: "Contact", inverse: "card")
+      }
+    }
+    let folder = try TemporaryFolder()
+    func mapping(_ id: Int, _ name: String, _ link: String, _ through: String) -> String {
+      """
+      <object type="XDDEVENTITYMAPPING" id="z\(id)">
+      \(Self.attribute("sourcename", "Person"))\(Self.attribute("destinationname", name))
+      \(Self.attribute("mappingnumber", "\(id)"))
+      <relationship name="attributemappings" idrefs="z\(id)1"></relationship>
+      <relationship name="relationshipmappings" idrefs="z\(id)2"></relationship></object>
+      <object type="XDDEVATTRIBUTEMAPPING" id="z\(id)1">\(Self.attribute("name", "name"))</object>
+      <object type="XDDEVRELATIONSHIPMAPPING" id="z\(id)2">\(Self.attribute("name", link))
+      \(Self.attribute("sourcekeypath", "$source"))\(through)</object>
+      """
+    }
+    // Without a name it is the mapping that makes what the relationship leads to.
+    let text = """
+      <database><object type="XDDEVMAPPINGMODEL" id="z1">
+      <relationship name="entitymappings" idrefs="z2 z3"></relationship></object>
+      \(mapping(2, "Contact", "card", ""))
+      \(mapping(3, "Card", "contact", Self.attribute("sourcemappingname", "PersonToContact")))
+      </database>
+      """
+    let loaded = try XcodeMappingModel(
+      contentsOf: try folder.write(text, to: "xcmapping.xml"), sourceModel: source,
+      destinationModel: destination)
+    #expect(loaded.notes == [])
+    let (store, copy) = (folder.file("people.quire"), folder.file("copy.quire"))
+    try withStore(source, store) { context in
+      for name in ["Ada", "Grace"] {
+        try EntityDescription.insertNewObject(forEntityName: "Person", into: context)
+          .setValue(name, forKey: "name")
+      }
+      try context.save()
+    }
+    try MigrationManager(sourceModel: source, destinationModel: destination)
+      .migrateStore(from: store, mapping: loaded.mappingModel, to: copy)
+    try withStore(destination, copy) { context in
+      let contacts = try context.fetch(FetchRequest<ManagedObject>(entityName: "Contact"))
+      #expect(
+        try contacts.map { try $0.value(forKeyPath: "card.name") as? String } == ["Ada", "Grace"])
+    }
+  }
+
+  @Test func `a relationship that no mapping carries over is left empty, with a note`() throws {
+    var document = MappingDocument()
+    document.towns = Self.attribute("sourcekeypath", "$source.seas")
+    let loaded = try load(document)
+    let notes = loaded.notes.map(\.text)
+    #expect(notes.contains { $0.contains("towns") && $0.contains("$source.seas") }, "\(notes)")
+    document.towns = Self.attribute("sourcekeypath", "$entityPolicy.towns")
+    #expect(try load(document).notes.map(\.text).contains { $0.contains("$entityPolicy.towns") })
+  }
+
+  @Test func `a mapping that was begun and left empty is skipped, with a note`() throws {
+    let empty = """
+      <object type="XDDEVENTITYMAPPING" id="z20">
+      \(Self.attribute("mappingtypename", "Undefined"))\(Self.attribute("mappingnumber", "4"))
+      \(Self.attribute("sourcename", ""))
+      <relationship name="attributemappings" idrefs="z21"></relationship></object>
+      <object type="XDDEVATTRIBUTEMAPPING" id="z21"></object>
+      """
+    let whole = MappingDocument(title: "")
+    let text = whole.text
+      .replacingOccurrences(of: #"idrefs="z4 z2 z3""#, with: #"idrefs="z4 z2 z20 z3""#)
+      .replacingOccurrences(of: #"idrefs="z5 z7 z8""#, with: #"idrefs="z5 z7 z21 z8""#)
+      .replacingOccurrences(of: "</database>", with: empty + "</database>")
+    let folder = try TemporaryFolder()
+    let loaded = try XcodeMappingModel(
+      contentsOf: try folder.write(text, to: "xcmapping.xml"),
+      sourceModel: try CompiledMapping.countries(), destinationModel: try CompiledMapping.states())
+    #expect(
+      loaded.mappingModel.entityMappings.map(\.name) == ["Sea", "CountryToState", "CityToTown"])
+    #expect(
+      loaded.mappingModel.entityMappings[1].attributeMappings.map(\.name)
+        == ["note", "rank", "title"])
+    #expect(loaded.notes.map(\.text).filter { $0.contains("unfinished") }.count == 2)
+    #expect(loaded.notes.allSatisfy { $0.line > 0 })
+  }
+
+  /// Core Data's XML stores write what XML gives a meaning to as UTF-16 units, low byte first.
+  @Test func `texts have Core Data's escapes`() throws {
+    var document = MappingDocument()
+    document.state =
+      Self.attribute("sourcefilterpredicatestring", #"rank \u3c00 3 AND name != "\u2600""#)
+      + Self.attribute("name", #"A\\u3c00B"#)
+    let mapping = try load(document).mappingModel.entityMappings[1]
+    let format = try #require(try format(mapping.sourceExpression)).description
+    #expect(format.contains("rank < 3") && format.contains("&"), "\(format)")
+    #expect(mapping.name == #"A\u3c00B"#)
+    document.state = ""
+    document.title = Self.attribute("valueexpression", #"$source.name.\u4600l\u6500n"#)
+    #expect(
+      try properties(document)["title"] == .some(try FetchExpression(format: "$source.name.Flen")))
+    document.title = ""
+    // What is no escape, or half a sign, stays as it is written; two halves are one sign.
+    for (written, read) in [
+      (#"A\u3c0 \x"#, #"A\u3c0 \x"#), (#"A\u00d8"#, #"A\u00d8"#), (#"A\u3dd8\u00de"#, "A😀"),
+      (#"A\"#, #"A\"#), (#"A\uz000"#, #"A\uz000"#),
+    ] {
+      document.state = Self.attribute("name", written)
+      #expect(try load(document).mappingModel.entityMappings[1].name == read)
+    }
+  }
+
   @Test func `expressions may be archives or text`() throws {
     let format = #"FUNCTION($entityPolicy, "titleFrom:", $source.name)"#
     let expression = try FetchExpression(format: format)

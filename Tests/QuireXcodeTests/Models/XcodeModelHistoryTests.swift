@@ -1,4 +1,5 @@
 import Foundation
+import Quire
 import QuireModel
 import QuireXcode
 import Testing
@@ -50,6 +51,54 @@ import Testing
     }
     #expect(throws: XcodeModelError.self) {
       try VersionedModel(contentsOf: folder.file("None.xcdatamodeld"))
+    }
+  }
+
+  @Test func `a version that cannot be loaded does not block the others`() throws {
+    try addVersion("Shop")
+    try folder.write([1, 2], to: "Shop.xcdatamodeld/Shop 2.xcdatamodel/elements")
+    try folder.write("<model><entity", to: "Shop.xcdatamodeld/Shop 3.xcdatamodel/contents")
+    try folder.write(
+      #"<model><entity name="A"/><entity name="A"/></model>"#,
+      to: "Shop.xcdatamodeld/Shop 4.xcdatamodel/contents")
+    try addVersion("Shop 5")
+    try setCurrent("Shop 5.xcdatamodel")
+    let history = try XcodeModelHistory(contentsOf: folder.file("Shop.xcdatamodeld"))
+    #expect(history.versions.map(\.name) == ["Shop", "Shop 5"])
+    #expect(history.unreadableVersions.map(\.name) == ["Shop 2", "Shop 3", "Shop 4"])
+    #expect(history.unreadableVersions[0].error.reason == .binaryForm)
+    let model = history.versionedModel
+    #expect(model.versions.map(\.name) == ["Shop", "Shop 5"])
+    #expect(model.unreadableVersions.map(\.name) == ["Shop 2", "Shop 3", "Shop 4"])
+    #expect(model.unreadableVersions[0].reason.contains("before version 4.3"))
+    #expect(model.endingAt("Shop")?.unreadableVersions.count == 3)
+  }
+
+  @Test func `the current version must be readable, and a store says which are not`() throws {
+    try addVersion("Shop")
+    try folder.write([1, 2], to: "Shop.xcdatamodeld/Shop 2.xcdatamodel/elements")
+    try setCurrent("Shop 2.xcdatamodel")
+    #expect { try VersionedModel(contentsOf: folder.file("Shop.xcdatamodeld")) } throws: {
+      ($0 as? XcodeModelError)?.reason == .binaryForm
+    }
+    try setCurrent("Shop.xcdatamodel")
+    let model = try VersionedModel(contentsOf: folder.file("Shop.xcdatamodeld"))
+    let other = try ManagedObjectModel { Entity("B") }
+    let url = folder.file("b.quire")
+    try withStore(other, url) { _ in }
+    do {
+      _ = try PersistentStoreCoordinator(versionedModel: model)
+        .addPersistentStore(type: .quire, at: url, options: .migrating)
+      Issue.record("no error")
+    } catch let error as PersistenceError {
+      #expect(error.code == .migrationMissingSourceModel)
+      #expect(error.message.contains("“Shop 2”"), "\(error.message)")
+    }
+    var writer = CoreDataStoreWriter()
+    writer.addEntity(1, "B")
+    writer.addTable("ZB", [], [])
+    #expect { try writer.store(in: folder).contents(in: model) } throws: {
+      "\($0)".contains("“Shop 2”")
     }
   }
 

@@ -6,6 +6,9 @@ import QuireXcode
 struct CoreDataStoreWriter {
   var uuid = "7F1B5F6C-4D2E-4C35-9B0F-0D9B7E5A1C11"
   var identifiers: [String] = []
+  /// The names that hashes are kept under, by the names of `entities`, where they differ: Core Data
+  /// has renamed these entities in place.
+  var renamedEntities: [String: String] = [:]
   /// Number, name, number of the parent (0 for none), and highest key.
   private(set) var entities: [(Int64, String, Int64, Int64)] = []
   private(set) var file = SQLiteFileWriter()
@@ -46,7 +49,8 @@ struct CoreDataStoreWriter {
       "NSStoreType": "SQLite", "NSStoreModelVersionHashesVersion": 3,
       "NSStoreModelVersionIdentifiers": identifiers, "NSPersistenceFrameworkVersion": 1251,
       "NSStoreModelVersionHashes": Dictionary(
-        entities.map { ($0.1, Data(repeating: 7, count: 32)) }, uniquingKeysWith: { $1 }),
+        entities.map { (renamedEntities[$0.1] ?? $0.1, Data(repeating: 7, count: 32)) },
+        uniquingKeysWith: { $1 }),
     ]
     let list = try PropertyListSerialization.data(
       fromPropertyList: metadata, format: .binary, options: 0)

@@ -1,0 +1,47 @@
+/// The escapes in texts of Core Data's XML stores, of which Xcode's mapping documents are one.
+///
+/// What XML gives a meaning to is not written as XML writes it, but as `\u` and the four digits of
+/// a UTF-16 unit with its low byte first: `\u3c00` for “<”, `\u2600` for “&”. A backslash is
+/// written twice.
+enum XMLStoreText {
+  /// The text that is meant. What is no escape stays as it is written, and so does a text with an
+  /// escape for half a sign.
+  static func unescaped(_ text: String) -> String {
+    guard text.contains("\\") else { return text }
+    var units: [UInt16] = []
+    var rest = Array(text.utf16)[...]
+    while let unit = rest.popFirst() {
+      guard unit == backslash else {
+        units.append(unit)
+        continue
+      }
+      if rest.first == backslash {
+        rest.removeFirst()
+        units.append(backslash)
+      } else if let escaped = escapedUnit(rest) {
+        rest.removeFirst(5)
+        units.append(escaped)
+      } else {
+        units.append(unit)
+      }
+    }
+    let meant = String(decoding: units, as: UTF16.self)
+    // The mark of what is not a text, which was not there before.
+    return meant.contains("\u{FFFD}") && !text.contains("\u{FFFD}") ? text : meant
+  }
+
+  private static let backslash = UInt16(UInt8(ascii: "\\"))
+
+  /// The unit that `u` and four digits at the beginning stand for.
+  private static func escapedUnit(_ text: ArraySlice<UInt16>) -> UInt16? {
+    guard text.count >= 5, text.first == UInt16(UInt8(ascii: "u")) else { return nil }
+    var unit: UInt16 = 0
+    for digit in text.dropFirst().prefix(4) {
+      guard let scalar = Unicode.Scalar(digit), let value = Character(scalar).hexDigitValue else {
+        return nil
+      }
+      unit = unit << 4 | UInt16(value)
+    }
+    return unit.byteSwapped
+  }
+}

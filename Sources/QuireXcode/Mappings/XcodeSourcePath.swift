@@ -1,0 +1,40 @@
+import QuireModel
+
+/// The key path of a property's mapping in Xcode's document: `cities`, or `$source.cities`, which
+/// is the same; `$source` is the object itself.
+struct XcodeSourcePath: CustomStringConvertible {
+  /// Where the path begins, without its sign.
+  private var variable = "source"
+  private var names: [String]
+  /// As it is written.
+  let description: String
+
+  init(_ text: String) {
+    description = text
+    names = FetchExpression.names(in: text)
+    if let first = names.first, first.hasPrefix("$") {
+      variable = String(first.dropFirst())
+      names.removeFirst()
+    }
+  }
+
+  var expression: FetchExpression {
+    names.isEmpty ? .variable(variable) : .path(.variable(variable), names)
+  }
+
+  /// The entity that a path of relationships leads to; `nil` when it does not begin at the source,
+  /// or has a step that is no relationship.
+  func target(
+    from entity: EntityDescription, in model: ManagedObjectModel
+  ) -> EntityDescription? {
+    guard variable == "source" else { return nil }
+    var target = entity
+    for key in names where !key.hasPrefix("@") {
+      guard let relationship = target.relationship(named: key),
+        let next = model.entity(named: relationship.destination)
+      else { return nil }
+      target = next
+    }
+    return target
+  }
+}
