@@ -1,7 +1,11 @@
 import QuireModel
 
 extension ManagedObjectContext {
-  public final var insertedObjects: Set<ManagedObject> { Set(changes.inserted.objects) }
+  public final var insertedObjects: Set<ManagedObject> {
+    let inserted = Set(changes.inserted.objects)
+    if writtenObjects.isEmpty { return inserted }
+    return inserted.union(writtenObjects.lazy.filter { $0.context === self && !$0.isDeleted })
+  }
   /// Changed objects, also those set to what they were.
   public final var updatedObjects: Set<ManagedObject> { Set(changes.updated.objects) }
   public final var deletedObjects: Set<ManagedObject> {

@@ -147,6 +147,9 @@ open class ManagedObjectContext {
   @exclusivity(unchecked) final var remembersObjects = false
   /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
   final var deferredLinks: DeferredLinks?
+  /// What a migration has inserted and written here. It stays registered, and counts as inserted,
+  /// until the migration ends; empty in all other contexts.
+  final var writtenObjects: [ManagedObject] = []
 
   /// A context for the isolation that calls this.
   public convenience init() { self.init(concurrencyType: .confinementConcurrencyType) }

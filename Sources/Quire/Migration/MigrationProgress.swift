@@ -88,9 +88,10 @@ struct StepProgress {
   /// Told the part that is done, from 0 to 1, and what is being done.
   var report: (_ fraction: Double, _ phase: String) -> Void = { _, _ in }
   /// Why the step is to end, if it is.
-  var cancellation: () -> PersistenceError? = { nil }
+  var cancellation: () -> (any Error)? = { nil }
 
-  /// - Throws: ``PersistenceError/Code/migrationCancelled`` when the step is to end.
+  /// - Throws: ``PersistenceError/Code/migrationCancelled`` when the step is to end, or the error
+  ///   that a manager was cancelled with.
   func check() throws {
     if let error = cancellation() { throw error }
   }

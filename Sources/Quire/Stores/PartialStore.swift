@@ -38,14 +38,11 @@ final class PartialStore {
     self.files = files
     binding = ModelBinding(model)
     let part = self.path + suffix
-    var options = options
-    options.mustNotExist = true
     do throws(StorageError) {
       if mustNotExist, try files.identifier(of: self.path) != nil {
         throw .alreadyExists(path: self.path)
       }
-      try PageStore.remove(part, in: files)
-      pages = try PageStore.open(part, options: options, in: files)
+      pages = try PartialStore.open(part, options, in: files)
     } catch {
       throw PartialStore.failure(self.path, error)
     }
@@ -60,6 +57,48 @@ final class PartialStore {
       try? PageStore.remove(part, in: files)
       throw error
     }
+  }
+
+  /// A store that begins with the content of another one, without its indexes, and is never to be
+  /// published.
+  ///
+  /// - Parameters:
+  ///   - path: of that store.
+  ///   - model: that store's.
+  init(
+    copying content: Snapshot, at path: String, model: ManagedObjectModel,
+    options: PageStoreOptions, in files: any FileSystem, _ progress: StepProgress
+  ) throws {
+    self.path = files.destination(of: path)
+    suffix = PartialStore.migratingSuffix
+    self.files = files
+    binding = ModelBinding(model)
+    let part = self.path + suffix
+    do throws(StorageError) {
+      pages = try PartialStore.open(part, options, in: files)
+    } catch {
+      throw PartialStore.failure(self.path, error)
+    }
+    do {
+      let schema = try pages.write { transaction in
+        try transaction.copyTrees(of: content) { _, _ in progress.goesOn }
+        return try StoreSchema.dropIndexes(in: transaction)
+      }
+      entities = try StoreEntities(binding, schema: schema, identity: pages.identity)
+    } catch {
+      try? pages.close()
+      try? PageStore.remove(part, in: files)
+      throw progress.error(for: error)
+    }
+  }
+
+  private static func open(
+    _ part: String, _ options: PageStoreOptions, in files: any FileSystem
+  ) throws(StorageError) -> PageStore {
+    var options = options
+    options.mustNotExist = true
+    try PageStore.remove(part, in: files)
+    return try PageStore.open(part, options: options, in: files)
   }
 
   deinit { discard() }

@@ -200,6 +200,54 @@ import Testing
     #expect(counts[0] > 10 && counts[1] > 2, "\(counts)")
   }
 
+  /// Makes towns of the countries, too, in the destination that there is.
+  private func add(_ disk: SimulatedDisk) throws {
+    var town = EntityMapping(from: "Country", to: "Town", .transformEntityMappingType)
+    town.attributeMappings = [PropertyMapping("title", source: "name")]
+    let manager = MigrationManager(sourceModel: old, destinationModel: new)
+    manager.addsToDestination = true
+    try manager.migrateStore(
+      from: Self.source, to: Self.other, MappingModel(entityMappings: [town]), uuid: nil, in: disk)
+  }
+
+  @Test func `a crash while a second mapping adds leaves what the first has made, or both`() throws
+  {
+    let disk = SimulatedDisk(try stage())
+    try migrate(disk, to: Self.other)
+    guard case .new(var both) = after else { return }
+    both["A"] = []
+    both["B"] = []
+    let moments = Moments()
+    disk.observe { state, operation in moments.add(state, operation) }
+    try add(disk)
+    disk.observe(nil)
+    let last = (state: disk.state, operation: disk.operationCount)
+    let all = moments.all
+    var counts = [0, 0]
+    let step = isExhaustive ? 1 : 1 + all.count / 24
+    let some = stride(from: 0, to: all.count, by: step).map { all[$0] } + all.suffix(6) + [last]
+    for (state, operation) in some {
+      CrashImages(state, seed: UInt64(operation)).visit(limit: isExhaustive ? nil : 5) { image in
+        let place = "crash before operation \(operation), \(image)"
+        do {
+          let disk = SimulatedDisk(image)
+          let found = try content(disk, Self.other)
+          #expect(found == after || found == .new(both), "\(place)")
+          #expect(found == .new(both) || operation != last.operation, "\(place)")
+          counts[found == after ? 0 : 1] += 1
+          #expect(try content(disk, Self.source) == before, "\(place)")
+          if found == after { try add(disk) }
+          #expect(try content(disk, Self.other) == .new(both), "\(place)")
+          expectNoLeftovers(disk, [Self.source, Self.other], place)
+        } catch {
+          Issue.record("\(place): \(error)")
+        }
+        return true
+      }
+    }
+    #expect(counts[0] > 10 && counts[1] > 2, "\(counts)")
+  }
+
   @Test(arguments: [source, other])
   func `an error of the disk anywhere leaves the old store, or the new one`(destination: String)
     throws

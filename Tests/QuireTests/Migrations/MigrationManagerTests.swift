@@ -374,11 +374,54 @@ private final class CancellingPolicy: EntityMigrationPolicy {
     try expectFailure(rewriting(RefusingPolicy.self)) { #expect($0 is RefusingPolicy.Refusal) }
   }
 
-  @Test func `a cancelled migration leaves the old store`() throws {
-    try expectFailure(rewriting(CancellingPolicy.self)) { error in
-      let error = error as? PersistenceError
-      #expect(error?.code == .migrationCancelled)
-      #expect(error?.underlying is CancellingPolicy.Enough)
+  @Test func `a cancelled migration leaves the old store, and hands back the error it was given`()
+    throws
+  {
+    try expectFailure(rewriting(CancellingPolicy.self)) { #expect($0 is CancellingPolicy.Enough) }
+  }
+
+  @Test func `a migration without objects is cancelled by an error of its own, too`() throws {
+    struct Enough: Error {}
+    try withTemporaryFolder { folder in
+      let url = folder.appending(path: "world.quire")
+      try fillCountries(url, (0..<400).map { "Country \($0)" })
+      let before = try Data(contentsOf: url)
+      let larger = try ManagedObjectModel(
+        entities: countries.declaration.entities.map { entity in
+          var entity = entity
+          entity.attributes.append(AttributeDescription("note", .string))
+          return entity
+        })
+      let manager = MigrationManager(sourceModel: countries, destinationModel: larger)
+      manager.progressHandler = { [unowned manager] _ in
+        manager.cancelMigrationWithError(Enough())
+      }
+      let mapping = try MappingModel.inferredMappingModel(
+        forSourceModel: countries, destinationModel: larger)
+      for destination in [url, folder.appending(path: "other.quire")] {
+        #expect(throws: Enough.self) {
+          try manager.migrateStore(from: url, mapping: mapping, to: destination)
+        }
+      }
+      #expect(try Data(contentsOf: url) == before)
+      #expect(try files(folder) == ["world.quire"])
+    }
+  }
+
+  @Test func `a store that is opened hands back the error that a policy has cancelled with`() throws
+  {
+    try withTemporaryFolder { folder in
+      let url = folder.appending(path: "world.quire")
+      try fillCountries(url, ["A"])
+      let model = try #require(
+        VersionedModel(versions: [.init("1", countries), .init("2", states)]))
+      var options = PersistentStoreOptions.migrating
+      options.mappingModels = [rewriting(CancellingPolicy.self)]
+      #expect(throws: CancellingPolicy.Enough.self) {
+        try PersistentStoreCoordinator(versionedModel: model)
+          .addPersistentStore(type: .quire, at: url, options: options)
+      }
+      try withStore(countries, url) { context throws in #expect(try count("City", context) == 3) }
     }
   }
 

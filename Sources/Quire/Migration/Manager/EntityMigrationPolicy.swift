@@ -17,8 +17,10 @@ import QuireModel
 /// them, and nothing is validated before the end. An error that a method throws ends the migration,
 /// and the source stays as it was.
 ///
-/// Between two calls the manager may write new objects to the destination and let go of them; one
-/// that a policy holds stays what it is.
+/// Between two calls the manager may write new objects to the destination, which makes them faults.
+/// They stay registered in ``MigrationManager/destinationContext`` until the end of the migration,
+/// so that a policy finds there what was made before; what it looks for often it better keeps in
+/// ``MigrationManager/userInfo``.
 open class EntityMigrationPolicy: FunctionReceiver {
   public required init() {}
 

@@ -75,9 +75,8 @@ extension MigrationManager {
   }
 }
 
-// What `$manager` answers in expressions.
 extension MigrationManager: KeyValueCoding, FunctionReceiver {
-  public final func value(forKey key: String) throws -> Any? {
+  final func answer(toKey key: String) throws -> Any? {
     switch key {
     case "sourceContext": return sourceContext
     case "destinationContext": return destinationContext
@@ -88,8 +87,7 @@ extension MigrationManager: KeyValueCoding, FunctionReceiver {
     }
   }
 
-  /// Core Data's selectors, as its mapping models have them.
-  public final func call(_ selector: String, _ arguments: [Any?]) throws -> Any? {
+  final func answer(to selector: String, _ arguments: [Any?]) throws -> Any? {
     func text(_ index: Int) throws -> String {
       guard let text = arguments[index] as? String else {
         throw PersistenceError(

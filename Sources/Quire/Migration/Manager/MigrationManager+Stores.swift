@@ -8,32 +8,14 @@ import QuireStorage
 #endif
 
 extension MigrationManager {
-  /// Migrates a store into another file, or in its own place when both URLs are one.
-  ///
-  /// Both are files of Quire's own format. The destination gets a UUID of its own, unless its
-  /// options name one; a store that is migrated in place keeps its. Metadata and the history of
-  /// migrations go along, and this migration is entered there.
-  ///
-  /// - Parameters:
-  ///   - sourceOptions: ``PersistentStoreOptions/migrationBackup`` is made before anything is
-  ///     written; a source that ``PersistentStoreOptions/isReadOnly`` cannot be migrated in place.
-  ///     The others are for opening a store, and have no say here.
-  ///   - destinationOptions: ``PersistentStoreOptions/storeUUID`` is the destination's UUID.
-  /// - Throws: ``PersistenceError/Code/migrationManagerSourceStore`` (134150) when the source
-  ///   cannot be opened or is not of the source model;
-  ///   ``PersistenceError/Code/migrationManagerDestinationStore`` (134160) when the destination is
-  ///   there already or cannot be made; ``PersistenceError/Code/migrationMissingMappingModel``
-  ///   (134140) when the mapping is for other models;
-  ///   ``PersistenceError/Code/entityMigrationPolicy`` (134170) when a policy is not registered;
-  ///   ``PersistenceError/Code/migrationCancelled`` (134120); validation errors about the outcome,
-  ///   as a save would throw them; what policies and expressions throw. The source is then as it
-  ///   was, and there is no destination.
-  public final func migrateStore(
-    from sourceURL: URL, type sourceType: StoreType = .quire,
-    options sourceOptions: PersistentStoreOptions = [:], mapping: MappingModel,
-    to destinationURL: URL, type destinationType: StoreType = .quire,
-    options destinationOptions: PersistentStoreOptions = [:]
+  /// A store's place, as a caller names it.
+  typealias Place = (url: URL, type: StoreType, options: PersistentStoreOptions)
+
+  final func carryOut(
+    _ mapping: MappingModel, from sourcePlace: Place, to destinationPlace: Place
   ) throws {
+    let (sourceURL, sourceType, sourceOptions) = sourcePlace
+    let (destinationURL, destinationType, destinationOptions) = destinationPlace
     guard sourceType == .quire, destinationType == .quire, sourceURL.isFileURL,
       destinationURL.isFileURL
     else {
@@ -58,23 +40,6 @@ extension MigrationManager {
       backup: backup.map { PendingBackup(url: $0, fileSystem: files) }, in: files)
   }
 
-  /// Core Data's older spelling of
-  /// ``migrateStore(from:type:options:mapping:to:type:options:)``.
-  public final func migrateStore(
-    from sourceURL: URL, sourceType: StoreType,
-    options sourceOptions: PersistentStoreOptions? = nil,
-    with mappings: MappingModel?, toDestinationURL destinationURL: URL, destinationType: StoreType,
-    destinationOptions: PersistentStoreOptions? = nil
-  ) throws {
-    guard let mappings else {
-      throw PersistenceError(
-        .migrationMissingMappingModel, "a migration needs a mapping model, and there is none")
-    }
-    try migrateStore(
-      from: sourceURL, type: sourceType, options: sourceOptions ?? [:], mapping: mappings,
-      to: destinationURL, type: destinationType, options: destinationOptions ?? [:])
-  }
-
   /// The same, on a file system that a test may bring.
   ///
   /// - Parameter versionName: the destination model's, to be kept in the store.
@@ -96,7 +61,7 @@ extension MigrationManager {
     }
     isMigrating = true
     defer { isMigrating = false }
-    reset()
+    forget()
     do {
       try run(
         mapping, from: source, to: destination, uuid: uuid, versionName: versionName,
@@ -130,6 +95,11 @@ extension MigrationManager {
       } else {
         try migrate(pages, mapping, at: source, versionName: versionName, in: files)
       }
+    } else if let target = try existingDestination(
+      at: destination, from: source, uuid: uuid, in: files)
+    {
+      defer { try? target.close() }
+      try add(to: target, at: destination, from: pages, mapping, in: files)
     } else {
       var options = PageStoreOptions()
       options.identity = uuid.map { StoreIdentity($0) }
@@ -145,6 +115,7 @@ extension MigrationManager {
         try copyAndRewrite(pages, part, versionName)
       } else {
         let record = MigrationRecording(self, schema, destination: nil)
+        try writeSchema(of: part)
         try fill(part, from: pages, mapping)
         let entry = try record.entry(for: try part.pages.snapshot())
         let history = try pages.read { try StoredHistory(in: $0) }
@@ -154,7 +125,10 @@ extension MigrationManager {
         }
       }
       try checkCancellation()
+      let identity = part.pages.identity
       try destinationError { try part.publish() }
+      madeDestination = MadeDestination(
+        source: source, destination: destination, identity: identity)
     }
     report(1, "done")
   }
@@ -187,7 +161,7 @@ extension MigrationManager {
     try rewrite(part.pages, versionName)
   }
 
-  private func openSource(
+  final func openSource(
     _ path: String, isReadOnly: Bool, in files: any FileSystem
   ) throws -> PageStore {
     var options = PageStoreOptions()
@@ -202,7 +176,7 @@ extension MigrationManager {
     }
   }
 
-  private func destinationError<Result>(_ body: () throws -> Result) throws -> Result {
+  final func destinationError<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
     } catch let error as PersistenceError {
@@ -214,7 +188,7 @@ extension MigrationManager {
 
   /// - Throws: ``PersistenceError/Code/migrationManagerSourceStore`` when the store is not of the
   ///   source model.
-  private func sourceSchema(of pages: PageStore) throws -> StoreSchema {
+  final func sourceSchema(of pages: PageStore) throws -> StoreSchema {
     let schema = try pages.read { snapshot -> StoreSchema? in
       let expected = StoreSchema.hashBytes(of: sourceModel)
       guard try StoreSchema.matches(expected, in: snapshot) else {
@@ -258,6 +232,7 @@ extension MigrationManager {
     defer { part.discard() }
     let old = try pages.snapshot()
     let before = old.commitNumber
+    try writeSchema(of: part)
     try fill(part, from: pages, mapping)
     try checkCancellation()
     let made = try part.pages.snapshot()
@@ -270,11 +245,14 @@ extension MigrationManager {
     }
   }
 
-  /// Carries the mapping out, from one store to a new one.
-  private func fill(_ part: PartialStore, from pages: PageStore, _ mapping: MappingModel) throws {
+  private func writeSchema(of part: PartialStore) throws {
     try part.pages.write { transaction in
       try part.entities.schema.write(to: transaction, model: destinationModel)
     }
+  }
+
+  /// Carries the mapping out, from one store to another that has a schema and no indexes.
+  final func fill(_ part: PartialStore, from pages: PageStore, _ mapping: MappingModel) throws {
     let source = PersistentStoreCoordinator(managedObjectModel: sourceModel)
     try attachSource(pages, to: source)
     let destination = PersistentStoreCoordinator(managedObjectModel: destinationModel)
@@ -288,6 +266,7 @@ extension MigrationManager {
     defer {
       // The stores belong to this call; what policies keep of their objects has no store then.
       sourceContext.reset()
+      destinationContext.writtenObjects = []
       destinationContext.reset()
       source.detach()
       destination.detach()

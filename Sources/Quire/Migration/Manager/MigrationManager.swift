@@ -24,7 +24,21 @@ import QuireStorage
 /// Source objects are read one by one, destination objects are written a thousand at a time and
 /// their relationships ten thousand at a time, or sooner where rows are long, so that a store of
 /// any size is migrated in little memory: at most 24 bytes for each pair of objects that are
-/// associated, 16 MiB of links that wait for others, and what policies keep.
+/// associated, 16 MiB of links that wait for others, and what policies keep. Where a policy or a
+/// closure may look for objects made before, those stay registered in ``destinationContext`` as
+/// faults, some 90 bytes each, unless ``keepsDestinationObjects`` says otherwise.
+///
+/// ## Several mapping models
+///
+/// A large migration may be split over several mapping models, carried out by one manager one after
+/// the other, from one source into one destination. Each adds its objects to those of the ones
+/// before, in one commit. What one has associated is not known to the next, so that what is related
+/// belongs into one mapping model.
+///
+/// ## Subclasses
+///
+/// A subclass may override what is open, as in Core Data, and answer functions of its own that
+/// mapping models name in `FUNCTION($manager, …)`. Mappings and policies ask the overrides.
 ///
 /// ## Isolation
 ///
@@ -34,7 +48,7 @@ open class MigrationManager {
   public let sourceModel: ManagedObjectModel
   public let destinationModel: ManagedObjectModel
   /// What is being carried out; `nil` before.
-  public final internal(set) var mappingModel: MappingModel? {
+  open internal(set) var mappingModel: MappingModel? {
     didSet {
       let mappings = mappingModel?.entityMappings.filter { $0.sourceEntityName != nil } ?? []
       mappingNames = Dictionary(grouping: mappings) { $0.sourceEntityName ?? "" }
@@ -46,17 +60,28 @@ open class MigrationManager {
   /// Where destination objects are made, of the class ``ManagedObject`` all of them.
   @exclusivity(unchecked) public final internal(set) var destinationContext = ManagedObjectContext()
   /// The mapping that a policy is at work for.
-  public final internal(set) var currentEntityMapping: EntityMapping?
+  open internal(set) var currentEntityMapping: EntityMapping?
   /// From 0 to 1.
-  public final internal(set) var migrationProgress: Float = 0
+  open internal(set) var migrationProgress: Float = 0
   /// Called whenever ``migrationProgress`` has changed, a few hundred times in all.
   public final var progressHandler: ((Float) -> Void)?
   /// For policies, to pass things on.
-  public final var userInfo: [String: Any] = [:]
+  open var userInfo: [String: Any] = [:]
   /// Whether a mapping model that was inferred, and not edited since, may be carried out on the
   /// rows of the store itself, without objects: by far the fastest way. Objects keep their keys
   /// then, and their versions.
-  public final var usesStoreSpecificMigrationManager = true
+  open var usesStoreSpecificMigrationManager = true
+  /// Whether the objects that a migration makes stay registered in ``destinationContext`` until its
+  /// end, as faults, so that a policy or a closure finds there what was made before, also among
+  /// the context's inserted objects.
+  ///
+  /// It costs some 90 bytes an object, where any policy or closure is at work. Without it, objects
+  /// that nobody holds go when they are written; a fetch in the destination context finds them
+  /// either way, and so do associations.
+  public final var keepsDestinationObjects = true
+  /// Whether a migration may add to a store of the destination model that is there already. What
+  /// the manager has itself made of the same source it adds to in any case.
+  public final var addsToDestination = false
 
   @exclusivity(unchecked) final var associations = MigrationAssociations()
   /// The names of the mappings that read an entity, in their order.
@@ -68,20 +93,79 @@ open class MigrationManager {
   final var unwrittenCount = 0
   final var unwrittenByteCount = 0
   final var isMigrating = false
+  /// The destination that this manager has made last, and of what.
+  final var madeDestination: MadeDestination?
+
+  struct MadeDestination: Hashable {
+    let source: String
+    let destination: String
+    let identity: StoreIdentity
+  }
 
   public init(sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel) {
     self.sourceModel = sourceModel
     self.destinationModel = destinationModel
   }
 
-  /// Ends the migration at the next object: it throws
-  /// ``PersistenceError/Code/migrationCancelled`` with this error, and leaves no destination.
+  /// Migrates a store into another file, or in its own place when both URLs are one.
+  ///
+  /// Both are files of Quire's own format. The destination gets a UUID of its own, unless its
+  /// options name one; a store that is migrated in place keeps its. Metadata and the history of
+  /// migrations go along, and this migration is entered there. A destination that this manager has
+  /// made of the same source before is added to, and keeps UUID and metadata.
+  ///
+  /// - Parameters:
+  ///   - sourceOptions: ``PersistentStoreOptions/migrationBackup`` is made before anything is
+  ///     written; a source that ``PersistentStoreOptions/isReadOnly`` cannot be migrated in place.
+  ///     The others are for opening a store, and have no say here.
+  ///   - destinationOptions: ``PersistentStoreOptions/storeUUID`` is the destination's UUID.
+  /// - Throws: ``PersistenceError/Code/migrationManagerSourceStore`` (134150) when the source
+  ///   cannot be opened or is not of the source model;
+  ///   ``PersistenceError/Code/migrationManagerDestinationStore`` (134160) when the destination is
+  ///   there already and not to be added to, or cannot be made;
+  ///   ``PersistenceError/Code/migrationMissingMappingModel`` (134140) when the mapping is for other
+  ///   models;
+  ///   ``PersistenceError/Code/entityMigrationPolicy`` (134170) when a policy is not registered;
+  ///   the error that ``cancelMigrationWithError(_:)`` was given; validation errors about the
+  ///   outcome, as a save would throw them; what policies and expressions throw. The source is then
+  ///   as it was, and so is the destination, if it was there.
+  open func migrateStore(
+    from sourceURL: URL, type sourceType: StoreType = .quire,
+    options sourceOptions: PersistentStoreOptions = [:], mapping: MappingModel,
+    to destinationURL: URL, type destinationType: StoreType = .quire,
+    options destinationOptions: PersistentStoreOptions = [:]
+  ) throws {
+    try carryOut(
+      mapping, from: (sourceURL, sourceType, sourceOptions),
+      to: (destinationURL, destinationType, destinationOptions))
+  }
+
+  /// Core Data's older spelling of
+  /// ``migrateStore(from:type:options:mapping:to:type:options:)``.
+  open func migrateStore(
+    from sourceURL: URL, sourceType: StoreType,
+    options sourceOptions: PersistentStoreOptions? = nil,
+    with mappings: MappingModel?, toDestinationURL destinationURL: URL, destinationType: StoreType,
+    destinationOptions: PersistentStoreOptions? = nil
+  ) throws {
+    guard let mappings else {
+      throw PersistenceError(
+        .migrationMissingMappingModel, "a migration needs a mapping model, and there is none")
+    }
+    try migrateStore(
+      from: sourceURL, type: sourceType, options: sourceOptions ?? [:], mapping: mappings,
+      to: destinationURL, type: destinationType, options: destinationOptions ?? [:])
+  }
+
+  /// Ends the migration at the next object: it throws this error, and leaves no destination.
   ///
   /// For policies and the progress handler, which run within the migration.
-  public final func cancelMigrationWithError(_ error: any Error) { cancellation = error }
+  open func cancelMigrationWithError(_ error: any Error) { cancellation = error }
 
-  /// Forgets associations, contexts and a cancellation, so that the manager can be used again.
-  public final func reset() {
+  /// Forgets associations, contexts and a cancellation. A migration begins with that by itself.
+  open func reset() { forget() }
+
+  final func forget() {
     mappingModel = nil
     sourceContext = ManagedObjectContext()
     destinationContext = ManagedObjectContext()
@@ -92,66 +176,27 @@ open class MigrationManager {
     unwrittenCount = 0
     unwrittenByteCount = 0
   }
-}
 
-@available(*, unavailable)
-extension MigrationManager: Sendable {}
+  // MARK: Entities
 
-// MARK: - Progress
-
-extension MigrationManager {
-  final func checkCancellation() throws {
-    try step.check()
-    guard let error = cancellation else { return }
-    throw PersistenceError(
-      .migrationCancelled, "the migration was cancelled: \(error)", underlying: error)
-  }
-
-  final func report(_ progress: Float, _ phase: String) {
-    migrationProgress = progress
-    progressHandler?(progress)
-    step.report(Double(progress), phase)
-  }
-
-  /// For the parts of a migration that know nothing of managers.
-  final var stepProgress: StepProgress {
-    var progress = StepProgress()
-    progress.report = { self.report(Float($0), $1) }
-    progress.cancellation = {
-      do {
-        try self.checkCancellation()
-        return nil
-      } catch {
-        return error as? PersistenceError
-      }
-    }
-    return progress
-  }
-}
-
-// MARK: - Entities
-
-extension MigrationManager {
   /// The entity that a mapping reads; `nil` for one that adds.
-  public final func sourceEntity(for mapping: EntityMapping) -> EntityDescription? {
+  open func sourceEntity(for mapping: EntityMapping) -> EntityDescription? {
     mapping.sourceEntityName.flatMap(sourceModel.entity(named:))
   }
 
   /// The entity that a mapping makes objects of; `nil` for one that removes.
-  public final func destinationEntity(for mapping: EntityMapping) -> EntityDescription? {
+  open func destinationEntity(for mapping: EntityMapping) -> EntityDescription? {
     mapping.destinationEntityName.flatMap(destinationModel.entity(named:))
   }
-}
 
-// MARK: - Associations
+  // MARK: Associations
 
-extension MigrationManager {
   /// Notes that a destination object was made of a source object, so that either can be found from
   /// the other, and the destination's relationships are made.
   ///
   /// - Throws: ``PersistenceError/Code/entityMigrationPolicy`` when an object is not of the
   ///   manager's source or destination context.
-  public final func associate(
+  open func associate(
     sourceInstance: ManagedObject, withDestinationInstance destinationInstance: ManagedObject,
     for entityMapping: EntityMapping
   ) throws {
@@ -178,7 +223,7 @@ extension MigrationManager {
   ///
   /// - Parameter sourceInstances: `nil` for all that the mapping has associated.
   /// - Returns: in the order of the sources, and of their association; each object once.
-  public final func destinationInstances(
+  open func destinationInstances(
     forEntityMappingName mappingName: String, sourceInstances: [ManagedObject]?
   ) throws -> [ManagedObject] {
     guard let sourceInstances else {
@@ -202,7 +247,7 @@ extension MigrationManager {
   /// What destination objects of the mapping of that name were made of.
   ///
   /// - Parameter destinationInstances: `nil` for all that the mapping has associated.
-  public final func sourceInstances(
+  open func sourceInstances(
     forEntityMappingName mappingName: String, destinationInstances: [ManagedObject]?
   ) throws -> [ManagedObject] {
     let objects =
@@ -225,6 +270,51 @@ extension MigrationManager {
     guard objects.count > 1 else { return objects }
     var seen: Set<ObjectIdentifier> = []
     return objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
+  }
+
+  // MARK: What `$manager` answers in expressions
+
+  open func value(forKey key: String) throws -> Any? { try answer(toKey: key) }
+
+  /// Answers `FUNCTION($manager, "selector:", …)`. Unless overridden: Core Data's selectors, as its
+  /// mapping models have them.
+  ///
+  /// - Throws: an error that names the selector when it is none of them.
+  open func call(_ selector: String, _ arguments: [Any?]) throws -> Any? {
+    try answer(to: selector, arguments)
+  }
+}
+
+@available(*, unavailable)
+extension MigrationManager: Sendable {}
+
+// MARK: - Progress
+
+extension MigrationManager {
+  final func checkCancellation() throws {
+    try step.check()
+    if let cancellation { throw cancellation }
+  }
+
+  final func report(_ progress: Float, _ phase: String) {
+    migrationProgress = progress
+    progressHandler?(progress)
+    step.report(Double(progress), phase)
+  }
+
+  /// For the parts of a migration that know nothing of managers.
+  final var stepProgress: StepProgress {
+    var progress = StepProgress()
+    progress.report = { self.report(Float($0), $1) }
+    progress.cancellation = {
+      do {
+        try self.checkCancellation()
+        return nil
+      } catch {
+        return error
+      }
+    }
+    return progress
   }
 }
 

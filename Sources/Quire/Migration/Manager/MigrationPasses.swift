@@ -9,6 +9,15 @@ struct MigrationPasses {
     let policy: EntityMigrationPolicy
     let source: EntityDescription?
     var sourceCount = 0
+
+    /// Whether it runs code that may look for what was made before. Expressions and key paths know
+    /// the source, and find destinations by their associations.
+    var mayLookAtObjects: Bool {
+      type(of: policy) != EntityMigrationPolicy.self
+        || (mapping.attributeMappings + mapping.relationshipMappings).contains {
+          if case .closure? = $0.valueExpression { true } else { false }
+        }
+    }
   }
 
   private let manager: MigrationManager
@@ -16,6 +25,8 @@ struct MigrationPasses {
   /// How many calls of policies there will be, at least.
   private var total = 0
   private var done = 0
+  /// Whether what is made stays registered to the end.
+  private let keepsObjects: Bool
 
   /// How many objects wait to be written before they are: enough that a write costs little, few
   /// enough that they take little memory. The relationships of a batch change pages all over the
@@ -34,6 +45,7 @@ struct MigrationPasses {
           source: try MigrationPasses.source(of: mapping, manager)))
       try MigrationPasses.checkDestination(of: mapping, manager)
     }
+    keepsObjects = manager.keepsDestinationObjects && steps.contains { $0.mayLookAtObjects }
     let names = steps.map(\.mapping.name)
     for (index, name) in names.enumerated() where names[..<index].contains(name) {
       throw PersistenceError(
@@ -174,7 +186,11 @@ struct MigrationPasses {
 
   /// Writes what was made and changed, without validating it yet.
   private func flush() throws {
-    try manager.destinationContext.flush()
+    let context = manager.destinationContext
+    let made = keepsObjects ? context.changes.inserted.objects : []
+    try context.flush()
+    // They are faults now: 80 bytes each, and the place in this list.
+    context.writtenObjects += made
     manager.associations.settle()
     manager.unwrittenCount = 0
     manager.unwrittenByteCount = 0

@@ -83,6 +83,24 @@ extension StoreSchema {
     try schema.writeIndexes(to: tree)
   }
 
+  /// Takes all indexes of a store away, for many rows to be written; ``exchangeIndexes(for:in:)``
+  /// makes them anew.
+  ///
+  /// - Returns: the schema without them.
+  static func dropIndexes(in transaction: WriteTransaction) throws -> StoreSchema {
+    guard var schema = try StoreSchema(from: transaction),
+      let tree = try transaction.mutableIndexTree(StoreSchema.tree)
+    else { throw damaged("is missing") }
+    if schema.indexes.isEmpty { return schema }
+    for index in schema.indexes where try transaction.indexTree(index.tree) != nil {
+      try transaction.dropTree(index.tree)
+    }
+    schema.indexes = []
+    schema.lastIndexNumber = 0
+    try schema.writeIndexes(to: tree)
+    return schema
+  }
+
   /// Whether a store has other indexes than those of a model that is its own but for its indexes.
   static func hasOtherIndexes(
     than model: ManagedObjectModel, in reader: some TreeReader
