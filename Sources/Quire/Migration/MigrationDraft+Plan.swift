@@ -30,15 +30,33 @@ extension MigrationDraft {
     return MigrationPlan(
       sourceVersion: source, destinationVersion: destination,
       entities: steps.sorted { $0.name < $1.name },
-      relationships: relinked.filter { $0.counts.total > 0 }.map {
-        MigrationPlan.RelationshipStep(
-          entityName: $0.near.entityName, name: $0.near.relationship.name,
-          linkCount: $0.counts.total)
-      },
+      relationships: relinked.filter { $0.counts.total > 0 || $0.counts.dropped.count > 0 }
+        .map {
+          MigrationPlan.RelationshipStep(
+            entityName: $0.near.entityName, name: $0.near.relationship.name,
+            linkCount: $0.counts.total, droppedLinkCount: $0.counts.dropped.count,
+            droppedLinks: droppedLinks(of: $0))
+        },
       indexes: try (indexSteps(snapshot) + fetchIndexSteps(snapshot)).sorted {
         ($0.entityName, $0.name) < ($1.entityName, $1.name)
       },
       obstacles: obstacles)
+  }
+
+  private func droppedLinks(of relinked: RelinkedRelationship) -> [MigrationPlan.DroppedLink] {
+    // By their new names; what goes has none.
+    var names: [UInt16: String] = [:]
+    for entity in oldSchema.entities { names[entity.number] = entity.name }
+    for draft in entities { names[draft.stored.number] = draft.stored.name }
+    return relinked.counts.dropped.first.map { link in
+      let side =
+        link.isOfOtherSide != relinked.readsFar ? relinked.far ?? relinked.near : relinked.near
+      return MigrationPlan.DroppedLink(
+        entityName: names[link.owner.entity] ?? "", key: link.owner.key,
+        relationshipName: side.relationship.name,
+        destinationEntityName: names[link.member.entity] ?? "", destinationKey: link.member.key,
+        reason: link.reason)
+    }
   }
 
   private func step(

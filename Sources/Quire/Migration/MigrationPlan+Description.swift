@@ -7,6 +7,7 @@ extension MigrationPlan: CustomStringConvertible {
     if !links.isEmpty { blocks.append(table(of: links, "links of", "links")) }
     let others = indexes.filter { $0.kind != .relationship }
     if !others.isEmpty { blocks.append(table(of: others, "index", "entries")) }
+    if droppedLinkCount > 0 { blocks.append(droppedLinkList) }
     blocks.append(obstacles.isEmpty ? total : obstacleList)
     return blocks.joined(separator: "\n\n")
   }
@@ -51,6 +52,23 @@ extension MigrationPlan: CustomStringConvertible {
     guard !entities(.deferred).isEmpty else { return written }
     return written + "\nLeft for later: \(deferredObjectCount.counting("row")), "
       + "\(deferredByteCount.counting("byte"))."
+  }
+
+  /// How many are shown of each relationship; the plan has more.
+  private static let shownLinkCount = 5
+
+  private var droppedLinkList: String {
+    let lists = relationships.filter { $0.droppedLinkCount > 0 }.map { step in
+      let links = step.droppedLinkCount.counting("link")
+      let verb = step.droppedLinkCount == 1 ? "goes" : "go"
+      let shown = step.droppedLinks.prefix(Self.shownLinkCount)
+      var lines = ["  \(step.entityName).\(step.name): \(links) \(verb)"]
+      lines += shown.map { "    \($0)" }
+      let rest = step.droppedLinkCount - shown.count
+      if rest > 0 { lines.append("    and \(rest.grouped) more") }
+      return lines.joined(separator: "\n")
+    }
+    return "The new model has no place for some links:\n" + lists.joined(separator: "\n")
   }
 
   private var obstacleList: String {

@@ -62,6 +62,11 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public let entityName: String
     public let name: String
     public let linkCount: Int
+    /// How many links go though both their objects stay, as the new model has no place for them:
+    /// mostly because an inverse is now to-one. All of them were counted in the store.
+    public let droppedLinkCount: Int
+    /// The first of these, ``DroppedLink/limit`` at most.
+    public let droppedLinks: [DroppedLink]
   }
 
   /// What the store keeps beside the rows to find objects by: the links of the to-many
@@ -140,11 +145,15 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     indexes.filter { $0.action == action }
   }
 
-  /// Whether objects go, or properties of entities that have objects.
+  /// How many links go though their objects stay; see ``RelationshipStep/droppedLinkCount``.
+  public var droppedLinkCount: Int { relationships.reduce(0) { $0 + $1.droppedLinkCount } }
+
+  /// Whether objects go, or links, or properties of entities that have objects.
   public var dropsValues: Bool {
-    entities.contains { step in
-      step.objectCount > 0 && (step.action == .removed || !step.removedProperties.isEmpty)
-    }
+    droppedLinkCount > 0
+      || entities.contains { step in
+        step.objectCount > 0 && (step.action == .removed || !step.removedProperties.isEmpty)
+      }
   }
 
   /// How many objects are written anew.
@@ -196,6 +205,10 @@ public struct MigrationReport: Sendable, CustomStringConvertible {
   /// ``PersistentStoreOptions/migrationBackup``.
   public let backup: URL?
 
+  /// How many links went in all steps though their objects stayed. Which, the ``plans`` say:
+  /// ``MigrationPlan/RelationshipStep/droppedLinks``.
+  public var droppedLinkCount: Int { plans.reduce(0) { $0 + $1.droppedLinkCount } }
+
   public var description: String {
     "migrated \(plans.map(\.description).joined(separator: "\n\n")) in \(duration)"
   }
@@ -246,6 +259,19 @@ extension MigrationPlan.RelationshipStep {
     case entityName = "entity"
     case name
     case linkCount = "links"
+    case droppedLinkCount = "dropped"
+    case droppedLinks = "firstDropped"
+  }
+
+  /// The last two keys came later: a plan that was encoded before says nothing of such links.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    entityName = try values.decode(String.self, forKey: .entityName)
+    name = try values.decode(String.self, forKey: .name)
+    linkCount = try values.decode(Int.self, forKey: .linkCount)
+    droppedLinkCount = try values.decodeIfPresent(Int.self, forKey: .droppedLinkCount) ?? 0
+    droppedLinks =
+      try values.decodeIfPresent([MigrationPlan.DroppedLink].self, forKey: .droppedLinks) ?? []
   }
 }
 

@@ -21,6 +21,8 @@ extension JSONValue {
           [
             "entity": .string($0.entityName), "name": .string($0.name),
             "links": JSONValue($0.linkCount),
+            "dropped": JSONValue($0.droppedLinkCount),
+            "firstDropped": .array($0.droppedLinks.map { JSONValue($0) }),
           ]
         }),
       "indexes": .array(plan.indexes.map { JSONValue($0) }),
@@ -40,6 +42,17 @@ extension JSONValue {
       "removed": JSONValue(step.removedProperties),
       "renamed": .array(
         step.renamedProperties.map { ["from": .string($0.from), "to": .string($0.to)] }),
+    ]
+  }
+
+  init(_ link: MigrationPlan.DroppedLink) {
+    self = [
+      "entity": .string(link.entityName),
+      "key": JSONValue(Int(link.key)),
+      "relationship": .string(link.relationshipName),
+      "destination": .string(link.destinationEntityName),
+      "destinationKey": JSONValue(Int(link.destinationKey)),
+      "reason": .string(link.reason.rawValue),
     ]
   }
 

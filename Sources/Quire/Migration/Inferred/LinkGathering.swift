@@ -10,14 +10,19 @@ import QuireStorage
 final class LinkGathering {
   private let schema: StoreSchema
   private let snapshot: Snapshot
+  /// The entities that remain: with objects of others go all links to them.
+  private let remaining: Set<UInt16>
+  /// The links that a relationship does not get, while they are counted.
+  private var dropped: DroppedLinks?
   /// By the entity's number; those that have no rows have no tree.
   private var rowTrees: [UInt16: RecordTree?] = [:]
   /// The one asked last: neighbours come together.
   private var lastRows: (entity: UInt16, tree: RecordTree?)?
 
-  init(_ schema: StoreSchema, _ snapshot: Snapshot) {
+  init(_ schema: StoreSchema, _ snapshot: Snapshot, remaining: Set<UInt16>) {
     self.schema = schema
     self.snapshot = snapshot
+    self.remaining = remaining
   }
 
   /// Calls `body` with each link once, in the order in which the side that knows them lists them.
@@ -39,8 +44,8 @@ final class LinkGathering {
     var nears = ReferenceSet()
     var fars = ReferenceSet()
     try forEachCandidate(of: relinked) { near, far in
-      if isNearSingle, nears.contains(near) { return }
-      if isFarSingle, !fars.insert(far) { return }
+      if isNearSingle, nears.contains(near) { return drop(near, far, of: relinked) }
+      if isFarSingle, !fars.insert(far) { return drop(near, far, of: relinked) }
       if isNearSingle { nears.insert(near) }
       try body(near, far)
     }
@@ -54,7 +59,9 @@ final class LinkGathering {
   ) throws {
     var taken = ReferenceSet()
     try forEachCandidate(of: relinked) { near, far in
-      if taken.contains(near) || taken.contains(far) { return }
+      if taken.contains(near) || taken.contains(far) {
+        return try dropUnlessPaired(near, far, of: relinked)
+      }
       taken.insert(near)
       try body(near, far)
       if taken.insert(far) { try body(far, near) }
@@ -71,9 +78,13 @@ final class LinkGathering {
       : (relinked.nearEntities, relinked.farEntities)
     let readsFar = relinked.readsFar
     var last: (owner: Reference, exists: Bool)?
-    for source in relinked.sources where owners.contains(source.stored.number) {
+    for source in relinked.sources {
+      guard owners.contains(source.stored.number) else {
+        try dropUnsuitable(source)
+        continue
+      }
       try forEachLink(of: source) { owner, member in
-        guard members.contains(member.entity) else { return }
+        guard members.contains(member.entity) else { return try dropUnsuitable(owner, member) }
         if last?.owner != owner { last = (owner, try exists(owner)) }
         guard last?.exists == true, try exists(member) else { return }
         if readsFar { try body(member, owner) } else { try body(owner, member) }
@@ -133,9 +144,11 @@ final class LinkGathering {
 
   // MARK: Counting
 
-  /// How many links the relationship gets.
+  /// How many links the relationship gets, and which it does not.
   func counts(of relinked: RelinkedRelationship) throws -> LinkCounts {
     var counts = LinkCounts()
+    dropped = DroppedLinks()
+    defer { dropped = nil }
     let isPaired = relinked.isSelfInverse && relinked.near.relationship.isToMany
     try forEachLink(of: relinked) { near, far in
       counts.count(near: near, far: far)
@@ -143,7 +156,60 @@ final class LinkGathering {
         counts.count(near: far, far: near)
       }
     }
+    try dropOneSided(of: relinked)
+    counts.dropped = dropped ?? DroppedLinks()
     return counts
+  }
+
+  /// Notes a link whose end has another already.
+  private func drop(_ near: Reference, _ far: Reference, of relinked: RelinkedRelationship) {
+    let (owner, member) = relinked.readsFar ? (far, near) : (near, far)
+    dropped?.add(owner, member, .exclusive)
+  }
+
+  /// The same of a pair, which both ends may list: the one that was met first has decided.
+  private func dropUnlessPaired(
+    _ near: Reference, _ far: Reference, of relinked: RelinkedRelationship
+  ) throws {
+    guard dropped != nil else { return }
+    func place(_ reference: Reference) -> (Int, Int64) {
+      let source = relinked.sources.firstIndex { $0.stored.number == reference.entity }
+      return (source ?? .max, reference.key)
+    }
+    let (owner, member) = relinked.readsFar ? (far, near) : (near, far)
+    if place(member) < place(owner), try lists(member, owner, in: relinked.sources) { return }
+    dropped?.add(owner, member, .exclusive)
+  }
+
+  /// Notes the links of objects that the inverse may not lead back to.
+  private func dropUnsuitable(_ source: RelinkedRelationship.OldSide) throws {
+    guard dropped != nil else { return }
+    try forEachLink(of: source) { try dropUnsuitable($0, $1) }
+  }
+
+  private func dropUnsuitable(_ owner: Reference, _ member: Reference) throws {
+    guard dropped != nil, remaining.contains(member.entity), remaining.contains(owner.entity),
+      try exists(owner), try exists(member)
+    else { return }
+    dropped?.add(owner, member, .unsuitable)
+  }
+
+  /// Notes the links of the side that is not read, and that the other one does not list.
+  private func dropOneSided(of relinked: RelinkedRelationship) throws {
+    let (owners, members) =
+      relinked.readsFar
+      ? (relinked.nearEntities, relinked.farEntities)
+      : (relinked.farEntities, relinked.nearEntities)
+    for source in relinked.otherSources {
+      try forEachLink(of: source) { owner, member in
+        guard remaining.contains(member.entity), try exists(owner), try exists(member) else {
+          return
+        }
+        let isSuitable = owners.contains(owner.entity) && members.contains(member.entity)
+        if isSuitable, try lists(member, owner, in: relinked.sources) { return }
+        dropped?.add(owner, member, isSuitable ? .oneSided : .unsuitable, isOfOtherSide: true)
+      }
+    }
   }
 
   /// Whether an object of the old model lists another.

@@ -110,8 +110,10 @@ final class MigrationWriter {
   /// - Returns: what rows have to say about them, for each relinked relationship.
   private func writeLinks() throws -> [LinkDestinations] {
     guard !draft.relinked.isEmpty else { return [] }
-    var writer = LinkWriter(
-      transaction, LinkGathering(draft.oldSchema, snapshot), draft.entities.map(\.stored))
+    let entities = draft.entities.map(\.stored)
+    let gathering = LinkGathering(
+      draft.oldSchema, snapshot, remaining: Set(entities.map(\.number)))
+    var writer = LinkWriter(transaction, gathering, entities)
     return try draft.relinked.map { relinked in
       let phase = "linking \(relinked.near.entityName).\(relinked.near.relationship.name)"
       try advance(by: 0, phase)

@@ -32,7 +32,7 @@ struct RelationshipMatching {
     self.snapshot = snapshot
     drafts = .init(uniqueKeysWithValues: entities.map { ($0.destination.name, $0) })
     numbers = drafts.mapValues(\.stored.number)
-    gathering = LinkGathering(schema, snapshot)
+    gathering = LinkGathering(schema, snapshot, remaining: Set(numbers.values))
   }
 
   func relinked() throws -> [RelinkedRelationship] {
@@ -87,12 +87,13 @@ struct RelationshipMatching {
     // The inverse must be allowed to lead back, which it need not be to all owners.
     var nearEntities = Set(near.owners.compactMap { numbers[$0] })
     if let far { nearEntities.formIntersection(destinationNumbers(of: far)) }
+    let isSelfInverse = far.map { RelinkedRelationship.isSelfInverse(near, $0) } ?? false
     let farHasOrder =
-      !readsFar && wasInverse && far?.relationship.isOrdered == true
-      && far.map { !RelinkedRelationship.isSelfInverse(near, $0) } == true
+      !readsFar && wasInverse && far?.relationship.isOrdered == true && !isSelfInverse
       && oldFar.contains { $0.relationship.isOrdered }
     let relinked = RelinkedRelationship(
       near: near, far: far, sources: readsFar ? oldFar : oldNear, readsFar: readsFar,
+      otherSources: wasInverse || isSelfInverse ? [] : readsFar ? oldNear : oldFar,
       farOrder: farHasOrder ? oldFar : [], nearEntities: nearEntities,
       farEntities: destinationNumbers(of: near))
     try relinked.count(gathering)

@@ -24,6 +24,9 @@ final class RelinkedRelationship {
   let sources: [OldSide]
   /// Whether that is the far side, whose owners are then the links' far ends.
   let readsFar: Bool
+  /// The other side of the old model, where it was not the inverse of the one that is read: its
+  /// links need not be the same ones.
+  let otherSources: [OldSide]
   /// Where the far side's order is read, if it has one of its own.
   let farOrder: [OldSide]
   /// The numbers of the entities whose objects may be at either end.
@@ -32,13 +35,14 @@ final class RelinkedRelationship {
   private(set) var counts = LinkCounts()
 
   init(
-    near: Side, far: Side?, sources: [OldSide], readsFar: Bool, farOrder: [OldSide],
-    nearEntities: Set<UInt16>, farEntities: Set<UInt16>
+    near: Side, far: Side?, sources: [OldSide], readsFar: Bool, otherSources: [OldSide],
+    farOrder: [OldSide], nearEntities: Set<UInt16>, farEntities: Set<UInt16>
   ) {
     self.near = near
     self.far = far
     self.sources = sources
     self.readsFar = readsFar
+    self.otherSources = otherSources
     self.farOrder = farOrder
     self.nearEntities = nearEntities
     self.farEntities = farEntities
@@ -64,6 +68,7 @@ final class RelinkedRelationship {
 /// How many links a relationship gets, and how many of them begin and end at objects of an entity.
 struct LinkCounts {
   private(set) var total = 0
+  var dropped = DroppedLinks()
   /// By the entity's number.
   private var nears: [Int] = []
   private var fars: [Int] = []
@@ -84,4 +89,29 @@ struct LinkCounts {
   func near(_ entity: UInt16) -> Int { Int(entity) < nears.count ? nears[Int(entity)] : 0 }
 
   func far(_ entity: UInt16) -> Int { Int(entity) < fars.count ? fars[Int(entity)] : 0 }
+}
+
+/// The links of the old model that a relationship does not get, though both objects are there: how
+/// many, and the first of them.
+struct DroppedLinks {
+  struct Link {
+    let owner: Reference
+    let member: Reference
+    let reason: MigrationPlan.DroppedLink.Reason
+    /// Whether it is of the side that the relationship's links are not read from.
+    let isOfOtherSide: Bool
+  }
+
+  private(set) var count = 0
+  private(set) var first: [Link] = []
+
+  mutating func add(
+    _ owner: Reference, _ member: Reference, _ reason: MigrationPlan.DroppedLink.Reason,
+    isOfOtherSide: Bool = false
+  ) {
+    count += 1
+    guard first.count < MigrationPlan.DroppedLink.limit else { return }
+    first.append(
+      Link(owner: owner, member: member, reason: reason, isOfOtherSide: isOfOtherSide))
+  }
 }
