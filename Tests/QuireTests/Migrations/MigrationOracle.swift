@@ -148,8 +148,12 @@ struct MigrationOracle {
 
   // MARK: What is expected
 
-  func expected() -> StoreContent {
+  func expected() -> StoreContent { outcome().content }
+
+  /// What a store has afterwards, and how many links it has not, though both their objects stay.
+  func outcome() -> (content: StoreContent, droppedLinkCount: Int) {
     var content = StoreContent()
+    var droppedLinkCount = 0
     for entity in new.entities {
       guard let source = source(of: entity) else { continue }
       for name in before.keys(of: source.name) {
@@ -167,10 +171,10 @@ struct MigrationOracle {
     }
     for entity in new.entities {
       for relationship in entity.declaration.relationships where !relationship.isTransient {
-        link(Side(entity.name, relationship), in: &content)
+        droppedLinkCount += link(Side(entity.name, relationship), in: &content)
       }
     }
-    return content
+    return (content, droppedLinkCount)
   }
 
   private func value(
@@ -275,9 +279,21 @@ struct MigrationOracle {
     }
   }
 
-  private func link(_ near: Side, in content: inout StoreContent) {
+  /// All links that a side had between objects that stay.
+  private func formerLinks(of side: Side) -> [Link] {
+    olds(side).flatMap { entity, source, old in
+      before.keys(of: source.name).flatMap { name in
+        (before.objects[name]?.links[old.name] ?? []).compactMap { member in
+          renamed(member).map { Link(near: ObjectName(entity.name, name.key), far: $0) }
+        }
+      }
+    }
+  }
+
+  /// - Returns: how many links go. A link is one fact, whichever sides know it.
+  private func link(_ near: Side, in content: inout StoreContent) -> Int {
     let far = inverse(of: near)
-    if let far, far.isFirst < near.isFirst { return }
+    if let far, far.isFirst < near.isFirst { return 0 }
     let (oldNear, oldFar) = (olds(near), far.map(olds) ?? [])
     let nearLinks = knownLinks(of: near, far)
     let farAllowed = Set(family(near.entity, new).map(\.name))
@@ -308,6 +324,15 @@ struct MigrationOracle {
         links.map(\.flipped), far, farLinks.map(\.flipped), isOrderKnown: usesFar || wereInverse,
         in: &content)
     }
+    var former = Set(formerLinks(of: near))
+    if far == near {
+      for link in former where former.contains(link.flipped) && link.near != link.far {
+        former.remove(link)
+      }
+    } else if let far {
+      former.formUnion(formerLinks(of: far).map(\.flipped))
+    }
+    return former.subtracting(links).count
   }
 
   /// An end that leads to one object leads to the first.

@@ -100,7 +100,13 @@ struct RandomMigration {
     guard refusals.isEmpty else {
       throw Failure(["should have been refused: \(refusals)"])
     }
-    let expected = oracle.expected()
+    let (expected, droppedLinkCount) = oracle.outcome()
+    let report = context.persistentStoreCoordinator?.persistentStores.first?.migrationReport
+    if report?.droppedLinkCount != droppedLinkCount {
+      throw Failure([
+        "\(droppedLinkCount) links go, and the report says: \(report?.description ?? "nothing")"
+      ])
+    }
     try check(context, newModel, expected, "migrated")
     if context.persistentStoreCoordinator?.persistentStores.first?.identifier != identifier {
       throw Failure(["the store has another UUID"])

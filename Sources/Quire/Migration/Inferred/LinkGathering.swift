@@ -80,11 +80,13 @@ final class LinkGathering {
     var last: (owner: Reference, exists: Bool)?
     for source in relinked.sources {
       guard owners.contains(source.stored.number) else {
-        try dropUnsuitable(source)
+        try dropUnsuitable(source, of: relinked)
         continue
       }
       try forEachLink(of: source) { owner, member in
-        guard members.contains(member.entity) else { return try dropUnsuitable(owner, member) }
+        guard members.contains(member.entity) else {
+          return try dropUnsuitable(owner, member, of: relinked)
+        }
         if last?.owner != owner { last = (owner, try exists(owner)) }
         guard last?.exists == true, try exists(member) else { return }
         if readsFar { try body(member, owner) } else { try body(owner, member) }
@@ -167,29 +169,41 @@ final class LinkGathering {
     dropped?.add(owner, member, .exclusive)
   }
 
-  /// The same of a pair, which both ends may list: the one that was met first has decided.
+  /// The same of a pair, which both ends may list.
   private func dropUnlessPaired(
     _ near: Reference, _ far: Reference, of relinked: RelinkedRelationship
   ) throws {
     guard dropped != nil else { return }
+    let (owner, member) = relinked.readsFar ? (far, near) : (near, far)
+    if try !wasMet(member, owner, of: relinked) { dropped?.add(owner, member, .exclusive) }
+  }
+
+  /// Whether a link of a relationship that is its own inverse was met from its other end already,
+  /// and decided on then.
+  private func wasMet(
+    _ member: Reference, _ owner: Reference, of relinked: RelinkedRelationship
+  ) throws -> Bool {
+    guard relinked.isSelfInverse else { return false }
     func place(_ reference: Reference) -> (Int, Int64) {
       let source = relinked.sources.firstIndex { $0.stored.number == reference.entity }
       return (source ?? .max, reference.key)
     }
-    let (owner, member) = relinked.readsFar ? (far, near) : (near, far)
-    if place(member) < place(owner), try lists(member, owner, in: relinked.sources) { return }
-    dropped?.add(owner, member, .exclusive)
+    return try place(member) < place(owner) && lists(member, owner, in: relinked.sources)
   }
 
   /// Notes the links of objects that the inverse may not lead back to.
-  private func dropUnsuitable(_ source: RelinkedRelationship.OldSide) throws {
+  private func dropUnsuitable(
+    _ source: RelinkedRelationship.OldSide, of relinked: RelinkedRelationship
+  ) throws {
     guard dropped != nil else { return }
-    try forEachLink(of: source) { try dropUnsuitable($0, $1) }
+    try forEachLink(of: source) { try dropUnsuitable($0, $1, of: relinked) }
   }
 
-  private func dropUnsuitable(_ owner: Reference, _ member: Reference) throws {
-    guard dropped != nil, remaining.contains(member.entity), remaining.contains(owner.entity),
-      try exists(owner), try exists(member)
+  private func dropUnsuitable(
+    _ owner: Reference, _ member: Reference, of relinked: RelinkedRelationship
+  ) throws {
+    guard dropped != nil, remaining.contains(member.entity), try exists(owner),
+      try exists(member), try !wasMet(member, owner, of: relinked)
     else { return }
     dropped?.add(owner, member, .unsuitable)
   }
@@ -202,11 +216,10 @@ final class LinkGathering {
       : (relinked.farEntities, relinked.nearEntities)
     for source in relinked.otherSources {
       try forEachLink(of: source) { owner, member in
-        guard remaining.contains(member.entity), try exists(owner), try exists(member) else {
-          return
-        }
+        guard remaining.contains(member.entity), try exists(owner), try exists(member),
+          try !lists(member, owner, in: relinked.sources)
+        else { return }
         let isSuitable = owners.contains(owner.entity) && members.contains(member.entity)
-        if isSuitable, try lists(member, owner, in: relinked.sources) { return }
         dropped?.add(owner, member, isSuitable ? .oneSided : .unsuitable, isOfOtherSide: true)
       }
     }

@@ -68,8 +68,8 @@ extension MigrationManager {
       underlying: underlying)
   }
 
-  /// Adds what a mapping makes to a store of the destination model, by one commit. When this throws,
-  /// the store is as it was.
+  /// Adds what a mapping makes to a store of the destination model, by one commit. When this
+  /// throws, the store is as it was.
   final func add(
     to target: PageStore, at path: String, from pages: PageStore, _ mapping: MappingModel,
     in files: any FileSystem

@@ -123,8 +123,8 @@ open class MigrationManager {
   ///   cannot be opened or is not of the source model;
   ///   ``PersistenceError/Code/migrationManagerDestinationStore`` (134160) when the destination is
   ///   there already and not to be added to, or cannot be made;
-  ///   ``PersistenceError/Code/migrationMissingMappingModel`` (134140) when the mapping is for other
-  ///   models;
+  ///   ``PersistenceError/Code/migrationMissingMappingModel`` (134140) when the mapping is for
+  ///   other models;
   ///   ``PersistenceError/Code/entityMigrationPolicy`` (134170) when a policy is not registered;
   ///   the error that ``cancelMigrationWithError(_:)`` was given; validation errors about the
   ///   outcome, as a save would throw them; what policies and expressions throw. The source is then
