@@ -87,6 +87,10 @@ extension ManagedObjectContext {
   /// dropped the other side is what it was before, too; only a destination that is deleted stays
   /// away. With an undo manager, dropping changes is a change: it can be undone.
   ///
+  /// An object without unsaved changes becomes a fault in either case, and transient values and
+  /// relationships go with it: there is nothing to merge them with.
+  /// ``ManagedObject/awakeFromFetch()`` is where they are computed anew.
+  ///
   /// - Parameter mergeChanges: whether unsaved changes stay on top of what is read; otherwise they
   ///   are dropped.
   public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
@@ -150,9 +154,8 @@ extension ManagedObjectContext {
     showPermanentID(of: object)
     do {
       let view = try session.latestView()
-      if object.slots.isEmpty {
-        // There is nothing to keep or to drop, but that the object may be deleted.
-        object.turnIntoFault(keeping: [.deleted, .propagated], onBothSides: true)
+      if object.slots.isEmpty || mergeChanges && !object.hasChanges {
+        turnUnchangedIntoFault(object)
       } else if mergeChanges {
         try rebase([object])
         try displaceStoredDestinations(of: [object])
@@ -167,6 +170,25 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Makes a fault of an object that has nothing to keep or to drop, but that it may be deleted.
+  /// Transient relationships end on both sides, and the other side stays as clean as it was.
+  final func turnUnchangedIntoFault(_ object: ManagedObject) {
+    var counterparts: [ManagedObject] = []
+    if object.hasSlots {
+      for slot in object.binding.relationshipSlots where object.binding.traits[slot].isTransient {
+        let destinations = (try? object.rawDestinations(slot)) ?? []
+        counterparts += destinations.filter { $0.context === self && !$0.hasChanges }
+      }
+    }
+    object.turnIntoFault(keeping: [.deleted, .propagated], onBothSides: true)
+    for other in counterparts
+    where other.context === self && other.isUpdated && !other.hasPersistentChangedValues {
+      changes.updated.remove(other)
+      other.keepTransientSlots()
+      other.state.remove(.updated)
+    }
+  }
+
   /// Of an object that was touched only and is gone from the store, there is nothing to save.
   private func letGoOfTouched(_ object: ManagedObject) {
     guard object.isUpdated, !object.slots.indices.contains(where: object.isChanged) else { return }
@@ -175,8 +197,9 @@ extension ManagedObjectContext {
     object.state.remove(.updated)
   }
 
-  /// Refreshes all objects, with unsaved changes on top. A query generation that the context is
-  /// pinned to moves on to the store's last saved state.
+  /// Refreshes all objects: those without unsaved changes become faults, the others keep their
+  /// changes on top of what the store has. A query generation that the context is pinned to moves
+  /// on to the store's last saved state.
   public final func refreshAllObjects() {
     do {
       try moveQueryGeneration()
@@ -186,7 +209,7 @@ extension ManagedObjectContext {
     // Objects that nobody holds are read anew by whoever asks for them next, too.
     for session in sessions { session.leaveState() }
     let objects = allObjects
-    let changed = objects.filter { $0.isStored && $0.hasSlots }
+    let changed = objects.filter { $0.isStored && $0.hasSlots && $0.hasChanges }
     do {
       for object in changed { showPermanentID(of: object) }
       for session in sessions where changed.contains(where: { $0.session === session }) {

@@ -148,8 +148,8 @@ import Testing
       #expect(try document.value(forKey: "recent") as? Set<ManagedObject> == [window, other])
       #expect(!document.hasChanges && !document.hasPersistentChangedValues)
       try document.setValue("another", forKey: "title")
-      try context.save()
       context.refresh(document, mergeChanges: true)
+      try context.save()
     }
     #expect(document.version == 2)
     context.delete(other)

@@ -64,10 +64,11 @@ extension ManagedObjectContext {
 
   /// Brings into this context what another one has saved.
   ///
-  /// Clean objects read their values anew; unsaved changes stay, on top of the new values, property
-  /// by property, and will be saved without a conflict; objects that were deleted leave, with their
-  /// unsaved changes. Objects that this context does not know stay unknown, except that
-  /// ``ContextNotice/Kind/didChangeObjects`` names those that are new.
+  /// Clean objects become faults and read their values anew, without transient ones; unsaved
+  /// changes stay, on top of the new values, property by property, and will be saved without a
+  /// conflict; objects that were deleted leave, with their unsaved changes. Objects that this
+  /// context does not know stay unknown, except that ``ContextNotice/Kind/didChangeObjects`` names
+  /// those that are new.
   ///
   /// Errors of the store are thrown by the next fetch or save.
   ///
@@ -179,7 +180,7 @@ extension ManagedObjectContext {
         }
       }
       for object in merged { showPermanentID(of: object) }
-      let changed = merged.filter(\.hasSlots)
+      let changed = merged.filter { $0.hasSlots && $0.hasChanges }
       try rebase(changed)
       let isChanged = Set(changed.lazy.map { ObjectIdentifier($0) })
       for object in merged where !isChanged.contains(ObjectIdentifier(object)) {
@@ -210,8 +211,8 @@ extension ManagedObjectContext {
   }
 
   private func mergeRow(of object: ManagedObject) throws {
-    if object.slots.isEmpty {
-      object.turnIntoFault(keeping: [.deleted, .propagated], onBothSides: true)
+    if object.slots.isEmpty || !object.hasChanges {
+      turnUnchangedIntoFault(object)
     } else {
       // Changed by an object that was told before.
       try rebase([object])
