@@ -239,8 +239,15 @@ import Testing
     #expect(new.managedObjectContext == nil)
     #expect(try context.found("Book").objects == [stored])
     #expect(try stored.value(forKey: "note") as? String == "stored")
-    #expect((try stored.value(forKey: "pages") as? Set<ManagedObject>)?.count == 1)
+    // What led to the new one leads to the stored one, which keeps what it led to.
+    #expect((try stored.value(forKey: "pages") as? Set<ManagedObject>)?.count == 2)
     #expect(try context.found("Page").objects.count == 2)
+    let (one, other) = (
+      try #require(try context.found("Owner", Key("name") == "one").objects.first),
+      try #require(try context.found("Owner", Key("name") == "other").objects.first)
+    )
+    #expect(try stored.value(forKey: "owner") as? ManagedObject == one)
+    #expect(try other.value(forKey: "favourite") as? ManagedObject == stored)
     #expect(try StoreFacts(context).findings == [])
   }
 

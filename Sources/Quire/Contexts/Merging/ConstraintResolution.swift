@@ -3,8 +3,8 @@ import QuireModel
 /// What a merge policy does with objects that would have the same values of a constraint;
 /// ``MergePolicy`` says what that is.
 struct ConstraintResolution {
-  private let context: ManagedObjectContext
-  private let leads: OneSidedLeads
+  let context: ManagedObjectContext
+  let leads: OneSidedLeads
 
   init(_ context: ManagedObjectContext) {
     self.context = context
@@ -29,12 +29,12 @@ struct ConstraintResolution {
       case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType:
         let winner = database ?? objects.first { !$0.isInserted } ?? objects[0]
         for object in objects where object !== winner {
-          try giveUp(object, conflict, wholly: type == .rollbackMergePolicyType)
+          try giveUp(object, to: winner, conflict, wholly: type == .rollbackMergePolicyType)
         }
       case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
         let winner = objects.last { !$0.isInserted } ?? objects[objects.count - 1]
         for object in objects where object !== winner {
-          try giveUp(object, conflict, wholly: false)
+          try giveUp(object, to: winner, conflict, wholly: false)
         }
         guard let database else { continue }
         let isMerged =
@@ -52,12 +52,15 @@ struct ConstraintResolution {
     try context.requireChanges(since: dropCount)
   }
 
-  /// Takes away from an object what is another's: a new one goes, a changed one has its properties
-  /// as before.
+  /// Takes away from an object what is another's: a new one goes, and what leads to it leads to the
+  /// winner; a changed one has its properties as before.
   private func giveUp(
-    _ object: ManagedObject, _ conflict: ConstraintConflict, wholly: Bool
+    _ object: ManagedObject, to winner: ManagedObject, _ conflict: ConstraintConflict, wholly: Bool
   ) throws {
-    if object.isInserted { return try remove(object) }
+    if object.isInserted {
+      try redirectLinks(from: object, to: winner, replacing: false)
+      return try remove(object)
+    }
     context.mergeNews?.noteRefresh(of: object)
     if wholly { return context.refresh(object, mergeChanges: false) }
     for path in conflict.constraint {
@@ -98,6 +101,7 @@ struct ConstraintResolution {
         let value = try new.attribute(slot)
         let isGiven = value.map { !($0 == new.binding.defaultValues[slot]) } ?? false
         if isGiven { try stored.setAttribute(slot, value) }
+      case .relationship(let relationship) where relationship.inverse != nil: continue
       case .relationship(let relationship) where relationship.isToMany:
         let members = try new.members(slot)
         if members.isEmpty { continue }
@@ -113,54 +117,7 @@ struct ConstraintResolution {
         leads.note(stored, slot)
       }
     }
-    try lead(to: stored, insteadOf: new)
+    try redirectLinks(from: new, to: stored, replacing: true)
     try remove(new)
-  }
-
-  /// Relationships without an inverse that lead to a new object, of which it does not know.
-  private func lead(to stored: ManagedObject, insteadOf new: ManagedObject) throws {
-    for (object, slot) in leads.take(new) where object !== new && !object.slots.isEmpty {
-      switch object.slots[slot] {
-      case .one(let destination) where destination === new: try object.setOne(slot, stored)
-      case .many:
-        let members = try object.members(slot)
-        guard members.contains(new) else { continue }
-        var seen: Set<ManagedObject> = []
-        try object.setMembers(
-          slot, members.map { $0 === new ? stored : $0 }.filter { seen.insert($0).inserted })
-      default: continue
-      }
-    }
-  }
-}
-
-/// What leads to new objects by relationships without an inverse, found once for all of them. What
-/// leads elsewhere by now may still be in it.
-private final class OneSidedLeads {
-  private var byDestination: [ManagedObject: [(object: ManagedObject, slot: Int)]] = [:]
-
-  init(_ objects: [ManagedObject]) {
-    for object in objects {
-      for slot in object.binding.storedRelationshipSlots { note(object, slot) }
-    }
-  }
-
-  func note(_ object: ManagedObject, _ slot: Int) {
-    guard !object.slots.isEmpty else { return }
-    switch object.slots[slot] {
-    case .one(let destination?) where destination.isInserted: add(object, slot, destination)
-    case .many(let pending):
-      for member in pending.added where member.isInserted { add(object, slot, member) }
-    default: return
-    }
-  }
-
-  private func add(_ object: ManagedObject, _ slot: Int, _ destination: ManagedObject) {
-    guard object.binding.relationship(slot).inverse == nil else { return }
-    byDestination[destination, default: []].append((object, slot))
-  }
-
-  func take(_ new: ManagedObject) -> [(object: ManagedObject, slot: Int)] {
-    byDestination.removeValue(forKey: new) ?? []
   }
 }

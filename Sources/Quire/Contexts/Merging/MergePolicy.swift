@@ -35,13 +35,18 @@
 /// A save in which two objects would have the values of one constraint meets a
 /// ``ConstraintConflict``. ``mergeByPropertyObjectTrump`` writes a new object over the one that the
 /// store has: the latter keeps its ID, takes what the new one was given, and the new one goes.
-/// With ``mergeByPropertyStoreTrump`` the new one goes, and what it was given with it. With
-/// ``overwrite`` the store's object is deleted, by its delete rules, and the new one stays.
+/// With ``mergeByPropertyStoreTrump`` the new one goes, and the values that it was given with it.
+/// With ``overwrite`` the store's object is deleted, by its delete rules, and the new one stays.
 /// ``rollback`` drops the new one. A changed object that has come to have another's values keeps
 /// them with ``mergeByPropertyObjectTrump`` and ``overwrite``, and the other is deleted; it gets
 /// those properties back as they were with ``mergeByPropertyStoreTrump``, all of them with
 /// ``rollback``. Of objects that are all unsaved one stays: a changed one before new ones; of new
 /// ones the last with ``mergeByPropertyObjectTrump`` and ``overwrite``, otherwise the first.
+///
+/// Whatever the policy, where a new object goes and another stays with its values, what led to the
+/// former leads to the latter, in the same place of an order. Two things stay as they are: a to-one
+/// relationship of the survivor that leads elsewhere, unless ``mergeByPropertyObjectTrump`` writes
+/// over it; and a relationship to another entity than the survivor's, which then leads nowhere.
 ///
 /// ## Policies of one's own
 ///
