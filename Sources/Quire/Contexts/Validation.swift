@@ -121,10 +121,9 @@ struct Validation {
   ) {
     let relationship = object.binding.relationship(slot)
     let count = members.count { !$0.isDeleted }
+    // Being required says nothing about a number of destinations: the smallest one does.
     if count == 0 && relationship.isOptional { return }
-    if count == 0 && relationship.minCount == 0 {
-      fail(.validationMissingMandatoryProperty, object, relationship.name, "leads nowhere")
-    } else if count < relationship.minCount {
+    if count < relationship.minCount {
       fail(
         .validationRelationshipLacksMinimumCount, object, relationship.name,
         "has \(count) objects of at least \(relationship.minCount)")

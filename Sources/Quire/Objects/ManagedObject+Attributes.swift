@@ -8,7 +8,8 @@ extension ManagedObject {
       try fulfil()
       if !slots.isEmpty, case .value(let value) = slots[slot] { return value }
     }
-    return try storedValue(slot)
+    if let value = try storedValue(slot) { return value }
+    return binding.traits[slot].isTransient ? binding.transientDefault(slot) : nil
   }
 
   /// Changes an attribute slot. The value must be of the attribute's type; its range is looked at

@@ -200,6 +200,15 @@ final class EntityBinding: Sendable {
 
   func name(of slot: Int) -> String { names.name(at: slot) }
 
+  /// What a transient attribute has in an object that was read from a store, until it is set: of a
+  /// required one the default, as an object without it could not be saved.
+  func transientDefault(_ slot: Int) -> AttributeValue? {
+    guard case .attribute(let attribute) = properties[slot], attribute.isTransient,
+      !attribute.isOptional
+    else { return nil }
+    return defaultValues[slot]
+  }
+
   let relationshipSlots: Range<Int>
 
   /// The slot must be one of ``relationshipSlots``.
@@ -237,9 +246,7 @@ extension EntityBinding.Trait {
         && inverse.map { $0.isToMany != relationship.isToMany && !$0.isOrdered }
           // Of an object that is in no context yet, nobody knows the inverse but by its name.
           ?? (relationship.inverse == nil)
-    limitsCount =
-      !relationship.isOptional
-      || relationship.isToMany && (relationship.minCount > 0 || relationship.maxCount > 0)
+    limitsCount = relationship.limitsCount
     isTransient = relationship.isTransient
     canDangle = inverse.map { $0.deleteRule == .noAction || $0.isTransient } ?? true
     isForeignKeyOfOthers =

@@ -15,7 +15,8 @@ public struct AttributeDescription: Hashable, Sendable {
   public var name: String
   public var type: AttributeType
   public var isOptional = true
-  /// A transient attribute lives in memory only.
+  /// A transient attribute lives in memory only. Objects read from a store have no value of one,
+  /// unless it is required: then they have its default.
   public var isTransient = false
   public var defaultValue: AttributeValue?
   /// The name this attribute had in an earlier version, when it was renamed.

@@ -24,6 +24,8 @@ public struct RelationshipDescription: Hashable, Sendable {
   /// The largest number of destinations; 0 is no limit, 1 makes the relationship to-one.
   public var maxCount: Int
   public var isOrdered = false
+  /// Whether a to-one relationship may lead nowhere; a to-many one may be empty in any case, unless
+  /// its ``minCount`` is above 0: then this says that it may be empty all the same.
   public var isOptional = true
   public var isTransient = false
   public var renamingIdentifier: String?
@@ -32,6 +34,10 @@ public struct RelationshipDescription: Hashable, Sendable {
   public var userInfo: [String: String] = [:]
 
   public var isToMany: Bool { maxCount != 1 }
+
+  /// Whether there are numbers of destinations that are not allowed. A required to-many relationship
+  /// may be empty, as in Core Data, unless its smallest count says otherwise.
+  package var limitsCount: Bool { isToMany ? minCount > 0 || maxCount > 0 : !isOptional }
 
   /// A to-one relationship.
   ///

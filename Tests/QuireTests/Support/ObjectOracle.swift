@@ -197,7 +197,7 @@ struct ObjectOracle {
         }
         if node.isDeleted {
           if relationship.deleteRule == .deny, !members.isEmpty { complaints.append("deny \(id)") }
-        } else if !relationship.isOptional, members.isEmpty {
+        } else if !relationship.isToMany, !relationship.isOptional, members.isEmpty {
           complaints.append("\(id).\(relationship.name) leads nowhere")
         } else if relationship.isToMany, relationship.maxCount > 0,
           members.count > relationship.maxCount,

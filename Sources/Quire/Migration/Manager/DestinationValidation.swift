@@ -83,8 +83,7 @@ struct DestinationValidation {
   private func demandedCounts(of storage: EntityStorage) -> [Count] {
     storage.binding.entity.relationships.compactMap { relationship in
       guard relationship.isToMany, !relationship.isTransient,
-        let link = storage.stored.link(named: relationship.name),
-        !relationship.isOptional || relationship.minCount > 0 || relationship.maxCount > 0
+        let link = storage.stored.link(named: relationship.name), relationship.limitsCount
       else { return nil }
       return Count(relationship: relationship, link: link)
     }
@@ -95,9 +94,7 @@ struct DestinationValidation {
     let reference = Reference(entity: storage.stored.number, key: key)
     let count = try view.members(of: reference, demand.link).count
     if count == 0 && relationship.isOptional { return }
-    if count == 0 && relationship.minCount == 0 {
-      fail(.validationMissingMandatoryProperty, storage, key, relationship.name, "leads nowhere")
-    } else if count < relationship.minCount {
+    if count < relationship.minCount {
       fail(
         .validationRelationshipLacksMinimumCount, storage, key, relationship.name,
         "has \(count) objects of at least \(relationship.minCount)")
