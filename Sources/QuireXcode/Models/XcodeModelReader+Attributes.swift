@@ -127,25 +127,36 @@ extension XcodeModelReader {
 }
 
 /// Values as Xcode writes them into a model.
+///
+/// Xcode keeps the text of a default when the attribute's type changes: “NO” on what became an
+/// integer, “0.0” on what became a Boolean. Such a text is the number that it means, as it is to the
+/// compiler of models.
 enum XcodeValue {
   static func parse(_ text: String, as type: AttributeType) -> AttributeValue? {
     switch type {
     case .integer16, .integer32, .integer64:
-      // Xcode keeps “0.0” where an attribute was a number of another type before.
-      guard let number = Int64(text) ?? Double(text).flatMap(Int64.init(exactly:)),
-        type.integerRange?.contains(number) == true
-      else { return nil }
+      let number = Int64(text) ?? Double(text).flatMap(Int64.init(exactly:)) ?? flagNumber(text)
+      guard let number, type.integerRange?.contains(number) == true else { return nil }
       return .integer(number)
-    case .decimal: return DecimalText.parse(text).map { .decimal($0) }
-    case .double: return Double(text).map { .double($0) }
-    case .float: return Float(text).map { .float($0) }
+    case .decimal:
+      return (DecimalText.parse(text) ?? flagNumber(text).map { Decimal($0) }).map { .decimal($0) }
+    case .double: return (Double(text) ?? flagNumber(text).map(Double.init)).map { .double($0) }
+    case .float: return (Float(text) ?? flagNumber(text).map(Float.init)).map { .float($0) }
     case .string: return .string(text)
-    case .boolean: return XcodeFields.flag(text).map { .boolean($0) }
+    case .boolean:
+      if let flag = XcodeFields.flag(text) { return .boolean(flag) }
+      guard let number = Double(text), !number.isNaN else { return nil }
+      return .boolean(number != 0)
     case .date: return Double(text).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
     case .uuid: return UUID(uuidString: text).map { .uuid($0) }
     case .uri: return URL(string: text).map { .uri($0) }
     case .undefined, .binaryData, .transformable, .objectID, .composite: return nil
     }
+  }
+
+  /// YES and NO as the numbers that they are.
+  private static func flagNumber(_ text: String) -> Int64? {
+    XcodeFields.flag(text).map { $0 ? 1 : 0 }
   }
 }
 

@@ -62,6 +62,60 @@ import Testing
     #expect(try attribute("nothing").type == .undefined)
   }
 
+  /// An application's 36 stores were refused for want of a default that stood in its model: “NO”,
+  /// on an attribute that had been a Boolean.
+  @Test func `the default of a former type is the number that it means`() throws {
+    let types = ["Integer 16", "Integer 32", "Integer 64", "Decimal", "Double", "Float", "Boolean"]
+    let texts: [(String, Int)] = [
+      ("NO", 0), ("YES", 1), ("false", 0), ("True", 1), ("0", 0), ("1", 1), ("0.0", 0),
+      ("1.0", 1), ("-0.0", 0), ("1e0", 1), ("no", 0),
+    ]
+    for type in types {
+      for (text, number) in texts {
+        let model = try load(
+          """
+          <entity name="A">
+            <attribute name="x" attributeType="\(type)" defaultValueString="\(text)"/>
+          </entity>
+          """)
+        #expect(model.notes.isEmpty, "\(type) \(text)")
+        let value = model.model.entity(named: "A")?.attribute(named: "x")?.defaultValue
+        let expected: AttributeValue =
+          switch type {
+          case "Decimal": .decimal(Decimal(number))
+          case "Double": .double(Double(number))
+          case "Float": .float(Float(number))
+          case "Boolean": .boolean(number == 1)
+          default: .integer(Int64(number))
+          }
+        #expect(value == expected, "\(type) \(text)")
+      }
+    }
+  }
+
+  @Test func `a default that means no number of its type is noted and left out`() throws {
+    let cases: [(type: String, text: String, AttributeValue?, isNoted: Bool)] = [
+      ("Boolean", "2", .boolean(true), false), ("Boolean", "-0.5", .boolean(true), false),
+      ("Boolean", "nan", nil, true), ("Boolean", "maybe", nil, true), ("Boolean", "", nil, false),
+      ("Integer 16", "0.5", nil, true), ("Integer 16", "70000", nil, true),
+      ("Integer 32", "maybe", nil, true), ("Integer 64", "", nil, false),
+      ("Decimal", "1,5", nil, true), ("Double", "YESNO", nil, true), ("Float", "", nil, false),
+      ("Date", "NO", nil, true), ("UUID", "0", nil, true), ("String", "NO", .string("NO"), false),
+      ("String", "0.0", .string("0.0"), false), ("Binary", "NO", nil, true),
+    ]
+    for (type, text, expected, isNoted) in cases {
+      let model = try load(
+        """
+        <entity name="A">
+          <attribute name="x" attributeType="\(type)" defaultValueString="\(text)"/>
+        </entity>
+        """)
+      let value = model.model.entity(named: "A")?.attribute(named: "x")?.defaultValue
+      #expect(value == expected, "\(type) \(text)")
+      #expect(model.notes.isEmpty != isNoted, "\(type) \(text)")
+    }
+  }
+
   @Test func `relationships are read with counts, order and delete rules`() throws {
     let model = try load(
       """
