@@ -79,6 +79,7 @@ package struct SurveyComparison {
     for attribute in change?.attributes ?? [] {
       guard let destination = attribute.destination, !destination.isTransient else { continue }
       var expected = attribute.source.flatMap { was.attributes[$0.name] }
+      if let value = expected { expected = Self.converted(value, attribute) }
       let isNew = attribute.source == nil || attribute.source?.isTransient == true
       let becameRequired = attribute.source?.isOptional == true && !destination.isOptional
       if expected == nil, isNew || becameRequired {
@@ -86,6 +87,13 @@ package struct SurveyComparison {
       }
       expect(content.attributes[destination.name], expected, "\(name).\(destination.name)")
     }
+  }
+
+  /// A number is the same number in its new type.
+  private static func converted(
+    _ value: AttributeValue, _ change: AttributeChange
+  ) -> AttributeValue? {
+    change.numberConversion.map { $0.converted(value) } ?? value
   }
 
   // MARK: Links

@@ -47,7 +47,8 @@ struct Migration {
   ///
   /// - Throws: ``PersistenceError/Code/inferredMappingModel`` when the mapping cannot be inferred,
   ///   with everything that stands in the way; ``PersistenceError/Code/migration`` when objects in
-  ///   the store would lack a value that is required, or when the engine cannot write;
+  ///   the store would lack a value that is required, when they have numbers that the new types do
+  ///   not have, or when the engine cannot write;
   ///   ``PersistenceError/Code/migrationCancelled``.
   func run(in pages: PageStore) throws -> MigrationOutcome {
     let clock = ContinuousClock()
@@ -60,6 +61,7 @@ struct Migration {
     let plan = try draft.plan(from: source.name, to: destination.name, for: snapshot)
     try plan.checkObstacles()
     try progress.check()
+    try draft.checkNumbers(in: snapshot, identity: pages.identity, progress)
     try backup?.make(of: pages, progress)
     // Each old page is read once.
     pages.limitCache(to: MigrationWriter.cacheByteLimit)

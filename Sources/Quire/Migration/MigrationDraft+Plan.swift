@@ -40,7 +40,7 @@ extension MigrationDraft {
       indexes: try (indexSteps(snapshot) + fetchIndexSteps(snapshot)).sorted {
         ($0.entityName, $0.name) < ($1.entityName, $1.name)
       },
-      obstacles: obstacles)
+      numbers: numberSteps, obstacles: obstacles)
   }
 
   private func droppedLinks(of relinked: RelinkedRelationship) -> [MigrationPlan.DroppedLink] {

@@ -55,5 +55,8 @@ extension MigrationPlan {
     return MigrationEstimate.fixedMilliseconds
       + entities.reduce(0) { $0 + $1.estimatedMilliseconds }
       + indexes.reduce(0) { $0 + $1.estimatedMilliseconds }
+      + numbers.reduce(0) {
+        $0 + MigrationEstimate.rewriting(rows: $1.checkedObjectCount, bytes: 0)
+      }
   }
 }

@@ -7,6 +7,7 @@ extension MigrationPlan: CustomStringConvertible {
     if !links.isEmpty { blocks.append(table(of: links, "links of", "links")) }
     let others = indexes.filter { $0.kind != .relationship }
     if !others.isEmpty { blocks.append(table(of: others, "index", "entries")) }
+    if !numbers.isEmpty { blocks.append(numberList) }
     if droppedLinkCount > 0 { blocks.append(droppedLinkList) }
     blocks.append(obstacles.isEmpty ? total : obstacleList)
     return blocks.joined(separator: "\n\n")
@@ -69,6 +70,16 @@ extension MigrationPlan: CustomStringConvertible {
       return lines.joined(separator: "\n")
     }
     return "The new model has no place for some links:\n" + lists.joined(separator: "\n")
+  }
+
+  private var numberList: String {
+    numbers.map { step in
+      let rows = step.checkedObjectCount.counting("row")
+      let check =
+        step.direction == .widening ? "every number fits" : "\(rows) to look at before"
+      return "  \(step.entityName).\(step.propertyName): \(step.sourceType) → "
+        + "\(step.destinationType), \(step.direction): \(check)"
+    }.joined(separator: "\n")
   }
 
   private var obstacleList: String {

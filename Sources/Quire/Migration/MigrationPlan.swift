@@ -110,6 +110,23 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public let estimatedMilliseconds: Double
   }
 
+  /// A numeric attribute of another type, whose values are converted: each to the same number.
+  public struct NumberStep: Sendable, Hashable, Codable {
+    /// The entity in the new model.
+    public let entityName: String
+    /// The attribute in the new model; an element of a composite with its path.
+    public let propertyName: String
+    /// The types, as ``QuireModel/AttributeType`` has them: `integer16`.
+    public let sourceType: String
+    public let destinationType: String
+    /// Whether the new type has every number of the old one.
+    public let direction: NumberConversion.Direction
+    /// How many objects are looked at before anything is written, as their numbers may be none of
+    /// the new type: all of the entity's, or none where the new type is wider. One that does not fit
+    /// is error 134110, which names objects and values.
+    public let checkedObjectCount: Int
+  }
+
   /// What no mapping can be inferred for.
   public struct Obstacle: Sendable, Hashable, Codable {
     /// The entity in the new model.
@@ -136,6 +153,8 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
   public let relationships: [RelationshipStep]
   /// By entity and name.
   public let indexes: [IndexStep]
+  /// By entity and attribute.
+  public let numbers: [NumberStep]
   /// Empty when the migration can be made.
   public let obstacles: [Obstacle]
 
@@ -238,7 +257,33 @@ extension MigrationPlan {
   private enum CodingKeys: String, CodingKey {
     case sourceVersion = "from"
     case destinationVersion = "to"
-    case entities, relationships, indexes, obstacles
+    case entities, relationships, indexes, numbers, obstacles
+  }
+}
+
+extension MigrationPlan {
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      sourceVersion: try values.decode(String.self, forKey: .sourceVersion),
+      destinationVersion: try values.decode(String.self, forKey: .destinationVersion),
+      entities: try values.decode([EntityStep].self, forKey: .entities),
+      relationships: try values.decode([RelationshipStep].self, forKey: .relationships),
+      indexes: try values.decode([IndexStep].self, forKey: .indexes),
+      // Plans of earlier releases have none.
+      numbers: try values.decodeIfPresent([NumberStep].self, forKey: .numbers) ?? [],
+      obstacles: try values.decode([Obstacle].self, forKey: .obstacles))
+  }
+}
+
+extension MigrationPlan.NumberStep {
+  private enum CodingKeys: String, CodingKey {
+    case entityName = "entity"
+    case propertyName = "property"
+    case sourceType = "from"
+    case destinationType = "to"
+    case direction
+    case checkedObjectCount = "checkedObjects"
   }
 }
 

@@ -85,10 +85,10 @@ extension RowTransformation.Source {
       case .absent: return .constant(value)
       // These are never without a value.
       case .copyOrDefault, .constant: return earlier[field]
-      // Neither is deferred.
-      case .link, .convert: return earlier[field]
+      // None of these is deferred.
+      case .link, .convert, .number: return earlier[field]
       }
-    case .constant, .absent, .link, .convert: return self
+    case .constant, .absent, .link, .convert, .number: return self
     }
   }
 }

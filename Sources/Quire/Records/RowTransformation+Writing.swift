@@ -3,10 +3,12 @@ extension RowTransformation {
 
   /// The bytes of the row's fields that are neither copied nor the same in all rows.
   ///
-  /// - Throws: ``RowError`` when one of them cannot be read.
+  /// - Throws: ``RowError`` when one of them cannot be read; ``NumberRefusal`` when a number cannot
+  ///   become what it is to be.
   func converted(_ row: RowReader) throws -> [[UInt8]] {
-    try conversions.map { _, from, conversion, orDefault in
-      try row.value(from).map { conversion($0).archived() } ?? orDefault ?? []
+    if conversions.isEmpty { return [] }
+    return try conversions.map { conversion in
+      try row.value(conversion.from).map(conversion.bytes) ?? conversion.orDefault ?? []
     }
   }
 
@@ -47,8 +49,12 @@ extension RowTransformation {
         fixed.bytes.withUnsafeBytes { copy($0, to: target + fixed.place) }
       }
     }
-    for (field, from, _, orDefault) in conversions where orDefault != nil && row.isNil(from) {
-      clearBit(field, in: target)
+    for (number, conversion) in conversions.enumerated() {
+      if conversion.orDefault != nil, row.isNil(conversion.from) {
+        clearBit(conversion.field, in: target)
+      }
+      guard let place = conversion.place else { continue }
+      converted[number].withUnsafeBytes { copy($0, to: target + place) }
     }
     for (field, place, number) in links {
       guard let reference = try link(number) else { continue }

@@ -14,6 +14,8 @@ struct RowTransformation: Sendable {
     case copyOrDefault(Int, AttributeValue)
     /// A composite whose elements changed, or this value where the old row has none.
     case convert(Int, CompositeConversion, orDefault: AttributeValue?)
+    /// A number of another kind, or this value where the old row has none.
+    case number(Int, NumberConversion, orDefault: AttributeValue?)
     case constant(AttributeValue)
     /// A reference that is asked for row by row, under this number.
     case link(Int)
@@ -58,8 +60,7 @@ struct RowTransformation: Sendable {
   private(set) var fixedRuns: [Run] = []
   private(set) var variableRuns: [VariableRun] = []
   private(set) var defaults: [Default] = []
-  private(set) var conversions:
-    [(field: Int, from: Int, CompositeConversion, orDefault: [UInt8]?)] = []
+  private(set) var conversions: [FieldConversion] = []
   private(set) var links: [(field: Int, place: Int, number: Int)] = []
   /// The fields of the new row that are copied and may be outside of it, by those of the old one.
   private(set) var externalFields: [Int: Int] = [:]
@@ -103,10 +104,12 @@ struct RowTransformation: Sendable {
       switch source {
       case .copy(let from), .copyOrDefault(let from, _), .convert(let from, _, _):
         guard old.fields[from].kind == new.fields[field].kind else {
-          throw RowError(
-            reason: "the field \(new.fields[field].name) cannot be copied from one of kind "
-              + "\(old.fields[from].kind)")
+          throw unfit(old.fields[from], for: new.fields[field])
         }
+      case .number(let from, let conversion, _):
+        guard old.fields[from].kind == FieldKind(conversion.source),
+          new.fields[field].kind == FieldKind(conversion.destination)
+        else { throw unfit(old.fields[from], for: new.fields[field]) }
       case .constant, .link, .absent: break
       }
     }
@@ -116,11 +119,15 @@ struct RowTransformation: Sendable {
     try writer.write(version: 0) { field in
       switch sources[field] {
       case .constant(let value), .copyOrDefault(_, let value): .value(value)
-      case .convert(_, _, let value): value.map(RowWriter.Field.value)
+      case .convert(_, _, let value), .number(_, _, let value): value.map(RowWriter.Field.value)
       case .copy, .link, .absent: nil
       }
     }
     return writer
+  }
+
+  private static func unfit(_ old: RowLayout.Field, for new: RowLayout.Field) -> RowError {
+    RowError(reason: "the field \(new.name) cannot be copied from one of kind \(old.kind)")
   }
 
   // MARK: Deciding
@@ -137,6 +144,13 @@ struct RowTransformation: Sendable {
       addCopy(from, field, width, &template)
       let bytes = Array(constants.bytes[place..<place + width])
       defaults.append(Default(from: from, to: field, fixed: (place, bytes)))
+    case .number(let from, let conversion, let value):
+      addBit(from, field, &template)
+      conversions.append(
+        FieldConversion(
+          field: field, from: from, kind: .number(conversion, new.fields[field].name),
+          orDefault: value.map { _ in Array(constants.bytes[place..<place + width]) },
+          place: place))
     case .link(let number): links.append((field, place, number))
     case .constant, .convert, .absent: break
     }
@@ -174,7 +188,7 @@ struct RowTransformation: Sendable {
     switch source {
     case .copy(let from), .copyOrDefault(let from, _):
       if new.fields[field].kind.canBeExternal { externalFields[from] = field }
-    case .convert, .constant, .link, .absent: break
+    case .convert, .number, .constant, .link, .absent: break
     }
     switch source {
     case .copy(let from):
@@ -193,10 +207,11 @@ struct RowTransformation: Sendable {
         .copyOrDefault(variable: old.places[from], field: from, bytes: bytes))
       defaults.append(Default(from: from, to: field, fixed: nil))
     case .convert(let from, let conversion, let value):
-      addBit(from, field, &template)
-      let bytes = value.map { _ in Array(constants.variable(field)) }
-      variableRuns.append(.converted(conversions.count))
-      conversions.append((field, from, conversion, bytes))
+      addConversion(
+        .composite(conversion, new.fields[field].name), from, field, value, constants, &template)
+    case .number(let from, let conversion, let value):
+      addConversion(
+        .number(conversion, new.fields[field].name), from, field, value, constants, &template)
     case .constant:
       let bytes = Array(constants.variable(field))
       constantByteCount += bytes.count
@@ -204,5 +219,16 @@ struct RowTransformation: Sendable {
     case .absent, .link:
       variableRuns.append(.absent)
     }
+  }
+
+  private mutating func addConversion(
+    _ kind: FieldConversion.Kind, _ from: Int, _ field: Int, _ value: AttributeValue?,
+    _ constants: RowReader, _ template: inout [UInt8]
+  ) {
+    addBit(from, field, &template)
+    let bytes = value.map { _ in Array(constants.variable(field)) }
+    variableRuns.append(.converted(conversions.count))
+    conversions.append(
+      FieldConversion(field: field, from: from, kind: kind, orDefault: bytes, place: nil))
   }
 }

@@ -135,7 +135,7 @@ extension RowTransformation.Source {
   fileprivate func write(to writer: inout ByteWriter) {
     switch self {
     // A draft with links or conversions is carried out at once.
-    case .absent, .link, .convert: writer.append(Tag.absent.rawValue)
+    case .absent, .link, .convert, .number: writer.append(Tag.absent.rawValue)
     case .copy(let field):
       writer.append(Tag.copy.rawValue)
       writer.append(UInt16(truncatingIfNeeded: field))

@@ -144,6 +144,16 @@ public final class AttributeChange: Sendable {
   public var isKept: Bool { facets.isEmpty }
 }
 
+extension AttributeChange {
+  /// What becomes of the stored values, if they are numbers and of another type now.
+  public var numberConversion: NumberConversion? {
+    guard let source, let destination, !source.isTransient, !destination.isTransient else {
+      return nil
+    }
+    return NumberConversion(from: source.type, to: destination.type)
+  }
+}
+
 extension AttributeChange: Hashable {
   public static func == (left: AttributeChange, right: AttributeChange) -> Bool {
     left === right

@@ -4,7 +4,7 @@
 /// do.
 public struct Obstacle: Hashable, Sendable {
   public enum Reason: Hashable, Sendable {
-    /// An attribute has another type.
+    /// An attribute has another type, and not both are types of numbers.
     case typeChanged(from: AttributeType, to: AttributeType)
     /// A relationship that led to many objects leads to one.
     case toManyToToOne
@@ -90,7 +90,10 @@ extension Obstacle {
     guard let old = change.source, let new = change.destination, !old.isTransient,
       !new.isTransient
     else { return [] }
-    if old.type != new.type { return [(path, old.type, new.type)] }
+    if old.type != new.type {
+      // Numbers become numbers: whether each of them can is seen when the rows are looked at.
+      return change.numberConversion == nil ? [(path, old.type, new.type)] : []
+    }
     return change.elements.flatMap { typeChanges(in: $0, path: "\(path).\($0.name)") }
   }
 

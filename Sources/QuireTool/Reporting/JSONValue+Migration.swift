@@ -26,6 +26,7 @@ extension JSONValue {
           ]
         }),
       "indexes": .array(plan.indexes.map { JSONValue($0) }),
+      "numbers": .array(plan.numbers.map { JSONValue($0) }),
       "obstacles": .array(plan.obstacles.map { JSONValue($0) }),
     ]
   }
@@ -66,6 +67,17 @@ extension JSONValue {
       "entries": JSONValue(step.entryCount),
       "bytes": JSONValue(step.byteCount),
       "estimatedMilliseconds": JSONValue(step.estimatedMilliseconds),
+    ]
+  }
+
+  init(_ step: MigrationPlan.NumberStep) {
+    self = [
+      "entity": .string(step.entityName),
+      "property": .string(step.propertyName),
+      "from": .string(step.sourceType),
+      "to": .string(step.destinationType),
+      "direction": .string(step.direction.rawValue),
+      "checkedObjects": JSONValue(step.checkedObjectCount),
     ]
   }
 

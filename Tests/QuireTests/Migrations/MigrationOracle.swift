@@ -1,5 +1,11 @@
 import Quire
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// What a migration must make of a store, by the rules of `docs/migration.md` and decision 0012
 /// alone, on dictionaries.
 struct MigrationOracle {
@@ -17,7 +23,7 @@ struct MigrationOracle {
   }
 
   /// "Things are matched by renaming identifier, then by name."
-  private static func match(
+  fileprivate static func match(
     _ old: [String], _ new: [(name: String, identifier: String?)]
   ) -> [String: String] {
     var result: [String: String] = [:]
@@ -81,7 +87,9 @@ struct MigrationOracle {
     var certain: Set<String> = []
     /// What is refused because there are objects.
     var conditional: Set<String> = []
-    var isEmpty: Bool { certain.isEmpty && conditional.isEmpty }
+    /// What is refused because of a number: attribute and object.
+    var numbers: Set<String> = []
+    var isEmpty: Bool { certain.isEmpty && conditional.isEmpty && numbers.isEmpty }
   }
 
   func refusals() -> Refusals {
@@ -100,6 +108,13 @@ struct MigrationOracle {
         if let old {
           refusals.certain.formUnion(
             typeChanges(old, attribute).map { "\(entity.name).\($0)" })
+          for name in before.keys(of: source.name) {
+            guard let value = before.objects[name]?.values[old.name] else { continue }
+            refusals.numbers.formUnion(
+              OracleNumber.refused(value, old, attribute, MigrationOracle.match).map {
+                "\(entity.name).\($0) of \(entity.name)/p\(name.key)"
+              })
+          }
         }
         let mayLack = old.map(\.isOptional) ?? true
         if !attribute.isOptional, attribute.defaultValue == nil, mayLack, hasObjects {
@@ -120,7 +135,9 @@ struct MigrationOracle {
   private func typeChanges(
     _ old: AttributeDescription, _ new: AttributeDescription
   ) -> [String] {
-    if old.type != new.type { return [new.name] }
+    if old.type != new.type {
+      return OracleNumber.isNumber(old.type) && OracleNumber.isNumber(new.type) ? [] : [new.name]
+    }
     let names = MigrationOracle.match(
       old.elements.map(\.name), new.elements.map { ($0.name, $0.renamingIdentifier) })
     return new.elements.flatMap { element -> [String] in
@@ -190,11 +207,14 @@ struct MigrationOracle {
     return converted(value, old, attribute)
   }
 
-  /// A composite keeps the elements that are still there, under their new names.
+  /// A number is the same number in its new type; a composite keeps the elements that are still
+  /// there, under their new names.
   private func converted(
     _ value: AttributeValue, _ old: AttributeDescription, _ new: AttributeDescription
   ) -> AttributeValue {
-    guard case .composite(let values) = value else { return value }
+    guard case .composite(let values) = value else {
+      return old.type == new.type ? value : OracleNumber.converted(value, new.type) ?? value
+    }
     let names = MigrationOracle.match(
       old.elements.map(\.name), new.elements.map { ($0.name, $0.renamingIdentifier) })
     var result: [String: AttributeValue] = [:]
@@ -382,6 +402,93 @@ struct MigrationOracle {
         content.objects[owner]?.links[name] = members
         if hasOrder { content.objects[owner]?.exact.insert(name) }
       }
+    }
+  }
+}
+
+/// What becomes of numbers by the words of `docs/migration.md`: by their names, as text.
+private enum OracleNumber {
+  static func isNumber(_ type: AttributeType) -> Bool {
+    [.integer16, .integer32, .integer64, .decimal, .double, .float, .boolean].contains(type)
+  }
+
+  /// The paths of the numbers that the new type does not have.
+  static func refused(
+    _ value: AttributeValue, _ old: AttributeDescription, _ new: AttributeDescription,
+    _ match: ([String], [(name: String, identifier: String?)]) -> [String: String]
+  ) -> [String] {
+    guard case .composite(let values) = value else {
+      return old.type == new.type || converted(value, new.type) != nil ? [] : [new.name]
+    }
+    let names = match(
+      old.elements.map(\.name), new.elements.map { ($0.name, $0.renamingIdentifier) })
+    return new.elements.flatMap { element -> [String] in
+      guard let name = names[element.name], let value = values[name],
+        let before = old.elements.first(where: { $0.name == name })
+      else { return [] }
+      return refused(value, before, element, match).map { "\(new.name).\($0)" }
+    }
+  }
+
+  static func converted(_ value: AttributeValue, _ type: AttributeType) -> AttributeValue? {
+    switch type {
+    case .boolean:
+      guard let whole = whole(value), whole == 0 || whole == 1 else { return nil }
+      return .boolean(whole == 1)
+    case .double: return double(value).map { .double($0) }
+    case .float: return float(value).map { .float($0) }
+    case .decimal: return decimal(value).map { .decimal($0) }
+    default:
+      guard let whole = whole(value), type.integerRange?.contains(whole) == true else { return nil }
+      return .integer(whole)
+    }
+  }
+
+  private static func whole(_ value: AttributeValue) -> Int64? {
+    switch value {
+    case .integer(let number): number
+    case .boolean(let flag): flag ? 1 : 0
+    case .double(let number): Int64(exactly: number)
+    case .float(let number): Int64(exactly: number)
+    // Without a fraction, a decimal is written as an integer is.
+    case .decimal(let number): Int64("\(number)")
+    default: nil
+    }
+  }
+
+  private static func double(_ value: AttributeValue) -> Double? {
+    switch value {
+    case .float(let number): return Double(number)
+    case .decimal(let number):
+      if number.isNaN { return .nan }
+      guard let double = Double("\(number)"), Decimal(string: "\(double)") == number else {
+        return nil
+      }
+      return double
+    default: return whole(value).flatMap { Double(exactly: $0) }
+    }
+  }
+
+  private static func float(_ value: AttributeValue) -> Float? {
+    switch value {
+    case .double(let number): return number.isNaN ? .nan : Float(exactly: number)
+    case .decimal(let number):
+      if number.isNaN { return .nan }
+      guard let float = Float("\(number)"), float.isFinite,
+        Decimal(string: "\(float)") == number
+      else { return nil }
+      return float
+    default: return whole(value).flatMap { Float(exactly: $0) }
+    }
+  }
+
+  private static func decimal(_ value: AttributeValue) -> Decimal? {
+    switch value {
+    case .double(let number):
+      return number.isNaN ? .nan : abs(number) < 1e127 ? Decimal(string: "\(number)") : nil
+    case .float(let number):
+      return number.isNaN ? .nan : number.isFinite ? Decimal(string: "\(number)") : nil
+    default: return whole(value).map { Decimal($0) }
     }
   }
 }

@@ -3,7 +3,8 @@ import QuireSimulation
 
 /// What people do to a model between two versions, one at a time.
 enum ModelChange: String, CaseIterable {
-  case addAttribute, removeAttribute, renameAttribute, swapAttributes, changeType, toggleOptional
+  case addAttribute, removeAttribute, renameAttribute, swapAttributes, changeType, changeNumberType
+  case toggleOptional
   case setDefault, toggleTransient, moveAttributeUp, moveAttributeDown, changeElements
   case removeAndAddAgain, reorder
   case addEntity, removeEntity, renameEntity, swapEntities, changeParent, toggleAbstract
@@ -60,6 +61,7 @@ extension RandomModel {
       var new = attribute(entities[entity].attributes[index].name)
       new.renamingIdentifier = entities[entity].attributes[index].renamingIdentifier
       entities[entity].attributes[index] = new
+    case .changeNumberType: changeNumberType()
     case .toggleOptional:
       guard let (entity, index) = anAttribute() else { return }
       var attribute = entities[entity].attributes[index]
@@ -119,6 +121,32 @@ extension RandomModel {
     )
     entities[entity].attributes[indices[0]].rename(to: other.name, isTold: true)
     entities[entity].attributes[indices[1]].rename(to: one.name, isTold: true)
+  }
+
+  /// Of an attribute, or of an element of a composite.
+  private mutating func changeNumberType() {
+    let numbers: [AttributeType] = [
+      .integer16, .integer32, .integer64, .decimal, .double, .float, .boolean,
+    ]
+    guard
+      let (entity, index) = anAttribute(where: {
+        numbers.contains($0.type) || $0.elements.contains { numbers.contains($0.type) }
+      }), let type = pick(numbers)
+    else { return }
+    var attribute = entities[entity].attributes[index]
+    if attribute.type == .composite {
+      guard let element = attribute.elements.firstIndex(where: { numbers.contains($0.type) })
+      else { return }
+      attribute.elements[element].type = type
+      attribute.defaultValue = nil
+      attribute.isOptional = true
+    } else {
+      attribute.type = type
+      if attribute.defaultValue != nil {
+        attribute.defaultValue = RandomValue.value(of: attribute, &generator)
+      }
+    }
+    entities[entity].attributes[index] = attribute
   }
 
   private mutating func changeElements() {

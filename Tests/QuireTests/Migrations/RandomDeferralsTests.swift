@@ -13,7 +13,27 @@ import Testing
 private struct Version {
   /// Attribute, whether it is required, its default.
   typealias Attributes = [String: (kind: Kind, isRequired: Bool, value: Int?)]
-  enum Kind: CaseIterable { case integer, string }
+  enum Kind: CaseIterable {
+    case integer, string, double, decimal
+
+    func value(_ number: Int) -> AttributeValue {
+      switch self {
+      case .integer: .integer(Int64(number))
+      case .string: .string("\(number)")
+      case .double: .double(Double(number))
+      case .decimal: .decimal(Decimal(number))
+      }
+    }
+
+    var type: AttributeType {
+      switch self {
+      case .integer: .integer32
+      case .string: .string
+      case .double: .double
+      case .decimal: .decimal
+      }
+    }
+  }
 
   var attributes: Attributes = [:]
 
@@ -27,13 +47,16 @@ private struct Version {
         next.attributes[name]?.isRequired.toggle()
         // What is required has a default, or it could not be migrated.
         if next.attributes[name]?.value == nil { next.attributes[name]?.value = number }
+      case 2 where attributes[name]?.kind != .string:
+        // Every number in here is one of each of these types.
+        next.attributes[name]?.kind = [.integer, .double, .decimal][generator.below(3)]
       default: break
       }
     }
     for index in 0..<1 + generator.below(2) {
       let isRequired = generator.below(2) == 0
       next.attributes["a\(number)x\(index)"] = (
-        Kind.allCases[generator.below(2)], isRequired,
+        Kind.allCases[generator.below(Kind.allCases.count)], isRequired,
         isRequired || generator.below(2) == 0 ? number * 10 + index : nil
       )
     }
@@ -60,16 +83,9 @@ private struct Version {
     return try ManagedObjectModel {
       Entity("Thing") {
         for (name, attribute) in list {
-          switch attribute.kind {
-          case .integer:
-            Attribute(
-              name, .integer32, optional: !attribute.isRequired,
-              default: attribute.value.map { .integer(Int64($0)) })
-          case .string:
-            Attribute(
-              name, .string, optional: !attribute.isRequired,
-              default: attribute.value.map { .string("\($0)") })
-          }
+          Attribute(
+            name, attribute.kind.type, optional: !attribute.isRequired,
+            default: attribute.value.map(attribute.kind.value))
         }
       }
     }
@@ -148,10 +164,7 @@ private struct Walk {
     where generator.below(2) == 0 {
       let value = attribute.isRequired || generator.below(3) > 0 ? generator.below(1000) : nil
       values[name] = value
-      switch attribute.kind {
-      case .integer: try object.setValue(value, forKey: name)
-      case .string: try object.setValue(value.map { "\($0)" }, forKey: name)
-      }
+      try object.setValue(value.map(attribute.kind.value), forKey: name)
     }
   }
 
@@ -211,6 +224,8 @@ private struct Walk {
       for name in version.attributes.keys {
         switch try object.value(forKey: name) {
         case let number as Int: values[name] = number
+        case let number as Double: values[name] = Int(number)
+        case let number as Decimal: values[name] = Int("\(number)")
         case let text as String: values[name] = Int(text)
         default: break
         }

@@ -199,10 +199,15 @@ final class MigrationDraft {
     let change = draft.change.attributes.first { $0.destination?.name == field.name }
     let source = change?.source
     let old = source.flatMap { draft.old?.layout.index(of: $0.name) }
+    let isNewlyRequired = !attribute.isOptional && source?.isOptional == true
+    // What is derived is worked out anew for another type.
+    if let old, let conversion = change?.numberConversion, attribute.derivationExpression == nil {
+      return .number(
+        old, conversion, orDefault: isNewlyRequired ? attribute.defaultValue : nil)
+    }
     guard let old, draft.old?.layout.fields[old].kind == field.kind else {
       return attribute.initialValue.map(FieldSource.constant) ?? .absent
     }
-    let isNewlyRequired = !attribute.isOptional && source?.isOptional == true
     if field.kind == .composite, let conversion = change.flatMap(CompositeConversion.init) {
       return .convert(
         old, conversion, orDefault: isNewlyRequired ? attribute.defaultValue : nil)
@@ -242,7 +247,7 @@ final class MigrationDraft {
   private func deferred(_ draft: EntityDraft, _ old: StoredEntity) throws -> RowLayout? {
     let needsMore = draft.fields.contains { source in
       switch source {
-      case .link, .convert: true
+      case .link, .convert, .number: true
       case .copy, .copyOrDefault, .constant, .absent: false
       }
     }

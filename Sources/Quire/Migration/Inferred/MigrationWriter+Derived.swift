@@ -22,7 +22,8 @@ extension MigrationDraft {
         $0.destination?.name == derivation.attribute.name
       }
       guard let before = place.flatMap({ change.attributes[$0].source }), !before.isTransient,
-        before.derivationExpression == derivation.attribute.derivationExpression
+        before.derivationExpression == derivation.attribute.derivationExpression,
+        before.type == derivation.attribute.type
       else { return true }
       // Whether what it is made of is what it was. `now()` is made of nothing, and stays.
       return derivation.paths.contains { path in

@@ -22,7 +22,7 @@ extension MigrationDraft {
       for source in draft.fields {
         switch source {
         case .copy(let field), .copyOrDefault(let field, _): copied.insert(field)
-        case .convert, .constant, .link, .absent: break
+        case .convert, .number, .constant, .link, .absent: break
         }
       }
       try removeExternalData(of: old, snapshot, values) { !copied.contains($0) }

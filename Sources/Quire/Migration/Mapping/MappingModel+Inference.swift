@@ -88,13 +88,20 @@ private struct MappingInference {
     guard let source = change.source, !source.isTransient else {
       return PropertyMapping(destination.name)
     }
-    if change.facets.contains(.elementsChanged) {
+    let isNewlyRequired = source.isOptional && !destination.isOptional
+    if let convert = MappingInference.conversion(change) {
       return PropertyMapping(destination.name) { arguments in
-        let value = try arguments.source?.value(forKey: source.name)
-        return value.map { MappingInference.kept(of: $0, destination.elements) }
+        guard let object = arguments.source, let value = try object.value(forKey: source.name),
+          let old = AttributeValue(value, for: source)
+        else { return isNewlyRequired ? destination.defaultValue : nil }
+        do throws(NumberRefusal) {
+          return try convert(old)
+        } catch {
+          throw error.error(of: object.objectID)
+        }
       }
     }
-    guard source.isOptional, !destination.isOptional, let value = destination.defaultValue else {
+    guard isNewlyRequired, let value = destination.defaultValue else {
       return PropertyMapping(destination.name, source: source.name)
     }
     let old = FetchExpression.path(.variable("source"), [source.name])
@@ -105,14 +112,18 @@ private struct MappingInference {
           .comparison(.init(old, .equal, .constant(nil))), .constant(.value(value)), old)))
   }
 
-  /// The elements of a composite that are elements still.
-  private static func kept(of value: Any, _ elements: [AttributeDescription]) -> Any {
-    guard let values = value as? [String: Any] else { return value }
-    var kept: [String: Any] = [:]
-    for element in elements {
-      kept[element.name] = values[element.name].map { self.kept(of: $0, element.elements) }
+  /// What makes new values of old ones, if they are not what they were: numbers of another type,
+  /// composites with other elements.
+  private static func conversion(
+    _ change: AttributeChange
+  ) -> (@Sendable (AttributeValue) throws(NumberRefusal) -> AttributeValue)? {
+    let name = change.name
+    if let conversion = change.numberConversion {
+      return { value throws(NumberRefusal) in try conversion(value, path: name) }
     }
-    return kept
+    guard change.facets.contains(.elementsChanged) else { return nil }
+    guard let conversion = CompositeConversion(change) else { return { $0 } }
+    return { value throws(NumberRefusal) in try conversion(value, path: name) }
   }
 
   // MARK: Relationships

@@ -1,0 +1,174 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// How numbers of one type become numbers of another: integers, Booleans (which are 0 and 1),
+/// floating-point and decimal numbers.
+///
+/// A number becomes the same number or nothing: it is never rounded, cut off or wrapped around.
+/// Between binary and decimal numbers, the same is what the shortest decimal names: the `Double`
+/// 19.99 and the `Decimal` 19.99 are one number, as they are in comparisons. What is not a number
+/// stays so between the types that have such a value.
+public struct NumberConversion: Hashable, Sendable {
+  public enum Direction: String, Hashable, Sendable, Codable {
+    /// Every number of the source type is one of the destination type.
+    case widening
+    /// There are numbers of the source type that the destination type does not have, so that each
+    /// value has to be looked at.
+    case narrowing
+  }
+
+  public let source: AttributeType
+  public let destination: AttributeType
+
+  /// - Returns: `nil` unless the types are two different types of numbers.
+  public init?(from source: AttributeType, to destination: AttributeType) {
+    guard source != destination, source.isNumber, destination.isNumber else { return nil }
+    self.source = source
+    self.destination = destination
+  }
+
+  public var direction: Direction {
+    switch (source, destination) {
+    case (.boolean, _), (.integer16, .integer32), (.integer16, .integer64), (.integer16, .decimal),
+      (.integer16, .double), (.integer16, .float), (.integer32, .integer64),
+      (.integer32, .decimal), (.integer32, .double), (.integer64, .decimal), (.float, .double):
+      .widening
+    default: .narrowing
+    }
+  }
+
+  /// The same number as the destination type has it; `nil` when it has none such.
+  ///
+  /// - Parameter value: of the source type.
+  public func converted(_ value: AttributeValue) -> AttributeValue? {
+    switch destination {
+    case .integer16, .integer32, .integer64:
+      guard let number = Self.integer(value), destination.integerRange?.contains(number) == true
+      else { return nil }
+      return .integer(number)
+    case .boolean:
+      guard let number = Self.integer(value), number == 0 || number == 1 else { return nil }
+      return .boolean(number == 1)
+    case .double: return Self.double(value).map { .double($0) }
+    case .float: return Self.float(value).map { .float($0) }
+    case .decimal: return Self.decimal(value).map { .decimal($0) }
+    default: return nil
+    }
+  }
+
+  /// Why a value has no counterpart, as the rest of a sentence that begins with the property:
+  /// `is 70000, which is beyond integer16 (-32768 to 32767)`.
+  public func refusal(of value: AttributeValue) -> String {
+    let text = "is \(PredicateValue.value(value))"
+    if destination == .boolean { return "\(text), and only 0 and 1 are Booleans" }
+    if let range = destination.integerRange {
+      guard let parts = Self.parts(value) else { return "\(text), which no \(destination) is" }
+      if parts.exponent < 0 { return "\(text), and \(destination) has no fractions" }
+      return
+        "\(text), which is beyond \(destination) (\(range.lowerBound) to \(range.upperBound))"
+    }
+    guard let parts = Self.parts(value) else { return "\(text), which no \(destination) is" }
+    let isBeyond: Bool =
+      switch destination {
+      case .float: Float(parts.scientific).map(\.isInfinite) ?? true
+      case .double: Double(parts.scientific).map(\.isInfinite) ?? true
+      default: parts.decimal == nil
+      }
+    return isBeyond
+      ? "\(text), which is beyond \(destination)"
+      : "\(text), which has more digits than \(destination) keeps"
+  }
+}
+
+extension NumberConversion {
+  private static func integer(_ value: AttributeValue) -> Int64? {
+    switch value {
+    case .integer(let number): number
+    case .boolean(let flag): flag ? 1 : 0
+    case .double(let number): Int64(exactly: number)
+    case .float(let number): Int64(exactly: number)
+    case .decimal(let number): DecimalParts(number)?.integer
+    default: nil
+    }
+  }
+
+  private static func double(_ value: AttributeValue) -> Double? {
+    switch value {
+    case .integer(let number): return Double(exactly: number)
+    case .boolean(let flag): return flag ? 1 : 0
+    case .double(let number): return number
+    case .float(let number): return Double(number)
+    case .decimal(let number):
+      guard let parts = DecimalParts(number) else { return .nan }
+      guard let double = Double(parts.scientific), DecimalParts(double) == parts else { return nil }
+      return double
+    default: return nil
+    }
+  }
+
+  private static func float(_ value: AttributeValue) -> Float? {
+    switch value {
+    case .integer(let number): return Float(exactly: number)
+    case .boolean(let flag): return flag ? 1 : 0
+    case .double(let number): return number.isNaN ? .nan : Float(exactly: number)
+    case .float(let number): return number
+    case .decimal(let number):
+      guard let parts = DecimalParts(number) else { return .nan }
+      guard let float = Float(parts.scientific), DecimalParts(float) == parts else { return nil }
+      return float
+    default: return nil
+    }
+  }
+
+  private static func decimal(_ value: AttributeValue) -> Decimal? {
+    switch value {
+    case .integer(let number): Decimal(number)
+    case .boolean(let flag): flag ? 1 : 0
+    case .double(let number): Decimal(shortest: number)
+    case .float(let number): Decimal(shortest: number)
+    case .decimal(let number): number
+    default: nil
+    }
+  }
+
+  /// The decimal that names a number; `nil` for what is infinite or not a number.
+  private static func parts(_ value: AttributeValue) -> DecimalParts? {
+    switch value {
+    case .integer(let number): DecimalParts(text: "\(number)")
+    case .boolean(let flag): DecimalParts(text: flag ? "1" : "0")
+    case .double(let number): DecimalParts(number)
+    case .float(let number): DecimalParts(number)
+    case .decimal(let number): DecimalParts(number)
+    default: nil
+    }
+  }
+}
+
+extension DecimalParts {
+  /// The number, if it is a whole one of 64 bits.
+  fileprivate var integer: Int64? {
+    guard exponent >= 0, exponent < 20 else { return nil }
+    let (product, isOver) = mantissa.multipliedReportingOverflow(
+      by: DecimalParts.powerOfTen(exponent))
+    guard !isOver, let magnitude = Int128(exactly: product) else { return nil }
+    return Int64(exactly: isNegative ? -magnitude : magnitude)
+  }
+
+  /// In a form that numbers are read from.
+  fileprivate var scientific: String { "\(isNegative ? "-" : "")\(mantissa)e\(exponent)" }
+}
+
+extension AttributeType {
+  /// Whether values are numbers, of which Booleans are 0 and 1.
+  package var isNumber: Bool {
+    switch self {
+    case .integer16, .integer32, .integer64, .decimal, .double, .float, .boolean: true
+    case .undefined, .string, .date, .binaryData, .uuid, .uri, .transformable, .objectID,
+      .composite:
+      false
+    }
+  }
+}
