@@ -8,6 +8,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Quire", targets: ["Quire"]),
+    .library(name: "QuireFoundation", targets: ["QuireFoundation"]),
     .library(name: "QuireStorage", targets: ["QuireStorage"]),
     .library(name: "QuireXcode", targets: ["QuireXcode"]),
     .library(name: "QuireTesting", targets: ["QuireTesting"]),
@@ -18,6 +19,8 @@ let package = Package(
     .target(name: "QuireStorage"),
     .target(name: "QuireModel"),
     .target(name: "Quire", dependencies: ["QuireModel", "QuireStorage"]),
+    // What programs that use full Foundation anyway get besides: errors as `NSError`.
+    .target(name: "QuireFoundation", dependencies: ["Quire", "QuireModel"]),
     .target(name: "QuireXcode", dependencies: ["Quire", "QuireModel"]),
     .target(name: "QuireTesting", dependencies: ["Quire", "QuireModel"]),
     .executableTarget(
@@ -31,7 +34,10 @@ let package = Package(
     .testTarget(name: "QuireModelTests", dependencies: ["QuireModel"]),
     .testTarget(
       name: "QuireTests",
-      dependencies: ["Quire", "QuireModel", "QuireSimulation", "QuireStorage", "QuireTesting"]),
+      dependencies: [
+        "Quire", "QuireFoundation", "QuireModel", "QuireSimulation", "QuireStorage",
+        "QuireTesting",
+      ]),
     .testTarget(
       name: "QuireXcodeTests",
       dependencies: ["Quire", "QuireModel", "QuireStorage", "QuireTesting", "QuireXcode"]),

@@ -20,7 +20,7 @@ public struct PersistenceError: Error, Sendable, CustomStringConvertible {
   public var key: String?
   /// The single errors behind ``Code/validationMultipleErrors``.
   public var detailedErrors: [PersistenceError] = []
-  /// The objects behind ``Code/managedObjectMerge``.
+  /// The objects behind ``Code/managedObjectMerge`` and ``Code/persistentStoreSaveConflicts``.
   public var conflicts: [MergeConflict.Report] = []
   /// The values behind ``Code/managedObjectConstraintMerge``.
   public var constraintConflicts: [ConstraintConflict.Report] = []
@@ -39,10 +39,16 @@ public struct PersistenceError: Error, Sendable, CustomStringConvertible {
   public static let domain = "NSCocoaErrorDomain"
 
   public var description: String {
-    var text = "error \(code): \(message)"
+    var text = "error \(code): \(messageWithObject)"
     if let underlying { text += " (\(underlying))" }
     for detail in detailedErrors { text += "\n  \(detail)" }
     return text
+  }
+
+  /// The message, and which object it is about where it does not say so itself.
+  var messageWithObject: String {
+    guard let objectID, !message.contains(objectID.description) else { return message }
+    return "\(message) [object \(objectID)]"
   }
 }
 
@@ -63,6 +69,7 @@ extension PersistenceError.Code {
   public static let validationStringTooLong = Self(rawValue: 1660)
   public static let validationStringTooShort = Self(rawValue: 1670)
   public static let validationStringPatternMatching = Self(rawValue: 1680)
+  public static let validationInvalidURI = Self(rawValue: 1690)
   public static let managedObjectContextLocking = Self(rawValue: 132000)
   /// A save that an object of the same context begins while it is told of one.
   public static let managedObjectContextRecursiveSave = Self(rawValue: 132001)
@@ -75,12 +82,18 @@ extension PersistenceError.Code {
   public static let managedObjectConstraintMerge = Self(rawValue: 133021)
   public static let persistentStoreInvalidType = Self(rawValue: 134000)
   public static let persistentStoreTypeMismatch = Self(rawValue: 134010)
+  /// What a store says of its own entities, layouts and indexes contradicts itself or the model.
+  public static let persistentStoreIncompatibleSchema = Self(rawValue: 134020)
   public static let persistentStoreSave = Self(rawValue: 134030)
   /// A save that is durable in some of its stores, and not in others.
   public static let persistentStoreIncompleteSave = Self(rawValue: 134040)
+  /// A save whose merge policy was asked, and has left conflicts.
+  public static let persistentStoreSaveConflicts = Self(rawValue: 134050)
   public static let coreData = Self(rawValue: 134060)
   public static let persistentStoreOperation = Self(rawValue: 134070)
   public static let persistentStoreOpen = Self(rawValue: 134080)
+  /// Another process had the store for as long as ``PersistentStoreOptions/timeout`` says.
+  public static let persistentStoreTimeout = Self(rawValue: 134090)
   public static let persistentStoreUnsupportedRequestType = Self(rawValue: 134091)
   public static let persistentStoreIncompatibleVersionHash = Self(rawValue: 134100)
   public static let migration = Self(rawValue: 134110)
@@ -92,7 +105,11 @@ extension PersistenceError.Code {
   public static let migrationManagerSourceStore = Self(rawValue: 134150)
   public static let migrationManagerDestinationStore = Self(rawValue: 134160)
   public static let entityMigrationPolicy = Self(rawValue: 134170)
+  /// A file of SQLite that cannot be read: the code of QuireXcode's `SQLiteError`.
+  public static let sqlite = Self(rawValue: 134180)
   public static let inferredMappingModel = Self(rawValue: 134190)
+  /// A store of Core Data that cannot be imported: the code of QuireXcode's `CoreDataStoreError`.
+  public static let externalRecordImport = Self(rawValue: 134200)
   /// A history does not reach to the place of a token.
   public static let persistentHistoryTokenExpired = Self(rawValue: 134301)
   /// A staged migration that meets a version of the model that it does not know.

@@ -40,3 +40,7 @@ public struct MigrationFixtureError: Error, Sendable, CustomStringConvertible {
     public var errorDescription: String? { description }
   }
 #endif
+
+extension MigrationFixtureError: LocalizedError {
+  public var errorDescription: String? { description }
+}

@@ -59,6 +59,14 @@ package struct SurveyComparison {
     if found != expected { fail("\(what): \(found) instead of \(expected)") }
   }
 
+  /// Of values the failure says what they are, without the names of types around them.
+  private mutating func expect(
+    _ found: AttributeValue?, _ expected: AttributeValue?, _ what: String
+  ) {
+    comparedCount += 1
+    if found != expected { fail("\(what): \(found.text) instead of \(expected.text)") }
+  }
+
   private func change(of name: Name) -> EntityChange? {
     difference.change(toDestination: name.entity)
   }

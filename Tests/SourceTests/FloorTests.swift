@@ -78,6 +78,7 @@ import Testing
     "Quire": [
       "Foundation", "FoundationEssentials", "Synchronization", "QuireModel", "QuireStorage",
     ],
+    "QuireFoundation": ["Foundation", "Quire", "QuireModel"],
     "QuireXcode": ["Foundation", "FoundationXML", "Quire", "QuireModel"],
     "QuireTesting": ["Foundation", "FoundationEssentials", "Quire", "QuireModel"],
     "QuireTool": [

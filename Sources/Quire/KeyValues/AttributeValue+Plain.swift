@@ -8,7 +8,7 @@ import QuireModel
 
 extension AttributeValue {
   /// The value under the Swift type that users of key-value coding expect.
-  var plainValue: Any {
+  package var plainValue: Any {
     switch self {
     case .boolean(let value): value
     case .integer(let value): Int(exactly: value) ?? value

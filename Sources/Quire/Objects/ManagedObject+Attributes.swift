@@ -70,9 +70,10 @@ extension ManagedObject {
   }
 
   final func unacceptable(_ value: Any, for key: String) -> PersistenceError {
+    let text = (value as? ManagedObject)?.briefDescription ?? "\(value)"
     var error = PersistenceError(
       .unacceptableValue,
-      "\(entity.name).\(key) cannot be \(value), which is of type \(type(of: value))")
+      "\(entity.name).\(key) cannot be \(text), which is of type \(type(of: value))")
     error.entityName = entity.name
     error.key = key
     error.objectID = objectID

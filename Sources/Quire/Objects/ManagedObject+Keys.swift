@@ -126,6 +126,7 @@ extension ManagedObject: KeyValueCoding {
     error.entityName = entity.name
     error.key = attribute.name
     error.objectID = objectID
+    error.rejectedValue = value
     return error
   }
 }

@@ -140,6 +140,10 @@ open class ManagedObject {
   /// The name of the entity this class is registered for; the name of the class unless overridden.
   open class var entityName: String { ClassNames.name(of: self) }
 
+  /// The object for people who look for a mistake: see ``fullDescription``, which it is unless a
+  /// class overrides it.
+  open var description: String { fullDescription }
+
   // MARK: Hooks
   // In the order of Core Data; each of them does nothing unless overridden, but for validation.
 

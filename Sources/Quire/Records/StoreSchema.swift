@@ -300,6 +300,6 @@ extension StoreSchema {
   }
 
   static func damaged(_ what: String) -> PersistenceError {
-    PersistenceError(.persistentStoreOpen, "the store's schema \(what)")
+    PersistenceError(.persistentStoreIncompatibleSchema, "the store's schema \(what)")
   }
 }

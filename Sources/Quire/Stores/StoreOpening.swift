@@ -305,9 +305,16 @@ struct StoreOpening {
       do throws(StorageError) {
         return try PageStore.open(path, options: options, in: fileSystem)
       } catch {
-        if case .locked = error, clock.now < end {
-          PageStore.pause(milliseconds: 10)
-          continue
+        if case .locked = error, timeout > 0 {
+          guard clock.now >= end else {
+            PageStore.pause(milliseconds: 10)
+            continue
+          }
+          throw PersistenceError(
+            .persistentStoreTimeout,
+            "the store at \(path) cannot be opened: another process has it, and did not close it "
+              + "within \(timeout) seconds, the timeout of the options",
+            underlying: error)
         }
         throw PersistenceError(
           .persistentStoreOpen, "the store at \(path) cannot be opened", underlying: error)

@@ -1,3 +1,6 @@
+import Foundation
+import Quire
+
 /// Why a store of Core Data could not be read.
 public struct CoreDataStoreError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Reason: Hashable, Sendable {
@@ -50,5 +53,20 @@ public struct CoreDataStoreError: Error, Hashable, Sendable, CustomStringConvert
       \(words)
       """
     }
+  }
+}
+
+extension CoreDataStoreError: LocalizedError, CustomNSError {
+  public var errorDescription: String? { description }
+
+  /// That of Core Data, with its code for records that cannot be imported (134200).
+  public static var errorDomain: String { PersistenceError.domain }
+  public var errorCode: Int { PersistenceError.Code.externalRecordImport.rawValue }
+  public var errorUserInfo: [String: Any] {
+    var info: [String: Any] = [
+      NSLocalizedDescriptionKey: description, NSFilePathErrorKey: file,
+    ]
+    if case .file(let error) = reason { info[NSUnderlyingErrorKey] = error as NSError }
+    return info
   }
 }

@@ -1,3 +1,6 @@
+import Foundation
+import Quire
+
 /// Why a SQLite file could not be read.
 ///
 /// The file itself is never at risk: it is opened for reading, and no lock is taken on it.
@@ -54,5 +57,16 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
         """
       }
     return "\(file) \(what)"
+  }
+}
+
+extension SQLiteError: LocalizedError, CustomNSError {
+  public var errorDescription: String? { description }
+
+  /// That of Core Data, whose code for errors of SQLite this has (134180).
+  public static var errorDomain: String { PersistenceError.domain }
+  public var errorCode: Int { PersistenceError.Code.sqlite.rawValue }
+  public var errorUserInfo: [String: Any] {
+    [NSLocalizedDescriptionKey: description, NSFilePathErrorKey: file]
   }
 }

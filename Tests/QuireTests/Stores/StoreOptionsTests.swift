@@ -115,7 +115,7 @@ import Testing
     #expect(try other.lock(.exclusive))
     for timeout in [0, 0.03] {
       let error = #expect(throws: PersistenceError.self) { try add(timeout: timeout) }
-      #expect(error?.code == .persistentStoreOpen)
+      #expect(error?.code == (timeout > 0 ? .persistentStoreTimeout : .persistentStoreOpen))
     }
     // Threads of their own: a task might wait for the one that waits here.
     let failure = Mutex<(any Error)?>(nil)

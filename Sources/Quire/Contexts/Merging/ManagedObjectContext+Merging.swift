@@ -59,6 +59,7 @@ extension ManagedObjectContext {
     var told: Set<ManagedObject> = []
     save.forEachObject { told.insert($0) }
     var latest: [MergeConflict] = []
+    var latestDuplicates: [ConstraintConflict] = []
     for _ in 1...Self.mergeLimit {
       latest = try remainingConflicts()
       if !latest.isEmpty {
@@ -77,12 +78,27 @@ extension ManagedObjectContext {
       if try remainingConflicts().isEmpty {
         let left = try remainingConstraintConflicts()
         if left.isEmpty { return merged }
+        latestDuplicates = left
         if left.map(\.report) == duplicates.map(\.report) {
           throw constraintError(left.map(\.report))
         }
       }
     }
-    throw mergeError(latest.map(\.report))
+    throw unresolvedConflicts(latest.map(\.report), latestDuplicates.map(\.report))
+  }
+
+  /// The policy was asked as often as it may be, and there are conflicts all the same.
+  final func unresolvedConflicts(
+    _ conflicts: [MergeConflict.Report], _ duplicates: [ConstraintConflict.Report] = []
+  ) -> PersistenceError {
+    let texts = conflicts.map(\.description) + duplicates.map(\.description)
+    var error = PersistenceError(
+      .persistentStoreSaveConflicts,
+      "the merge policy was asked \(Self.mergeLimit) times, and what it and hooks of objects did led "
+        + "to new conflicts each time: \(texts.joined(separator: "; "))")
+    error.conflicts = conflicts
+    error.constraintConflicts = duplicates
+    return error
   }
 
   private func remainingConflicts() throws -> [MergeConflict] {

@@ -34,7 +34,7 @@ extension ManagedObjectContext {
       if try conflictsWithDeletions().isEmpty, !followReturned() { return save }
       save.forEachObject { told.insert($0) }
     }
-    throw mergeError(try conflictsWithDeletions().map(\.report))
+    throw unresolvedConflicts(try conflictsWithDeletions().map(\.report))
   }
 
   /// Of changed objects, those that the parent has deleted.
