@@ -29,7 +29,8 @@ import Testing
         .map { .float($0) }
     case .double:
       [
-        0, -0.0, 1, 0.5, 0.1, 19.99, -7, .infinity, -.infinity, .nan, 5e-324, 1e300, 0x1p63,
+        0, -0.0, 1, 0.5, 0.1, 19.99, -7, .infinity, -.infinity, .nan, .leastNonzeroMagnitude, 1e300,
+        0x1p63,
         -0x1p63, 0x1p53, 32768, -32768, 1e-130, Double.greatestFiniteMagnitude,
       ].map { .double($0) }
     default:

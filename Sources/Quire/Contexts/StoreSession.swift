@@ -182,7 +182,7 @@ extension StoreSession {
   /// Another coordinator of this process may have migrated the store since it was opened here; and
   /// a third one back to our version, with other layouts.
   func checkVersion(of reader: some TreeReader) throws {
-    if try StoreSchema.matches(entities.hashBytes, in: reader),
+    if try StoreSchema.isOf(entities.model, entities.hashBytes, in: reader),
       try StoreSchema.hasEntities(entities.schemaBytes, in: reader)
     {
       return

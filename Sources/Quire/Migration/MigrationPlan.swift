@@ -198,15 +198,14 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
   ///   ``PersistenceError/Code/migration`` (134110) when objects in the store are what is in the
   ///   way.
   public func checkObstacles() throws(PersistenceError) {
-    let certain = obstacles.filter { !$0.needsObjects }
-    if !certain.isEmpty {
-      let list = certain.map { "\n  \($0)" }.joined()
+    guard !obstacles.isEmpty else { return }
+    // All of them at once, or somebody would mend one to be told of the next.
+    let list = obstacles.map { "\n  \($0)" }.joined()
+    guard obstacles.allSatisfy(\.needsObjects) else {
       throw PersistenceError(
         .inferredMappingModel,
         "the mapping from \(sourceVersion) to \(destinationVersion) cannot be inferred:\(list)")
     }
-    guard !obstacles.isEmpty else { return }
-    let list = obstacles.map { "\n  \($0)" }.joined()
     throw PersistenceError(
       .migration, "objects in the store would lack a value that the new model requires:\(list)")
   }

@@ -81,7 +81,8 @@ final class StoreEntities: Sendable {
   let identity: StoreIdentity
   /// The model that the store was opened with: of the coordinator's, what its configuration has.
   let model: ManagedObjectModel
-  /// What the schema says about the hashes of that model.
+  /// What the schema says about the hashes of that model; in a store of an earlier release that was
+  /// not written since, what that said.
   let hashBytes: [UInt8]
   let schema: StoreSchema
   /// What the schema says about where rows and links lie.
@@ -98,14 +99,17 @@ final class StoreEntities: Sendable {
   /// `nil` when the model has no derived attributes.
   let derivations: DerivationPlan?
 
-  /// - Parameter configuration: `nil` for all entities of the model.
+  /// - Parameters:
+  ///   - configuration: `nil` for all entities of the model.
+  ///   - hashes: as they stand in the store; `nil` for those of the model.
   init(
     _ model: ModelBinding, schema: StoreSchema, identity: StoreIdentity,
-    configuration: ModelSubset? = nil
+    configuration: ModelSubset? = nil, hashes: [UInt8]? = nil
   ) throws {
     self.identity = identity
     self.model = configuration?.model ?? model.model
-    hashBytes = configuration.map { StoreSchema.hashBytes(of: $0.model) } ?? model.hashBytes
+    hashBytes =
+      hashes ?? configuration.map { StoreSchema.hashBytes(of: $0.model) } ?? model.hashBytes
     self.schema = schema
     schemaBytes = schema.entityBytes
     var byIndex: [EntityStorage?] = []

@@ -152,12 +152,14 @@ extension StoreSchema {
       && versionName.map { try has(Array($0.utf8), "version") } ?? true
   }
 
-  /// Exchanges the store's copy of its model for an equal one.
+  /// Exchanges the store's copy of its model for an equal one, and its hashes for those that this
+  /// release makes of it.
   static func putModel(
-    _ archive: [UInt8], versionName: String?, in transaction: WriteTransaction
+    _ archive: [UInt8], hashes: [UInt8], versionName: String?, in transaction: WriteTransaction
   ) throws {
     guard let tree = try transaction.mutableIndexTree(tree) else { throw damaged("is missing") }
     try tree.put(archive, for: Array("model".utf8))
+    try tree.put(hashes, for: Array("hashes".utf8))
     if let versionName { try tree.put(Array(versionName.utf8), for: Array("version".utf8)) }
   }
 
@@ -237,9 +239,21 @@ extension StoreSchema {
     return found
   }
 
-  /// The version hashes of the model a store was written with.
-  static func hashes(in snapshot: Snapshot) throws -> [String: VersionHash] {
-    guard let tree = try snapshot.indexTree(tree),
+  /// The version hashes of the model a store was written with, as this release makes them.
+  ///
+  /// A release that counted delete rules has written others. They are known by the model that the
+  /// store carries: whatever the rules were, it says so.
+  static func hashes(in reader: some TreeReader) throws -> [String: VersionHash] {
+    let hashes = try writtenHashes(in: reader)
+    guard let stored = try? model(in: reader), hashes != stored.entityVersionHashesByName,
+      hashes == stored.formerVersionHashesByName
+    else { return hashes }
+    return stored.entityVersionHashesByName
+  }
+
+  /// The version hashes as they stand in the store.
+  private static func writtenHashes(in reader: some TreeReader) throws -> [String: VersionHash] {
+    guard let tree = try reader.indexTree(tree),
       let value = try tree.value(for: Array("hashes".utf8))
     else { return [:] }
     do throws(ByteReaderError) {
@@ -258,6 +272,11 @@ extension StoreSchema {
     } catch {
       throw damaged("has unreadable version hashes at byte \(error.offset): no \(error.expected)")
     }
+  }
+
+  /// The version hashes of a store as its schema keeps them.
+  static func hashBytes(in reader: some TreeReader) throws -> [UInt8]? {
+    try reader.indexTree(tree)?.value(for: Array("hashes".utf8))?.withBytes { Array($0) }
   }
 
   /// The version hashes as the schema keeps them: equal bytes for equal models.
@@ -287,9 +306,19 @@ extension StoreSchema {
     return value.isEqual(to: hashes)
   }
 
+  /// Whether the store was written with this model, by whichever release.
+  ///
+  /// - Parameter hashes: the model's, as the schema keeps them.
+  static func isOf(
+    _ model: ManagedObjectModel, _ hashes: [UInt8], in reader: some TreeReader
+  ) throws -> Bool {
+    try matches(hashes, in: reader)
+      || self.hashes(in: reader) == model.entityVersionHashesByName
+  }
+
   /// The model a store was written with.
-  static func model(in snapshot: Snapshot) throws -> ManagedObjectModel {
-    guard let tree = try snapshot.indexTree(tree),
+  static func model(in reader: some TreeReader) throws -> ManagedObjectModel {
+    guard let tree = try reader.indexTree(tree),
       let value = try tree.value(for: Array("model".utf8))
     else { throw damaged("has no model") }
     do {

@@ -47,7 +47,7 @@ public struct StoreInspection: Sendable {
       return
     }
     let model = ModelBinding(try StoreSchema.model(in: snapshot))
-    guard try StoreSchema.matches(model.hashBytes, in: snapshot) else {
+    guard try StoreSchema.isOf(model.model, model.hashBytes, in: snapshot) else {
       findings.append("the version hashes in the schema are not those of its model")
       return
     }

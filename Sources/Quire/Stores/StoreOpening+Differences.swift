@@ -12,6 +12,23 @@ extension StoreOpening {
     return "\(nearest.name) (\(StoreOpening.differences(hashes, nearest.model)))"
   }
 
+  /// What to say of a store that has all entities of a version, and others that none of them has: a
+  /// program that merges models wrote it, most likely. Empty for any other store.
+  func mergingHint(_ hashes: [String: VersionHash]) -> String {
+    let strangers = hashes.keys.filter { name in
+      fullModel.versions.allSatisfy { $0.model.entity(named: name) == nil }
+    }.sorted()
+    let hasAll = fullModel.versions.contains { version in
+      version.model.entities.allSatisfy { hashes[$0.name] != nil }
+    }
+    guard hasAll, !strangers.isEmpty else { return "" }
+    let rest = strangers.count > 5 ? " and \(strangers.count - 5) more" : ""
+    return
+      ". The store also has the entities \(strangers.prefix(5).joined(separator: ", "))\(rest), "
+      + "of which the model knows nothing: if it was written with several models merged, open it "
+      + "with all of them, as ManagedObjectModel(byMerging:) makes one of them"
+  }
+
   private static func differingEntities(
     _ hashes: [String: VersionHash], _ model: ManagedObjectModel
   ) -> [String] {

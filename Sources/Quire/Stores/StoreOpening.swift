@@ -11,7 +11,7 @@ import QuireStorage
 struct StoreOpening {
   /// What the store may have of the coordinator's model, and of its versions.
   let model: VersionedModel
-  private let fullModel: VersionedModel
+  let fullModel: VersionedModel
   private let hashBytes: [UInt8]
   let binding: ModelBinding
   let options: PersistentStoreOptions
@@ -117,11 +117,22 @@ struct StoreOpening {
       case .unknown: break
       }
     }
-    guard let schema = try pages.read({ try StoreSchema(from: $0) }) else {
-      throw StoreSchema.damaged("is missing")
+    return try pages.read { snapshot in
+      guard let schema = try StoreSchema(from: snapshot) else {
+        throw StoreSchema.damaged("is missing")
+      }
+      return try StoreEntities(
+        binding, schema: schema, identity: pages.identity, configuration: subset,
+        hashes: try formerHashBytes(in: snapshot))
     }
-    return try StoreEntities(
-      binding, schema: schema, identity: pages.identity, configuration: subset)
+  }
+
+  /// The hashes of a store of the model that an earlier release wrote; `nil` where they are ours, or
+  /// somebody has just migrated the store.
+  private func formerHashBytes(in snapshot: Snapshot) throws -> [UInt8]? {
+    if try StoreSchema.matches(hashBytes, in: snapshot) { return nil }
+    guard try StoreSchema.isOf(model.current, hashBytes, in: snapshot) else { return nil }
+    return try StoreSchema.hashBytes(in: snapshot)
   }
 
   private func isWritten(_ schema: StoreSchema, in pages: PageStore) -> Bool {
@@ -177,18 +188,32 @@ struct StoreOpening {
   /// the indexes are others, their trees are made and dropped with it; a store that is read-only
   /// stays with those it has.
   private func refreshModel(in pages: PageStore, _ snapshot: Snapshot) throws {
-    if options.isReadOnly { return }
     let name = model.hasNamedVersions ? model.currentVersion.name : nil
     let archive = ModelArchive.encode(model.current)
+    if options.isReadOnly {
+      if try StoreSchema.hasModel(archive, versionName: nil, in: snapshot) { return }
+      return try checkLinks(in: snapshot)
+    }
     let hasOtherIndexes = try StoreSchema.hasOtherIndexes(than: model.current, in: snapshot)
-    if !hasOtherIndexes, try StoreSchema.hasModel(archive, versionName: name, in: snapshot) {
+    if !hasOtherIndexes, try StoreSchema.hasModel(archive, versionName: name, in: snapshot),
+      try StoreSchema.matches(hashBytes, in: snapshot)
+    {
       return
     }
-    let former = binding.hasDerivations ? try StoreSchema.model(in: snapshot) : nil
+    let stored = try? StoreSchema.model(in: snapshot)
+    if let stored, model.current.relationshipToClear(since: stored) != nil {
+      // What leads to objects that are gone is found while links are made anew.
+      var clearing = Migration(
+        from: .init(model.currentVersion.name, stored), to: model.currentVersion)
+      clearing.versionName = name
+      _ = try clearing.run(in: pages)
+      return
+    }
+    let former = binding.hasDerivations ? try stored ?? StoreSchema.model(in: snapshot) : nil
     try pages.write { transaction in
       // Somebody may have migrated it meanwhile; opening will find that out.
-      guard try StoreSchema.matches(hashBytes, in: transaction) else { return }
-      try StoreSchema.putModel(archive, versionName: name, in: transaction)
+      guard try StoreSchema.isOf(model.current, hashBytes, in: transaction) else { return }
+      try StoreSchema.putModel(archive, hashes: hashBytes, versionName: name, in: transaction)
       var derived: StoreEntities?
       if let former, let schema = try StoreSchema(from: transaction) {
         let entities = try StoreEntities(
@@ -205,17 +230,32 @@ struct StoreOpening {
     }
   }
 
+  /// - Throws: ``PersistenceError/Code/migration`` when links of a store that cannot be written may
+  ///   lead to objects that are gone, and the model does not expect that.
+  private func checkLinks(in snapshot: Snapshot) throws {
+    // A copy that cannot be read is in nobody's way, as where the store can be written.
+    guard let stored = try? StoreSchema.model(in: snapshot),
+      let relationship = model.current.relationshipToClear(since: stored)
+    else { return }
+    throw PersistenceError(
+      .migration,
+      "\(relationship) may lead to objects that were deleted by the rule No Action, which its inverse "
+        + "has no more: open the store once so that it can be written")
+  }
+
   /// The steps that the store needs before it can be opened; `nil` when it has the current version.
   func migrationPath(for snapshot: Snapshot) throws -> MigrationPath? {
     if try StoreSchema.matches(hashBytes, in: snapshot) { return nil }
     let hashes = try StoreSchema.hashes(in: snapshot)
+    // It may be of a release that made other hashes.
+    if hashes == model.current.entityVersionHashesByName { return nil }
     try checkConfiguration(hashes)
     guard options.migratesAutomatically else {
       throw PersistenceError(
         .persistentStoreIncompatibleVersionHash,
         "the store was written with another version of the model "
           + "(\(StoreOpening.differences(hashes, model.current))); "
-          + "open it with the option to migrate")
+          + "open it with the option to migrate\(mergingHint(hashes))")
     }
     if let manager = options.stagedMigrationManager {
       return try StageSequence(manager.stages, model, options.mappingModels).path(for: snapshot)
@@ -242,7 +282,7 @@ struct StoreOpening {
           + "is \(nearestVersion(hashes)). A newer version of the program may have written it. If "
           + "\(name) is an earlier version that was taken away, put it back among the versions: "
           + "PersistentStoreCoordinator.managedObjectModel(storedAt:) reads it from the store"
-          + fullModel.remarkOnUnreadableVersions)
+          + fullModel.remarkOnUnreadableVersions + mergingHint(hashes))
     }
     let source = VersionedModel.Version(
       "\(name ?? model.name) (the store's own model)", try StoreSchema.model(in: snapshot))

@@ -5,8 +5,9 @@ final class ModelComparison {
   private let entityMatch: RenamingMatch
   /// What each entity of the source is called in the destination.
   private let newNames: [String: String]
-  /// By the places of source entities.
-  private let relationshipMatches: [RenamingMatch]
+  /// By the places of source entities: made when one is asked for, since a look for obstacles asks
+  /// for few of them.
+  private var relationshipMatches: [RenamingMatch?]
 
   init(_ source: ManagedObjectModel, _ destination: ManagedObjectModel) {
     self.source = source
@@ -15,13 +16,23 @@ final class ModelComparison {
       source.entities, destination.entities, byNameOnly: source == destination)
     self.entityMatch = entityMatch
     var newNames: [String: String] = Dictionary(minimumCapacity: source.entities.count)
-    relationshipMatches = source.entities.enumerated().map { place, old in
-      guard let newPlace = entityMatch.destination(ofSource: place) else { return RenamingMatch() }
-      let new = destination.entities[newPlace]
-      newNames[old.name] = new.name
-      return RenamingMatch(old.relationships, new.relationships, byNameOnly: old == new)
+    for place in source.entities.indices {
+      guard let newPlace = entityMatch.destination(ofSource: place) else { continue }
+      newNames[source.entities[place].name] = destination.entities[newPlace].name
     }
     self.newNames = newNames
+    relationshipMatches = Array(repeating: nil, count: source.entities.count)
+  }
+
+  private func relationshipMatch(_ place: Int) -> RenamingMatch {
+    if let match = relationshipMatches[place] { return match }
+    var match = RenamingMatch()
+    if let newPlace = entityMatch.destination(ofSource: place) {
+      let (old, new) = (source.entities[place], destination.entities[newPlace])
+      match = RenamingMatch(old.relationships, new.relationships, byNameOnly: old == new)
+    }
+    relationshipMatches[place] = match
+    return match
   }
 
   func changes() -> [EntityChange] {
@@ -41,12 +52,29 @@ final class ModelComparison {
     return changes
   }
 
+  /// What stands in the way of a migration, without the rest of the difference: entities that store
+  /// the same in the same way, which are most of them, are not looked into.
+  ///
+  /// - Complexity: O(entities + properties of those that changed).
+  func obstacles() -> (certain: [Obstacle], conditional: [Obstacle]) {
+    var (certain, conditional): ([Obstacle], [Obstacle]) = ([], [])
+    for (place, entity) in destination.entities.enumerated() {
+      guard let oldPlace = entityMatch.source(ofDestination: place),
+        source.entities[oldPlace] != entity
+      else { continue }
+      let change = change(from: oldPlace, to: entity)
+      certain += Obstacle.certain(in: change)
+      conditional += Obstacle.conditional(in: change)
+    }
+    return (certain, conditional)
+  }
+
   private func change(from oldPlace: Int, to new: EntityDescription) -> EntityChange {
     let old = source.entities[oldPlace]
     let attributes = Self.attributeChanges(
       from: old.attributes, to: new.attributes, areSame: old == new)
     let relationships = relationshipChanges(
-      from: old, to: new, relationshipMatches[oldPlace])
+      from: old, to: new, relationshipMatch(oldPlace))
     let isRenamed = old.name != new.name
     let parentChanged =
       old.parent == nil
@@ -165,9 +193,6 @@ extension ModelComparison {
     if inverseName(of: old) != new.inverse {
       facets.append(.inverseChanged(from: old.inverse, to: new.inverse))
     }
-    if old.deleteRule != new.deleteRule {
-      facets.append(.deleteRuleChanged(from: old.deleteRule, to: new.deleteRule))
-    }
     let maximaDiffer = old.isToMany == new.isToMany && old.maxCount != new.maxCount
     if old.minCount != new.minCount || maximaDiffer { facets.append(.countsChanged) }
     if old.isOptional != new.isOptional {
@@ -204,7 +229,7 @@ extension ModelComparison {
       let newPlace = entityMatch.destination(ofSource: place)
     else { return old.inverse }
     return source.entities[place].index(ofRelationship: name)
-      .flatMap { relationshipMatches[place].destination(ofSource: $0) }
+      .flatMap { relationshipMatch(place).destination(ofSource: $0) }
       .map { destination.entities[newPlace].relationships[$0].name }
   }
 }

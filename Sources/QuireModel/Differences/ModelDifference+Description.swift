@@ -112,7 +112,6 @@ extension RelationshipChange.Facet: CustomStringConvertible {
     case .destinationWidened(let from, let to): "leads to \(to) instead of \(from)"
     case .inverseChanged(let from, let to):
       "its inverse is \(to ?? "none") instead of \(from ?? "none")"
-    case .deleteRuleChanged(let from, let to): "deletes by \(to) instead of \(from)"
     case .countsChanged: "other limits"
     case .becameOptional: "optional"
     case .becameRequired: "required"

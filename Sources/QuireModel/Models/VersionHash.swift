@@ -7,9 +7,9 @@
 ///   ``Entity/versionHashModifier``, and all its attributes and relationships, inherited ones too.
 /// - Of an attribute: name, type, whether it is optional, whether it is transient, modifier, and
 ///   the elements of a composite in the same way.
-/// - Of a relationship: name, destination, name of the inverse, smallest and largest count, delete
-///   rule, and whether it is optional, transient, ordered; modifier.
-/// - Not counted: classes, user info, validation, default values, renaming identifiers, indexes,
+/// - Of a relationship: name, destination, name of the inverse, smallest and largest count, and
+///   whether it is optional, transient, ordered; modifier.
+/// - Not counted: delete rules, classes, user info, validation, default values, renaming identifiers, indexes,
 ///   uniqueness constraints, and fetched properties, of which nothing is stored.
 ///
 /// The order of declarations does not matter. Hashes are written into stores: what enters a hash
@@ -51,26 +51,65 @@ extension VersionHash: CustomStringConvertible {
 }
 
 extension VersionHash {
-  /// - Parameter lineage: the entity and its ancestors, nearest first.
-  init(of entity: Entity, lineage: [Entity]) {
+  /// - Parameters:
+  ///   - lineage: the entity and its ancestors, nearest first.
+  ///   - countsDeleteRules: whether to make the hash that releases made which counted delete rules;
+  ///     it is this one where all rules are nullify.
+  init(of entity: Entity, lineage: [Entity], countsDeleteRules: Bool = false) {
     var text = HashedText("quire-entity-1")
     text.append(entity.name)
     text.append(entity.parent)
     text.append(entity.isAbstract)
     text.append(entity.versionHashModifier)
     text.append(lineage.flatMap(\.attributes))
-    text.append(lineage.flatMap(\.relationships))
+    text.append(lineage.flatMap(\.relationships), countsDeleteRules: countsDeleteRules)
     bytes = SHA256.digest(of: text.bytes)
   }
 
-  init(ofModel entities: [EntityDescription]) {
+  /// - Parameter hash: of an entity; they are in the order of their names.
+  init(
+    ofModel entities: [EntityDescription],
+    _ hash: (EntityDescription) -> VersionHash = \.versionHash
+  ) {
     var text = HashedText("quire-model-1")
     text.append(entities.count)
     for entity in entities.sorted(by: { $0.name < $1.name }) {
       text.append(entity.name)
-      text.bytes += entity.versionHash.bytes
+      text.bytes += hash(entity).bytes
     }
     bytes = SHA256.digest(of: text.bytes)
+  }
+}
+
+// Releases that counted delete rules wrote other hashes into stores, and people wrote them into
+// programs: `docs/decisions/0052-delete-rules-are-no-part-of-a-version.md`.
+extension EntityDescription {
+  /// The hash that releases made which counted delete rules.
+  package var formerVersionHash: VersionHash {
+    VersionHash(of: declaration, lineage: lineage, countsDeleteRules: true)
+  }
+
+  private var lineage: [Entity] { [declaration] + (parent?.lineage ?? []) }
+
+  /// Whether a hash that somebody wrote down is one of this version of the entity.
+  package func hasVersionHash(_ hash: VersionHash) -> Bool {
+    hash == versionHash || hash == formerVersionHash
+  }
+}
+
+extension ManagedObjectModel {
+  /// The hashes that releases made which counted delete rules.
+  package var formerVersionHashesByName: [String: VersionHash] {
+    entitiesByName.mapValues(\.formerVersionHash)
+  }
+
+  package var formerVersionChecksum: VersionHash {
+    VersionHash(ofModel: entities, \.formerVersionHash)
+  }
+
+  /// Whether a checksum that somebody wrote down is one of this version of the model.
+  package func hasVersionChecksum(_ checksum: VersionHash) -> Bool {
+    checksum == versionChecksum || checksum == formerVersionChecksum
   }
 }
 
@@ -124,7 +163,7 @@ private struct HashedText {
     }
   }
 
-  mutating func append(_ relationships: [RelationshipDescription]) {
+  mutating func append(_ relationships: [RelationshipDescription], countsDeleteRules: Bool) {
     append(relationships.count)
     let indexes = relationships.indices.sorted { relationships[$0].name < relationships[$1].name }
     for index in indexes {
@@ -136,7 +175,9 @@ private struct HashedText {
       append(relationship.inverse)
       append(relationship.minCount)
       append(relationship.maxCount)
-      append(relationship.deleteRule.rawValue)
+      // What stands in the place of a fact that no longer counts.
+      let rule = countsDeleteRules ? relationship.deleteRule : .nullify
+      append(rule.rawValue)
       append(relationship.isOrdered)
       append(relationship.versionHashModifier)
     }

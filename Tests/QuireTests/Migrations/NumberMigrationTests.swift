@@ -1,13 +1,8 @@
+import Foundation
 import Quire
 import QuireSimulation
 import QuireTesting
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Changes between numeric types, which Core Data infers and which were refused.
 @Suite struct NumberMigrationTests {
@@ -161,6 +156,13 @@ import Testing
       let decoded = try JSONDecoder().decode(
         MigrationPlan.self, from: try JSONEncoder().encode(plan))
       #expect(decoded == plan)
+      // A plan that an earlier release has written says nothing of numbers.
+      var object = try #require(
+        try JSONSerialization.jsonObject(with: JSONEncoder().encode(plan)) as? [String: Any])
+      object["numbers"] = nil
+      let earlier = try JSONDecoder().decode(
+        MigrationPlan.self, from: try JSONSerialization.data(withJSONObject: object))
+      #expect(earlier.numbers.isEmpty && earlier.entities == plan.entities)
       let back = try MigrationTrial.versioned(old, try Self.model(.float))
       #expect(
         try MigrationPlan.plan(forStoreAt: url, to: back)?.numbers.first?.direction == .narrowing)

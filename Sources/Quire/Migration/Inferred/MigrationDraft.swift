@@ -49,9 +49,11 @@ final class MigrationDraft {
   /// What stands in the way; the rest of the draft is then worth a look, and not to be carried out.
   private(set) var obstacles: [MigrationPlan.Obstacle] = []
 
+  /// - Parameter storedModel: the model that the store carries.
   init(
-    _ difference: ModelDifference, _ model: ManagedObjectModel, _ schema: StoreSchema,
-    _ snapshot: Snapshot, defers: Bool = false
+    _ difference: ModelDifference, _ model: ManagedObjectModel,
+    storedAs storedModel: ManagedObjectModel,
+    _ schema: StoreSchema, _ snapshot: Snapshot, defers: Bool = false
   ) throws {
     self.model = model
     self.defers = defers
@@ -76,11 +78,12 @@ final class MigrationDraft {
     obstacles = try obstacles(in: difference, snapshot)
     joinKeySpaces()
     func matching() -> RelationshipMatching {
-      RelationshipMatching(from: difference.source, to: model, kept, schema, snapshot)
+      RelationshipMatching(
+        from: difference.source, to: model, storedAs: storedModel, kept, schema, snapshot)
     }
     // Where links stay there is not even a matching made: it would be a first time of several types
     // in a process.
-    if difference.mayRelink {
+    if difference.mayRelink || storedModel.hasUntoldDeletions {
       relinked = try matching().relinked()
     } else {
       assert((try? matching().relinked().isEmpty) ?? true, "links have to be made anew")
@@ -271,7 +274,7 @@ extension EntityChange {
 
 extension ModelDifference {
   /// Whether links may have to be made anew: whether any relationship was added, or has another
-  /// shape, inverse, delete rule or destination, or any entity that may be a destination went or
+  /// shape, inverse or destination, or any entity that may be a destination went or
   /// has another place in the hierarchy.
   fileprivate var mayRelink: Bool {
     entities.contains { change in
@@ -287,9 +290,36 @@ extension RelationshipChange.Facet {
     switch self {
     case .renamed, .countsChanged, .becameOptional, .becameRequired, .modifierChanged: true
     case .added, .removed, .toOneToToMany, .toManyToToOne, .orderedChanged, .destinationChanged,
-      .destinationNarrowed, .destinationWidened, .inverseChanged, .deleteRuleChanged,
-      .transientChanged:
+      .destinationNarrowed, .destinationWidened, .inverseChanged, .transientChanged:
       false
     }
+  }
+}
+
+extension ManagedObjectModel {
+  /// Whether there are objects whose deletion is not told to those that lead to them, although they
+  /// have an inverse: by the delete rule *no action*.
+  var hasUntoldDeletions: Bool {
+    entities.contains { entity in
+      entity.declaration.relationships.contains {
+        $0.deleteRule == .noAction && $0.inverse != nil && !$0.isTransient
+      }
+    }
+  }
+
+  /// A relationship that may not lead to what is gone, and of which `former` let objects lead there:
+  /// by the delete rule *no action* on the other side.
+  func relationshipToClear(since former: ManagedObjectModel) -> String? {
+    guard former.hasUntoldDeletions else { return nil }
+    for entity in entities {
+      for relationship in entity.declaration.relationships where !relationship.isTransient {
+        guard let old = former.entity(named: entity.name)?.relationship(named: relationship.name),
+          RelationshipMatching.mayDangle(old, in: former),
+          !RelationshipMatching.mayDangle(relationship, in: self)
+        else { continue }
+        return "\(entity.name).\(relationship.name)"
+      }
+    }
+    return nil
   }
 }

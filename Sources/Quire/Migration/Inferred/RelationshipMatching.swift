@@ -15,6 +15,9 @@ struct RelationshipMatching {
   private typealias OldSide = RelinkedRelationship.OldSide
 
   private let oldModel: ManagedObjectModel
+  /// The model that the store carries: the old one, with the delete rules by which its objects were
+  /// deleted.
+  private let storedModel: ManagedObjectModel
   private let model: ManagedObjectModel
   private let drafts: [String: MigrationDraft.EntityDraft]
   private let schema: StoreSchema
@@ -24,9 +27,11 @@ struct RelationshipMatching {
 
   init(
     from oldModel: ManagedObjectModel, to model: ManagedObjectModel,
-    _ entities: [MigrationDraft.EntityDraft], _ schema: StoreSchema, _ snapshot: Snapshot
+    storedAs storedModel: ManagedObjectModel, _ entities: [MigrationDraft.EntityDraft],
+    _ schema: StoreSchema, _ snapshot: Snapshot
   ) {
     self.oldModel = oldModel
+    self.storedModel = storedModel
     self.model = model
     self.schema = schema
     self.snapshot = snapshot
@@ -137,7 +142,7 @@ struct RelationshipMatching {
     let mayDangle = Self.mayDangle(side.relationship, in: model)
     for old in old {
       // What leads to nothing is found by nobody only for as long as it may.
-      if !mayDangle, Self.mayDangle(old.relationship, in: oldModel) { return false }
+      if !mayDangle, Self.mayDangle(old.relationship, in: storedModel) { return false }
       guard old.relationship.isToMany == side.relationship.isToMany,
         old.relationship.isOrdered == side.relationship.isOrdered,
         try oldDestinationNumbers(of: old).isSubset(of: allowed)
@@ -152,7 +157,7 @@ struct RelationshipMatching {
   }
 
   /// Whether a destination may be deleted without the relationship being told.
-  private static func mayDangle(
+  static func mayDangle(
     _ relationship: RelationshipDescription, in model: ManagedObjectModel
   ) -> Bool {
     guard let inverse = model.inverse(of: relationship)?.relationship else { return true }
@@ -165,7 +170,7 @@ struct RelationshipMatching {
     guard let entity = oldModel.entity(named: side.relationship.destination) else { return [] }
     let names = Set(oldModel.family(of: entity).map(\.name))
     var numbers: Set<UInt16> = []
-    let mayDangle = Self.mayDangle(side.relationship, in: oldModel)
+    let mayDangle = Self.mayDangle(side.relationship, in: storedModel)
     for stored in schema.entities where names.contains(stored.name) {
       if try mayDangle || (snapshot.recordTree(stored.rowTree)?.count ?? 0) > 0 {
         numbers.insert(stored.number)

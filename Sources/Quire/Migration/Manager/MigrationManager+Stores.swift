@@ -191,7 +191,7 @@ extension MigrationManager {
   final func sourceSchema(of pages: PageStore) throws -> StoreSchema {
     let schema = try pages.read { snapshot -> StoreSchema? in
       let expected = StoreSchema.hashBytes(of: sourceModel)
-      guard try StoreSchema.matches(expected, in: snapshot) else {
+      guard try StoreSchema.isOf(sourceModel, expected, in: snapshot) else {
         let hashes = try StoreSchema.hashes(in: snapshot)
         throw PersistenceError(
           .migrationManagerSourceStore,

@@ -106,7 +106,7 @@ struct MigrationPasses {
   private static func check(
     _ entity: EntityDescription, _ hash: VersionHash?, _ mapping: EntityMapping
   ) throws {
-    guard let hash, hash != entity.versionHash else { return }
+    guard let hash, !entity.hasVersionHash(hash) else { return }
     throw PersistenceError(
       .migrationMissingMappingModel,
       "the mapping \(mapping.name) is made for another version of \(entity.name)")

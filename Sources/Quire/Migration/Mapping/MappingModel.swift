@@ -48,8 +48,8 @@ public struct MappingModel: Sendable {
   /// Whether this is a mapping between those models: every entity it names is in the model, with
   /// the hash that it names, if it names one, and the models have the checksums that it names.
   public func matches(source: ManagedObjectModel, destination: ManagedObjectModel) -> Bool {
-    (sourceVersionChecksum ?? source.versionChecksum) == source.versionChecksum
-      && (destinationVersionChecksum ?? destination.versionChecksum) == destination.versionChecksum
+    (sourceVersionChecksum.map(source.hasVersionChecksum) ?? true)
+      && (destinationVersionChecksum.map(destination.hasVersionChecksum) ?? true)
       && entityMappings.allSatisfy { mapping in
         MappingModel.has(source, mapping.sourceEntityName, mapping.sourceEntityVersionHash)
           && MappingModel.has(
@@ -62,6 +62,6 @@ public struct MappingModel: Sendable {
   ) -> Bool {
     guard let name else { return true }
     guard let entity = model.entity(named: name) else { return false }
-    return hash == nil || hash == entity.versionHash
+    return hash.map(entity.hasVersionHash) ?? true
   }
 }

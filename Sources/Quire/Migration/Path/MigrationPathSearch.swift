@@ -10,6 +10,7 @@ struct MigrationPathSearch {
   private let choice: MappingChoice
   private let options: PersistentStoreOptions
   private let snapshot: Snapshot
+  private let inferences: InferenceTable
 
   /// - Throws: ``PersistenceError/Code/migrationMissingMappingModel`` when a mapping model may be
   ///   for several pairs of versions.
@@ -29,6 +30,7 @@ struct MigrationPathSearch {
       versions = [source, target]
     }
     choice = try MappingChoice(options.mappingModels, model.versions, versions)
+    inferences = InferenceTable(versions.map(\.model))
   }
 
   func path() throws -> MigrationPath {
@@ -41,7 +43,8 @@ struct MigrationPathSearch {
     // Where nobody has written a mapping, nothing on the way will give objects what they lack:
     // better to stop here than in the middle.
     let mayBeGiven = options.mappingModels.isEmpty ? [false] : [false, true]
-    for leaps in [false, true] {
+    // Without mappings there are none to leap over either.
+    for leaps in options.mappingModels.isEmpty ? [false] : [false, true] {
       for ignoresConditions in mayBeGiven {
         if let path = try shortest(leaps: leaps, ignoresConditions: ignoresConditions) {
           return path
@@ -74,6 +77,7 @@ struct MigrationPathSearch {
 
   private func everyStep() throws -> MigrationPath {
     var steps: [MigrationPath.Step] = []
+    var refusals: [String] = []
     for index in 1..<versions.count {
       let mapping = choice.mapping(index - 1, index)
       let (source, target) = (versions[index - 1], versions[index])
@@ -84,13 +88,16 @@ struct MigrationPathSearch {
           "\(place): there is no mapping model: open the store with the option to infer it")
       }
       let obstacles =
-        mapping == nil ? ModelDifference(from: source.model, to: target.model).obstacles : []
-      guard obstacles.isEmpty || versions.count == 2 else {
+        mapping == nil
+        ? ModelDifference.obstacles(from: source.model, to: target.model).certain : []
+      if !obstacles.isEmpty, versions.count > 2 {
         let list = obstacles.map { "\n  \($0)" }.joined()
-        throw PersistenceError(
-          .inferredMappingModel, "\(place): the mapping cannot be inferred:\(list)")
+        refusals.append("\(place): the mapping cannot be inferred:\(list)")
       }
       steps.append(step(index - 1, index, mapping))
+    }
+    guard refusals.isEmpty else {
+      throw PersistenceError(.inferredMappingModel, refusals.joined(separator: "\n"))
     }
     return MigrationPath(steps: steps)
   }
@@ -151,16 +158,54 @@ struct MigrationPathSearch {
     guard options.infersMappingModel, leaps || !choice.hasMapping(within: start...end) else {
       return false
     }
-    let difference = ModelDifference(from: versions[start].model, to: versions[end].model)
-    guard difference.isInferable else { return false }
+    let obstacles = inferences.obstacles(start, end)
+    guard !obstacles.isCertain else { return false }
     // Of the store's own version it can be known whether there are such objects.
     if start == 0 {
-      guard let schema = try StoreSchema(from: snapshot) else { return false }
-      return try difference.conditionalObstacles.allSatisfy { obstacle in
-        try schema.entity(named: obstacle.sourceEntity)
-          .flatMap { try snapshot.recordTree($0.rowTree)?.count } ?? 0 == 0
-      }
+      return try obstacles.conditionalEntities.allSatisfy { try !hasObjects($0) }
     }
-    return ignoresConditions || difference.conditionalObstacles.isEmpty
+    return ignoresConditions || obstacles.conditionalEntities.isEmpty
+  }
+
+  private func hasObjects(_ entity: String) throws -> Bool {
+    try inferences.hasObjects(entity) {
+      guard let stored = try StoreSchema(from: snapshot)?.entity(named: entity) else {
+        return false
+      }
+      return try snapshot.recordTree(stored.rowTree)?.count ?? 0 > 0
+    }
+  }
+}
+
+/// Which versions an inferred step may lead between: looked up when it is asked for the first time,
+/// as a search asks for the same pair more than once.
+private final class InferenceTable {
+  struct Obstacles {
+    let isCertain: Bool
+    /// The source entities whose objects would be in the way.
+    let conditionalEntities: Set<String>
+  }
+
+  private let models: [ManagedObjectModel]
+  private var known: [Int: Obstacles] = [:]
+  private var populated: [String: Bool] = [:]
+
+  init(_ models: [ManagedObjectModel]) { self.models = models }
+
+  func obstacles(_ start: Int, _ end: Int) -> Obstacles {
+    let pair = start * models.count + end
+    if let obstacles = known[pair] { return obstacles }
+    let (certain, conditional) = ModelDifference.obstacles(from: models[start], to: models[end])
+    let obstacles = Obstacles(
+      isCertain: !certain.isEmpty, conditionalEntities: Set(conditional.map(\.sourceEntity)))
+    known[pair] = obstacles
+    return obstacles
+  }
+
+  func hasObjects(_ entity: String, _ look: () throws -> Bool) rethrows -> Bool {
+    if let answer = populated[entity] { return answer }
+    let answer = try look()
+    populated[entity] = answer
+    return answer
   }
 }

@@ -27,12 +27,19 @@ public struct ManagedObjectModelReference: Sendable {
   /// - Throws: ``PersistenceError/Code/managedObjectModelReferenceNotFound`` when the model has
   ///   another checksum.
   func model() throws -> ManagedObjectModel {
-    guard resolvedModel.versionChecksum.description == versionChecksum else {
+    guard resolvedModel.hasChecksum(versionChecksum) else {
       throw PersistenceError(
         .managedObjectModelReferenceNotFound,
         "the model of a stage has the checksum \(resolvedModel.versionChecksum), but its reference "
           + "says \(versionChecksum): the version was edited, or the reference names another one")
     }
     return resolvedModel
+  }
+}
+
+extension ManagedObjectModel {
+  /// Whether a checksum as text is one of this version of the model.
+  func hasChecksum(_ text: String) -> Bool {
+    VersionHash(hex: text).map(hasVersionChecksum) ?? false
   }
 }

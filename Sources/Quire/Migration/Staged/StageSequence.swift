@@ -24,13 +24,15 @@ struct StageSequence {
     self.mappings = mappings
     for stage in stages {
       if let stage = stage as? CustomMigrationStage {
-        enter(stage.currentModel.versionChecksum, try stage.currentModel.model())
+        let (current, next) = (try stage.currentModel.model(), try stage.nextModel.model())
+        enter(current.versionChecksum.description, current)
         nodes[nodes.count - 1].stage = stage
-        nodes.append(
-          Node(checksum: stage.nextModel.versionChecksum, model: try stage.nextModel.model()))
+        nodes.append(Node(checksum: next.versionChecksum.description, model: next))
       } else if let stage = stage as? LightweightMigrationStage {
         for checksum in stage.versionChecksums {
-          enter(checksum, nil)
+          // A checksum of an earlier release is taken for the one of this.
+          let known = version(checksum)?.model
+          enter(known?.versionChecksum.description ?? checksum, known)
           nodes[nodes.count - 1].stage = stage
         }
       }
@@ -49,8 +51,8 @@ struct StageSequence {
 
   private func version(_ checksum: String) -> VersionedModel.Version? {
     let current = model.currentVersion
-    if current.model.versionChecksum.description == checksum { return current }
-    return model.versions.last { $0.model.versionChecksum.description == checksum }
+    if current.model.hasChecksum(checksum) { return current }
+    return model.versions.last { $0.model.hasChecksum(checksum) }
   }
 
   // MARK: The path
@@ -59,7 +61,9 @@ struct StageSequence {
   func path(for snapshot: Snapshot) throws -> MigrationPath {
     let stored = try storedModel(in: snapshot)
     let checksum = stored.versionChecksum.description
-    guard let start = nodes.lastIndex(where: { $0.checksum == checksum }) else {
+    let former = stored.formerVersionChecksum.description
+    guard let start = nodes.lastIndex(where: { $0.checksum == checksum || $0.checksum == former })
+    else {
       throw PersistenceError(
         .managedObjectModelReferenceNotFound,
         "cannot use staged migration with an unknown model version: no stage names the version of "
@@ -90,7 +94,7 @@ struct StageSequence {
   ///   the store are not those of the model in it.
   private func storedModel(in snapshot: Snapshot) throws -> ManagedObjectModel {
     let stored = try StoreSchema.model(in: snapshot)
-    guard try StoreSchema.matches(StoreSchema.hashBytes(of: stored), in: snapshot) else {
+    guard try StoreSchema.isOf(stored, StoreSchema.hashBytes(of: stored), in: snapshot) else {
       throw PersistenceError(
         .stagedMigrationFrameworkVersionMismatch,
         "the version hashes in the store are not those that this release makes of the store's "

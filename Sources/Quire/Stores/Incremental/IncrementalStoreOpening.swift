@@ -84,9 +84,9 @@ struct IncrementalStoreOpening {
   private func checkVersion(
     _ metadata: IncrementalStoreMetadata, _ model: ManagedObjectModel
   ) throws {
-    guard let hashes = metadata.versionHashes, hashes != model.entityVersionHashesByName else {
-      return
-    }
+    guard let hashes = metadata.versionHashes, hashes != model.entityVersionHashesByName,
+      hashes != model.formerVersionHashesByName
+    else { return }
     throw PersistenceError(
       .persistentStoreIncompatibleVersionHash,
       "the store of type \(type.rawValue) is of another version of the model "
