@@ -38,6 +38,7 @@ import Testing
         "0", "1", "-1", "0.1", "19.99", "32767", "32768", "9223372036854775807",
         "9223372036854775808", "-9223372036854775808", "12345678901234567890123456789012345678",
         "0.00000000000000000001", "1e127", "1e-127", "0.333333333333333333333333333333", "1e18",
+        "1152921504606846976",
       ].map(decimal) + [.decimal(.nan)]
     }
   }
@@ -47,8 +48,10 @@ import Testing
     switch value {
     case .integer(let number): DecimalParts(text: "\(number)")
     case .boolean(let flag): DecimalParts(text: flag ? "1" : "0")
-    case .double(let number): DecimalParts(number)
-    case .float(let number): DecimalParts(number)
+    case .double(let number):
+      Int64(exactly: number).map { DecimalParts(text: "\($0)") } ?? DecimalParts(number)
+    case .float(let number):
+      Int64(exactly: number).map { DecimalParts(text: "\($0)") } ?? DecimalParts(number)
     case .decimal(let number): DecimalParts(number)
     default: nil
     }
@@ -110,7 +113,7 @@ import Testing
       (.double, .integer64, .double(0x1p63), "which is beyond integer64"),
       (.float, .integer16, .float(1e30), "which is beyond integer16"),
       (.decimal, .integer64, .decimal(.nan), "which no integer64 is"),
-      (.decimal, .integer64, Self.decimal("9223372036854775808"), "is beyond integer64"),
+      (.decimal, .integer64, Self.decimal("9223372036854775808"), "which is beyond integer64"),
       (.decimal, .integer32, Self.decimal("0.1"), "is 0.1, and integer32 has no fractions"),
       (.double, .float, .double(0.1), "is 0.1, which has more digits than float keeps"),
       (.double, .float, .double(1e300), "is 1e+300, which is beyond float"),
@@ -119,6 +122,8 @@ import Testing
       (.double, .decimal, .double(.infinity), "is inf, which no decimal is"),
       (.double, .decimal, .double(1e300), "is 1e+300, which is beyond decimal"),
       (.decimal, .double, Self.decimal("12345678901234567890"), "more digits than double keeps"),
+      // 2 to the power of 60 is a Double, and what the shortest decimal makes of it is none.
+      (.decimal, .double, Self.decimal("1152921504606847000"), "more digits than double keeps"),
       (.decimal, .float, Self.decimal("1e100"), "which is beyond float"),
     ]
     for (source, destination, value, words) in cases {

@@ -9,8 +9,9 @@
 ///
 /// A number becomes the same number or nothing: it is never rounded, cut off or wrapped around.
 /// Between binary and decimal numbers, the same is what the shortest decimal names: the `Double`
-/// 19.99 and the `Decimal` 19.99 are one number, as they are in comparisons. What is not a number
-/// stays so between the types that have such a value.
+/// 19.99 and the `Decimal` 19.99 are one number, as they are in comparisons. Whole numbers of 64 bits
+/// are what they are exactly. What is not a number stays so between the types that have such a
+/// value.
 public struct NumberConversion: Hashable, Sendable {
   public enum Direction: String, Hashable, Sendable, Codable {
     /// Every number of the source type is one of the destination type.
@@ -62,7 +63,7 @@ public struct NumberConversion: Hashable, Sendable {
   /// Why a value has no counterpart, as the rest of a sentence that begins with the property:
   /// `is 70000, which is beyond integer16 (-32768 to 32767)`.
   public func refusal(of value: AttributeValue) -> String {
-    let text = "is \(PredicateValue.value(value))"
+    let text = "is \(Self.text(value))"
     if destination == .boolean { return "\(text), and only 0 and 1 are Booleans" }
     if let range = destination.integerRange {
       guard let parts = Self.parts(value) else { return "\(text), which no \(destination) is" }
@@ -103,6 +104,7 @@ extension NumberConversion {
     case .float(let number): return Double(number)
     case .decimal(let number):
       guard let parts = DecimalParts(number) else { return .nan }
+      if let whole = parts.integer { return Double(exactly: whole) }
       guard let double = Double(parts.scientific), DecimalParts(double) == parts else { return nil }
       return double
     default: return nil
@@ -117,6 +119,7 @@ extension NumberConversion {
     case .float(let number): return number
     case .decimal(let number):
       guard let parts = DecimalParts(number) else { return .nan }
+      if let whole = parts.integer { return Float(exactly: whole) }
       guard let float = Float(parts.scientific), DecimalParts(float) == parts else { return nil }
       return float
     default: return nil
@@ -127,10 +130,23 @@ extension NumberConversion {
     switch value {
     case .integer(let number): Decimal(number)
     case .boolean(let flag): flag ? 1 : 0
-    case .double(let number): Decimal(shortest: number)
-    case .float(let number): Decimal(shortest: number)
+    case .double(let number):
+      Int64(exactly: number).map { Decimal($0) } ?? Decimal(shortest: number)
+    case .float(let number):
+      Int64(exactly: number).map { Decimal($0) } ?? Decimal(shortest: number)
     case .decimal(let number): number
     default: nil
+    }
+  }
+
+  private static func text(_ value: AttributeValue) -> String {
+    switch value {
+    case .integer(let number): "\(number)"
+    case .boolean(let flag): "\(flag)"
+    case .double(let number): "\(number)"
+    case .float(let number): "\(number)"
+    case .decimal(let number): "\(number)"
+    default: "\(PredicateValue.value(value))"
     }
   }
 

@@ -461,6 +461,7 @@ private enum OracleNumber {
     case .float(let number): return Double(number)
     case .decimal(let number):
       if number.isNaN { return .nan }
+      if let whole = whole(value) { return Double(exactly: whole) }
       guard let double = Double("\(number)"), Decimal(string: "\(double)") == number else {
         return nil
       }
@@ -474,6 +475,7 @@ private enum OracleNumber {
     case .double(let number): return number.isNaN ? .nan : Float(exactly: number)
     case .decimal(let number):
       if number.isNaN { return .nan }
+      if let whole = whole(value) { return Float(exactly: whole) }
       guard let float = Float("\(number)"), float.isFinite,
         Decimal(string: "\(float)") == number
       else { return nil }
@@ -483,12 +485,13 @@ private enum OracleNumber {
   }
 
   private static func decimal(_ value: AttributeValue) -> Decimal? {
+    if let whole = whole(value) { return Decimal(whole) }
     switch value {
     case .double(let number):
       return number.isNaN ? .nan : abs(number) < 1e127 ? Decimal(string: "\(number)") : nil
     case .float(let number):
       return number.isNaN ? .nan : number.isFinite ? Decimal(string: "\(number)") : nil
-    default: return whole(value).map { Decimal($0) }
+    default: return nil
     }
   }
 }
