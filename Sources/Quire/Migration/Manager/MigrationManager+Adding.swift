@@ -51,7 +51,9 @@ extension MigrationManager {
       throw destinationFailure(path, "is there already, with another UUID than its options name")
     }
     try pages.read { snapshot in
-      guard try StoreSchema.matches(StoreSchema.hashBytes(of: destinationModel), in: snapshot)
+      guard
+        try StoreSchema.isOf(
+          destinationModel, StoreSchema.hashBytes(of: destinationModel), in: snapshot)
       else { throw destinationFailure(path, "is not of the destination model") }
       guard try StoreSchema(from: snapshot)?.hasOlderLayouts != true else {
         throw destinationFailure(
