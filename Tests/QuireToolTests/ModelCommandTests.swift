@@ -41,6 +41,23 @@ import Testing
     }
   }
 
+  @Test func `a version that cannot be loaded is a note, and the others are listed`() throws {
+    let folder = try TemporaryFolder()
+    let model = folder.url.appending(path: "M.xcdatamodeld")
+    for (name, file, text) in [
+      ("M", "elements", "bplist"), ("M 2", "contents", #"<model><entity name="A"/></model>"#),
+    ] {
+      let version = model.appending(path: "\(name).xcdatamodel")
+      try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: version.appending(path: file))
+    }
+    let run = ToolRun("models", model.path, "--json")
+    #expect(run.code == .good)
+    #expect((try run.json()["versions"] as? [[String: Any]])?.count == 1)
+    #expect(run.errors.hasPrefix("note: M is left out: "), "\(run.errors)")
+    #expect(run.errors.contains("binary form"))
+  }
+
   @Test func `what the loader did not understand is a note, told once`() throws {
     let folder = try TemporaryFolder()
     let model = folder.url.appending(path: "M.xcdatamodeld")

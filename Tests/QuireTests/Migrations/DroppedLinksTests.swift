@@ -222,6 +222,40 @@ import Testing
     #expect(none.droppedLinkCount == 1)
   }
 
+  /// The side that is read, the ordered one, has lost its end: only the other one knows the link.
+  @Test func `a link is told whose way back its entity has lost`() throws {
+    func model(_ owner: String) throws -> ManagedObjectModel {
+      func back(_ entity: String) -> RelationshipDescription? {
+        entity == owner
+          ? Relationship("shelves", toMany: "Shelf", inverse: "books", ordered: true) : nil
+      }
+      return try ManagedObjectModel {
+        Entity("Shelf") {
+          Attribute("name", .string)
+          Relationship("books", toMany: owner, inverse: "shelves")
+        }
+        Entity("Book") {
+          Attribute("name", .string)
+          if let shelves = back("Book") { shelves }
+        }
+        Entity("Atlas", parent: "Book") { if let shelves = back("Atlas") { shelves } }
+      }
+    }
+    let plan = try migrate(from: model("Book"), to: model("Atlas")) { context in
+      let shelf = try insert("Shelf", "top", context)
+      let books = [try insert("Book", "a", context), try insert("Atlas", "b", context)]
+      try shelf.setValue(Set(books), forKey: "books")
+    } then: { context in
+      let shelf = try #require(
+        try context.fetch(FetchRequest<ManagedObject>(entityName: "Shelf")).first)
+      let books = try #require(try shelf.value(forKey: "books") as? Set<ManagedObject>)
+      #expect(try books.map { try $0.value(forKey: "name") as? String } == ["b"])
+    }
+    #expect(
+      plan.relationships.flatMap(\.droppedLinks).map(\.description)
+        == ["Shelf 1 → Book 1 (it may not lead there)"])
+  }
+
   @Test func `a plan that was encoded before links were counted decodes`() throws {
     let json = """
       {"from": "1", "to": "2", "entities": [], "indexes": [], "obstacles": [],

@@ -96,13 +96,25 @@ struct RelationshipMatching {
     let farHasOrder =
       !readsFar && wasInverse && far?.relationship.isOrdered == true && !isSelfInverse
       && oldFar.contains { $0.relationship.isOrdered }
+    let (read, other) = readsFar ? (oldFar, oldNear) : (oldNear, oldFar)
+    let mayKnowMore = try !isSelfInverse && (!wasInverse || leadsBeyond(other, read))
     let relinked = RelinkedRelationship(
-      near: near, far: far, sources: readsFar ? oldFar : oldNear, readsFar: readsFar,
-      otherSources: wasInverse || isSelfInverse ? [] : readsFar ? oldNear : oldFar,
-      farOrder: farHasOrder ? oldFar : [], nearEntities: nearEntities,
+      near: near, far: far, sources: read, readsFar: readsFar,
+      otherSources: mayKnowMore ? other : [], farOrder: farHasOrder ? oldFar : [],
+      nearEntities: nearEntities,
       farEntities: destinationNumbers(of: near))
     try relinked.count(gathering)
     return relinked
+  }
+
+  /// Whether a side led to objects that stay and are not among the owners of the other: those whose
+  /// entity has lost its end of the relationship.
+  private func leadsBeyond(_ sides: [OldSide], _ owners: [OldSide]) throws -> Bool {
+    let known = Set(owners.map(\.stored.number))
+    let remaining = Set(numbers.values)
+    return try sides.contains {
+      try !oldDestinationNumbers(of: $0).intersection(remaining).isSubset(of: known)
+    }
   }
 
   private func preference(_ sides: [OldSide]) -> Int {

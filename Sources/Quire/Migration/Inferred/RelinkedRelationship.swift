@@ -24,8 +24,7 @@ final class RelinkedRelationship {
   let sources: [OldSide]
   /// Whether that is the far side, whose owners are then the links' far ends.
   let readsFar: Bool
-  /// The other side of the old model, where it was not the inverse of the one that is read: its
-  /// links need not be the same ones.
+  /// The other side of the old model, where it may have links that the one that is read has not.
   let otherSources: [OldSide]
   /// Where the far side's order is read, if it has one of its own.
   let farOrder: [OldSide]
