@@ -184,9 +184,13 @@ extension Set: ManagedValue where Element: ManagedObject {
     }
     return members
   }
+  // Inlined as well: the objects pass into an array by code for their very class.
+  @inlinable
   public static func write(_ value: Set<Element>, to object: ManagedObject, _ slot: Int) throws {
-    // A set has no order of its own; that of the keys makes the outcome repeatable.
-    try [Element].write(value.sorted { $0.reference < $1.reference }, to: object, slot)
+    var members: [ManagedObject] = []
+    members.reserveCapacity(value.count)
+    for member in value { members.append(member) }
+    try object.setMembers(ofProperty: slot, distinct: members)
   }
 }
 

@@ -85,6 +85,37 @@ extension ManagedObject {
         + current.filter { !wanted.contains($0) }, in: slot)
   }
 
+  /// Makes the objects of a set the destinations of a to-many property.
+  ///
+  /// A set that somebody has put one more object into comes here as a whole. So what is done for
+  /// each object is little, and only what differs is changed.
+  ///
+  /// - Parameter objects: each of them once, in any order.
+  /// - Complexity: O(members + objects).
+  @usableFromInline final func setMembers(
+    ofProperty slot: Int, distinct objects: [ManagedObject]
+  ) throws {
+    let slot = try checkedRelationship(slot, isToMany: true)
+    // A set has no order of its own; that of the keys makes the outcome repeatable.
+    func inOrder(_ objects: [ManagedObject]) -> [ManagedObject] {
+      objects.count < 2 ? objects : objects.sorted { $0.reference < $1.reference }
+    }
+    if ofHome({ $0.binding.traits[slot].isOrdered }) {
+      return try setMembers(slot, inOrder(objects))
+    }
+    for object in objects { try checkDestination(object, slot) }
+    let current = try members(slot)
+    let isCurrent = Set(current)
+    let new = objects.filter { !isCurrent.contains($0) }
+    let hidesDeleted = context.map { !$0.changes.deleted.isEmpty } ?? false
+    if hidesDeleted || objects.count - new.count < current.count {
+      let isWanted = Set(objects)
+      for object in current where !isWanted.contains(object) { try removeMember(object, slot) }
+      try removeHiddenMembers(slot, but: isWanted)
+    }
+    for object in inOrder(new) { try addMember(object, slot) }
+  }
+
   /// Removes the members that are deleted and were not taken from here, by their delete rules:
   /// they would come back with their insertion, or deny their deletion for what no longer holds.
   private func removeHiddenMembers(_ slot: Int, but wanted: Set<ManagedObject>) throws {

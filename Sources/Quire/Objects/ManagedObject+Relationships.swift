@@ -124,9 +124,28 @@ extension ManagedObject {
     if slots.isEmpty, context != nil, hasRow || !binding.traits[slot].isTransient {
       return try takeStoredMembers(slot, willTake: willTake, take)
     }
+    if context != nil, hasSlots, case .many(let pending) = slots[slot], !pending.isOrdered {
+      return try takeMembers(slot, pending, willTake: willTake, take)
+    }
     let members = try members(slot)
     willTake(members.count)
     for member in members { try take(member) }
+  }
+
+  /// The same of an unordered relationship with changes, without an array in between.
+  private func takeMembers(
+    _ slot: Int, _ pending: PendingMembers, willTake: (Int) -> Void,
+    _ take: (consuming ManagedObject) throws -> Void
+  ) throws {
+    let stored = isPersistent ? try existingMembers(slot) : []
+    willTake(stored.count + pending.added.count)
+    if !stored.isEmpty, let session {
+      for reference in stored where !pending.removed.contains(reference) {
+        let member = try session.object(at: reference)
+        if isShown(member) { try take(consume member) }
+      }
+    }
+    for member in pending.added where isShown(member) { try take(member) }
   }
 
   /// The error of a property whose class its destination does not have.
