@@ -49,7 +49,7 @@ struct ObjectMaking {
 extension ManagedObjectContext {
   /// - Returns: `nil` where the class stands for no entity of the model.
   @inline(__always)
-  fileprivate final func making(of type: ManagedObject.Type) -> ObjectMaking? {
+  final func making(of type: ManagedObject.Type) -> ObjectMaking? {
     if let recentMaking, recentMaking.type == type { return recentMaking }
     return findMaking(of: type)
   }
@@ -69,31 +69,5 @@ extension PersistenceError {
   static func isAbstract(_ entity: EntityDescription) -> PersistenceError {
     PersistenceError(
       .coreData, "the entity \(entity.name) is abstract: insert one of its subentities")
-  }
-}
-
-extension ManagedObject {
-  /// A new object of the entity this class is registered for.
-  ///
-  /// When the context's model has no such entity the object belongs to no context, and the
-  /// context's next fetch or save throws why.
-  public convenience init(context: ManagedObjectContext) {
-    if let making = context.making(of: Self.self) {
-      self.init(Origin(new: making.outside))
-      applyDefaults()
-      if making.isAbstract {
-        let home = making.home.takeUnretainedValue()
-        context.report(PersistenceError.isAbstract(home.binding.entity))
-      } else {
-        making.home._withUnsafeGuaranteedRef { context.take(self, to: $0) }
-      }
-    } else {
-      self.init(Origin(ObjectHome(.unknown(named: Self.entityName))))
-      context.report(
-        PersistenceError(
-          .undefinedKey,
-          "the class \(Self.self) is not registered for an entity of the context's model: pass it to "
-            + "the coordinator's classes"))
-    }
   }
 }

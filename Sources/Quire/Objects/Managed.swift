@@ -14,6 +14,10 @@ import QuireModel
 ///
 /// The property has the name of the model's. A value type stands for the attribute's, optional or
 /// not: a property that is not optional reads an empty value (0, "", …) where the object has none.
+/// A to-one relationship's is an optional object, a to-many relationship's a set or an array, which
+/// is never `nil`. A to-one relationship may be declared without the question mark: where there is
+/// no destination it then reads a new object that belongs to no context, and shows empty values.
+///
 /// Reading never throws: where the store cannot be read, the empty value is returned and the
 /// context throws the error from its next fetch or save. That is also so in a class that conforms
 /// to `CustomReflectable`: its properties are found by the mirror that every class has.
@@ -29,6 +33,34 @@ public struct Managed<Value> {
   @usableFromInline var slot: UInt8
 
   @inlinable public init() where Value: ManagedValue { slot = 255 }
+
+  // What no property can be, with what to write. They lie before the compiler's own message, which
+  // would speak of conformances.
+
+  @available(
+    *, unavailable,
+    message:
+      "a @Managed property is an attribute's type or its optional, an object or its optional, a set or an array of objects (write these for NSSet and NSOrderedSet), or an optional TransformableValue"
+  )
+  public init() { preconditionFailure("unavailable: the compiler lets nobody come here") }
+
+  @available(
+    *, unavailable,
+    message:
+      "a to-many relationship is never nil, only empty: write Set<…> or […] without a question mark"
+  )
+  public init() where Value: OptionalToManyValue {
+    preconditionFailure("unavailable: the compiler lets nobody come here")
+  }
+
+  @available(
+    *, unavailable,
+    message:
+      "a transformable attribute may have no value: make the property optional, or conform its type to ManagedValue"
+  )
+  public init() where Value: TransformableValue {
+    preconditionFailure("unavailable: the compiler lets nobody come here")
+  }
 
   /// The property is used through the object it belongs to.
   @available(
@@ -138,7 +170,29 @@ extension Optional: ManagedValue where Wrapped: OptionalManagedValue {
 
 // MARK: - Relationships
 
-extension ManagedObject: OptionalManagedValue {
+extension ManagedObject: OptionalManagedValue, ManagedValue {
+  /// What a to-one property that is not optional shows where there is no destination: an object of
+  /// no context, which is lost with what is set on it.
+  public static var empty: Self { emptyObject(.unknown(named: entityName)) }
+
+  public static func read(from object: ManagedObject, _ slot: Int) throws -> Self {
+    if let destination = try readOptional(from: object, slot) { return destination }
+    let name = object.binding.relationship(slot).destination
+    let model = object.context?.modelBinding
+    let binding = object.context?.persistentStoreCoordinator?.classes.entity(of: Self.self)
+    return emptyObject(binding ?? model?.entity(named: name) ?? .unknown(named: name))
+  }
+
+  public static func write(_ value: ManagedObject, to object: ManagedObject, _ slot: Int) throws {
+    try writeOptional(value, to: object, slot)
+  }
+
+  private static func emptyObject(_ binding: EntityBinding) -> Self {
+    let object = Self(Origin(ObjectHome(binding)))
+    object.applyDefaults()
+    return object
+  }
+
   public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Self? {
     let destination = try object.one(object.checkedRelationship(slot, isToMany: false))
     guard let destination else { return nil }
@@ -166,6 +220,11 @@ extension ManagedObject: OptionalManagedValue {
         + (isToMany ? "collection of objects" : "single object") + ", the model says otherwise")
   }
 }
+
+/// An optional set or array of objects, which no property is.
+public protocol OptionalToManyValue {}
+
+extension Optional: OptionalToManyValue where Wrapped: ToManyManagedValue {}
 
 extension Set: ManagedValue where Element: ManagedObject {
   public static var empty: Set<Element> { [] }

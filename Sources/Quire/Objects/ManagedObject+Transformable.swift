@@ -136,7 +136,8 @@ extension ManagedObject {
 /// ``CodableTransformer``. The value is read anew each time, and kept when the property is set.
 ///
 /// A type that conforms to ``ManagedValue`` besides, by saying what it is when it is
-/// ``ManagedValue/empty``, can be a property's that is not optional.
+/// ``ManagedValue/empty``, can be a property's that is not optional. Dictionaries are such; arrays
+/// and sets are not, as those that are not optional stand for relationships.
 public protocol TransformableValue: OptionalManagedValue, Codable {}
 
 extension TransformableValue {
@@ -162,3 +163,7 @@ extension ManagedValue where Self: TransformableValue {
 extension Array: OptionalManagedValue, TransformableValue where Element: Codable {}
 extension Set: OptionalManagedValue, TransformableValue where Element: Codable {}
 extension Dictionary: OptionalManagedValue, TransformableValue where Key: Codable, Value: Codable {}
+
+extension Dictionary: ManagedValue where Key: Codable, Value: Codable {
+  public static var empty: [Key: Value] { [:] }
+}

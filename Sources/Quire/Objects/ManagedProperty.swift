@@ -26,8 +26,7 @@ public struct ManagedProperty<Value> {
 extension ManagedProperty: Sendable {}
 
 extension ManagedProperty where Value: ToOneManagedValue {
-  /// The ID of the object that a to-one relationship leads to, and `nil` where the property would
-  /// be `nil`. No object is made for that; none is read, unless only its row can tell whether there
+  /// The ID of the object that a to-one relationship leads to, and `nil` where it leads to none. No object is made for that; none is read, unless only its row can tell whether there
   /// is such an object: where there is no inverse, or one whose delete rule is to take no action.
   ///
   /// As with the property itself, a fault is read to know it, and what reading throws the context
@@ -40,8 +39,10 @@ extension ManagedProperty where Value: ToOneManagedValue {
   }
 }
 
-/// What a to-one relationship's property is: an optional object.
+/// What a to-one relationship's property is: an object, or its optional.
 public protocol ToOneManagedValue {}
+
+extension ManagedObject: ToOneManagedValue {}
 
 extension Optional: ToOneManagedValue where Wrapped: ManagedObject {}
 

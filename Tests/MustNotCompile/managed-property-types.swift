@@ -1,0 +1,19 @@
+// What no property of the model can be is refused where it is declared, with what to write.
+import Foundation
+import Quire
+
+struct Palette: TransformableValue {}
+struct Plain {}
+
+final class Artist: ManagedObject {
+  @Managed var works: Set<Artist>?  // error: without a question mark
+  @Managed var list: [Artist]?  // error: without a question mark
+  @Managed var tags: [String]  // error: may have no value: make the property optional
+  @Managed var marks: Set<Int>  // error: may have no value: make the property optional
+  @Managed var palette: Palette  // error: may have no value: make the property optional
+  @Managed var shows: NSSet?  // error: write these for NSSet and NSOrderedSet
+  @Managed var order: NSOrderedSet  // error: write these for NSSet and NSOrderedSet
+  @Managed var plain: Plain  // error: an optional TransformableValue
+  @Managed var master: Artist
+  @Managed var name: String
+}
