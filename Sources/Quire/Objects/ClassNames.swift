@@ -19,5 +19,5 @@ enum ClassNames {
   }
 
   /// With its module, and the types it is in.
-  static func fullName(of type: ManagedObject.Type) -> String { _typeName(type) }
+  static func fullName(of type: Any.Type) -> String { _typeName(type) }
 }

@@ -6,14 +6,23 @@ import QuireModel
   import Foundation
 #endif
 
-/// A Swift type that stands for attribute values of a typed property.
-public protocol ManagedAttribute: ManagedValue, OptionalManagedValue {
+/// A Swift type that stands for attribute values of a typed property. An enumeration with raw values
+/// of such a type needs to say no more than that it conforms.
+public protocol ManagedAttribute: ManagedValue, OptionalManagedValue, PredicateConvertible {
+  /// The types of attributes of which the type can show every value. A property of another
+  /// attribute is an error when a store is added; where there are none, as it is unless a type
+  /// says more, nothing is checked.
+  static var attributeTypes: [AttributeType] { get }
   /// - Returns: `nil` when the value is of another kind, or not one this type can show.
   init?(attributeValue: AttributeValue)
   var attributeValue: AttributeValue { get }
 }
 
 extension ManagedAttribute {
+  public static var attributeTypes: [AttributeType] { [] }
+
+  public var predicateValue: PredicateValue? { .value(attributeValue) }
+
   public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Self? {
     try object.typed(slot)
   }
@@ -32,6 +41,7 @@ extension ManagedAttribute {
 }
 
 extension Bool: ManagedAttribute {
+  public static var attributeTypes: [AttributeType] { [.boolean] }
   public static var empty: Bool { false }
   public init?(attributeValue: AttributeValue) {
     guard case .boolean(let value) = attributeValue else { return nil }
@@ -55,6 +65,7 @@ extension Bool: ManagedAttribute {
 }
 
 extension String: ManagedAttribute {
+  public static var attributeTypes: [AttributeType] { [.string] }
   public static var empty: String { "" }
   public init?(attributeValue: AttributeValue) {
     guard case .string(let value) = attributeValue else { return nil }
@@ -87,6 +98,7 @@ extension ManagedAttribute where Self: FixedWidthInteger & SignedInteger {
 }
 
 extension Int: ManagedAttribute {
+  public static var attributeTypes: [AttributeType] { [.integer16, .integer32, .integer64] }
   // Not generic, so that a property of another module gets here by one call.
   public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Int? {
     try object.integer(slot)
@@ -102,6 +114,7 @@ extension Int: ManagedAttribute {
   }
 }
 extension Int16: ManagedAttribute {
+  public static var attributeTypes: [AttributeType] { [.integer16] }
   // Not generic, so that a property of another module gets here by one call.
   public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Int16? {
     try object.integer(slot)
@@ -117,6 +130,7 @@ extension Int16: ManagedAttribute {
   }
 }
 extension Int32: ManagedAttribute {
+  public static var attributeTypes: [AttributeType] { [.integer16, .integer32] }
   // Not generic, so that a property of another module gets here by one call.
   public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Int32? {
     try object.integer(slot)
@@ -132,6 +146,7 @@ extension Int32: ManagedAttribute {
   }
 }
 extension Int64: ManagedAttribute {
+  public static var attributeTypes: [AttributeType] { [.integer16, .integer32, .integer64] }
   // Not generic, so that a property of another module gets here by one call.
   public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Int64? {
     try object.integer(slot)
@@ -148,6 +163,7 @@ extension Int64: ManagedAttribute {
 }
 
 extension Double: ManagedAttribute {
+  public static var attributeTypes: [AttributeType] { [.double, .float] }
   public static var empty: Double { 0 }
   public init?(attributeValue: AttributeValue) {
     switch attributeValue {
@@ -174,6 +190,7 @@ extension Double: ManagedAttribute {
 }
 
 extension Float: ManagedAttribute {
+  public static var attributeTypes: [AttributeType] { [.float] }
   public static var empty: Float { 0 }
   public init?(attributeValue: AttributeValue) {
     guard case .float(let value) = attributeValue else { return nil }
@@ -183,6 +200,7 @@ extension Float: ManagedAttribute {
 }
 
 extension Decimal: ManagedAttribute {
+  public static var attributeTypes: [AttributeType] { [.decimal] }
   public static var empty: Decimal { 0 }
   public init?(attributeValue: AttributeValue) {
     guard case .decimal(let value) = attributeValue else { return nil }
@@ -192,6 +210,7 @@ extension Decimal: ManagedAttribute {
 }
 
 extension Date: ManagedAttribute {
+  public static var attributeTypes: [AttributeType] { [.date] }
   public static var empty: Date { Date(timeIntervalSinceReferenceDate: 0) }
   public init?(attributeValue: AttributeValue) {
     guard case .date(let value) = attributeValue else { return nil }
@@ -215,6 +234,7 @@ extension Date: ManagedAttribute {
 }
 
 extension Data: ManagedAttribute {
+  public static var attributeTypes: [AttributeType] { [.binaryData, .transformable] }
   public static var empty: Data { Data() }
   public init?(attributeValue: AttributeValue) {
     switch attributeValue {
@@ -226,6 +246,7 @@ extension Data: ManagedAttribute {
 }
 
 extension UUID: ManagedAttribute {
+  public static var attributeTypes: [AttributeType] { [.uuid] }
   /// The UUID of zeros.
   public static var empty: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
   public init?(attributeValue: AttributeValue) {

@@ -75,7 +75,7 @@ extension ManagedObject: KeyValueCoding {
     switch binding.properties[slot] {
     case .attribute(let attribute):
       guard let value = flattened(value) else { return try setAttribute(slot, nil) }
-      guard let converted = AttributeValue(value, for: attribute) else {
+      guard let converted = AttributeValue.converted(value, for: attribute) else {
         throw unacceptable(value, for: key)
       }
       if let error = rangeError(converted, attribute) { throw error }

@@ -114,9 +114,24 @@ extension ManagedObject {
     }
     guard let value = try attribute(slot) else { return nil }
     guard let typed = Value(attributeValue: value) else {
-      throw unacceptable(value.plainValue, for: binding.properties[slot].name)
+      throw cannotShow(value, slot, Value.self)
     }
     return typed
+  }
+
+  /// A stored value that is none of a property's type, such as a raw value that is no case.
+  private func cannotShow(
+    _ value: AttributeValue, _ slot: Int, _ type: Any.Type
+  ) -> PersistenceError {
+    let name = binding.name(of: slot)
+    var error = PersistenceError(
+      .unacceptableValue,
+      "\(entity.name).\(name) is \(value), which the property's type \(type) cannot show")
+    error.entityName = entity.name
+    error.key = name
+    error.objectID = objectID
+    error.rejectedValue = value
+    return error
   }
 
   /// Sets any attribute to the value of a type that stands for it.

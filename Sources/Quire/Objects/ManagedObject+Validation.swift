@@ -230,7 +230,7 @@ extension ManagedObject {
     default: break
     }
     guard case .attribute(let attribute) = binding.properties[slot],
-      let converted = AttributeValue(value, for: attribute)
+      let converted = AttributeValue.converted(value, for: attribute)
     else { throw unacceptable(value, for: binding.name(of: slot)) }
     return converted
   }

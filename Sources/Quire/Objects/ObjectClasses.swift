@@ -1,4 +1,5 @@
 import QuireModel
+import Synchronization
 
 /// The classes of a model's objects.
 ///
@@ -8,6 +9,7 @@ final class ObjectClasses: Sendable {
   private let entities: [EntityBinding]
   /// In the order of the model's entities.
   private let byIndex: [ManagedObject.Type]
+  private let differences = Mutex<ClassDifferences?>(nil)
 
   /// Finds the class of each entity among some. In this order:
   ///
@@ -31,6 +33,17 @@ final class ObjectClasses: Sendable {
       while let level = ancestor, byName[level.name] == nil { ancestor = level.parent }
       return ancestor.flatMap { byName[$0.name] } ?? ManagedObject.self
     }
+  }
+
+  /// Looks, once, whether the classes declare what the model has.
+  ///
+  /// - Throws: ``PersistenceError/Code/coreData`` (134060) with each difference as a detail.
+  func check() throws(PersistenceError) {
+    // Classes are looked at without the lock: what they do when an object is made is theirs.
+    if let known = differences.withLock({ $0 }) { return try known.check() }
+    let found = ClassDifferences(entities, byIndex)
+    differences.withLock { $0 = found }
+    try found.check()
   }
 
   /// A new object of the entity, of its class.

@@ -64,6 +64,16 @@ public final class PersistentStoreCoordinator: Sendable {
 
   public var managedObjectModel: ManagedObjectModel { versionedModel.current }
 
+  /// Holds the typed properties of all classes against the model: names, types of attributes,
+  /// to-one, to-many and order of relationships, and the classes that they lead to. Adding a store
+  /// does the same first; a test may do it without one.
+  ///
+  /// Made for it is one object of each class, without a context, once in a process.
+  ///
+  /// - Throws: ``PersistenceError/Code/coreData`` (134060) with one error for each difference in
+  ///   ``PersistenceError/detailedErrors``.
+  public func checkClasses() throws { try classes.check() }
+
   /// In the order in which they were added. One that was migrated to another place keeps its own.
   public var persistentStores: [PersistentStore] { stores }
 
@@ -94,7 +104,8 @@ public final class PersistentStoreCoordinator: Sendable {
   ///   ``PersistenceError/Code/managedObjectModelReferenceNotFound`` (134504) and its neighbours
   ///   when the stages of a ``StagedMigrationManager`` do not fit; what mappings, policies and
   ///   stages throw; ``PersistenceError/Code/persistentStoreOpen`` (134080) when the engine cannot
-  ///   open the file, and when the coordinator has this store, or another copy of it with the same
+  ///   open the file; ``PersistenceError/Code/coreData`` (134060) as ``checkClasses()`` throws it;
+  ///   and when the coordinator has this store, or another copy of it with the same
   ///   UUID, as object IDs could not tell the two apart.
   @discardableResult
   public func addPersistentStore(
@@ -111,6 +122,7 @@ public final class PersistentStoreCoordinator: Sendable {
     type: StoreType, configuration: String? = nil, at url: URL?, options: PersistentStoreOptions,
     in fileSystem: any FileSystem
   ) throws -> PersistentStore {
+    try classes.check()
     let forbidden = stores.map(\.identity)
     let opened: PersistentStore
     if let make = storeMakers.withLock({ $0[type] }) {

@@ -39,15 +39,7 @@ import Testing
     @Managed var third: String
   }
 
-  private final class Unfit: ManagedObject {
-    @Managed var absent: Int
-    @Managed var text: String
-    @Managed var number: Int
-    @Managed var real: Double
-    @Managed var flag: Bool
-  }
-
-  private static let names = ["Plain", "Mixed", "Late", "Lower", "Unfit"]
+  private static let names = ["Plain", "Mixed", "Late", "Lower"]
 
   private static func coordinator() throws -> PersistentStoreCoordinator {
     let model = try ManagedObjectModel {
@@ -64,7 +56,7 @@ import Testing
     }
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: model,
-      classes: [Plain.self, Mixed.self, Late.self, Lower.self, Unfit.self])
+      classes: [Plain.self, Mixed.self, Late.self, Lower.self])
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
     let context = ManagedObjectContext()
     context.persistentStoreCoordinator = coordinator
@@ -131,21 +123,6 @@ import Testing
       #expect(object.second == (isNew ? "" : "second \(number)"))
       #expect(object.third == (isNew ? "" : "third \(number)") && object.byte == 255)
       return (object.text, number, object.real, object.flag)
-    }
-  }
-
-  @Test func `a property that the model lacks is told of, and the others are found`() throws {
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = try Self.coordinator()
-    for _ in 0..<2 {
-      let objects = try context.fetch(FetchRequest<Unfit>())
-      for object in objects {
-        #expect(object.text == "text \(object.number)")
-        #expect(object.real == Double(object.number) / 4)
-      }
-      #expect(objects[150].absent == 0)
-      #expect(throws: PersistenceError.self) { try context.save() }
-      context.reset()
     }
   }
 

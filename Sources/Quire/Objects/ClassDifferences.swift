@@ -1,0 +1,127 @@
+import QuireModel
+
+/// What classes declare otherwise than the model of their entities.
+///
+/// A typed property cannot throw. One that the model does not have, or has of another type, would
+/// read as empty, and the error would come with the next fetch or save; so all of them are looked
+/// at before there is a store.
+struct ClassDifferences {
+  private(set) var errors: [PersistenceError] = []
+  /// Subentities without a class of their own share one; a property differs once.
+  private var seen: Set<[String]> = []
+
+  /// - Parameter types: of the entities, in their order.
+  init(_ entities: [EntityBinding], _ types: [ManagedObject.Type]) {
+    for (binding, type) in zip(entities, types) where type != ManagedObject.self {
+      for property in DeclaredClass.of(type, binding).properties {
+        guard let words = difference(property, binding, entities, types),
+          seen.insert([ClassNames.fullName(of: type), property.name]).inserted
+        else { continue }
+        var error = PersistenceError(
+          binding.slot(named: property.name) == nil ? .undefinedKey : .unacceptableValue,
+          "\(ClassNames.name(of: type)).\(property.name) is declared as \(property.type.name), "
+            + words)
+        error.entityName = binding.entity.name
+        error.key = property.name
+        errors.append(error)
+      }
+    }
+  }
+
+  /// - Throws: one error with all differences.
+  func check() throws(PersistenceError) {
+    guard !errors.isEmpty else { return }
+    var error = PersistenceError(
+      .coreData,
+      errors.count == 1
+        ? "a class contradicts the model" : "classes contradict the model in \(errors.count) places"
+    )
+    error.detailedErrors = errors
+    throw error
+  }
+
+  private func difference(
+    _ property: DeclaredClass.Property, _ binding: EntityBinding, _ entities: [EntityBinding],
+    _ types: [ManagedObject.Type]
+  ) -> String? {
+    let entity = binding.entity.name
+    guard let slot = binding.slot(named: property.name) else {
+      if binding.entity.fetchedProperty(named: property.name) != nil {
+        return "and \(entity) has a fetched property of this name: read it by value(forKey:)"
+      }
+      return "and the entity \(entity) has no such property; it has "
+        + binding.properties.map(\.name).sorted().joined(separator: ", ")
+    }
+    switch binding.properties[slot] {
+    case .attribute(let attribute):
+      return difference(property.type, attribute.type, of: entity)
+    case .relationship(let relationship):
+      let destinations = entities.indices.filter {
+        entities[$0].entity.isKind(ofEntityNamed: relationship.destination)
+      }
+      return difference(
+        property.type, relationship, of: entity, destinations.map { (entities[$0], types[$0]) })
+    }
+  }
+
+  private func difference(
+    _ declared: DeclaredType, _ type: AttributeType, of entity: String
+  ) -> String? {
+    if type == .undefined { return nil }
+    let what = "and the model of \(entity) has an attribute of the type \(type)"
+    switch declared.kind {
+    case .unknown: return nil
+    case .attribute(let types):
+      if types.isEmpty || types.contains(type) { return nil }
+      let wide = types.compactMap(\.integerRange?.upperBound).max()
+      if let wide, let width = type.integerRange, width.upperBound > wide {
+        return what + ", which may have values that do not fit"
+      }
+      return what
+    case .transformable: return type == .transformable ? nil : what
+    case .object, .set, .array: return what
+    }
+  }
+
+  private func difference(
+    _ declared: DeclaredType, _ relationship: RelationshipDescription, of entity: String,
+    _ destinations: [(binding: EntityBinding, type: ManagedObject.Type)]
+  ) -> String? {
+    let destination = relationship.destination
+    let (what, element): (String, String)
+    switch declared.kind {
+    case .unknown: return nil
+    case .object(let name) where !relationship.isToMany: element = name
+    case .set(let name) where relationship.isToMany && !relationship.isOrdered: element = name
+    case .array(let name) where relationship.isToMany: element = name
+    default:
+      what =
+        !relationship.isToMany
+        ? "a relationship to one \(destination): declare it as \(destination)?"
+        : relationship.isOrdered
+          ? "an ordered relationship to many: declare it as [\(destination)]"
+          : "a relationship to many without an order: declare it as Set<\(destination)>"
+      return "and the model of \(entity) has \(what)"
+    }
+    if element == ClassNames.fullName(of: ManagedObject.self) { return nil }
+    for (binding, type) in destinations where !binding.entity.isAbstract {
+      if type != ManagedObject.self,
+        DeclaredClass.of(type, binding).ancestry.contains(element)
+      {
+        continue
+      }
+      let name = ClassNames.name(of: type)
+      return type == ManagedObject.self
+        ? "and no class is registered for \(binding.entity.name), where it leads: pass it to the "
+          + "coordinator's classes"
+        : "and objects of \(binding.entity.name), where it leads, are of the class \(name)"
+    }
+    return nil
+  }
+}
+
+extension EntityDescription {
+  fileprivate func isKind(ofEntityNamed name: String) -> Bool {
+    self.name == name || (parent?.isKind(ofEntityNamed: name) ?? false)
+  }
+}
