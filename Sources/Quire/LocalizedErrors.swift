@@ -14,7 +14,7 @@ extension PersistenceError: LocalizedError {
   /// The message, without the number that ``description`` puts before it.
   public var errorDescription: String? {
     var text = messageWithObject
-    if let underlying { text += " (\(underlying))" }
+    text += underlyingWords
     for detail in detailedErrors { text += "\n  \(detail.messageWithObject)" }
     return text
   }

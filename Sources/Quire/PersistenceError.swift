@@ -40,9 +40,16 @@ public struct PersistenceError: Error, Sendable, CustomStringConvertible {
 
   public var description: String {
     var text = "error \(code): \(messageWithObject)"
-    if let underlying { text += " (\(underlying))" }
+    text += underlyingWords
     for detail in detailedErrors { text += "\n  \(detail)" }
     return text
+  }
+
+  /// What ``underlying`` says, unless the message has its words already.
+  var underlyingWords: String {
+    guard let underlying else { return "" }
+    let words = "\(underlying)"
+    return message.contains(words) ? "" : " (\(words))"
   }
 
   /// The message, and which object it is about where it does not say so itself.

@@ -142,6 +142,7 @@ final class SaveOperation {
   func validate(_ validation: inout Validation) throws {
     for object in deleted {
       try validation.collect(object) { try object.validateForDelete() }
+      try validation.requireDenyRules(of: object)
     }
     for item in inserted {
       try item.ofObject { object in

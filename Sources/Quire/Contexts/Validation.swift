@@ -134,6 +134,16 @@ struct Validation {
     }
   }
 
+  /// Checks the deny rules of an object that goes where its class may have left them out: without
+  /// them the store would keep references to nothing, and no override is about that.
+  mutating func requireDenyRules(of object: ManagedObject) throws {
+    if type(of: object) == ManagedObject.self { return }
+    let isKnown = errors.contains {
+      $0.code == .validationRelationshipDeniedDelete && $0.objectID == object.objectID
+    }
+    if !isKnown { try validateForDelete(object) }
+  }
+
   mutating func validateForDelete(_ object: ManagedObject) throws {
     guard let context = object.context else { return }
     for slot in object.binding.relationshipSlots {

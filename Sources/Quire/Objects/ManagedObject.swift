@@ -223,7 +223,8 @@ open class ManagedObject {
   /// Called when changes of the object are about to be saved; see ``validateForInsert()``.
   open func validateForUpdate() throws { try validateForSave() }
 
-  /// Called when the object is about to be deleted from the store; see ``validateForInsert()``.
+  /// Called when the object is about to be deleted from the store; see ``validateForInsert()``. The
+  /// delete rule that denies holds also where an override does not call `super`.
   open func validateForDelete() throws { try validateDeletion() }
 
   /// Says whether a value will do for a property, and may put another in its place.

@@ -356,8 +356,13 @@ struct StoreOpening {
               + "within \(timeout) seconds, the timeout of the options",
             underlying: error)
         }
-        throw PersistenceError(
-          .persistentStoreOpen, "the store at \(path) cannot be opened", underlying: error)
+        var message = "the store at \(path) cannot be opened"
+        if case .notAStore(_, StorageError.sqliteReason) = error {
+          message +=
+            ". A store that Core Data wrote is brought over by the command `quire import`, or by "
+            + "CoreDataStore of QuireXcode, into a new file"
+        }
+        throw PersistenceError(.persistentStoreOpen, message, underlying: error)
       }
     }
   }

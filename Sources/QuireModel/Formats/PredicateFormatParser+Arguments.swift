@@ -27,7 +27,11 @@ extension PredicateFormatParser {
   private mutating func nextArgument() throws(PredicateFormatError) -> PredicateValue? {
     if argumentCount == arguments.count {
       throw lexer.error(
-        expected: "one of \(arguments.count) arguments", found: "a place for one more")
+        expected: "argument number \(argumentCount + 1)",
+        found: arguments.isEmpty
+          ? "that no arguments are given"
+          : "that no more than "
+            + "\(arguments.count) \(arguments.count == 1 ? "is" : "are") given")
     }
     defer { argumentCount += 1 }
     return arguments[argumentCount]

@@ -7,6 +7,9 @@ struct IdentityPage: Equatable {
   /// `\x89Quire CR LF \x1A LF store \0`: damaged by every transfer that takes the file for text.
   static let magic: [UInt8] = [0x89] + Array("Quire\r\n\u{1A}\nstore\0".utf8)
 
+  /// How databases of SQLite begin, which are often taken for stores.
+  static let sqliteMagic = Array("SQLite format 3\0".utf8)
+
   static let majorOffset = 16
   static let minorOffset = 18
   static let pageSizeOffset = 20
@@ -40,7 +43,11 @@ struct IdentityPage: Equatable {
       throw .notAStore(path: path, reason: "it has only \(file.count) bytes")
     }
     guard file.prefix(IdentityPage.magic.count).elementsEqual(IdentityPage.magic) else {
-      throw .notAStore(path: path, reason: "it does not begin as a store does")
+      let isSQLite = file.prefix(IdentityPage.sqliteMagic.count)
+        .elementsEqual(IdentityPage.sqliteMagic)
+      throw .notAStore(
+        path: path,
+        reason: isSQLite ? StorageError.sqliteReason : "it does not begin as a store does")
     }
     version = FormatVersion(
       major: UInt16(page.u16(at: IdentityPage.majorOffset)),

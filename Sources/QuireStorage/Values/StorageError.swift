@@ -72,6 +72,11 @@ public enum StorageError: Error, Hashable, Sendable {
   case locked(LockOwner)
 }
 
+extension StorageError {
+  /// The reason of ``notAStore(path:reason:)`` where the file is a database of SQLite.
+  package static var sqliteReason: String { "it is a database of SQLite" }
+}
+
 extension StorageError: CustomStringConvertible {
   public var description: String {
     switch self {

@@ -55,7 +55,7 @@ extension Tool {
         + "Opened read-only, the store shows everything but these pages."
     case .logForeign: "Move that file away, and put the store's own log in its place."
     case .logDamaged: "Go back to a sound copy of the store and its log."
-    case .locked: "Close it there, or work on a copy."
+    case .locked: "Close it there. A copy of the file of an open store may be half of it."
     default: nil
     }
   }

@@ -1,0 +1,22 @@
+// Declarations that cannot mean anything, with what to write instead: without these the compiler
+// would ask classes of objects to conform to `Decodable`, as elements of transformable values do.
+
+extension Managed {
+  /// A to-many relationship is never `nil`: one without objects is empty.
+  @available(
+    *, unavailable,
+    message: "a to-many relationship is empty and never nil: declare a Set without question mark"
+  )
+  public init<Element: ManagedObject>() where Value == Set<Element>? {
+    preconditionFailure("unavailable: the compiler lets nobody come here")
+  }
+
+  /// A to-many relationship is never `nil`: one without objects is empty.
+  @available(
+    *, unavailable,
+    message: "a to-many relationship is empty and never nil: declare an array without question mark"
+  )
+  public init<Element: ManagedObject>() where Value == [Element]? {
+    preconditionFailure("unavailable: the compiler lets nobody come here")
+  }
+}

@@ -1,0 +1,13 @@
+// A to-many relationship is never nil, and the compiler says so where one is declared to be.
+import Quire
+
+final class Artwork: ManagedObject {
+  @Managed var title: String?
+}
+
+final class Artist: ManagedObject {
+  @Managed var artworks: Set<Artwork>
+  @Managed var tags: Set<String>?
+  @Managed var others: Set<Artwork>?  // error: is empty and never nil
+  @Managed var ordered: [Artwork]?  // error: is empty and never nil
+}
