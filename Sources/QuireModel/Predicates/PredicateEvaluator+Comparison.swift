@@ -112,8 +112,11 @@ extension PredicateEvaluator.Comparison {
   }
 
   private func order(_ left: PredicateValue?, _ right: PredicateValue?) -> ValueOrder? {
-    guard case .value(let left)? = left, case .value(let right)? = right else { return nil }
-    return left.order(comparedTo: right, options)
+    switch (left, right) {
+    case (.value(let left)?, .value(let right)?): left.order(comparedTo: right, options)
+    case (.object(let left)?, .object(let right)?): left.order(comparedTo: right)
+    default: nil
+    }
   }
 
   private func isBetween(_ value: PredicateValue?, _ bounds: PredicateValue?) -> Bool {

@@ -22,6 +22,12 @@ public struct OpaqueIdentity: Sendable {
 
   public init<Base: Hashable & Sendable>(_ base: Base) { box = IdentityBoxOf(base) }
 
+  /// An identity of something that has an order as well.
+  package init<Base: OrderedIdentity>(ordered base: Base) { box = OrderedIdentityBox(base) }
+
+  /// How what has an order stands to another of its kind; `nil` of everything else.
+  func order(comparedTo other: OpaqueIdentity) -> ValueOrder? { box.order(comparedTo: other.box) }
+
   /// What the identity was made of.
   public var base: any Hashable & Sendable { box.base }
 }
@@ -38,15 +44,22 @@ extension OpaqueIdentity: CustomStringConvertible {
   public var description: String { String(describing: base) }
 }
 
+/// Something opaque whose order a predicate may ask for.
+package protocol OrderedIdentity: Hashable, Sendable {
+  /// - Returns: `nil` when no order holds between the two.
+  func order(comparedTo other: Self) -> ValueOrder?
+}
+
 /// Never made itself: only as an ``IdentityBoxOf``, which overrides everything.
 private class IdentityBox: @unchecked Sendable {
   var base: any Hashable & Sendable { 0 }
   func isEqual(to other: IdentityBox) -> Bool { false }
   func hash(into hasher: inout Hasher) {}
+  func order(comparedTo other: IdentityBox) -> ValueOrder? { nil }
 }
 
-private final class IdentityBoxOf<Base: Hashable & Sendable>: IdentityBox, @unchecked Sendable {
-  private let value: Base
+private class IdentityBoxOf<Base: Hashable & Sendable>: IdentityBox, @unchecked Sendable {
+  final let value: Base
 
   init(_ value: Base) { self.value = value }
 
@@ -55,6 +68,14 @@ private final class IdentityBoxOf<Base: Hashable & Sendable>: IdentityBox, @unch
     (other as? IdentityBoxOf<Base>)?.value == value
   }
   override func hash(into hasher: inout Hasher) { hasher.combine(value) }
+}
+
+private final class OrderedIdentityBox<Base: OrderedIdentity>: IdentityBoxOf<Base>,
+  @unchecked Sendable
+{
+  override func order(comparedTo other: IdentityBox) -> ValueOrder? {
+    (other as? OrderedIdentityBox<Base>).flatMap { value.order(comparedTo: $0.value) }
+  }
 }
 
 /// Anything that a predicate can be given as a value.

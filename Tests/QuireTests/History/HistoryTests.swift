@@ -187,6 +187,15 @@ import Testing
       #expect(try authors() == [])
       fetch.predicate = Key("token") == tokens[2]
       #expect(try authors() == ["sync"])
+      // Tokens are ordered: what was saved after one, and up to it.
+      fetch.predicate = try FetchPredicate(format: "token > %@", tokens[1])
+      #expect(try authors() == ["sync", "app"])
+      fetch.predicate = try FetchPredicate(format: "%@ >= token", tokens[1])
+      #expect(try authors() == ["import", "app"])
+      fetch.predicate = Key("token").between(tokens[1], and: tokens[2])
+      #expect(try authors() == ["app", "sync"])
+      fetch.predicate = Key("token") < tokens[0]
+      #expect(try authors() == [])
       fetch.predicate = nil
       fetch.sortDescriptors = [FetchSortDescriptor(key: "transactionNumber", ascending: false)]
       fetch.fetchOffset = 1
@@ -205,6 +214,10 @@ import Testing
       let chosen = try context.execute(.fetchHistory(withFetch: changes))
       #expect(chosen.transactions.map(\.token) == [tokens[2]])
       #expect(chosen.changes.map(\.text) == ["update Book/p1 title", "update Book/p2 title"])
+      changes.predicate = Key("transaction.token") > tokens[2]
+      #expect(
+        try context.execute(.fetchHistory(withFetch: changes)).transactions.map(\.token)
+          == [tokens[3]])
       changes.predicate = Key("changedObjectID") == books[1].objectID
       #expect(
         try context.execute(.fetchHistory(withFetch: changes)).changes.map(\.text) == [

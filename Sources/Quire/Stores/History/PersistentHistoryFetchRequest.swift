@@ -20,6 +20,10 @@ import QuireStorage
 /// Of changes: `changeID`, `changeType` (a raw value), `changedEntity.name`, `changedObjectID`,
 /// `updatedProperties` (a collection of names), and `transaction.` with those of transactions.
 ///
+/// A `token` is compared with one that was kept: `token > %@` are the transactions of its stores
+/// that were saved after its place, and all of other stores. Unlike a request after a token, that is no
+/// error where the token has expired.
+///
 /// Where it chooses among changes, transactions are those that have some of them, and show no
 /// others.
 public struct PersistentHistoryFetchRequest: Sendable {
@@ -94,7 +98,7 @@ enum HistoryKey {
     case .processID: facts.head.processID.predicateValue
     case .storeID: facts.store.uuidString.predicateValue
     case .timestamp: facts.head.timestamp.predicateValue
-    case .token: PersistentHistoryToken([facts.store: facts.number]).predicateValue
+    case .token: PersistentHistoryToken([facts.store: facts.number]).transactionValue
     case .transactionNumber: facts.number.predicateValue
     case .changeID: change?.changeID.predicateValue
     case .changeType: change?.changeType.rawValue.predicateValue

@@ -57,7 +57,42 @@ extension PersistentHistoryToken: CustomStringConvertible {
 }
 
 extension PersistentHistoryToken: PredicateConvertible {
-  public var predicateValue: PredicateValue? { .object(OpaqueIdentity(self)) }
+  public var predicateValue: PredicateValue? {
+    .object(OpaqueIdentity(ordered: HistoryPlace(token: self, isOfTransaction: false)))
+  }
+
+  /// The same of a transaction's own token, which names one store.
+  var transactionValue: PredicateValue {
+    .object(OpaqueIdentity(ordered: HistoryPlace(token: self, isOfTransaction: true)))
+  }
+}
+
+/// A token as predicates compare it: `token > %@` finds what was saved after the argument's place,
+/// and all of stores that the argument does not name, as a request after that token does.
+private struct HistoryPlace: OrderedIdentity, CustomStringConvertible {
+  let token: PersistentHistoryToken
+  /// Whether it is where a transaction stands, and not what somebody knows.
+  let isOfTransaction: Bool
+
+  static func == (left: HistoryPlace, right: HistoryPlace) -> Bool { left.token == right.token }
+  func hash(into hasher: inout Hasher) { hasher.combine(token) }
+  var description: String { "\(token)" }
+
+  func order(comparedTo other: HistoryPlace) -> ValueOrder? {
+    if isOfTransaction { return orderOfTransaction(comparedTo: other.token) }
+    switch other.orderOfTransaction(comparedTo: token) {
+    case .ascending: return .descending
+    case .descending: return .ascending
+    case let same: return same
+    }
+  }
+
+  private func orderOfTransaction(comparedTo known: PersistentHistoryToken) -> ValueOrder? {
+    guard isOfTransaction, let (store, number) = token.transactionNumbers.first else { return nil }
+    // Transactions are counted from 1.
+    let last = known.transactionNumbers[store] ?? 0
+    return number < last ? .ascending : number > last ? .descending : .same
+  }
 }
 
 extension PersistentStoreCoordinator {
