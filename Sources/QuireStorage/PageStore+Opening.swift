@@ -14,8 +14,8 @@ extension PageStore {
   ///   ``StorageError/unsupportedFormat(found:supported:)``; ``StorageError/damaged(page:reason:)``
   ///   when a page is damaged without which nothing can be read (identity, both meta pages, the
   ///   catalog's root); ``StorageError/logMissing(path:)``,
-  ///   ``StorageError/imagesMissing(path:pages:)``, unless it is opened to be read alone: then these
-  ///   pages are damaged and the others can be read; ``StorageError/logForeign(path:)``,
+  ///   ``StorageError/imagesMissing(path:pages:)``, unless it is opened to be read alone: then
+  ///   these pages are damaged and the others can be read; ``StorageError/logForeign(path:)``,
   ///   ``StorageError/logDamaged(path:firstLost:lastLost:)``; an error of the disk.
   public static func open(
     _ path: String, options: PageStoreOptions = PageStoreOptions(),

@@ -3,8 +3,8 @@ import Quire
 import QuireModel
 import QuireXcode
 
-/// A model that was loaded from a file that the user named: one of Xcode's, or a store, which carries
-/// the model that it was last opened with.
+/// A model that was loaded from a file that the user named: one of Xcode's, or a store, which
+/// carries the model that it was last opened with.
 struct ModelFile {
   let model: VersionedModel
   /// What the loader did not understand, and where; what several versions share is told once.

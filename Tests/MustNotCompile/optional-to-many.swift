@@ -8,6 +8,6 @@ final class Artwork: ManagedObject {
 final class Artist: ManagedObject {
   @Managed var artworks: Set<Artwork>
   @Managed var tags: Set<String>?
-  @Managed var others: Set<Artwork>?  // error: is empty and never nil
-  @Managed var ordered: [Artwork]?  // error: is empty and never nil
+  @Managed var others: Set<Artwork>?  // error: is never nil, only empty
+  @Managed var ordered: [Artwork]?  // error: is never nil, only empty
 }

@@ -100,8 +100,8 @@ struct Migration {
     guard let schema = try StoreSchema(from: snapshot) else {
       throw StoreSchema.damaged("is missing")
     }
-    // Of the source version only what its hashes count is sure to be the store's. One that cannot be
-    // read is in nobody's way.
+    // Of the source version only what its hashes count is sure to be the store's. One that cannot
+    // be read is in nobody's way.
     let stored = (try? StoreSchema.model(in: snapshot)) ?? source.model
     return try MigrationDraft(
       ModelDifference(from: source.model, to: destination.model), destination.model,

@@ -122,8 +122,8 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     /// Whether the new type has every number of the old one.
     public let direction: NumberConversion.Direction
     /// How many objects are looked at before anything is written, as their numbers may be none of
-    /// the new type: all of the entity's, or none where the new type is wider. One that does not fit
-    /// is error 134110, which names objects and values.
+    /// the new type: all of the entity's, or none where the new type is wider. One that does not
+    /// fit is error 134110, which names objects and values.
     public let checkedObjectCount: Int
   }
 

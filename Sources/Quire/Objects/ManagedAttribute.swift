@@ -6,8 +6,8 @@ import QuireModel
   import Foundation
 #endif
 
-/// A Swift type that stands for attribute values of a typed property. An enumeration with raw values
-/// of such a type needs to say no more than that it conforms.
+/// A Swift type that stands for attribute values of a typed property. An enumeration with raw
+/// values of such a type needs to say no more than that it conforms.
 public protocol ManagedAttribute: ManagedValue, OptionalManagedValue, PredicateConvertible {
   /// The types of attributes of which the type can show every value. A property of another
   /// attribute is an error when a store is added; where there are none, as it is unless a type

@@ -131,8 +131,8 @@ open class ManagedObject {
   /// A new object of the entity this class is registered for.
   ///
   /// When the context's model has no such entity the object belongs to no context, and the
-  /// context's next fetch or save throws why. Every subclass has this initialiser, so that it can be
-  /// called on a type that is a parameter: `T(context: context)`.
+  /// context's next fetch or save throws why. Every subclass has this initialiser, so that it can
+  /// be called on a type that is a parameter: `T(context: context)`.
   public required convenience init(context: ManagedObjectContext) {
     if let making = context.making(of: Self.self) {
       self.init(Origin(new: making.outside))
@@ -170,8 +170,8 @@ open class ManagedObject {
   open var description: String { fullDescription }
 
   // MARK: Hooks
-  // In the order of Core Data; each of them does nothing unless overridden, but for validation. Swift
-  // lets a class override them in its own body alone, and not in an extension.
+  // In the order of Core Data; each of them does nothing unless overridden, but for validation.
+  // Swift lets a class override them in its own body alone, and not in an extension.
 
   /// Called when the object is inserted into a context, after defaults are set: once in its life.
   open func awakeFromInsert() {}

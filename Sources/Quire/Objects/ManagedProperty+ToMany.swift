@@ -102,8 +102,8 @@ extension ManagedProperty where Value: ToManyManagedValue {
   }
 }
 
-// What has a place. An array may also be the property of a relationship without an order: then these
-// throw ``PersistenceError/Code/unacceptableValue``.
+// What has a place. An array may also be the property of a relationship without an order: then
+// these throw ``PersistenceError/Code/unacceptableValue``.
 extension ManagedProperty where Value: OrderedManagedValue {
   /// Adds an object at the end, unless it is there. The same as ``insert(_:)``.
   public func append(_ member: Value.Member) throws { try insert(member) }
@@ -151,8 +151,8 @@ extension ManagedProperty where Value: OrderedManagedValue {
 
   /// The object at `index`.
   ///
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place, or an object
-  ///   of another class is there.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place, or an
+  ///   object of another class is there.
   /// - Complexity: O(*n*); a loop asks the property for its array once.
   public func member(at index: Int) throws -> Value.Member {
     let member = try ordered.object(at: index)

@@ -26,8 +26,9 @@ public struct ManagedProperty<Value> {
 extension ManagedProperty: Sendable {}
 
 extension ManagedProperty where Value: ToOneManagedValue {
-  /// The ID of the object that a to-one relationship leads to, and `nil` where it leads to none. No object is made for that; none is read, unless only its row can tell whether there
-  /// is such an object: where there is no inverse, or one whose delete rule is to take no action.
+  /// The ID of the object that a to-one relationship leads to, and `nil` where it leads to none. No
+  /// object is made for that; none is read, unless only its row can tell whether there is such an
+  /// object: where there is no inverse, or one whose delete rule is to take no action.
   ///
   /// As with the property itself, a fault is read to know it, and what reading throws the context
   /// throws from its next fetch or save. The class of the destination is not looked at.

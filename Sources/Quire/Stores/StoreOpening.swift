@@ -127,8 +127,8 @@ struct StoreOpening {
     }
   }
 
-  /// The hashes of a store of the model that an earlier release wrote; `nil` where they are ours, or
-  /// somebody has just migrated the store.
+  /// The hashes of a store of the model that an earlier release wrote; `nil` where they are ours,
+  /// or somebody has just migrated the store.
   private func formerHashBytes(in snapshot: Snapshot) throws -> [UInt8]? {
     if try StoreSchema.matches(hashBytes, in: snapshot) { return nil }
     guard try StoreSchema.isOf(model.current, hashBytes, in: snapshot) else { return nil }

@@ -35,8 +35,8 @@ public struct RelationshipDescription: Hashable, Sendable {
 
   public var isToMany: Bool { maxCount != 1 }
 
-  /// Whether there are numbers of destinations that are not allowed. A required to-many relationship
-  /// may be empty, as in Core Data, unless its smallest count says otherwise.
+  /// Whether there are numbers of destinations that are not allowed. A required to-many
+  /// relationship may be empty, as in Core Data, unless its smallest count says otherwise.
   package var limitsCount: Bool { isToMany ? minCount > 0 || maxCount > 0 : !isOptional }
 
   /// A to-one relationship.

@@ -9,8 +9,9 @@
 ///   the elements of a composite in the same way.
 /// - Of a relationship: name, destination, name of the inverse, smallest and largest count, and
 ///   whether it is optional, transient, ordered; modifier.
-/// - Not counted: delete rules, classes, user info, validation, default values, renaming identifiers, indexes,
-///   uniqueness constraints, and fetched properties, of which nothing is stored.
+/// - Not counted: delete rules, classes, user info, validation, default values, renaming
+///   identifiers, indexes, uniqueness constraints, and fetched properties, of which nothing is
+///   stored.
 ///
 /// The order of declarations does not matter. Hashes are written into stores: what enters a hash
 /// never changes under the same format word (see `docs/decisions/0010-version-hashes.md`).

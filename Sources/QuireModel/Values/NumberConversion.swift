@@ -9,8 +9,8 @@
 ///
 /// A number becomes the same number or nothing: it is never rounded, cut off or wrapped around.
 /// Between binary and decimal numbers, the same is what the shortest decimal names: the `Double`
-/// 19.99 and the `Decimal` 19.99 are one number, as they are in comparisons. Whole numbers of 64 bits
-/// are what they are exactly. What is not a number stays so between the types that have such a
+/// 19.99 and the `Decimal` 19.99 are one number, as they are in comparisons. Whole numbers of 64
+/// bits are what they are exactly. What is not a number stays so between the types that have such a
 /// value.
 public struct NumberConversion: Hashable, Sendable {
   public enum Direction: String, Hashable, Sendable, Codable {

@@ -70,6 +70,7 @@ private class IdentityBoxOf<Base: Hashable & Sendable>: IdentityBox, @unchecked 
   override func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
 
+// `@unchecked Sendable`: as its superclass, it holds one value that never changes.
 private final class OrderedIdentityBox<Base: OrderedIdentity>: IdentityBoxOf<Base>,
   @unchecked Sendable
 {

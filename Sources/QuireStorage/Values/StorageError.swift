@@ -7,8 +7,8 @@
 /// *Your call*: `invalidArgument`, `keyTooLong`, `readOnly`, `closed`, `writerBusy`, `forked`,
 /// `snapshotExpired`, `transactionTooLarge`, `cancelled`. Nothing happened; fix the call. *Your
 /// disk*: `io`, `noSpaceLeft`, `notFound`, `noFolder`, `alreadyExists`, `storeFull`, `poisoned`.
-/// *Your file*: `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`, `imagesMissing`, `logForeign`,
-/// `logDamaged`. *Someone else*: `locked`.
+/// *Your file*: `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`, `imagesMissing`,
+/// `logForeign`, `logDamaged`. *Someone else*: `locked`.
 public enum StorageError: Error, Hashable, Sendable {
   /// The call makes no sense; the text says what, where, and what to do.
   case invalidArgument(String)

@@ -129,8 +129,8 @@ extension XcodeModelReader {
 /// Values as Xcode writes them into a model.
 ///
 /// Xcode keeps the text of a default when the attribute's type changes: “NO” on what became an
-/// integer, “0.0” on what became a Boolean. Such a text is the number that it means, as it is to the
-/// compiler of models.
+/// integer, “0.0” on what became a Boolean. Such a text is the number that it means, as it is to
+/// the compiler of models.
 enum XcodeValue {
   static func parse(_ text: String, as type: AttributeType) -> AttributeValue? {
     switch type {

@@ -451,7 +451,10 @@ private let versions = VersionedModel(
           try close(context)
           return true
         } catch let error as PersistenceError {
-          #expect(error.code == .persistentStoreOpen || error.underlying != nil, "\(error)")
+          let codes: [PersistenceError.Code] = [
+            .persistentStoreOpen, .persistentStoreIncompatibleSchema,
+          ]
+          #expect(codes.contains(error.code) || error.underlying != nil, "\(error)")
           refused += 1
           return false
         } catch {

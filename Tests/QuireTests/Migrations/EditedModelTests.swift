@@ -8,9 +8,9 @@ import Testing
   import Foundation
 #endif
 
-/// A program whose model was edited in place, an attribute added and the program run again, was told
-/// that a newer version of the program might have written its store. The store carries the model
-/// that it was written with; the migration begins there.
+/// A program whose model was edited in place, an attribute added and the program run again, was
+/// told that a newer version of the program might have written its store. The store carries the
+/// model that it was written with; the migration begins there.
 @Suite struct EditedModelTests {
   private func model(
     _ attributes: [Attribute] = [], entity: String = "Person"

@@ -49,7 +49,7 @@ private final class Witness: ContextObserver {
     let witness = Witness()
     context.observers = [witness]
     one.name = "first"
-    #expect(witness.take() == ["one.name = string(\"first\")"])
+    #expect(witness.take() == ["one.name = \"first\""])
     artwork.artist = one
     #expect(witness.take() == ["Artwork.artist -> first", "first.artworks + Artwork"])
     two.artworks = [artwork]

@@ -8,8 +8,8 @@ extension ConstraintResolution {
   /// In an ordered relationship the survivor stands where the new object stood. What cannot lead to
   /// the survivor, as that is of another entity, leads nowhere.
   ///
-  /// - Parameter replacing: whether a to-one relationship of the survivor that leads elsewhere gives
-  ///   way; otherwise it stays.
+  /// - Parameter replacing: whether a to-one relationship of the survivor that leads elsewhere
+  ///   gives way; otherwise it stays.
   func redirectLinks(
     from new: ManagedObject, to survivor: ManagedObject, replacing: Bool
   ) throws {

@@ -1,8 +1,8 @@
 import QuireModel
 import QuireStorage
 
-// Numbers that get another type. Whether each of them is a number of the new type is known only from
-// the rows, which are all looked at before anything is written.
+// Numbers that get another type. Whether each of them is a number of the new type is known only
+// from the rows, which are all looked at before anything is written.
 extension MigrationDraft {
   var numberSteps: [MigrationPlan.NumberStep] {
     entities.flatMap { draft in

@@ -307,8 +307,8 @@ extension ManagedObjectModel {
     }
   }
 
-  /// A relationship that may not lead to what is gone, and of which `former` let objects lead there:
-  /// by the delete rule *no action* on the other side.
+  /// A relationship that may not lead to what is gone, and of which `former` let objects lead
+  /// there: by the delete rule *no action* on the other side.
   func relationshipToClear(since former: ManagedObjectModel) -> String? {
     guard former.hasUntoldDeletions else { return nil }
     for entity in entities {

@@ -21,8 +21,8 @@ import QuireStorage
 /// `updatedProperties` (a collection of names), and `transaction.` with those of transactions.
 ///
 /// A `token` is compared with one that was kept: `token > %@` are the transactions of its stores
-/// that were saved after its place, and all of other stores. Unlike a request after a token, that is no
-/// error where the token has expired.
+/// that were saved after its place, and all of other stores. Unlike a request after a token, that
+/// is no error where the token has expired.
 ///
 /// Where it chooses among changes, transactions are those that have some of them, and show no
 /// others.

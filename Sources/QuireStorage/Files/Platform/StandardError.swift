@@ -10,8 +10,8 @@
 
 /// Where a program says what its caller cannot be told.
 package enum StandardError {
-  /// Writes a line, in one call, so that lines of several threads do not mix. What cannot be written
-  /// is dropped: there is nowhere left to say so.
+  /// Writes a line, in one call, so that lines of several threads do not mix. What cannot be
+  /// written is dropped: there is nowhere left to say so.
   package static func write(line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = bytes.withUnsafeBytes { platformWrite($0.baseAddress, $0.count) }
