@@ -115,7 +115,7 @@ import Testing
       Entity("Show") { Relationship("rooms", toMany: "Room", inverse: "show") }
       Entity("Room") { Relationship("show", toOne: "Show", inverse: "rooms", optional: false) }
     }
-    try home.withContext(model) { context in
+    try home.withContext(model, classes: []) { context in
       let show = try context.insert("Show")
       let room = try context.insert("Room", ["show": show])
       try context.save()

@@ -38,7 +38,7 @@ import Testing
 
   @Test func `43 – equal models are interchangeable, and classes belong to a coordinator`() throws {
     let (first, second) = (SmallGallery.model, SmallGallery.model)
-    let context = try ManagedObjectContext.stubbed(first, classes: [Artist.self])
+    let context = try ManagedObjectContext.stubbed(first, classes: SmallGallery.classes)
     let other = try ManagedObjectContext.stubbed(second, classes: [OtherArtist.self])
     let plain = try ManagedObjectContext.stubbed(second)
     #expect(try context.insert("Artist") is Artist)

@@ -119,7 +119,11 @@ import Testing
 
   @Test func `a property that the model does not have is reported`() throws {
     let model = try ManagedObjectModel { Entity("Lonely") { Attribute("name", .string) } }
-    let context = try ManagedObjectContext.stubbed(model, classes: [Lonely.self])
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model, classes: [Lonely.self])
+    let error = #expect(throws: PersistenceError.self) { try coordinator.checkClasses() }
+    #expect(error?.detailedErrors.map(\.code) == [.undefinedKey, .unacceptableValue])
+    // Without a store nothing refuses the class, and then the property does.
+    let context = GotchaHome.context(of: coordinator)
     let lonely = Lonely(context: context)
     #expect(lonely.$friend.objectID == nil)
     #expect { try context.save() } throws: { code(of: $0) == .undefinedKey }
