@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 
-/// Mistakes with isolation do not compile: programs in a folder beside this one make them, and say
-/// on which line the compiler must refuse them and with which words.
+/// Mistakes with isolation, and properties of types that no property has, do not compile: programs
+/// in a folder beside this one make them, and say on which line the compiler must refuse them and
+/// with which words.
 ///
-/// `docs/isolation.md` tells the same to people.
+/// `docs/isolation.md` and `docs/core-data.md` tell the same to people.
 @Suite struct MustNotCompileTests {
   private struct Program: CustomTestStringConvertible, Sendable {
     var url: URL
@@ -81,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: programs)
-  private func `a mistake with isolation is refused where it is made`(_ program: Program) throws {
+  private func `a mistake is refused where it is made`(_ program: Program) throws {
     let expectations = try program.expectations()
     let diagnoses = try diagnoses(of: program)
     for diagnosis in diagnoses {
@@ -99,14 +100,15 @@ import Testing
   }
 
   @Test func `people are told the messages that the compiler has`() throws {
-    let guide = try String(
-      contentsOf: Self.folder.deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "docs/isolation.md"), encoding: .utf8)
-    let rows = guide.split(separator: "\n")
+    let docs = Self.folder.deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: "docs")
+    let rows = try ["isolation.md", "core-data.md"].flatMap { page in
+      try String(contentsOf: docs.appending(path: page), encoding: .utf8).split(separator: "\n")
+    }
     for program in Self.programs {
       let row = try #require(
         rows.first { $0.contains("`\(program.testDescription)`") || program.isTheWay },
-        "docs/isolation.md does not tell about \(program.testDescription)")
+        "no page of docs tells about \(program.testDescription)")
       for expectation in try program.expectations() {
         #expect(row.contains(expectation.message), "\(expectation)")
       }

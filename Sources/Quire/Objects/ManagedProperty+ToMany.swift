@@ -25,8 +25,7 @@ extension ManagedProperty where Value: ToManyManagedValue {
   ///
   /// What reading throws the context throws from its next fetch or save, as with the property.
   ///
-  /// - Complexity: O(*n*), of the least that can be done for each: 8,000 members of a saved object
-  ///   are counted in some ten microseconds.
+  /// - Complexity: O(*n*): each link that the store has is passed, and each object that was added.
   public var count: Int {
     guard slot >= 0 else { return 0 }
     do {
