@@ -266,31 +266,6 @@ struct StoreOpening {
     return try MigrationPathSearch(model, source, options, snapshot).path()
   }
 
-  /// The way from the model that the store carries, where no known version has its hashes: as when
-  /// the model was edited in place and not given a new version.
-  ///
-  /// - Throws: ``PersistenceError/Code/migrationMissingSourceModel`` when the store's version has a
-  ///   name, as only one of several has, that none of the known versions has.
-  private func pathFromStoredModel(
-    of snapshot: Snapshot, _ hashes: [String: VersionHash]
-  ) throws -> MigrationPath {
-    let name = try StoreSchema(from: snapshot)?.versionName
-    if let name, model.hasNamedVersions, model.version(named: name) == nil {
-      throw PersistenceError(
-        .migrationMissingSourceModel,
-        "the store has the version \(name) of its model, which is none of those known here; nearest "
-          + "is \(nearestVersion(hashes)). A newer version of the program may have written it. If "
-          + "\(name) is an earlier version that was taken away, put it back among the versions: "
-          + "PersistentStoreCoordinator.managedObjectModel(storedAt:) reads it from the store"
-          + fullModel.remarkOnUnreadableVersions + mergingHint(hashes))
-    }
-    let source = VersionedModel.Version(
-      "\(name ?? model.name) (the store's own model)", try StoreSchema.model(in: snapshot))
-    var path = try MigrationPathSearch(model, source, options, snapshot).path()
-    path.isFromStoredModel = true
-    return path
-  }
-
   /// A store of all entities, or of another configuration, would lose objects by a migration to
   /// this one, and nobody has said that.
   private func checkConfiguration(_ hashes: [String: VersionHash]) throws {

@@ -18,12 +18,7 @@ import Testing
     @Managed var sketch: Data?
     @Managed var photo: Data?
     @Managed var next: Work?
-  }
-
-  /// Like ``Work``, but for a property that the model has otherwise.
-  final class WrongWork: ManagedObject {
-    override class var entityName: String { "Work" }
-    @Managed var title: Double
+    @Managed var rating: Int
   }
 
   private final class Reports: Sendable {
@@ -38,13 +33,12 @@ import Testing
       Attribute("sketch", .binaryData, storedExternally: true)
       Attribute("photo", .binaryData, storedExternally: true)
       Relationship("next", toOne: "Work")
+      Attribute("rating", .integer16, default: 0)
     }
   }
 
   /// A coordinator with a store in which every sketch and photo is damaged.
-  private func damagedStore(
-    in folder: URL, classes: [ManagedObject.Type] = [Work.self]
-  ) throws -> PersistentStoreCoordinator {
+  private func damagedStore(in folder: URL) throws -> PersistentStoreCoordinator {
     let url = folder.appending(path: "works.quire")
     do {
       let coordinator = PersistentStoreCoordinator(
@@ -76,7 +70,8 @@ import Testing
     }
     #expect(damagedCount > 10)
     try Data(bytes).write(to: url)
-    let coordinator = PersistentStoreCoordinator(managedObjectModel: Self.model, classes: classes)
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: Self.model, classes: [Work.self])
     try coordinator.addPersistentStore(type: .quire, at: url)
     return coordinator
   }
@@ -146,22 +141,22 @@ import Testing
 
   @Test func `an error that a context has not thrown when it ends is handed over`() throws {
     try withTemporaryFolder { folder in
-      let coordinator = try damagedStore(in: folder, classes: [WrongWork.self])
+      let coordinator = try damagedStore(in: folder)
       let reports = Reports()
       coordinator.keptErrorHandler = { reports.add($0) }
       do {
         let context = context(coordinator)
-        let work = try #require(try context.fetch(FetchRequest<WrongWork>()).first)
-        #expect(work.title == 0)
+        let work = try #require(try context.fetch(FetchRequest<Work>()).first)
+        work.rating = 70_000
         #expect(context.keptErrors.count == 1)
         #expect(reports.all.isEmpty, "the next fetch or save throws it")
       }
       #expect(reports.all.count == 1)
-      #expect(reports.all.first?.contains("title") ?? false, "\(reports.all)")
+      #expect(reports.all.first?.contains("rating") ?? false, "\(reports.all)")
       do {
         let context = context(coordinator)
-        let work = try #require(try context.fetch(FetchRequest<WrongWork>()).first)
-        #expect(work.title == 0)
+        let work = try #require(try context.fetch(FetchRequest<Work>()).first)
+        work.rating = 70_000
         #expect(throws: PersistenceError.self) { try context.save() }
       }
       #expect(reports.all.count == 1, "that one was thrown")

@@ -104,6 +104,33 @@ import Testing
     }
   }
 
+  /// The file of another program, or a store of several merged models that was opened with one.
+  @Test func `an entity with objects that an edited model has no more is refused`() throws {
+    try withTemporaryFolder { folder in
+      let url = folder.appending(path: "people.quire")
+      _ = try open(VersionedModel(model()), at: url) { try insert($0) }
+      let bytes = try Data(contentsOf: url)
+      let other = try VersionedModel(model(entity: "Place"))
+      let error = #expect(throws: PersistenceError.self) { try open(other, at: url) }
+      #expect(error?.code == .migrationMissingSourceModel)
+      #expect(error?.message.contains("Person (1 object)") ?? false, "\(String(describing: error))")
+      #expect(try Data(contentsOf: url) == bytes)
+      // The remedy that the error names.
+      let stored = try PersistentStoreCoordinator.managedObjectModel(storedAt: url)
+      let both = try #require(
+        VersionedModel(versions: [.init("People", stored), other.currentVersion]))
+      #expect(try open(both, at: url)?.plan.entities(.removed).map(\.name) == ["Person"])
+    }
+  }
+
+  @Test func `an entity without objects goes with an edit`() throws {
+    try withTemporaryFolder { folder in
+      let url = folder.appending(path: "people.quire")
+      _ = try open(VersionedModel(model()), at: url)
+      #expect(try open(VersionedModel(model(entity: "Place")), at: url)?.backup == nil)
+    }
+  }
+
   @Test func `nothing is copied where no object has what goes`() throws {
     try withTemporaryFolder { folder in
       let url = folder.appending(path: "people.quire")

@@ -129,8 +129,10 @@ import Testing
       @Managed var people: Set<Employee>
       @Managed var name: [Employee]
     }
-    let context = try ManagedObjectContext.stubbed(
-      Self.model, classes: [Misnamed.self, Employee.self])
+    // Without a store nothing refuses the class, and then the property does.
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = PersistentStoreCoordinator(
+      managedObjectModel: Self.model, classes: [Misnamed.self, Employee.self])
     let (misnamed, employee) = (Misnamed(context: context), Employee(context: context))
     #expect(throws: PersistenceError.self) { try misnamed.$people.insert(employee) }
     #expect(throws: PersistenceError.self) { try misnamed.$name.append(employee) }

@@ -85,7 +85,7 @@ import Testing
     let model = try VersionedModel(contentsOf: folder.file("Shop.xcdatamodeld"))
     let other = try ManagedObjectModel { Entity("B") }
     let url = folder.file("b.quire")
-    try withStore(other, url) { _ in }
+    try withStore(other, url) { _ = try $0.insert("B") }
     do {
       _ = try PersistentStoreCoordinator(versionedModel: model)
         .addPersistentStore(type: .quire, at: url, options: .migrating)
