@@ -135,6 +135,19 @@ public final class PageStore: Sendable {
     try core.makeCheckpoint()
   }
 
+  /// Writes what the log holds to its place in the file, and removes the log: the store is one file
+  /// then, as after closing, and stays open. The next commit begins a log again, and waits for the
+  /// disk twice.
+  ///
+  /// Happens by itself if ``PageStoreOptions/idleLogLimit`` says so. Waits for the write
+  /// transaction under way; writers wait meanwhile. Does nothing in memory.
+  ///
+  /// - Throws: as ``checkpoint()``.
+  public func removeLog() throws(StorageError) {
+    try checkOpen()
+    try core.removeLog()
+  }
+
   /// Closes this handle; the last one of the process checkpoints, removes the log, and gives the
   /// lock back. Snapshots end; values taken from them stay. Closing twice does nothing.
   ///

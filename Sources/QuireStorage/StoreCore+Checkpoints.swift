@@ -110,7 +110,7 @@ extension StoreCore {
   }
 
   /// What the newest version has in memory because the file does not have it yet.
-  private var changedByteCount: Int {
+  var changedByteCount: Int {
     state.withLock { $0.latest.changedPageCount } * geometry.pageSize
   }
 
@@ -144,7 +144,7 @@ extension StoreCore {
     RunningCheckpoint(newCheckpoint(storage), storage.log)
   }
 
-  private func newCheckpoint(_ storage: StoreFile) -> Checkpoint {
+  func newCheckpoint(_ storage: StoreFile) -> Checkpoint {
     Checkpoint(state.withLock { $0.latest }, storage.log?.beginSpan() ?? .none)
   }
 
@@ -157,7 +157,7 @@ extension StoreCore {
   }
 
   /// What is written to the pages must be in the log for sure.
-  private func makeDurable(
+  func makeDurable(
     _ checkpoint: Checkpoint, in log: LogWriter?, _ storage: StoreFile
   ) throws(StoreFile.Failure) {
     let commit = checkpoint.space.commit
@@ -226,7 +226,7 @@ extension StoreCore {
 
   /// Shortens the file if nobody needs its end: no version has pages there, and none that the log
   /// could bring back, whose pages may have been written around it.
-  private func cutOffFile(after checkpoint: Checkpoint) {
+  func cutOffFile(after checkpoint: Checkpoint) {
     let pageCount = checkpoint.space.pageCount
     guard let storage,
       registry.largestPageCount(in: checkpoint.space.cache) <= pageCount,

@@ -6,8 +6,9 @@ import Synchronization
 /// writes, log and file included, belongs to whoever is through the turnstile; a checkpoint under
 /// way has the store's file for itself.
 ///
-/// `@unchecked Sendable`: `storage`, `checkpoint` and `durablePageCount` are touched only by
-/// whoever is through the turnstile; everything else is constant or behind the mutex.
+/// `@unchecked Sendable`: `storage`, `checkpoint`, `durablePageCount` and `isLogWatched` are
+/// touched only by whoever is through the turnstile; everything else is constant or behind the
+/// mutex.
 final class StoreCore: @unchecked Sendable {
   let identity: StoreIdentity
   let geometry: PageGeometry
@@ -28,6 +29,8 @@ final class StoreCore: @unchecked Sendable {
   /// The pages of the last version that a checkpoint completed, or opening found. With ordered
   /// durability a crash may lead back to it.
   var durablePageCount: UInt32
+  /// Whether a thread waits to remove the log when the store is idle.
+  var isLogWatched = false
 
   struct State {
     /// What snapshots get: with full durability, on disk.
@@ -207,6 +210,7 @@ final class StoreCore: @unchecked Sendable {
       publish(space, touched, isDurable: syncing == nil)
       checkpointIfWorthwhile()
       updateLogByteCount()
+      if options.idleLogLimit != nil, !isLogWatched { watchLog() }
     }
     if let syncing { try waitUntilDurable(space.commit, in: syncing) }
     return space.commit

@@ -29,7 +29,24 @@ extension Scenario {
   /// Each with one thing at its worst; short, as most are large or slow.
   package static let special = [
     aroundLog, freedAndReused, freedUnsynced, cutUnsynced, heldWhileReused, overlapping, goingRound,
+    idling,
   ]
+
+  /// The log goes while the store is open, with a snapshot of before, and with none; then a death
+  /// without one, and one after the next commit.
+  package static let idling = Scenario(
+    [
+      .put(.records, keys: 0..<20, byteCount: 60, version: 1), .commit, .hold,
+      .put(.records, keys: 5..<25, byteCount: 700, version: 2),
+      .put(.index, keys: 0..<14, byteCount: 30, version: 2), .commit, .removeLog,
+      .put(.records, keys: 0..<9, byteCount: 40, version: 3), .commit,
+      .drop(.index), .remove(.records, keys: 8..<25), .commit, .removeLog, .release, .removeLog,
+      .put(.otherIndex, keys: 0..<6, byteCount: 40, version: 4), .commit, .checkpoint,
+      .put(.records, keys: 3..<12, byteCount: 90, version: 5), .commit, .removeLog, .die,
+      .put(.records, keys: 0..<6, byteCount: 20, version: 6), .commit, .removeLog,
+      .put(.records, keys: 2..<4, byteCount: 20, version: 7), .commit, .die,
+      .put(.records, keys: 1..<3, byteCount: 20, version: 8), .commit, .removeLog, .reopen,
+    ], name: "idling")
 
   /// Trees so large that most of them goes around the log, built and replaced.
   package static let aroundLog = Scenario(

@@ -115,6 +115,11 @@ package final class ScenarioRun {
         $0.leastCommit = commit
       }
       try verifyHeld()
+    case .removeLog:
+      try commit()
+      try store?.removeLog()
+      oracle.change { $0.makeDurable() }
+      try verifyHeld()
     case .backUp(let number):
       try commit()
       try backUp(to: Scenario.backupPath(number))

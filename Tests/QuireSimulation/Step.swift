@@ -38,6 +38,8 @@ package indirect enum Step: Hashable, Sendable {
   /// on a thread of their own. Only changes of trees, commits, aborts, and snapshots can be.
   case overlap([Step])
   case compact
+  /// The log goes, as when nobody writes for a while.
+  case removeLog
   /// A backup to a file with that number, if there is none yet.
   case backUp(Int)
   /// A clean close, then opening again.
@@ -54,7 +56,7 @@ package indirect enum Step: Hashable, Sendable {
     switch self {
     case .put, .remove, .drop, .rename, .build, .flip, .commit, .abort, .hold, .release: true
     case .checkpoint, .beginCheckpoint, .writeCheckpoint, .completeCheckpoint, .overlap, .compact,
-      .backUp, .reopen, .die:
+      .removeLog, .backUp, .reopen, .die:
       false
     }
   }

@@ -32,6 +32,15 @@ import Testing
     expectNoLoss(.random(seed: seed))
   }
 
+  /// The log goes while the store is open; a crash then finds the file, and a crash after the next
+  /// commit the log that this has begun.
+  @Test(arguments: [Durability.full, .ordered])
+  func `a log that goes when nobody writes takes no commit along`(durability: Durability) {
+    var scenario = Scenario.idling
+    scenario.durability = durability
+    #expect(expectNoLoss(scenario).imageCount > 200)
+  }
+
   /// Without a sync for each commit a crash may cost commits, the newest first, but none from
   /// before the last checkpoint; and the death of the process alone costs nothing.
   @Test(arguments: seeds)

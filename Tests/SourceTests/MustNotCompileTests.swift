@@ -14,6 +14,14 @@ import Testing
     /// The one that shows how it is done.
     var isTheWay: Bool { testDescription == "id-travels" }
 
+    /// What a comment asks for: `// flags: -default-isolation MainActor`.
+    func flags() throws -> [String] {
+      let text = try String(contentsOf: url, encoding: .utf8)
+      guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("// flags: ") })
+      else { return [] }
+      return line.split(separator: " ").dropFirst(2).map(String.init)
+    }
+
     /// What the comments ask for: `// error: words of the message`.
     func expectations() throws -> [Diagnosis] {
       try String(contentsOf: url, encoding: .utf8).split(
@@ -57,10 +65,11 @@ import Testing
   private func diagnoses(of program: Program) throws -> [Diagnosis] {
     let compiler = Process()
     compiler.executableURL = URL(filePath: "/usr/bin/env")
-    compiler.arguments = [
-      "swiftc", "-swift-version", "6", "-parse-as-library", "-emit-sil", "-o", "/dev/null",
-      "-diagnostic-style", "llvm", "-I", Self.modules.path(), program.url.path(),
-    ]
+    compiler.arguments =
+      [
+        "swiftc", "-swift-version", "6", "-parse-as-library", "-emit-sil", "-o", "/dev/null",
+        "-diagnostic-style", "llvm", "-I", Self.modules.path(), program.url.path(),
+      ] + (try program.flags())
     let pipe = Pipe()
     compiler.standardError = pipe
     try compiler.run()

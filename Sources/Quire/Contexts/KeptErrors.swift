@@ -54,7 +54,10 @@ extension ManagedObjectContext {
   /// - Throws: the oldest error. Where there are several it is a ``PersistenceError`` that has the
   ///   others as its ``PersistenceError/detailedErrors``.
   public final func throwKeptErrors() throws {
-    if let error = unthrownErrors.take() { throw error }
+    guard let error = unthrownErrors.take() else { return }
+    guard !throwsKeptErrors, var persistenceError = error as? PersistenceError else { throw error }
+    persistenceError.message += "; kept since an earlier statement, which could not throw it"
+    throw persistenceError
   }
 
   /// Keeps an error that a property could not throw, for the next fetch or save to throw.

@@ -106,6 +106,7 @@ extension ManagedObjectContext {
     guard !object.isDeleted else { return }
     changes.decideLater(on: object)
     markDeleted(object)
+    awaitEndOfEvent()
   }
 
   final func markDeleted(_ object: ManagedObject) {
@@ -124,6 +125,10 @@ extension ManagedObjectContext {
   /// the delete rules of objects deleted since the last call; posts what has changed since then, as
   /// one ``ContextNotice/Kind/didChangeObjects``; and ends the event: changes that come after this
   /// are undone by themselves.
+  ///
+  /// The main actor's context of a container, and its children, do this by themselves at the end of
+  /// an event: in the main actor's next turn after something has changed. Other contexts do it when
+  /// they fetch, save or perform something, or are asked to.
   ///
   /// Does nothing when an object calls it that is just told of its deletion: what it deletes is
   /// processed after it.

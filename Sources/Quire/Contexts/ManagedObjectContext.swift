@@ -20,7 +20,7 @@ import QuireStorage
 /// A context with a ``parent`` sees the parent's objects instead, and saves to it.
 ///
 /// Clean objects are held by whoever uses them; changed ones by the context until they are saved.
-open class ManagedObjectContext {
+nonisolated open class ManagedObjectContext {
   public enum ConcurrencyType: Int, Sendable {
     /// Belongs to the isolation that made it.
     case confinementConcurrencyType = 0
@@ -82,6 +82,16 @@ open class ManagedObjectContext {
   /// What a save does with objects that another save has changed since they were read; at first
   /// it fails.
   public final var mergePolicy = MergePolicy.error
+  /// Whether an object whose row is gone, as another context has deleted it, reads as one without
+  /// values.
+  ///
+  /// When `true`, as at first, all its properties read as nil, zero or empty; it says that it is
+  /// ``ManagedObject/isInaccessible``, and whoever observes the context is told of it as of a
+  /// deleted object. When `false`, reading or changing it by key throws
+  /// ``PersistenceError/Code/managedObjectReferentialIntegrity`` (133000); a typed property reads
+  /// the empty value, and the next fetch or save throws that error. In both cases a save that would
+  /// write the object is a conflict.
+  public final var shouldDeleteInaccessibleFaults = true
   // Unchecked as in ``ManagedObject``: each access is over before anything else is called, and the
   // objects that a change lets go of go when it is made.
   @exclusivity(unchecked) final var changes = Changes()
@@ -133,6 +143,10 @@ open class ManagedObjectContext {
   final var mergesCommits = false
   /// Called, from anywhere, when a save begins to wait.
   final var wakeOnCommit: (@Sendable () -> Void)?
+  /// Called when something begins to wait for the end of the event, to call ``endEvent()`` then;
+  /// `nil` where nothing is processed by itself.
+  final var requestEndOfEvent: (() -> Void)?
+  final var isEndOfEventAwaited = false
   /// Enters what happens here with an undo manager; `nil` unless there is one.
   final var undoRecording: UndoRecording?
   /// What could not be thrown where it happened.

@@ -102,7 +102,7 @@ public struct Managed<Value> {
       do {
         return try Value.read(from: object, slot)
       } catch {
-        object.keep(error)
+        object.keepReadError(error)
         return Value.empty
       }
     }
@@ -207,7 +207,9 @@ extension ManagedObject: OptionalManagedValue, ManagedValue {
   public static func writeOptional(_ value: ManagedObject?, to object: ManagedObject, _ slot: Int)
     throws
   {
-    try object.setOne(object.checkedRelationship(slot, isToMany: false), value)
+    try object.reportingElsewhere([value]) {
+      try object.setOne(object.checkedRelationship(slot, isToMany: false), value)
+    }
   }
 
   /// Refuses a property declared as another kind of property than the model's.
@@ -266,6 +268,8 @@ extension Array: ManagedValue where Element: ManagedObject {
     return members.take(as: Element.self)
   }
   public static func write(_ value: [Element], to object: ManagedObject, _ slot: Int) throws {
-    try object.setMembers(object.checkedRelationship(slot, isToMany: true), value)
+    try object.reportingElsewhere(value) {
+      try object.setMembers(object.checkedRelationship(slot, isToMany: true), value)
+    }
   }
 }

@@ -64,18 +64,33 @@ extension ManagedObject {
   final func checkDestination(
     _ object: ManagedObject, _ relationship: RelationshipDescription
   ) throws {
-    guard object.context === context else {
-      throw PersistenceError(
-        .managedObjectExternalRelationship,
-        "\(entity.name).\(relationship.name) cannot lead to an object of another context; "
-          + "look the object up here by its ID, or insert both first")
-    }
+    guard object.context === context else { throw leadsToOtherContext(relationship, object) }
     if let session, let other = object.session, other !== session {
       throw leadsToOtherStore(relationship, object)
     }
     var ancestor: EntityDescription? = object.entity
     while let level = ancestor, level.name != relationship.destination { ancestor = level.parent }
     if ancestor == nil { throw unacceptable(object, for: relationship.name) }
+  }
+
+  private func leadsToOtherContext(
+    _ relationship: RelationshipDescription, _ destination: ManagedObject
+  ) -> PersistenceError {
+    let advice =
+      switch (context, destination.context) {
+      case (nil, _): "insert \(objectID) into a context first"
+      case (_, nil):
+        "insert it first, unless it was deleted, or its context was reset or is gone"
+      case (_, _?): "look the object up here by its ID"
+      }
+    var error = PersistenceError(
+      .managedObjectExternalRelationship,
+      "\(entity.name).\(relationship.name) of \(objectID), of \(context.title), cannot lead to "
+        + "\(destination.objectID), of \(destination.context.title): \(advice)")
+    error.entityName = entity.name
+    error.objectID = objectID
+    error.key = relationship.name
+    return error
   }
 
   final func leadsToOtherStore(
@@ -89,5 +104,14 @@ extension ManagedObject {
     error.objectID = objectID
     error.key = relationship.name
     return error
+  }
+}
+
+extension ManagedObjectContext? {
+  /// For errors that tell contexts apart.
+  fileprivate var title: String {
+    guard let context = self else { return "no context" }
+    if let name = context.name { return "the context \(name)" }
+    return "a context without a name (\(ObjectIdentifier(context)))"
   }
 }

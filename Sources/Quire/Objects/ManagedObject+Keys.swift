@@ -28,7 +28,9 @@ extension ManagedObject: KeyValueCoding {
     switch binding.properties[slot] {
     case .attribute: return nil
     case .relationship(let relationship):
-      return plainMembers(try members(slot), relationship)
+      let members = try members(slot)
+      if members.isEmpty { try checkRow() }
+      return plainMembers(members, relationship)
     }
   }
 

@@ -16,19 +16,18 @@ public struct SnapshotEventType: OptionSet, Sendable {
 extension ManagedObject {
   /// Reads the row if that did not happen yet.
   ///
-  /// An object whose row is gone becomes inaccessible: its values read as nil, and a save that
-  /// would write it reports a conflict. One whose store was removed cannot be read: that is an
-  /// error. What the object does when its row comes may have made
-  /// slots: who has looked for one before has to look again.
+  /// An object whose row is gone becomes inaccessible: its values read as nil, or that is an error
+  /// (``ManagedObjectContext/shouldDeleteInaccessibleFaults``), and a save that would write it
+  /// reports a conflict. One whose store was removed cannot be read: that is an error. What the
+  /// object does when its row comes may have made slots: who has looked for one before has to look
+  /// again.
   final func fulfil() throws {
-    guard !hasRow, isStored, !state.contains(.inaccessible),
-      let isThere = try ofHome({ try $0.giveRow(to: self) })
-    else { return }
-    if isThere {
-      tellOfRow()
-    } else {
-      state.insert(.inaccessible)
+    guard !hasRow, isStored else { return }
+    if !state.contains(.inaccessible) {
+      guard let isThere = try ofHome({ try $0.giveRow(to: self) }) else { return }
+      if isThere { return tellOfRow() }
     }
+    try becomeInaccessible()
   }
 
   /// Takes the row that a fault stands for.

@@ -122,7 +122,15 @@ extension ManagedObject {
   ) throws {
     let slot = try checkedRelationship(slot, isToMany: true)
     if slots.isEmpty, context != nil, hasRow || !binding.traits[slot].isTransient {
-      return try takeStoredMembers(slot, willTake: willTake, take)
+      var isEmpty = false
+      try takeStoredMembers(
+        slot,
+        willTake: {
+          isEmpty = $0 == 0
+          willTake($0)
+        }, take)
+      if isEmpty { try checkRow() }
+      return
     }
     if context != nil, hasSlots, case .many(let pending) = slots[slot], !pending.isOrdered {
       return try takeMembers(slot, pending, willTake: willTake, take)

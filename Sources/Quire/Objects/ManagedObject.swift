@@ -22,7 +22,7 @@ import QuireModel
 ///
 /// An object belongs to the isolation of its context. Neither is `Sendable`; what may travel is the
 /// object's ``objectID``.
-open class ManagedObject {
+nonisolated open class ManagedObject {
   /// How an object comes into being. Only the framework makes one; a subclass hands it on.
   public struct Origin {
     // Sound: `keeper` keeps it, or the session or context that has made it.

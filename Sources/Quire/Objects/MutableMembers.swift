@@ -94,9 +94,11 @@ extension ManagedObject {
   /// The members of a to-many relationship; none where they cannot be read.
   final func shownMembers(_ slot: Int) -> [ManagedObject] {
     do {
-      return try members(slot)
+      let members = try members(slot)
+      if members.isEmpty { try checkRow() }
+      return members
     } catch {
-      context?.report(error)
+      keepReadError(error)
       return []
     }
   }
@@ -105,7 +107,7 @@ extension ManagedObject {
     do {
       return try isShown(member) && hasMember(member, slot)
     } catch {
-      context?.report(error)
+      keepReadError(error)
       return false
     }
   }

@@ -136,6 +136,21 @@ extension ManagedObject {
     label.hasPrefix("_") ? String(label.dropFirst()) : label
   }
 
+  /// Calls `body`, which sets a relationship. An error goes to the context of a destination as
+  /// well, where the object itself has none that could keep it.
+  final func reportingElsewhere(
+    _ destinations: @autoclosure () -> [ManagedObject?], _ body: () throws -> Void
+  ) throws {
+    do {
+      try body()
+    } catch {
+      if context == nil {
+        destinations().lazy.compactMap { $0?.context }.first?.report(error)
+      }
+      throw error
+    }
+  }
+
   /// Keeps an error that a property cannot throw, for the context's next fetch or save.
   @usableFromInline final func keep(_ error: any Error) { context?.report(error) }
 }

@@ -91,7 +91,7 @@ extension FetchedResultsController {
   ) {
     for index in difference.deletedSections {
       delegate.controller(
-        self, didChange: section(index, of: former), atSectionIndex: index, for: .delete)
+        self, didChange: section(index, of: former).emptied, atSectionIndex: index, for: .delete)
     }
     for index in difference.insertedSections {
       delegate.controller(

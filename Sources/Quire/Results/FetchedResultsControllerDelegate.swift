@@ -35,7 +35,8 @@ public protocol FetchedResultsControllerDelegate<Result>: AnyObject {
   func controllerWillChangeContent(_ controller: FetchedResultsController<Result>)
 
   /// - Parameters:
-  ///   - section: as it was when it went, as it is when it came.
+  ///   - section: as it is now: one that went has its name and no objects, which are told one by
+  ///     one.
   ///   - type: ``FetchedResultsChangeType/insert`` or ``FetchedResultsChangeType/delete``.
   func controller(
     _ controller: FetchedResultsController<Result>,

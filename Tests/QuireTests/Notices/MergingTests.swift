@@ -190,6 +190,29 @@ import Testing
     #expect(error?.code == .unacceptableValue)
   }
 
+  @Test(arguments: GotchaHome.allCases)
+  func `a merge says which of the context's objects it has refreshed`(_ home: GotchaHome) throws {
+    try home.withTwoContexts { one, two in
+      let artists = (0..<4).map { _ in Artist(context: one) }
+      try one.save()
+      two.automaticallyMergesChangesFromParent = true
+      let (clean, changed) = (try same(artists[0], in: two), try same(artists[1], in: two))
+      let gone = try same(artists[2], in: two)
+      changed.born = 1
+      for artist in artists { artist.name = "theirs" }
+      one.delete(artists[2])
+      let ids = artists.map(\.objectID)
+      try one.save()
+      let book = NoticeBook(two, .didMergeChangesObjectIDs)
+      two.processPendingChanges()
+      let notice = try #require(book.take().first?.objectIDs)
+      #expect(notice.updatedObjectIDs == [ids[0], ids[1], ids[3]])
+      #expect(notice.deletedObjectIDs == [ids[2]] && gone.managedObjectContext == nil)
+      #expect(notice.refreshedObjectIDs == [clean.objectID])
+      #expect(notice.userInfo[.refreshedObjectIDs] as? Set == [clean.objectID])
+    }
+  }
+
   @Test func `a fetch may refresh what the context has already`() throws {
     let one = try SmallGallery.context()
     let artist = Artist(context: one)

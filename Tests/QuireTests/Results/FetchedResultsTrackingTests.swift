@@ -39,6 +39,39 @@ import Testing
     #expect(book.takeLines() == [] && book.failures == [])
   }
 
+  /// A delegate that counted the objects of a section that went, as code for Core Data does,
+  /// counted objects that were told as deleted or moved one by one.
+  @Test func `a section that goes has its name and no objects`() throws {
+    let context = try filled([("blues", 1), ("jazz", 2)])
+    let controller = controller(context, "genre", section: "genre")
+    try controller.performFetch()
+    let list = SectionList()
+    controller.delegate = list
+    try #require(controller.fetchedObjects?.first).genre = "jazz"
+    context.addSong("soul", 3)
+    context.processPendingChanges()
+    #expect(list.told == ["delete blues b 0", "insert soul s 1"])
+  }
+
+  private final class SectionList: FetchedResultsControllerDelegate {
+    typealias Result = Song
+    var told: [String] = []
+
+    func controller(
+      _ controller: FetchedResultsController<Song>,
+      didChange section: FetchedResultsSectionInfo<Song>, atSectionIndex sectionIndex: Int,
+      for type: FetchedResultsChangeType
+    ) {
+      told.append(
+        "\(type) \(section.name) \(section.indexTitle ?? "-") \(section.objects.count)")
+      if section.numberOfObjects != section.objects.count { told.append("another number") }
+    }
+
+    func controller(
+      _ controller: FetchedResultsController<Song>, sectionIndexTitleForSectionName name: String
+    ) -> String? { String(name.prefix(1)) }
+  }
+
   @Test func `paths to other objects are followed`() throws {
     let context = try Jukebox.context()
     let (one, two) = (try context.insert("Album", ["name": "A"]), try context.insert("Album"))

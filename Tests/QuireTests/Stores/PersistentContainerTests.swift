@@ -123,4 +123,120 @@ import Testing
     other.loadPersistentStores { log.add($0, $1) }
     #expect(log.all.last?.1 == nil)
   }
+
+  @Test func `a container that is closed leaves one file for each store, and can be loaded again`()
+    throws
+  {
+    try withTemporaryFolder { folder in
+      let container = container()
+      let urls = ["one.quire", "two.quire"].map { folder.appending(path: $0) }
+      container.persistentStoreDescriptions = urls.map { PersistentStoreDescription(url: $0) }
+      let log = Log()
+      container.loadPersistentStores { log.add($0, $1) }
+      let context = container.newBackgroundContext()
+      let artist = SmallGallery.Artist(context: context)
+      artist.name = "Hilma"
+      let second = try #require(container.persistentStoreCoordinator.persistentStores.last)
+      context.assign(SmallGallery.Artist(context: context), to: second)
+      try context.save()
+      func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path()).sorted()
+      }
+      #expect(try names().contains("one.quire-log"))
+      try container.close()
+      #expect(try names() == ["one.quire", "two.quire"])
+      #expect(container.persistentStoreCoordinator.persistentStores.isEmpty)
+      context.processPendingChanges()
+      #expect { try artist.value(forKey: "name") } throws: {
+        code(of: $0) == .persistentStoreOperation
+      }
+      container.loadPersistentStores { log.add($0, $1) }
+      #expect(log.all.allSatisfy { $0.1 == nil } && artist.name == "Hilma")
+      try container.close()
+    }
+  }
+
+  @Test func `a store that nobody saves to is one file after a while`() async throws {
+    try await withFolder { folder in
+      let container = container()
+      var options = PersistentStoreOptions.migrating
+      #expect(options.idleLogLimit == .seconds(10))
+      options.idleLogLimit = .milliseconds(30)
+      try container.loadPersistentStore(at: folder.appending(path: "a.quire"), options: options)
+      let context = container.newBackgroundContext()
+      for _ in 0..<50 { SmallGallery.Artist(context: context).name = "Hilma" }
+      try context.save()
+      var names: [String] = []
+      for _ in 0..<1000 {
+        names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
+        if !names.contains("a.quire-log") { break }
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      #expect(!names.contains("a.quire-log"))
+      #expect(try context.count(for: FetchRequest<SmallGallery.Artist>()) == 50)
+      try container.close()
+    }
+  }
+
+  @Test @MainActor func `a subclass says where stores are and how contexts are set up`()
+    async throws
+  {
+    try await withFolder { folder in
+      Library.folder.withLock { $0 = folder.appending(path: "library") }
+      let library = Library(
+        name: "Books", managedObjectModel: SmallGallery.model, classes: SmallGallery.classes)
+      let url = library.persistentStoreDescriptions.first?.url
+      #expect(url?.deletingLastPathComponent().lastPathComponent == "library")
+      try await library.loadPersistentStores()
+      #expect(library.loadCount.withLock { $0 } == 1)
+      #expect(FileManager.default.fileExists(atPath: url?.path() ?? "-"), "the folder was made")
+      #expect(library.viewContext.transactionAuthor == "view")
+      #expect(library.viewContext === library.viewContext)
+      let author = await library.performBackgroundTask { $0.transactionAuthor }
+      #expect(author == "library")
+      try library.close()
+    }
+  }
+
+  private nonisolated(nonsending) func withFolder(_ body: (URL) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appending(path: "quire-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await body(folder)
+  }
+
+  private final class Library: PersistentContainer, @unchecked Sendable {
+    static let folder = Mutex(URL(filePath: "/"))
+    let loadCount = Mutex(0)
+
+    override class func defaultDirectoryURL() -> URL { folder.withLock { $0 } }
+
+    override func newBackgroundContext() -> sending ManagedObjectContext {
+      let context = super.newBackgroundContext()
+      context.transactionAuthor = "library"
+      return context
+    }
+
+    @MainActor override var viewContext: ManagedObjectContext {
+      let context = super.viewContext
+      context.transactionAuthor = "view"
+      return context
+    }
+
+    @concurrent
+    @discardableResult
+    override func loadPersistentStores() async throws -> [PersistentStore] {
+      loadCount.withLock { $0 += 1 }
+      return try await super.loadPersistentStores()
+    }
+  }
+
+  @Test func `contexts are keys of dictionaries and members of sets, each for itself`() throws {
+    let container = container()
+    let (one, two) = (container.newBackgroundContext(), container.newBackgroundContext())
+    let names = [one: "one", two: "two"]
+    #expect(names[one] == "one" && names[two] == "two" && one != two)
+    #expect(Set([one, two, one]).count == 2)
+  }
 }

@@ -85,7 +85,10 @@ import Testing
     let model = try VersionedModel(contentsOf: folder.file("Shop.xcdatamodeld"))
     let other = try ManagedObjectModel { Entity("B") }
     let url = folder.file("b.quire")
-    try withStore(other, url) { _ = try $0.insert("B") }
+    try withStore(other, url) {
+      _ = try EntityDescription.insertNewObject(forEntityName: "B", into: $0)
+      try $0.save()
+    }
     do {
       _ = try PersistentStoreCoordinator(versionedModel: model)
         .addPersistentStore(type: .quire, at: url, options: .migrating)

@@ -53,7 +53,7 @@
 /// Override ``resolve(optimisticLockingConflicts:)`` or ``resolve(constraintConflicts:)``. Both are
 /// called while nobody else can write: saving another context of the store in one is an error,
 /// waiting in it makes others wait. A child context asks about what its parent has deleted.
-open class MergePolicy {
+nonisolated open class MergePolicy {
   public let mergeType: MergePolicyType
 
   /// - Parameter merge: what ``resolve(optimisticLockingConflicts:)`` does unless overridden.

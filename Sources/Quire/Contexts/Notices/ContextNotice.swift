@@ -13,7 +13,8 @@ public struct ContextNotice {
     /// The same without objects.
     case didSaveObjectIDs = "NSManagedObjectContextDidSaveObjectIDsNotification"
     /// The context has merged what others have saved. The notice has all of that, also objects
-    /// that the context does not know.
+    /// that the context does not know; those that it knows and has read anew are among the
+    /// refreshed ones as well.
     case didMergeChangesObjectIDs =
       "NSManagedObjectContextDidMergeChangesObjectIDsNotification"
   }

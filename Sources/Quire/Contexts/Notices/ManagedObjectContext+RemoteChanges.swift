@@ -190,7 +190,12 @@ extension ManagedObjectContext {
       for object in changed where object.context === self { object.tell(of: .refresh) }
       // Who was told of that may have led the context elsewhere.
       guard self.departureCount == departureCount else { return }
-      for object in merged { noticeCenter?.didRefresh(object) }
+      if noticeCenter != nil {
+        for object in merged where object.context === self {
+          noticeCenter?.didRefresh(object)
+          if !object.hasChanges { ids.refreshedObjectIDs.insert(object.objectID) }
+        }
+      }
       for place in new { noticeCenter?.didInsert(try place.session.object(at: place.reference)) }
       noticeCenter?.postMerge(ids)
     } catch {

@@ -94,15 +94,30 @@ final class NoticeCenter: ContextObserver {
     let former = object.former(property, change)
     if event.noteAgain(property, of: object, change) { return }
     event.note(property, of: object, former)
+    context?.awaitEndOfEvent()
   }
 
-  func didInsert(_ object: ManagedObject) { event.noteInsertion(of: object) }
-  func didDelete(_ object: ManagedObject) { event.noteDeletion(of: object) }
-  func didRevive(_ object: ManagedObject) { event.noteInsertion(of: object) }
+  func didInsert(_ object: ManagedObject) {
+    event.noteInsertion(of: object)
+    context?.awaitEndOfEvent()
+  }
+
+  func didDelete(_ object: ManagedObject) {
+    event.noteDeletion(of: object)
+    context?.awaitEndOfEvent()
+  }
+
+  func didRevive(_ object: ManagedObject) {
+    event.noteInsertion(of: object)
+    context?.awaitEndOfEvent()
+  }
+
   func didRefresh(_ object: ManagedObject) {
     let former = event.noteRefresh(of: object)
     withExtendedLifetime(former) {}
+    context?.awaitEndOfEvent()
   }
+
   func didSave(_ changes: SavedChanges) {}
 
   // MARK: Posting

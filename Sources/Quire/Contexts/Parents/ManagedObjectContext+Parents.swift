@@ -80,25 +80,42 @@ extension ManagedObjectContext {
   /// Where objects come from and changes go to; `nil` for a context of stores.
   ///
   /// Setting another one forgets all objects here, and takes the other's coordinator. A context
-  /// cannot descend from itself: the next fetch or save throws that.
+  /// cannot descend from itself: the next fetch or save throws that; ``setParent(_:)`` throws it at
+  /// once.
   public final var parent: ManagedObjectContext? {
     get { family?.parent }
     set {
-      guard newValue !== parent else { return }
-      var ancestor = newValue
-      while let context = ancestor {
-        if context === self {
-          return report(
-            PersistenceError(
-              .persistentStoreOperation, "a context cannot be its own parent, or its parent's"))
-        }
-        ancestor = context.parent
+      do {
+        try setParent(newValue)
+      } catch {
+        report(error)
       }
-      let forgotten = leaveStores()
-      leaveParent()
-      if let newValue { join(newValue) }
-      noticeCenter?.postReset(of: forgotten)
     }
+  }
+
+  /// Sets the ``parent``.
+  ///
+  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when the context would
+  ///   descend from itself; nothing has changed then.
+  public final func setParent(_ newParent: ManagedObjectContext?) throws {
+    guard newParent !== parent else { return }
+    var ancestor = newParent
+    while let context = ancestor {
+      if context === self {
+        throw PersistenceError(
+          .persistentStoreOperation,
+          "the context \(name ?? "without a name") cannot have "
+            + (newParent === self
+              ? "itself as its parent"
+              : "the context \(newParent?.name ?? "without a name") as its parent, which descends "
+                + "from it"))
+      }
+      ancestor = context.parent
+    }
+    let forgotten = leaveStores()
+    leaveParent()
+    if let newParent { join(newParent) }
+    noticeCenter?.postReset(of: forgotten)
   }
 
   /// A context whose parent this one is; see ``init(parent:)``.

@@ -120,6 +120,7 @@ final class UndoRecording: ContextObserver {
     guard manager.isUndoRegistrationEnabled else { return }
     manager.openEvent()
     manager.registerUndo(withTarget: self, handler: action)
+    context?.awaitEndOfEvent()
   }
 
   private func enterValue(_ slot: Int, of object: ManagedObject) throws {

@@ -21,7 +21,7 @@ import QuireModel
 /// They stay registered in ``MigrationManager/destinationContext`` until the end of the migration,
 /// so that a policy finds there what was made before; what it looks for often it better keeps in
 /// ``MigrationManager/userInfo``.
-open class EntityMigrationPolicy: FunctionReceiver {
+nonisolated open class EntityMigrationPolicy: FunctionReceiver {
   public required init() {}
 
   /// The name under which mapping models may ask for this class; that of the class unless

@@ -44,7 +44,7 @@ import QuireStorage
 ///
 /// A manager, its contexts and its policies belong to whoever calls
 /// ``migrateStore(from:type:options:mapping:to:type:options:)`` and work where it is called.
-open class MigrationManager {
+nonisolated open class MigrationManager {
   public let sourceModel: ManagedObjectModel
   public let destinationModel: ManagedObjectModel
   /// What is being carried out; `nil` before.

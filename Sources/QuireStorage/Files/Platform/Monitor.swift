@@ -79,6 +79,15 @@ package enum Threads {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
+  /// Stops the thread that calls for a while.
+  static func sleep(for duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    var wanted = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+    var left = timespec()
+    // Ends early when a signal comes.
+    while nanosleep(&wanted, &left) != 0, errno == EINTR { wanted = left }
+  }
+
   /// Lets others run, for a moment.
   static func yield() { sched_yield() }
 

@@ -1,0 +1,69 @@
+// The log of a store that nobody writes to. It may have grown to several times the size of the
+// store, and is of use only to a crash. Removing it is what closing does, but that the store stays
+// open: the next commit begins another, as the first after opening does.
+extension StoreCore {
+  /// Brings what the log has into the file, and removes the log.
+  ///
+  /// - Parameter idleSince: does nothing if another commit than this one is the newest.
+  /// - Returns: whether there is no log now.
+  @discardableResult
+  func removeLog(idleSince commit: CommitNumber? = nil) throws(StorageError) -> Bool {
+    if isReadOnly { throw .readOnly }
+    // The long part first, while others write.
+    if changedByteCount > 1 << 20 { try makeCheckpoint() }
+    let latest = try enter()
+    defer { leave() }
+    if let commit, latest.commit != commit { return false }
+    waitForCheckpoint()
+    isLogWatched = false
+    guard let storage, storage.log != nil else { return true }
+    let checkpoint = newCheckpoint(storage)
+    do throws(StoreFile.Failure) {
+      try makeDurable(checkpoint, in: storage.log, storage)
+      try storage.write(checkpoint, isClosing: true)
+    } catch {
+      switch error {
+      // Everything is in the log still.
+      case .aborted(let cause): throw cause
+      case .unknown(let cause): throw poison(cause)
+      }
+    }
+    durablePageCount = checkpoint.space.pageCount
+    relieve(of: checkpoint)
+    // The meta page says that the log is history. What stays of it is passed over by recovery, and
+    // removed by the next commit.
+    do throws(StorageError) { try storage.removeLog() } catch {}
+    cutOffFile(after: checkpoint)
+    updateLogByteCount()
+    return true
+  }
+
+  /// Begins to wait for the time when nobody writes any more. At the turnstile, after a commit.
+  func watchLog() {
+    guard let limit = options.idleLogLimit, !isLogWatched, storage?.log != nil else { return }
+    let commit = state.withLock { $0.latest.commit }
+    isLogWatched = Threads.run { [weak self] in
+      var seen = commit
+      while true {
+        Threads.sleep(for: limit)
+        // Held for the moment only: a store that goes is not to wait for this thread.
+        guard let next = self?.removeLogIfIdle(since: seen) else { return }
+        seen = next
+      }
+    }
+  }
+
+  /// - Returns: the commit after which to wait again; `nil` when there is nothing to wait for.
+  private func removeLogIfIdle(since commit: CommitNumber) -> CommitNumber? {
+    let (latest, isOver) = state.withLock { ($0.latest.commit, $0.isClosed || $0.poison != nil) }
+    if isOver { return nil }
+    if latest != commit { return latest }
+    do throws(StorageError) {
+      if try removeLog(idleSince: commit) { return nil }
+    } catch {
+      // A full disk may be less full next time; after any other failure the store is poisoned or
+      // closed.
+    }
+    return state.withLock { $0.isClosed || $0.poison != nil ? nil : $0.latest.commit }
+  }
+}
