@@ -7,7 +7,7 @@ import Testing
   /// `QUIRE_SEED` runs one seed.
   private static let seeds: [UInt64] =
     environmentValue("QUIRE_SEED").flatMap(UInt64.init).map { [$0] }
-    ?? Array(1...(isExhaustive ? 200 : 10))
+    ?? Array(1...(isExhaustive ? 200 : 7))
 
   @Test func `a crash at any operation leaves the last acknowledged commit or a later one`() {
     for pageSize in isExhaustive ? [512, 1024, 4096] : [512] {
@@ -57,14 +57,14 @@ import Testing
   func `the death of the process costs no commit, whatever the durability`(
     durability: Durability
   ) throws {
-    for seed in Self.seeds.prefix(isExhaustive ? 200 : 6) {
+    for seed in Self.seeds.prefix(isExhaustive ? 200 : 4) {
       var scenario = Scenario.random(seed: seed)
       scenario.durability = durability
       let disk = SimulatedDisk()
       var run = ScenarioRun(scenario, on: disk)
       try run.run()
       let total = disk.operationCount
-      for operation in stride(from: 0, through: total, by: isExhaustive ? 1 : 5) {
+      for operation in stride(from: 0, through: total, by: isExhaustive ? 1 : 6) {
         let disk = SimulatedDisk()
         disk.crash(after: operation)
         run = ScenarioRun(scenario, on: disk)

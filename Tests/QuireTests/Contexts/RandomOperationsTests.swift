@@ -313,7 +313,7 @@ private final class Walk {
 }
 
 @Suite struct RandomOperationsTests {
-  private static let seeds: [UInt64] = isExhaustive ? Array(1...200) : Array(1...6)
+  private static let seeds: [UInt64] = isExhaustive ? Array(1...200) : Array(1...4)
   private static let operationCount = isExhaustive ? 3000 : 500
 
   @Test(arguments: seeds)

@@ -173,7 +173,7 @@ import Testing
 
   @Test func `a fetch finds the same objects in the same order with indexes and without`() throws {
     var plans: [String: Int] = [:]
-    for seed in 0..<(isExhaustive ? 400 : 24) {
+    for seed in 0..<(isExhaustive ? 400 : 10) {
       var trial = Trial(generator: SeededGenerator(seed: UInt64(seed)))
       var context = try trial.scene.open(try trial.model())
       for round in 0..<4 {

@@ -368,7 +368,7 @@ extension RandomMigration: CustomStringConvertible {
   private static let seeds: ClosedRange<UInt64> = {
     if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
     if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...(isExhaustive ? 20_000 : 60)
+    return 1...(isExhaustive ? 20_000 : 40)
   }()
 
   @Test func `any change of any model does to a store what the rules say, or is refused by them`()
