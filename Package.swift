@@ -42,7 +42,7 @@ let package = Package(
         "Quire", "QuireFoundation", "QuireModel", "QuireSimulation", "QuireStorage",
         "QuireTesting",
       ],
-      exclude: testsObjectsAlone ? ["History", "Indexes", "Lockstep", "Migrations", "Stores"] : []),
+      exclude: testsObjectsAlone ? ["Migrations", "Stores"] : []),
     .testTarget(
       name: "QuireXcodeTests",
       dependencies: ["Quire", "QuireModel", "QuireStorage", "QuireTesting", "QuireXcode"]),
