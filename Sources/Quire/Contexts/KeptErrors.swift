@@ -55,15 +55,20 @@ extension ManagedObjectContext {
   ///   others as its ``PersistenceError/detailedErrors``.
   public final func throwKeptErrors() throws {
     guard let error = unthrownErrors.take() else { return }
-    guard !throwsKeptErrors, var persistenceError = error as? PersistenceError else { throw error }
+    if throwsKeptErrors { throw error }
+    persistentStoreCoordinator?.forgetKeptErrors(of: self)
+    guard var persistenceError = error as? PersistenceError else { throw error }
     persistenceError.message += "; kept since an earlier statement, which could not throw it"
     throw persistenceError
   }
 
   /// Keeps an error that a property could not throw, for the next fetch or save to throw.
   final func report(_ error: any Error) {
-    guard unthrownErrors.keep(error), !throwsKeptErrors, isStoresFault(error) else { return }
-    persistentStoreCoordinator?.handleKeptError(error)
+    guard unthrownErrors.keep(error), !throwsKeptErrors, let persistentStoreCoordinator else {
+      return
+    }
+    persistentStoreCoordinator.noteKeptError(error, of: self)
+    if isStoresFault(error) { persistentStoreCoordinator.handleKeptError(error) }
   }
 
   /// Throws the errors that are kept while something is read.
@@ -84,6 +89,7 @@ extension ManagedObjectContext {
   final func handOverKeptErrors() {
     if unthrownErrors.isEmpty { return }
     let coordinator = persistentStoreCoordinator
+    coordinator?.forgetKeptErrors(of: self)
     // Of those that a store is to blame for the handler was told at once.
     for error in unthrownErrors.errors where !isStoresFault(error) {
       coordinator?.handleKeptError(error)

@@ -178,8 +178,9 @@ nonisolated open class PersistentContainer: @unchecked Sendable {
   /// ``PersistentStoreCoordinator/remove(_:)``. A program that ends without this loses nothing that
   /// was saved: what is in a log then is recovered when the store is opened next.
   ///
-  /// - Throws: the first error of ``PersistentStoreCoordinator/remove(_:)``; the other stores are
-  ///   closed all the same.
+  /// - Throws: what contexts have kept and not thrown (``ManagedObjectContext/keptErrors``), so
+  ///   that a program that reads and ends learns of it; or the first error of
+  ///   ``PersistentStoreCoordinator/remove(_:)``. All stores are closed all the same.
   open func close() throws {
     var failure: (any Error)?
     for store in persistentStoreCoordinator.persistentStores {
@@ -189,6 +190,7 @@ nonisolated open class PersistentContainer: @unchecked Sendable {
         failure = failure ?? error
       }
     }
+    try persistentStoreCoordinator.throwKeptErrors()
     if let failure { throw failure }
   }
 

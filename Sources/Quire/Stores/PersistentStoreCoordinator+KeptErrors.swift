@@ -15,6 +15,27 @@ extension PersistentStoreCoordinator {
     set { errorHandler.withLock { $0 = newValue } }
   }
 
+  /// A context keeps an error that it cannot throw.
+  func noteKeptError(_ error: any Error, of context: ManagedObjectContext) {
+    unthrownErrors.withLock { $0[ObjectIdentifier(context), default: []].append(error) }
+  }
+
+  /// A context has thrown what it kept, or ends.
+  func forgetKeptErrors(of context: ManagedObjectContext) {
+    _ = unthrownErrors.withLock { $0.removeValue(forKey: ObjectIdentifier(context)) }
+  }
+
+  /// Throws what contexts keep, as one error, and forgets it here; the contexts throw it as well.
+  func throwKeptErrors() throws {
+    let errors = unthrownErrors.withLock { unthrown in
+      defer { unthrown = [:] }
+      return unthrown.values.joined()
+    }
+    var kept = KeptErrors()
+    for error in errors { _ = kept.keep(error) }
+    if let error = kept.take() { throw error }
+  }
+
   func handleKeptError(_ error: any Error) {
     if let handler = keptErrorHandler { return handler(error) }
     StandardError.write(line: "Quire: a property could not be read or set: \(error)")

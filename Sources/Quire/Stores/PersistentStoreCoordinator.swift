@@ -23,6 +23,8 @@ public final class PersistentStoreCoordinator: Sendable {
   /// Who makes stores of other makes, by their types.
   let storeMakers = Mutex<[StoreType: IncrementalStoreMaker]>([:])
   let errorHandler = Mutex<(@Sendable (any Error) -> Void)?>(nil)
+  /// What living contexts keep and have not thrown yet.
+  let unthrownErrors = Mutex<[ObjectIdentifier: [any Error]]>([:])
   /// Who wants to know of saves of the store, by any coordinator.
   let remoteChangeCenter = RemoteChangeCenter()
 

@@ -163,6 +163,32 @@ import Testing
     }
   }
 
+  /// A program that reads, and ends in order, has nothing left that throws.
+  @Test func `closing a container throws what its contexts keep, once`() throws {
+    try withTemporaryFolder { folder in
+      let url = try #require(try damagedStore(in: folder).persistentStores.first?.url)
+      let container = PersistentContainer(
+        name: "Works", managedObjectModel: Self.model, classes: [Work.self])
+      try container.loadPersistentStore(at: url)
+      container.persistentStoreCoordinator.keptErrorHandler = { _ in }
+      let (one, two) = (container.newBackgroundContext(), container.newBackgroundContext())
+      let work = try #require(try one.fetch(FetchRequest<Work>()).first)
+      _ = work.sketch
+      work.next = try #require(try two.fetch(FetchRequest<Work>()).first)
+      let error = #expect(throws: PersistenceError.self) { try container.close() }
+      #expect(container.persistentStoreCoordinator.persistentStores.isEmpty)
+      let all = error.map { [$0] + $0.detailedErrors }?.map { "\($0)" } ?? []
+      #expect(all.count == 2 && all.contains { $0.contains("next") }, "\(all)")
+      try container.close()
+
+      try container.loadPersistentStore(at: url)
+      let three = container.newBackgroundContext()
+      _ = try #require(try three.fetch(FetchRequest<Work>()).first).sketch
+      #expect(throws: StorageError.self) { try three.throwKeptErrors() }
+      try container.close()
+    }
+  }
+
   @Test func `a child's properties tell as its parent's do`() throws {
     try withTemporaryFolder { folder in
       let coordinator = try damagedStore(in: folder)

@@ -115,17 +115,6 @@ private final class CancellingPolicy: EntityMigrationPolicy {
     }
   }
 
-  private func withStore<Result>(
-    _ model: ManagedObjectModel, _ url: URL, _ body: (ManagedObjectContext) throws -> Result
-  ) throws -> Result {
-    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
-    let store = try coordinator.addPersistentStore(type: .quire, at: url)
-    defer { try? coordinator.remove(store) }
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return try body(context)
-  }
-
   private func count(_ entity: String, _ context: ManagedObjectContext) throws -> Int {
     try context.count(for: FetchRequest<ManagedObject>(entityName: entity))
   }

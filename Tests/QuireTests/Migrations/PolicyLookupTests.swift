@@ -126,17 +126,6 @@ private final class CountingPolicy: EntityMigrationPolicy {
     }
   }
 
-  private func withStore<Result>(
-    _ model: ManagedObjectModel, _ url: URL, _ body: (ManagedObjectContext) throws -> Result
-  ) throws -> Result {
-    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
-    let store = try coordinator.addPersistentStore(type: .quire, at: url)
-    defer { try? coordinator.remove(store) }
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return try body(context)
-  }
-
   @Test(arguments: [RegisteredPolicy.self, InsertedPolicy.self, FetchingPolicy.self])
   func `an object that a policy has made before is found, wherever books look for it`(
     _ policy: EntityMigrationPolicy.Type

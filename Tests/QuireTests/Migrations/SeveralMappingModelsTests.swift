@@ -109,17 +109,6 @@ private final class DiaryManager: MigrationManager {
     return MappingModel(entityMappings: [sea])
   }
 
-  private func withStore<Result>(
-    _ model: ManagedObjectModel, _ url: URL, _ body: (ManagedObjectContext) throws -> Result
-  ) throws -> Result {
-    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
-    let store = try coordinator.addPersistentStore(type: .quire, at: url)
-    defer { try? coordinator.remove(store) }
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return try body(context)
-  }
-
   private func fill(_ url: URL) throws {
     try withStore(old, url) { context in
       for name in ["Austria", "Belgium"] {
