@@ -25,6 +25,9 @@ extension PageStore {
       throw .invalidArgument(
         "pages cannot have \(options.pageSize) bytes: use a power of two from 512 to 32768")
     }
+    guard options.isReadOnly || !options.readsUnvouchedPages else {
+      throw .invalidArgument("pages that nothing vouches for are read in a read-only store alone")
+    }
     // The log belongs beside the file, whatever name the store is opened by.
     let path = fileSystem.destination(of: path)
     if options.mustNotExist {
@@ -65,6 +68,11 @@ extension PageStore {
         throw .invalidArgument(
           "\(path) is open read-only in this process; close it there before writing to it")
       }
+      guard core.options.readsUnvouchedPages == options.readsUnvouchedPages else {
+        throw .invalidArgument(
+          "\(path) is open in this process, with another choice of whether to read pages that "
+            + "nothing vouches for; close it there before")
+      }
       return store
     } catch {
       guard try fileSystem.identifier(of: path) == file.identifier else { return nil }
@@ -99,6 +107,7 @@ extension PageStore {
     }
     let core = StoreCore(recovery, file, storage, options: options)
     if !recovery.meta.isClean { try core.finishRecovery() }
+    try core.noteStrayPages()
     storage.writeOwnerNote()
     return core
   }

@@ -228,7 +228,7 @@ extension StoreCore {
   /// could bring back, whose pages may have been written around it.
   func cutOffFile(after checkpoint: Checkpoint) {
     let pageCount = checkpoint.space.pageCount
-    guard let storage,
+    guard let storage, !mayHaveStrayPages,
       registry.largestPageCount(in: checkpoint.space.cache) <= pageCount,
       storage.log?.highestPageCount ?? 0 <= pageCount
     else { return }
@@ -251,7 +251,9 @@ extension StoreCore {
     }
     // A file that stays longer than it need be is no failure.
     do throws(StorageError) {
-      if !snapshotsGoOn { try storage.cutOff(afterPages: checkpoint.space.pageCount) }
+      if !snapshotsGoOn, !mayHaveStrayPages {
+        try storage.cutOff(afterPages: checkpoint.space.pageCount)
+      }
     } catch {}
     try storage.removeLog()
   }

@@ -124,6 +124,7 @@ extension StoreCore {
     storage = StoreFile(
       file, path: old.path, in: old.fileSystem, identity: identity, pageSize: geometry.pageSize,
       meta: recovery.meta, isMetaSpare: false, options: options)
+    mayHaveStrayPages = false
     lock(file)
   }
 }

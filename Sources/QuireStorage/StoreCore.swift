@@ -6,9 +6,9 @@ import Synchronization
 /// writes, log and file included, belongs to whoever is through the turnstile; a checkpoint under
 /// way has the store's file for itself.
 ///
-/// `@unchecked Sendable`: `storage`, `checkpoint`, `durablePageCount` and `isLogWatched` are
-/// touched only by whoever is through the turnstile; everything else is constant or behind the
-/// mutex.
+/// `@unchecked Sendable`: `storage`, `checkpoint`, `durablePageCount`, `isLogWatched` and
+/// `mayHaveStrayPages` are touched only by whoever is through the turnstile; everything else is
+/// constant or behind the mutex.
 final class StoreCore: @unchecked Sendable {
   let identity: StoreIdentity
   let geometry: PageGeometry
@@ -31,6 +31,8 @@ final class StoreCore: @unchecked Sendable {
   var durablePageCount: UInt32
   /// Whether a thread waits to remove the log when the store is idle.
   var isLogWatched = false
+  /// Whether behind the end of the file there may be pages with the number of the next commit.
+  var mayHaveStrayPages = false
 
   struct State {
     /// What snapshots get: with full durability, on disk.
@@ -148,7 +150,15 @@ final class StoreCore: @unchecked Sendable {
 
   func beginWrite() throws(StorageError) -> PageEditor {
     if isReadOnly { throw .readOnly }
-    let latest = try enter(forLong: true)
+    var latest = try enter(forLong: true)
+    if mayHaveStrayPages {
+      do throws(StorageError) {
+        latest = try skipNumber(after: latest)
+      } catch {
+        leave()
+        throw error
+      }
+    }
     let editor = PageEditor(latest.successor(), byteLimit: options.transactionByteLimit)
     if let storage, let cache = latest.cache {
       // Behind everything that the log could bring back, that a snapshot shows, or that a crash
@@ -157,7 +167,12 @@ final class StoreCore: @unchecked Sendable {
       let first = max(
         latest.pageCount, storage.log?.highestPageCount ?? 0, registry.largestPageCount(in: cache),
         storage.durability == .ordered ? durablePageCount : 0)
-      editor.makeDirectPages = { DirectPages(storage.file, cache, from: PageID(first)) }
+      let commit = editor.commit
+      editor.makeDirectPages = {
+        DirectPages(storage.file, cache, from: PageID(first)) { () throws(StorageError) in
+          try self.makeDurable(before: commit)
+        }
+      }
     }
     return editor
   }
@@ -199,21 +214,35 @@ final class StoreCore: @unchecked Sendable {
     do {
       defer { leave() }
       if state.withLock({ $0.isClosed }) { throw .closed }
-      try editor.cutTrailingFreePages()
-      try editor.stampPages()
-      let touched = editor.touchedPages()
-      if try log(editor, touched) {
-        commits.noteDurable(space.commit)
-      } else if storage?.durability == .full {
-        syncing = storage?.log
+      do throws(StorageError) {
+        syncing = try commit(editor)
+      } catch {
+        noteEnd(ofGivenUp: editor)
+        throw error
       }
-      publish(space, touched, isDurable: syncing == nil)
       checkpointIfWorthwhile()
       updateLogByteCount()
       if options.idleLogLimit != nil, !isLogWatched { watchLog() }
     }
     if let syncing { try waitUntilDurable(space.commit, in: syncing) }
     return space.commit
+  }
+
+  /// Writes the record of a transaction's changes, and makes its version the newest.
+  ///
+  /// - Returns: the log that must be synced before the commit counts, if one must.
+  func commit(_ editor: PageEditor) throws(StorageError) -> LogWriter? {
+    try editor.cutTrailingFreePages()
+    try editor.stampPages()
+    let touched = editor.touchedPages()
+    var syncing: LogWriter?
+    if try log(editor, touched) {
+      commits.noteDurable(editor.commit)
+    } else if storage?.durability == .full {
+      syncing = storage?.log
+    }
+    publish(editor.space, touched, isDurable: syncing == nil)
+    return syncing
   }
 
   /// - Returns: whether the commit is durable already.
@@ -278,7 +307,7 @@ final class StoreCore: @unchecked Sendable {
     }
   }
 
-  private func waitUntilDurable(
+  func waitUntilDurable(
     _ commit: CommitNumber, in log: LogWriter
   ) throws(StorageError) {
     do throws(StorageError) {
@@ -326,7 +355,8 @@ final class StoreCore: @unchecked Sendable {
   }
 
   /// Lets the next writer in; the editor's changes go with the editor.
-  func abandon() {
+  func abandon(_ editor: PageEditor) {
+    noteEnd(ofGivenUp: editor)
     leave()
   }
 

@@ -174,7 +174,7 @@ public final class WriteTransaction: TreeReader {
   public func abort() {
     guard isOpen else { return }
     end()
-    core.abandon()
+    core.abandon(editor)
   }
 
   private func end() {

@@ -29,7 +29,7 @@ extension Scenario {
   /// Each with one thing at its worst; short, as most are large or slow.
   package static let special = [
     aroundLog, freedAndReused, freedUnsynced, cutUnsynced, heldWhileReused, overlapping, goingRound,
-    idling,
+    idling, givenUp,
   ]
 
   /// The log goes while the store is open, with a snapshot of before, and with none; then a death
@@ -56,6 +56,17 @@ extension Scenario {
       .flip(.otherRecords, version: 2), .commit,
       .put(.records, keys: 2..<4, byteCount: 20, version: 3), .commit, .die,
     ], name: "aroundLog")
+
+  /// Trees that went around the log for nothing: the commits after that have other numbers than
+  /// their pages.
+  package static let givenUp = Scenario(
+    [
+      .put(.records, keys: 0..<6, byteCount: 20, version: 1), .commit,
+      .build(.otherRecords, keys: 0..<1, byteCount: large, version: 1), .abort,
+      .build(.otherIndex, keys: 0..<1, byteCount: large, version: 2), .commit,
+      .build(.otherRecords, keys: 0..<1, byteCount: large, version: 3), .abort, .removeLog,
+      .put(.records, keys: 0..<9, byteCount: 20, version: 4), .commit, .die,
+    ], name: "givenUp")
 
   /// Pages that are freed, used again around the log, and in the log's records from before.
   package static let freedAndReused = Scenario(

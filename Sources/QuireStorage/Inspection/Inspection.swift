@@ -42,7 +42,9 @@ struct Inspection {
     }
     for number in PageID.firstMap.rawValue..<max(end, PageID.firstMap.rawValue) {
       let id = PageID(number)
-      guard isMarked(id) ?? true else { continue }
+      // Of a map that cannot be read it is said once, for all of its group.
+      let isUnvouched = space.cache?.readsUnvouchedPages ?? false || space.geometry.isMap(id)
+      guard isMarked(id) ?? isUnvouched else { continue }
       let ticket = try space.enter()
       defer { space.leave(ticket) }
       if let defect = try space.defect(of: id, room: room, validation: .ofTrees) {
@@ -74,6 +76,13 @@ struct Inspection {
     } catch {
       return nil
     }
+  }
+
+  /// A map that cannot be read, with what that means for the pages of its group.
+  private mutating func addMap(_ id: PageID) {
+    let first = id.rawValue - PageID.firstMap.rawValue
+    let last = min(first + (space.geometry.groupPageCount - 1), space.pageCount - 1)
+    add("this page map cannot be read: nothing vouches for pages \(first) to \(last)", page: id)
   }
 
   private mutating func inspectTrees() {
@@ -117,7 +126,7 @@ struct Inspection {
     for number in 0..<end {
       let id = PageID(number)
       guard let isMarked = isMarked(id) else {
-        if space.geometry.isMap(id) { add("this page map cannot be read", page: id) }
+        if space.geometry.isMap(id) { addMap(id) }
         isCounted = false
         continue
       }

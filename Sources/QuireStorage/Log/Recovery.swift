@@ -70,7 +70,7 @@ struct Recovery {
     let cache = PageCache(
       file, geometry: geometry, checksum: checksum, validation: validation,
       reclaimer: registry.reclaimer, byteLimit: options.cacheByteLimit,
-      mapCommit: meta.mapCommit)
+      mapCommit: meta.mapCommit, readsUnvouchedPages: options.readsUnvouchedPages)
     let pageCount = log?.pageCount ?? meta.pageCount
     let commit = log?.lastCommit ?? meta.lastCommit
     space = PageSpace(
@@ -91,10 +91,17 @@ struct Recovery {
     let ticket = try space.enter()
     defer { space.leave(ticket) }
     do throws(StorageError) {
-      _ = try space.page(.catalogRoot)
-    } catch .damaged {
+      // Nothing vouches for the catalog's root without it.
+      if !options.readsUnvouchedPages { _ = try space.page(.firstMap) }
+    } catch .damaged(let page, let reason) {
       space.retireEverything()
-      throw .damaged(page: .catalogRoot, reason: "the catalog of trees cannot be read")
+      throw .damaged(page: page, reason: "the first page map cannot be read: \(reason)")
+    }
+    do throws(StorageError) {
+      _ = try space.page(.catalogRoot)
+    } catch .damaged(_, let reason) {
+      space.retireEverything()
+      throw .damaged(page: .catalogRoot, reason: "the catalog of trees cannot be read: \(reason)")
     }
   }
 

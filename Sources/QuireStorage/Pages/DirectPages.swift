@@ -7,6 +7,8 @@
 final class DirectPages {
   private let file: any File
   private let cache: PageCache
+  /// Called once, before anything is written.
+  private let prepare: () throws(StorageError) -> Void
   /// Pages that follow each other, not yet written.
   private var run: SealedRun
   private var runStart = PageID(0)
@@ -14,8 +16,12 @@ final class DirectPages {
   /// Where to look for the next page to write.
   var nextPage: PageID
 
-  init(_ file: any File, _ cache: PageCache, from firstPage: PageID) {
+  init(
+    _ file: any File, _ cache: PageCache, from firstPage: PageID,
+    prepare: @escaping () throws(StorageError) -> Void = {}
+  ) {
     self.file = file
+    self.prepare = prepare
     self.cache = cache
     nextPage = firstPage
     run = SealedRun(pageSize: cache.geometry.pageSize, cache.checksum)
@@ -31,6 +37,7 @@ final class DirectPages {
   /// Writes what waits.
   func flush() throws(StorageError) {
     guard run.count > 0 else { return }
+    if !hasWritten { try prepare() }
     hasWritten = true
     // An aborted transaction may have left others in memory.
     cache.replace((0..<run.count).map { (PageID(runStart.rawValue + UInt32($0)), .absent) })

@@ -19,8 +19,8 @@ extension PageCache {
     let commit: CommitNumber
     /// The pages it has.
     let pageCount: UInt32
-    /// The stamp of a page; 0 if it is free, `nil` if that is unknown.
-    let stamp: (PageID) -> UInt32?
+    /// The stamp of a page; 0 if it is free, `nil` if its map is damaged.
+    let stamp: (PageID) throws(StorageError) -> UInt32?
   }
 
   /// Reads a page that was not found. The caller is inside the reclaimer, and the page stays in
@@ -41,7 +41,7 @@ extension PageCache {
       let count = try file.read(at: Int(id.rawValue) * geometry.pageSize, into: buffer)
       let defect = defect(
         in: Page(frame.base), byteCount: count, at: id, for: expected.commit,
-        stamp: expected.stamp(id))
+        stamp: try expected.stamp(id))
       return settle(frame, at: id, for: expected.commit, generation, defect)
     }
     // Memory that was used before: fresh memory costs more than reading into it.
@@ -60,7 +60,7 @@ extension PageCache {
     for index in stride(from: 1, to: runCount, by: 1) {
       let nextID = PageID(id.rawValue + UInt32(index))
       if leavesIndexes, Page(run.base + index * geometry.pageSize).isOfIndex { continue }
-      guard find(nextID) == .absent, let stamp = expected.stamp(nextID), stamp != 0 else {
+      guard find(nextID) == .absent, let stamp = try expected.stamp(nextID), stamp != 0 else {
         continue
       }
       let next = PageFrame(pageSize: geometry.pageSize)
@@ -72,7 +72,7 @@ extension PageCache {
     let firstCount = take(frame, from: run, at: 0, byteCount: count)
     let defect = defect(
       in: Page(frame.base), byteCount: firstCount, at: id, for: expected.commit,
-      stamp: expected.stamp(id))
+      stamp: try expected.stamp(id))
     return settle(frame, at: id, for: expected.commit, generation, defect)
   }
 
@@ -89,7 +89,8 @@ extension PageCache {
 
   /// Why bytes from the file are not the page of that version, or `nil` when they are.
   ///
-  /// - Parameter stamp: what the maps say of the page; `nil` where they cannot be read.
+  /// - Parameter stamp: what the maps say of the page; `nil` where they are damaged, and of the
+  ///   first map.
   func defect(
     in page: Page, byteCount: Int, at id: PageID, for commit: CommitNumber, stamp: UInt32?
   ) -> String? {
@@ -105,10 +106,14 @@ extension PageCache {
       if page.commit != expected {
         return "it is of commit \(page.commit), that of commit \(expected) is missing"
       }
-    } else if let stamp, stamp != PageMap.stamp(of: page.commit) {
-      return stamp == 0
-        ? "it is free, but referred to"
-        : "it is of commit \(page.commit), which is not the one that wrote it last"
+    } else if let stamp {
+      if stamp == 0 { return "it is free, but referred to" }
+      if stamp != PageMap.stamp(of: page.commit) {
+        return "it is of commit \(page.commit), which is not the one that wrote it last"
+      }
+    } else if !readsUnvouchedPages {
+      let map = geometry.stampPlace(of: id)?.map ?? .firstMap
+      return "page map \(map) is damaged, so that nothing vouches for it"
     }
     return validation.defect(of: page, at: id, geometry: geometry)
   }

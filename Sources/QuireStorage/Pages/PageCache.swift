@@ -19,6 +19,8 @@ final class PageCache: @unchecked Sendable {
   let checksum: Checksum
   let validation: PageValidation
   let reclaimer: Reclaimer
+  /// See ``PageStoreOptions/readsUnvouchedPages``.
+  let readsUnvouchedPages: Bool
   private let directory: Atomic<UInt>
   let filling: Mutex<Filling>
   /// Memory that many pages were read into at once, and will be again.
@@ -46,8 +48,10 @@ final class PageCache: @unchecked Sendable {
   /// - Parameter mapCommit: the commit of the first page map in the file.
   init(
     _ file: any File, geometry: PageGeometry, checksum: Checksum, validation: PageValidation,
-    reclaimer: Reclaimer, byteLimit: Int, mapCommit: CommitNumber
+    reclaimer: Reclaimer, byteLimit: Int, mapCommit: CommitNumber,
+    readsUnvouchedPages: Bool = false
   ) {
+    self.readsUnvouchedPages = readsUnvouchedPages
     self.geometry = geometry
     self.checksum = checksum
     self.validation = validation

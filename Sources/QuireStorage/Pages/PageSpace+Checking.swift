@@ -13,14 +13,14 @@ extension PageSpace {
       if word.isPage {
         let page = word.page
         if page.commit > commit { return "it carries commit \(page.commit)" }
-        if let stamp = stamp(of: id), stamp != PageMap.stamp(of: page.commit) {
+        if let stamp = try stamp(of: id), stamp != PageMap.stamp(of: page.commit) {
           return "the maps know another commit of it than \(page.commit)"
         }
         return validation.defect(of: page, at: id, geometry: geometry)
       }
       guard word == .absent, let cache else { return "its content was found damaged" }
       let defect = try cache.defectOnDisk(
-        of: id, for: commit, stamp: stamp(of: id), in: room)
+        of: id, for: commit, stamp: try stamp(of: id), in: room)
       // A checkpoint may be overwriting it; then the overlay has the page now.
       if defect == nil || overlay[id] == .absent { return defect }
     }

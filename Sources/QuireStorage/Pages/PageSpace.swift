@@ -191,7 +191,8 @@ final class PageSpace: @unchecked Sendable {
         continue
       }
       let expected = PageCache.Expectation(
-        commit: commit, pageCount: pageCount, stamp: { [self] in stamp(of: $0) })
+        commit: commit, pageCount: pageCount,
+        stamp: { [self] id throws(StorageError) in try stamp(of: id) })
       switch try cache.read(id, expected) {
       case .page(let word):
         guard word.page.commit <= commit else { break }
@@ -211,15 +212,15 @@ final class PageSpace: @unchecked Sendable {
     }
   }
 
-  /// What the maps say of a page: 0 if it is free, `nil` if that cannot be read, which is another
-  /// error than the page's. The caller has entered.
-  func stamp(of id: PageID) -> UInt32? {
+  /// What the maps say of a page: 0 if it is free, `nil` if its map is damaged, so that nothing
+  /// tells whether what the file has is the newest. The caller has entered.
+  func stamp(of id: PageID) throws(StorageError) -> UInt32? {
     guard let (map, index) = geometry.stampPlace(of: id), map.rawValue < pageCount else {
       return nil
     }
     do throws(StorageError) {
       return PageMap.entry(index, in: try page(map))
-    } catch {
+    } catch .damaged {
       return nil
     }
   }

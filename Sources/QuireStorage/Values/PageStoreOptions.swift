@@ -7,6 +7,11 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// Whether the file is only read. A read-only store writes nothing at all, not even after a
   /// crash: it then shows what the log holds without touching the files.
   public var isReadOnly = false
+  /// Whether pages are read that nothing vouches for: their page map is damaged, and with it the
+  /// knowledge of which commit wrote them last. What is read then may be of different commits, or
+  /// of a time before the newest; it is for saving what there is, where no backup is. Only together
+  /// with ``isReadOnly``.
+  public var readsUnvouchedPages = false
   /// The page size of a store that is created: a power of two from 512 to 32,768 bytes. 512 and
   /// 1024 are for tests.
   public var pageSize = 4096

@@ -334,7 +334,11 @@ package final class OperationMachine {
     }
     working = nil
     committed = oracle
-    try expect(Set(numbers).count == 1, "the stores disagree on the commit: \(numbers)")
+    // The one in memory comes first; one in a file may have given a number to nothing, which pages
+    // of a transaction that was given up have.
+    try expect(
+      numbers.dropFirst().allSatisfy { $0 >= numbers[0] },
+      "the stores disagree on the commit: \(numbers)")
     for (subject, number) in zip(subjects, numbers) {
       let newest = try subject.store.snapshot().commitNumber
       try expect(newest == number, "\(subject.name): commit \(number) gives \(newest)")
