@@ -237,11 +237,7 @@ extension StoreCore {
   }
 
   /// The last checkpoint; afterwards the store is one file.
-  ///
-  /// - Parameter snapshotsGoOn: whether older versions are read from the file still.
-  func checkpointForClosing(
-    _ storage: StoreFile, snapshotsGoOn: Bool
-  ) throws(StorageError) {
+  func checkpointForClosing(_ storage: StoreFile) throws(StorageError) {
     let checkpoint = newCheckpoint(storage)
     do throws(StoreFile.Failure) {
       try makeDurable(checkpoint, in: storage.log, storage)
@@ -251,7 +247,7 @@ extension StoreCore {
     }
     // A file that stays longer than it need be is no failure.
     do throws(StorageError) {
-      if !snapshotsGoOn, !mayHaveStrayPages {
+      if !mayHaveStrayPages {
         try storage.cutOff(afterPages: checkpoint.space.pageCount)
       }
     } catch {}

@@ -57,16 +57,6 @@ extension StoreCore {
     }
   }
 
-  private func closeLog(_ storage: StoreFile) throws(StorageError) {
-    do throws(StorageError) {
-      try checkpointForClosing(storage, snapshotsGoOn: true)
-    } catch {
-      throw poison(error)
-    }
-    relieve(of: Checkpoint(state.withLock { $0.latest }, .none))
-    updateLogByteCount()
-  }
-
   /// Builds all trees anew in another file, which is a closed store in the end.
   private func buildCompacted(
     _ newest: PageSpace, at temporary: String, _ storage: StoreFile,

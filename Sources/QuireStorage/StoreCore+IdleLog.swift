@@ -17,6 +17,16 @@ extension StoreCore {
     waitForCheckpoint()
     isLogWatched = false
     guard let storage, storage.log != nil else { return true }
+    try closeLog(storage)
+    return true
+  }
+
+  /// The log becomes history, while the store stays open. At the turnstile, with no checkpoint
+  /// under way.
+  ///
+  /// - Throws: ``StorageError/noSpaceLeft(path:)`` with everything as it was; after any other error
+  ///   the store is poisoned.
+  func closeLog(_ storage: StoreFile) throws(StorageError) {
     let checkpoint = newCheckpoint(storage)
     do throws(StoreFile.Failure) {
       try makeDurable(checkpoint, in: storage.log, storage)
@@ -35,7 +45,6 @@ extension StoreCore {
     do throws(StorageError) { try storage.removeLog() } catch {}
     cutOffFile(after: checkpoint)
     updateLogByteCount()
-    return true
   }
 
   /// Begins to wait for the time when nobody writes any more. At the turnstile, after a commit.

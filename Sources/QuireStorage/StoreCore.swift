@@ -406,7 +406,7 @@ final class StoreCore: @unchecked Sendable {
   private func shut() throws(StorageError) {
     defer { letGoOfFile() }
     guard let storage, state.withLock({ $0.poison }) == nil else { return }
-    if storage.log != nil { try checkpointForClosing(storage, snapshotsGoOn: false) }
+    if storage.log != nil { try checkpointForClosing(storage) }
     storage.removeOwnerNote()
   }
 

@@ -4,7 +4,8 @@ import Synchronization
 import Testing
 
 /// Writes that the disk acknowledged and lost, many at once: each read is an error, or right.
-@Suite struct `Lost writes` {
+@Suite("Lost writes")
+struct LostWritesTests {
   private static let pageSize = 512
 
   /// What a file of which writes were lost answers; `nil` if nothing of it is wrong.
