@@ -68,10 +68,10 @@ extension PageStore {
         throw .invalidArgument(
           "\(path) is open read-only in this process; close it there before writing to it")
       }
-      guard core.options.readsUnvouchedPages == options.readsUnvouchedPages else {
+      guard !core.options.readsUnvouchedPages || options.readsUnvouchedPages else {
         throw .invalidArgument(
-          "\(path) is open in this process, with another choice of whether to read pages that "
-            + "nothing vouches for; close it there before")
+          "\(path) is open in this process to read pages that nothing vouches for; close it there "
+            + "before")
       }
       return store
     } catch {

@@ -13,6 +13,10 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   public var migratesAutomatically = false
   public var infersMappingModel = false
   public var isReadOnly = false
+  /// Whether pages are read that nothing vouches for, as their page map is damaged: see
+  /// `PageStoreOptions.readsUnvouchedPages`. For saving what there is of a damaged store without a
+  /// backup; what is read may be of different saves. Only together with ``isReadOnly``.
+  public var readsUnvouchedPages = false
   /// Whether an inferred migration leaves objects in their old layout, where all that changes is
   /// attributes and the like: the store can be used at once, however large it is. The objects are
   /// read as if they had been rewritten, and written anew when they are saved, or by

@@ -25,7 +25,7 @@ public struct StoreInspection: Sendable {
 
   /// - Throws: when the store cannot be opened at all.
   public init(of url: URL) throws {
-    self = try StoreOpening.inspecting(url) { snapshot, pages in
+    self = try StoreOpening.inspecting(url, readsUnvouchedPages: true) { snapshot, pages in
       var inspection = StoreInspection()
       for finding in try pages.check().findings { inspection.findings.append("\(finding)") }
       do {

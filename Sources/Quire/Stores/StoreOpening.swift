@@ -57,6 +57,7 @@ struct StoreOpening {
     }
     var pageOptions = PageStoreOptions()
     pageOptions.isReadOnly = options.isReadOnly
+    pageOptions.readsUnvouchedPages = options.readsUnvouchedPages
     pageOptions.createIfMissing = !options.isReadOnly && !mustExist
     pageOptions.identity = options.storeUUID.map { StoreIdentity($0) }
     pageOptions.durability = options.durability
@@ -346,12 +347,16 @@ struct StoreOpening {
   }
 
   /// Reads from a store without any claim to it: nothing is written.
+  ///
+  /// - Parameter readsUnvouchedPages: whether all is of interest that can be read, as the result is
+  ///   about damage.
   static func inspecting<Result>(
     _ url: URL, in fileSystem: any FileSystem = DiskFileSystem(), timeout: Double = 0,
-    _ body: (Snapshot, PageStore) throws -> Result
+    readsUnvouchedPages: Bool = false, _ body: (Snapshot, PageStore) throws -> Result
   ) throws -> Result {
     var options = PageStoreOptions()
     options.isReadOnly = true
+    options.readsUnvouchedPages = readsUnvouchedPages
     options.createIfMissing = false
     let pages = try StoreOpening.pages(at: url, options, in: fileSystem, timeout: timeout)
     defer { try? pages.close() }

@@ -131,7 +131,17 @@ package struct DamagedFixtures {
     store = closed
     store[3 * Self.pageSize + 200] ^= 1
     add(
-      "damaged-map", "one bit of page 3, the page map, flipped", finding: "page 3: \(wrong)", store)
+      "damaged-map", "one bit of page 3, the page map, flipped",
+      opening: "page 3 is damaged: the first page map cannot be read: \(wrong)", store)
+
+    store = closed
+    for page in [3, leaf] { store.replaceSubrange(place(page), with: earlier[place(page)]) }
+    add(
+      "stale-map",
+      "page 3, the page map, and page \(leaf), a leaf, as they were at commit 1: writes that were "
+        + "lost, while the meta page arrived",
+      opening: "page 3 is damaged: the first page map cannot be read: "
+        + "it is of commit 1, that of commit 2 is missing", store)
     try forgePages(leaf)
   }
 
@@ -208,7 +218,8 @@ package struct DamagedFixtures {
     store[4 * Self.pageSize + 25] ^= 1
     add(
       "damaged-catalog", "one bit of page 4, the root of the catalog, flipped",
-      opening: "page 4 is damaged: the catalog of trees cannot be read", store)
+      opening: "page 4 is damaged: the catalog of trees cannot be read: its checksum is wrong",
+      store)
   }
 
   private static func withUnixLineEnds(_ bytes: [UInt8]) -> [UInt8] {
