@@ -29,7 +29,7 @@ extension StoreCore {
   func compact(progress: (Int, Int) throws -> Bool) throws {
     if isReadOnly { throw StorageError.readOnly }
     _ = try enter()
-    defer { turnstile.leave() }
+    defer { leave() }
     waitForCheckpoint()
     guard let storage else { return }
     // From here on the old file is a closed store that needs no log.

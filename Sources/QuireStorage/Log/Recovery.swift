@@ -66,7 +66,9 @@ struct Recovery {
     }
     let registry =
       registry
-      ?? VersionRegistry(pageSize: page.pageSize, retainedByteLimit: options.retainedByteLimit)
+      ?? VersionRegistry(
+        pageSize: page.pageSize, retainedByteLimit: options.retainedByteLimit,
+        process: ProcessMark(fileSystem))
     let cache = PageCache(
       file, geometry: geometry, checksum: checksum, validation: validation,
       reclaimer: registry.reclaimer, byteLimit: options.cacheByteLimit,

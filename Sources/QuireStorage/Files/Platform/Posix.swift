@@ -13,15 +13,28 @@
 enum Posix {
   static func open(_ path: String, _ mode: FileMode) throws(StorageError) -> Int32 {
     // Not waiting makes no difference to files; a named pipe would let us wait for ever.
-    let flags =
-      switch mode {
-      case .read: O_RDONLY | O_NONBLOCK
-      case .write: O_RDWR | O_NONBLOCK
-      case .create: O_RDWR | O_CREAT | O_TRUNC
+    switch mode {
+    case .read: return try open(path, O_RDONLY | O_NONBLOCK)
+    case .write: return try open(path, O_RDWR | O_NONBLOCK)
+    case .create: break
+    }
+    // Somebody may put something there again; a few times is bad luck.
+    var attempts = 8
+    while true {
+      do throws(StorageError) {
+        return try open(path, O_RDWR | O_CREAT | O_EXCL)
+      } catch .alreadyExists where attempts > 0 {
+        attempts -= 1
+        try remove(path)
       }
+    }
+  }
+
+  /// A symbolic link is not followed: what it leads to is not ours.
+  private static func open(_ path: String, _ flags: Int32) throws(StorageError) -> Int32 {
     // Readable for everybody, like any document; the process's umask takes away what it does not
     // want.
-    return try check("open", path) { platformOpen(path, flags | O_CLOEXEC, 0o644) }
+    try check("open", path) { platformOpen(path, flags | O_NOFOLLOW | O_CLOEXEC, 0o644) }
   }
 
   /// Lets the thread sleep, about so long.
@@ -86,6 +99,22 @@ enum Posix {
   static func folder(of path: String) -> String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  static func paths(beginningWith path: String) throws(StorageError) -> [String] {
+    let folder = folder(of: path)
+    let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) }
+    let prefix = path[(start ?? path.startIndex)...]
+    guard let stream = opendir(folder) else { throw error(errno, "open", folder) }
+    defer { closedir(stream) }
+    var paths: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name.utf8.starts(with: prefix.utf8) { paths.append(path[..<prefix.startIndex] + name) }
+    }
+    return paths
   }
 
   /// The identity and the length of an open file.
@@ -219,6 +248,10 @@ enum Posix {
     case ENOSPC, EDQUOT: .noSpaceLeft(path: path)
     case ENOENT: .notFound(path: path)
     case EEXIST: .alreadyExists(path: path)
+    case ELOOP:
+      .io(
+        operation: operation, path: path, code: code,
+        message: "there is a symbolic link where a file should be")
     default:
       .io(operation: operation, path: path, code: code, message: String(cString: strerror(code)))
     }
