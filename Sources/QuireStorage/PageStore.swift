@@ -230,7 +230,9 @@ public final class PageStore: Sendable {
   /// - Parameter progress: told the entries written and the entries in all; returns whether to go
   ///   on.
   /// - Throws: ``StorageError/cancelled``, ``StorageError/noSpaceLeft(path:)`` or
-  ///   ``StorageError/damaged(page:reason:)``, with the store as it was; another error of the
+  ///   ``StorageError/damaged(page:reason:)``, and ``StorageError/notFound(path:)`` or
+  ///   ``StorageError/alreadyExists(path:)`` when somebody has moved the file away, and nothing or
+  ///   another file has its name: with the store as it was; another error of the
   ///   disk, after which the store may refuse to write until it is reopened.
   public func compact(
     progress: (_ done: Int, _ total: Int) throws -> Bool = { _, _ in true }

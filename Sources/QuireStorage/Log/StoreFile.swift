@@ -40,12 +40,14 @@ final class StoreFile: @unchecked Sendable {
   static func newLogPath(of path: String) -> String { path + "-log-new" }
   /// See ``PageImages``.
   static func imagesPath(of path: String) -> String { path + "-pages" }
+  /// Where a checkpoint makes such a file.
+  static func newImagesPath(of path: String) -> String { path + "-pages-new" }
   static func ownerPath(of path: String) -> String { path + "-owner" }
 
   /// All that may lie beside a store's file.
   static func companionPaths(of path: String) -> [String] {
     [
-      logPath(of: path), imagesPath(of: path), imagesPath(of: path) + "-new", newLogPath(of: path),
+      logPath(of: path), imagesPath(of: path), newImagesPath(of: path), newLogPath(of: path),
       ownerPath(of: path),
     ]
   }
@@ -82,10 +84,23 @@ final class StoreFile: @unchecked Sendable {
   /// matter.
   func writeOwnerNote() {
     do throws(StorageError) {
+      try checkName()
       let note = try fileSystem.open(StoreFile.ownerPath(of: path), .create)
       try Array(fileSystem.currentOwner().note.utf8).withRawBytes { bytes throws(StorageError) in
         try note.write(bytes, at: 0)
       }
+    } catch {}
+  }
+
+  /// Removes what a process that had the store has left in the middle of something.
+  func removeLeftovers() {
+    do throws(StorageError) {
+      for leftover in [StoreFile.newImagesPath(of: path), StoreFile.newLogPath(of: path)] {
+        try checkName()
+        try fileSystem.remove(leftover)
+      }
+      try checkName()
+      Leftovers(fileSystem: fileSystem, path: path).remove(copiesOf: identity, beside: file)
     } catch {}
   }
 
@@ -122,6 +137,10 @@ final class StoreFile: @unchecked Sendable {
     case another
   }
 
+  /// - Throws: ``StorageError/notFound(path:)`` or ``StorageError/alreadyExists(path:)`` unless the
+  ///   store still has its name.
+  private func checkName() throws(StorageError) { try file.checkName(path, in: fileSystem) }
+
   private func nameHolder() throws(StorageError) -> NameHolder {
     guard let found = try fileSystem.identifier(of: path) else { return .nobody }
     return found == file.identifier ? .us : .another
@@ -152,19 +171,18 @@ final class StoreFile: @unchecked Sendable {
   func openLog() throws(Failure) -> LogWriter {
     if let log { return log }
     do throws(StorageError) {
-      // What lies under the log's name may be that of another store, which has the name now.
-      guard try nameHolder() == .us else { throw StorageError.notFound(path: path) }
       // A log of the time before the store was closed: until the meta page that says so is on disk,
       // it may be the only place of some commits.
       if isMetaSpare { try settleMeta() }
       // From here on the older one leads nowhere, as its log is begun anew.
       isMetaSpare = false
       let logPath = StoreFile.logPath(of: path)
+      // What lies under the log's name may be that of another store, which has the name now.
+      try checkName()
       // In a file of its own, not over the log of an earlier time: of a write that a crash cuts
       // short, and of a second one that is cut short in its place, a record might be put together
       // that nobody has seen since the first. And whoever has the log of a store open that was
       // deleted here still writes to it.
-      if try fileSystem.identifier(of: logPath) != nil { try fileSystem.remove(logPath) }
       return try LogWriter(
         creating: logPath, identity: identity, pageSize: pageSize,
         epoch: meta.epoch + 1, in: fileSystem, durability: durability,
@@ -314,20 +332,24 @@ final class StoreFile: @unchecked Sendable {
       images = nil
       return
     }
-    let path = StoreFile.imagesPath(of: path)
+    let imagesPath = StoreFile.imagesPath(of: path)
     if !imagesAreNeeded, let images {
       try writeImages(of: pages, commit: commit, to: images)
       return
     }
     // A checkpoint was cut short: its images are needed until these are on disk. Or there is no
     // such file yet.
-    let temporary = path + "-new"
+    let temporary = StoreFile.newImagesPath(of: path)
     do throws(StorageError) {
       let file = try fileSystem.open(temporary, .create)
       try writeImages(of: pages, commit: commit, to: file)
       // It is used again only if its name is on disk for sure.
       images = nil
-      try fileSystem.replace(path, by: temporary)
+      guard try nameHolder() != .another else {
+        try fileSystem.remove(temporary)
+        return
+      }
+      try fileSystem.replace(imagesPath, by: temporary)
       if durability != .none { try fileSystem.syncFolder(of: path, for: .pageImagesFolder) }
       images = file
     } catch {
@@ -365,7 +387,7 @@ final class StoreFile: @unchecked Sendable {
       // After the log: as long as there is one, an older meta page might need both. What stays
       // behind counts for nothing once there is another log.
       do throws(StorageError) {
-        try fileSystem.remove(StoreFile.imagesPath(of: path))
+        if try nameHolder() != .another { try fileSystem.remove(StoreFile.imagesPath(of: path)) }
       } catch {}
     }
     try fileSystem.remove(StoreFile.logPath(of: path))
