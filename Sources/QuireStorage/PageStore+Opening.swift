@@ -99,9 +99,13 @@ extension PageStore {
     }
     let core = StoreCore(recovery, file, storage, options: options)
     if !recovery.meta.isClean { try core.finishRecovery() }
-    // The one before us died, and may have been in the middle of something.
+    // The one before us died, and may have been in the middle of something: closing the store, or
+    // giving it its name.
     let note = try fileSystem.identifier(of: StoreFile.ownerPath(of: path))
-    if note != nil || !recovery.meta.isClean { storage.removeLeftovers() }
+    if note != nil || !recovery.meta.isClean || file.nameCount > 1 {
+      try storage.removeHistory()
+      storage.removeLeftovers()
+    }
     storage.writeOwnerNote()
     return core
   }

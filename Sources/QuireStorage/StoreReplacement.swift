@@ -92,10 +92,13 @@ struct StoreReplacement {
       throw error
     }
     try fileSystem.syncFolder(of: path, for: syncs.folder)
-    // Nobody can open the new file before its lock is given back, so these are the old one's. They
-    // count for nothing any more, so it does not matter if one stays.
+    // Nobody can open the new file before its lock is given back, so these are the old one's, while
+    // the new one has the name. They count for nothing any more, so it does not matter if one stays.
     for leftover in StoreFile.companionPaths(of: path) {
-      do throws(StorageError) { try fileSystem.remove(leftover) } catch {}
+      do throws(StorageError) {
+        try new.file.checkName(path, in: fileSystem)
+        try fileSystem.remove(leftover)
+      } catch {}
     }
     Leftovers(fileSystem: fileSystem, path: path).remove(copiesOf: identity, beside: new.file)
     withExtendedLifetime((new.file, old)) {}

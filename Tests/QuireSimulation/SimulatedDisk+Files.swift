@@ -18,7 +18,8 @@ extension SimulatedDisk {
       guard let found else { throw .notFound(path: path) }
       node = found
     }
-    return SimulatedFile(self, node: node, path: path, volume: volume)
+    let nameCount = control.withLock { $0.disk.names.values.filter { $0 == node }.count }
+    return SimulatedFile(self, node: node, nameCount, path: path, volume: volume)
   }
 
   /// As systems have it: a second name first, and then the first one goes.
@@ -44,7 +45,7 @@ extension SimulatedDisk {
   }
 
   package func remove(_ path: String) throws(StorageError) {
-    guard try query(path, { $0.names[path] != nil || $0.links[path] != nil }) else { return }
+    guard try queryAtOnce(path, { $0.names[path] != nil || $0.links[path] != nil }) else { return }
     try change(path) { (disk, _) throws(StorageError) in
       disk.links[path] = nil
       if disk.names[path] != nil { disk.apply(.name(path: path, node: nil)) }

@@ -3,12 +3,14 @@ import QuireStorage
 /// An open file of a simulated disk. Goes on working when its name goes or becomes another's.
 final class SimulatedFile: File {
   let identifier: FileIdentifier
+  let nameCount: Int
   private let disk: SimulatedDisk
   private let node: Int
   private let path: String
   private let forkCount: Int
 
-  init(_ disk: SimulatedDisk, node: Int, path: String, volume: UInt64) {
+  init(_ disk: SimulatedDisk, node: Int, _ nameCount: Int, path: String, volume: UInt64) {
+    self.nameCount = nameCount
     forkCount = disk.forkCount
     self.disk = disk
     self.node = node

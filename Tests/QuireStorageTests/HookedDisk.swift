@@ -73,6 +73,7 @@ private final class HookedFile: File {
   }
 
   var identifier: FileIdentifier { file.identifier }
+  var nameCount: Int { file.nameCount }
   func byteCount() throws(StorageError) -> Int { try file.byteCount() }
 
   func read(

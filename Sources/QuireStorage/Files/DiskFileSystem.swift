@@ -39,6 +39,7 @@ public final class DiskFileSystem: FileSystem {
 /// `fork`, where the descriptor was closed, and its number may be another file's.
 private final class DiskFile: File {
   let identifier: FileIdentifier
+  let nameCount: Int
   private let path: String
   private let descriptor: Int32
   private let forkCount = ForkCount.current
@@ -50,7 +51,7 @@ private final class DiskFile: File {
     do throws(StorageError) {
       let status = try Posix.status(descriptor, path)
       guard status.isRegular else { throw .notAStore(path: path, reason: "it is not a file") }
-      identifier = status.identifier
+      (identifier, nameCount) = (status.identifier, status.nameCount)
     } catch {
       OpenDescriptors.shared.close(descriptor)
       throw error

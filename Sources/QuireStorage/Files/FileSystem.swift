@@ -44,6 +44,8 @@ extension FileSystem {
 /// An open file. Closed when the last reference goes, which also gives its lock back.
 public protocol File: AnyObject, Sendable {
   var identifier: FileIdentifier { get }
+  /// How many names the file had when it was opened, as far as that is known; 0 if it had none.
+  var nameCount: Int { get }
   /// The length of the file in bytes.
   func byteCount() throws(StorageError) -> Int
   /// Reads until the buffer is full or the file ends.
@@ -65,6 +67,7 @@ public protocol File: AnyObject, Sendable {
 }
 
 extension File {
+  public var nameCount: Int { 1 }
   public func unlock() {}
 
   /// Writes the first `byteCount` bytes of the memory, or all of it.

@@ -52,7 +52,8 @@ struct Leftovers {
       // A process that died may have given the store its name and not come to take this one away.
       let isOurs = own.map { $0.identifier == file.identifier } ?? false
       if !isOurs { guard try file.lock(.exclusive) else { return } }
-      if let identity {
+      // In one that is empty nobody's content is lost.
+      if let identity, try file.byteCount() > 0 {
         guard try IdentityPage.read(from: file, path: found).identity == identity else { return }
       }
       guard try fileSystem.identifier(of: found) == file.identifier

@@ -35,26 +35,9 @@ final class StoreFile: @unchecked Sendable {
   /// Where commits wait for the checkpoint under way rather than let the log grow.
   var largestLogByteCount: Int { 2 * largestLogByteLimit }
 
-  static func logPath(of path: String) -> String { path + "-log" }
-  /// Where recovery puts a log together.
-  static func newLogPath(of path: String) -> String { path + "-log-new" }
-  /// See ``PageImages``.
-  static func imagesPath(of path: String) -> String { path + "-pages" }
-  /// Where a checkpoint makes such a file.
-  static func newImagesPath(of path: String) -> String { path + "-pages-new" }
-  static func ownerPath(of path: String) -> String { path + "-owner" }
-
-  /// All that may lie beside a store's file.
-  static func companionPaths(of path: String) -> [String] {
-    [
-      logPath(of: path), imagesPath(of: path), newImagesPath(of: path), newLogPath(of: path),
-      ownerPath(of: path),
-    ]
-  }
-
   /// Whether the newest meta page may be lost, as it can be found again from the older one and the
   /// log; see ``Recovery/isNewerMetaSpare``.
-  private var isMetaSpare: Bool
+  var isMetaSpare: Bool
 
   init(
     _ file: any File, path: String, in fileSystem: any FileSystem, identity: StoreIdentity,
@@ -77,74 +60,6 @@ final class StoreFile: @unchecked Sendable {
   }
 
   var logByteCount: Int { log?.liveByteCount ?? 0 }
-
-  // MARK: Owner
-
-  /// Tells other processes who has the lock. For their error's text only, so failing does not
-  /// matter.
-  func writeOwnerNote() {
-    do throws(StorageError) {
-      try checkName()
-      let note = try fileSystem.open(StoreFile.ownerPath(of: path), .create)
-      try Array(fileSystem.currentOwner().note.utf8).withRawBytes { bytes throws(StorageError) in
-        try note.write(bytes, at: 0)
-      }
-    } catch {}
-  }
-
-  /// Removes what a process that had the store has left in the middle of something.
-  func removeLeftovers() {
-    do throws(StorageError) {
-      for leftover in [StoreFile.newImagesPath(of: path), StoreFile.newLogPath(of: path)] {
-        try checkName()
-        try fileSystem.remove(leftover)
-      }
-      try checkName()
-      Leftovers(fileSystem: fileSystem, path: path).remove(copiesOf: identity, beside: file)
-    } catch {}
-  }
-
-  func removeOwnerNote() {
-    do throws(StorageError) {
-      guard try nameHolder() != .another else { return }
-      try fileSystem.remove(StoreFile.ownerPath(of: path))
-    } catch {}
-  }
-
-  /// What the owner of the lock wrote.
-  static func readOwnerNote(of path: String, in fileSystem: any FileSystem) -> LockOwner {
-    do throws(StorageError) {
-      let note = try fileSystem.open(ownerPath(of: path), .read)
-      let memory = PageMemory(byteCount: min(try note.byteCount(), 1024))
-      let read = try note.readAll(into: memory)
-      return try memory.withBytes { bytes throws(StorageError) in
-        LockOwner(note: String(decoding: bytes.prefix(read), as: UTF8.self))
-      }
-    } catch {
-      return .unknown
-    }
-  }
-
-  // MARK: Name
-
-  /// Who has the name that the store was opened by.
-  private enum NameHolder {
-    case us
-    /// Somebody has deleted or moved the file.
-    case nobody
-    /// Somebody has deleted or moved the file, and another one is there: its log and all that lies
-    /// beside it are not ours to touch. The file itself may have another name, and is still ours.
-    case another
-  }
-
-  /// - Throws: ``StorageError/notFound(path:)`` or ``StorageError/alreadyExists(path:)`` unless the
-  ///   store still has its name.
-  private func checkName() throws(StorageError) { try file.checkName(path, in: fileSystem) }
-
-  private func nameHolder() throws(StorageError) -> NameHolder {
-    guard let found = try fileSystem.identifier(of: path) else { return .nobody }
-    return found == file.identifier ? .us : .another
-  }
 
   // MARK: Commit
 

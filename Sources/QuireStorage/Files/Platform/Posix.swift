@@ -117,13 +117,20 @@ enum Posix {
     return paths
   }
 
-  /// The identity and the length of an open file.
-  static func status(
-    _ descriptor: Int32, _ path: String
-  ) throws(StorageError) -> (identifier: FileIdentifier, byteCount: Int, isRegular: Bool) {
+  /// What is known of an open file.
+  struct Status {
+    let identifier: FileIdentifier
+    let byteCount: Int
+    let nameCount: Int
+    let isRegular: Bool
+  }
+
+  static func status(_ descriptor: Int32, _ path: String) throws(StorageError) -> Status {
     var status = stat()
     _ = try check("stat", path) { fstat(descriptor, &status) }
-    return (identifier(status), Int(status.st_size), status.st_mode & S_IFMT == S_IFREG)
+    return Status(
+      identifier: identifier(status), byteCount: Int(status.st_size),
+      nameCount: Int(status.st_nlink), isRegular: status.st_mode & S_IFMT == S_IFREG)
   }
 
   static func identifier(of path: String) throws(StorageError) -> FileIdentifier? {
