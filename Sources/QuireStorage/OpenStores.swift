@@ -1,12 +1,12 @@
 import Synchronization
 
 /// The stores that this process has open, by the identity of their files: opening one again shares
-/// it.
+/// it. A child made by `fork` has none open to begin with.
 ///
 /// The registry's mutex is held while a store is opened or closed, so that nobody finds a file
 /// locked by its own process half-way. Whoever takes it may hold a store's turnstile, never the
 /// other way round.
-enum OpenStores {
+final class OpenStores: Sendable {
   private final class Entry {
     var identifier: FileIdentifier
     let core: StoreCore
@@ -23,7 +23,9 @@ enum OpenStores {
   private struct Entries {
     private var list: [Entry] = []
 
-    subscript(identifier: FileIdentifier) -> Entry? { list.first { $0.identifier == identifier } }
+    subscript(identifier: FileIdentifier) -> Entry? {
+      list.first { $0.identifier == identifier && $0.core.registry.process.isCurrent }
+    }
 
     mutating func add(_ core: StoreCore, for identifier: FileIdentifier) {
       list.append(Entry(identifier, core))
@@ -32,7 +34,10 @@ enum OpenStores {
     mutating func remove(_ entry: Entry) { list.removeAll { $0 === entry } }
   }
 
-  private static let entries = Mutex(Entries())
+  private static let perProcess = PerProcess { OpenStores() }
+  private static var ours: OpenStores { perProcess.value }
+
+  private let entries = Mutex(Entries())
 
   /// What `open` made, or why it did not. (`Result` would have the runtime look up that the error
   /// is one.)
@@ -45,7 +50,7 @@ enum OpenStores {
   static func core(
     for identifier: FileIdentifier, open: () throws(StorageError) -> StoreCore
   ) throws(StorageError) -> StoreCore {
-    let opening: Opening = entries.withLock { entries in
+    let opening: Opening = ours.entries.withLock { entries in
       if let entry = entries[identifier] {
         entry.handleCount += 1
         return .core(entry.core)
@@ -66,14 +71,14 @@ enum OpenStores {
 
   /// A store goes on with another file.
   static func move(_ identifier: FileIdentifier, to other: FileIdentifier) {
-    entries.withLock { $0[identifier]?.identifier = other }
+    ours.entries.withLock { $0[identifier]?.identifier = other }
   }
 
   /// Gives a handle back; the last one runs `closing` before anybody can open the file again.
   static func release(
     _ identifier: FileIdentifier, closing: () throws(StorageError) -> Void
   ) throws(StorageError) {
-    let result: Result<Void, StorageError> = entries.withLock { entries in
+    let result: Result<Void, StorageError> = ours.entries.withLock { entries in
       guard let entry = entries[identifier] else { return .success(()) }
       guard entry.handleCount == 1 else {
         entry.handleCount -= 1

@@ -103,11 +103,18 @@ extension PageStore {
       if let damaged = recovery.damagedMeta { try storage.eraseMeta(damaged) }
       // Of a closed store there is time until its log is begun anew.
       if recovery.isNewerMetaSpare, !recovery.meta.isClean { try storage.settleMeta() }
-      try recovery.secureLog(of: path, in: fileSystem)
+      try recovery.secureLog(of: path, file, in: fileSystem)
     }
     let core = StoreCore(recovery, file, storage, options: options)
     if !recovery.meta.isClean { try core.finishRecovery() }
     try core.noteStrayPages()
+    // The one before us died, and may have been in the middle of something: closing the store, or
+    // giving it its name.
+    let note = try fileSystem.identifier(of: StoreFile.ownerPath(of: path))
+    if note != nil || !recovery.meta.isClean || file.nameCount > 1 {
+      try storage.removeHistory()
+      storage.removeLeftovers()
+    }
     storage.writeOwnerNote()
     return core
   }

@@ -1,12 +1,18 @@
 extension PageStore {
   /// Removes a store's files, whole or not, sound or not; there being none is no error.
   ///
+  /// - Parameter followsLink: whether a symbolic link of that name stands for the file it leads to;
+  ///   if not, the link goes.
   /// - Throws: ``StorageError/locked(_:)`` when somebody has the store open, in this process or
-  ///   another; an error of the disk.
+  ///   another; ``StorageError/notFound(path:)`` or ``StorageError/alreadyExists(path:)`` when
+  ///   somebody moves the file away, or one of that name there, at the same moment; an error of the
+  ///   disk.
   package static func remove(
-    _ path: String, in fileSystem: any FileSystem = DiskFileSystem()
+    _ path: String, followsLink: Bool = true, in fileSystem: any FileSystem = DiskFileSystem()
   ) throws(StorageError) {
-    let path = fileSystem.destination(of: path)
+    let destination = fileSystem.destination(of: path)
+    if !followsLink, !destination.utf8.elementsEqual(path.utf8) { try fileSystem.remove(path) }
+    let path = followsLink ? destination : path
     let file: (any File)?
     do throws(StorageError) {
       file = try fileSystem.open(path, .write)
@@ -20,8 +26,21 @@ extension PageStore {
     }
     defer { withExtendedLifetime(file) {} }
     // The store goes last: a log without its store would be nobody's.
-    for companion in StoreFile.companionPaths(of: path) { try fileSystem.remove(companion) }
-    try fileSystem.remove(path)
+    for companion in StoreFile.companionPaths(of: path) {
+      try checkName(path, of: file, fileSystem)
+      try fileSystem.remove(companion)
+    }
+    Leftovers(fileSystem: fileSystem, path: path).remove(copiesOf: nil, beside: file)
+    try checkName(path, of: file, fileSystem)
+    if file != nil { try fileSystem.remove(path) }
+  }
+
+  /// Whether the name is still that of the file that was locked, or still nobody's.
+  private static func checkName(
+    _ path: String, of file: (any File)?, _ fileSystem: any FileSystem
+  ) throws(StorageError) {
+    if let file { return try file.checkName(path, in: fileSystem) }
+    guard try fileSystem.identifier(of: path) == nil else { throw .alreadyExists(path: path) }
   }
 
   /// Destroys a store for good: after a crash there is all of it, or nothing.

@@ -20,7 +20,7 @@ public final class PageStore: Sendable {
   }
 
   /// A handle that is dropped without ``close()`` gives the lock back and leaves the log, as a
-  /// crash would; the next opening recovers.
+  /// crash would; the next opening recovers. A parent's handle is dropped without any effect.
   deinit {
     if isOpen.exchange(false, ordering: .acquiringAndReleasing) { core.abandonHandle() }
   }
@@ -46,7 +46,9 @@ public final class PageStore: Sendable {
 
   public var identity: StoreIdentity { core.identity }
   /// The store's file, whatever its name is; `nil` in memory.
-  package var fileIdentifier: FileIdentifier? { core.state.withLock { $0.identifier } }
+  package var fileIdentifier: FileIdentifier? {
+    core.registry.process.isCurrent ? core.state.withLock { $0.identifier } : nil
+  }
   /// The size of a page in bytes.
   public var pageSize: Int { core.geometry.pageSize }
   /// The longest key an index tree of this store takes, in bytes.
@@ -82,7 +84,7 @@ public final class PageStore: Sendable {
     try body(try snapshot(file: file, line: line))
   }
 
-  /// Figures as of the newest commit. O(1).
+  /// Figures as of the newest commit; zeros of a parent's store. O(1).
   public var statistics: StoreStatistics { core.statistics }
 
   /// Inspects every page of the newest commit: that trees are in order, that every page is used
@@ -157,6 +159,9 @@ public final class PageStore: Sendable {
   ///   then stays open. An error of the checkpoint: the store is closed all the same, and what the
   ///   log holds is recovered by the next opening.
   public func close() throws(StorageError) {
+    guard isOpen.load(ordering: .acquiring) else { return }
+    // It stays the parent's.
+    try core.checkProcess()
     guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return }
     do throws(StorageError) {
       try core.release()
@@ -225,7 +230,9 @@ public final class PageStore: Sendable {
   /// - Parameter progress: told the entries written and the entries in all; returns whether to go
   ///   on.
   /// - Throws: ``StorageError/cancelled``, ``StorageError/noSpaceLeft(path:)`` or
-  ///   ``StorageError/damaged(page:reason:)``, with the store as it was; another error of the
+  ///   ``StorageError/damaged(page:reason:)``, and ``StorageError/notFound(path:)`` or
+  ///   ``StorageError/alreadyExists(path:)`` when somebody has moved the file away, and nothing or
+  ///   another file has its name: with the store as it was; another error of the
   ///   disk, after which the store may refuse to write until it is reopened.
   public func compact(
     progress: (_ done: Int, _ total: Int) throws -> Bool = { _, _ in true }
@@ -236,5 +243,6 @@ public final class PageStore: Sendable {
 
   private func checkOpen() throws(StorageError) {
     guard isOpen.load(ordering: .acquiring) else { throw .closed }
+    try core.checkProcess()
   }
 }

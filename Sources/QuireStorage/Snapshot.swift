@@ -30,18 +30,26 @@ public final class Snapshot: TreeReader, Sendable {
 
   public var commitNumber: CommitNumber { space.commit }
 
+  /// What a child made by `fork` has in memory it might still read; but not what it has not.
+  private var catalog: Catalog {
+    get throws(StorageError) {
+      try space.registry.process.check()
+      return Catalog(space)
+    }
+  }
+
   public func treeNames() throws(StorageError) -> [(name: String, kind: TreeKind, count: Int)] {
-    try Catalog(space).all().map { ($0.name, $0.state.kind, $0.state.count) }
+    try catalog.all().map { ($0.name, $0.state.kind, $0.state.count) }
   }
 
   public func recordTree(_ name: String) throws(StorageError) -> RecordTree? {
-    guard let state = try Catalog(space).state(of: Array(name.utf8)) else { return nil }
+    guard let state = try catalog.state(of: Array(name.utf8)) else { return nil }
     try state.check(.record, name)
     return RecordTree(space, state)
   }
 
   public func indexTree(_ name: String) throws(StorageError) -> IndexTree? {
-    guard let state = try Catalog(space).state(of: Array(name.utf8)) else { return nil }
+    guard let state = try catalog.state(of: Array(name.utf8)) else { return nil }
     try state.check(.index, name)
     return IndexTree(space, state)
   }

@@ -8,41 +8,44 @@ extension StoreCore {
     _ space: PageSpace, to path: String, in fileSystem: any FileSystem,
     progress: (Int, Int) throws -> Bool
   ) throws {
-    let temporary = path + "-new-" + StoreIdentity.random().description
+    let new = try NewFile(for: path, in: fileSystem)
     do {
-      let file = try StoreFile.openNew(temporary, for: path, in: fileSystem)
       let copy = StoreCopy(space, identity: identity)
-      try copy.write(to: file, progress: progress)
-      try file.sync(for: .backup)
-      try fileSystem.publish(temporary, as: path)
+      try copy.write(to: new.file, progress: progress)
+      try new.file.sync(for: .backup)
+      try new.publish()
     } catch {
-      do throws(StorageError) { try fileSystem.remove(temporary) } catch {}
+      new.discard()
       throw error
     }
+    // It is a store now, that somebody may be about to open.
+    new.file.unlock()
     try fileSystem.syncFolder(of: path, for: .backupFolder)
+    Leftovers(fileSystem: fileSystem, path: path).remove(copiesOf: identity, beside: nil)
   }
 
   /// Rewrites the store without free pages and with full ones, in a new file that takes the old
   /// one's name.
   ///
-  /// Writers wait; readers go on, with the old file as long as they hold old snapshots.
+  /// Writers wait; readers go on, with the old file as long as they hold old snapshots. A file that
+  /// has lost its name stays as it is: what has the name now is not ours to replace.
   func compact(progress: (Int, Int) throws -> Bool) throws {
     if isReadOnly { throw StorageError.readOnly }
     _ = try enter()
-    defer { turnstile.leave() }
+    defer { leave() }
     waitForCheckpoint()
     guard let storage else { return }
+    try storage.file.checkName(storage.path, in: storage.fileSystem)
     // From here on the old file is a closed store that needs no log.
     if storage.log != nil { try closeLog(storage) }
     let newest = state.withLock { $0.latest }
     let path = storage.path
-    let temporary = path + "-new-" + StoreIdentity.random().description
-    let file: any File
+    let new = try NewFile(for: path, in: storage.fileSystem)
     do {
-      file = try buildCompacted(newest, at: temporary, storage, progress)
-      try storage.fileSystem.replace(path, by: temporary)
+      try buildCompacted(newest, in: new.file, storage, progress)
+      try new.replace(storage.file)
     } catch {
-      do throws(StorageError) { try storage.fileSystem.remove(temporary) } catch {}
+      new.discard()
       throw error
     }
     do throws(StorageError) {
@@ -50,7 +53,7 @@ extension StoreCore {
       if options.durability != .none {
         try storage.fileSystem.syncFolder(of: path, for: .replacementFolder)
       }
-      try take(file, storage)
+      try take(new.file, storage)
     } catch {
       // What would be committed now might be in the file that the name does not lead to.
       throw poison(error)
@@ -59,11 +62,9 @@ extension StoreCore {
 
   /// Builds all trees anew in another file, which is a closed store in the end.
   private func buildCompacted(
-    _ newest: PageSpace, at temporary: String, _ storage: StoreFile,
+    _ newest: PageSpace, in file: any File, _ storage: StoreFile,
     _ progress: (Int, Int) throws -> Bool
-  ) throws -> any File {
-    let file = try StoreFile.openNew(temporary, for: storage.path, in: storage.fileSystem)
-    guard try file.lock(.exclusive) else { throw StorageError.locked(.unknown) }
+  ) throws {
     let checksum = Checksum(identity)
     let cache = PageCache(
       file, geometry: geometry, checksum: checksum, validation: .ofTrees,
@@ -91,7 +92,6 @@ extension StoreCore {
     try StoreCopy(built, identity: identity, epoch: storage.meta.epoch).writeHead(to: file)
     if options.durability != .none { try file.sync(for: .replacement) }
     withExtendedLifetime(core) {}
-    return file
   }
 
   /// Goes on with another file, which has the next commit.

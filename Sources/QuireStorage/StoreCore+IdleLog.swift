@@ -8,6 +8,7 @@ extension StoreCore {
   /// - Returns: whether there is no log now.
   @discardableResult
   func removeLog(idleSince commit: CommitNumber? = nil) throws(StorageError) -> Bool {
+    try checkProcess()
     if isReadOnly { throw .readOnly }
     // The long part first, while others write.
     if changedByteCount > 1 << 20 { try makeCheckpoint() }

@@ -20,7 +20,6 @@ final class StoreCore: @unchecked Sendable {
   let commits: CommitQueue
   /// What the floor above keeps with the store.
   let companion = Mutex<(any AnyObject & Sendable)?>(nil)
-  private let forkCount = ForkCount.current
   var storage: StoreFile?
   /// The file of the store, which holds its lock; `nil` in memory.
   private var lockedFile: (any File)?
@@ -82,7 +81,9 @@ final class StoreCore: @unchecked Sendable {
         logByteCount: storage == nil ? logByteCount : 0, identifier: file.identifier))
   }
 
-  deinit { endVersions() }
+  deinit {
+    if registry.process.isCurrent { endVersions() }
+  }
 
   // MARK: Reading
 
@@ -103,12 +104,12 @@ final class StoreCore: @unchecked Sendable {
     return shown
   }
 
-  /// A child made by `fork` has its parent's memory, but neither its threads nor its lock.
-  func checkProcess() throws(StorageError) {
-    if ForkCount.current != forkCount { throw .forked }
-  }
+  /// - Throws: ``StorageError/forked`` in a child of the process that opened the store. It must not
+  ///   get as far as a lock here, which a thread of the parent may have held.
+  func checkProcess() throws(StorageError) { try registry.process.check() }
 
   var statistics: StoreStatistics {
+    guard registry.process.isCurrent else { return StoreStatistics(pageSize: geometry.pageSize) }
     let (space, logByteCount, isFile) = state.withLock {
       ($0.current, $0.logByteCount, $0.identifier != nil)
     }
@@ -123,6 +124,7 @@ final class StoreCore: @unchecked Sendable {
   }
 
   func limitCache(to byteCount: Int?) {
+    guard registry.process.isCurrent else { return }
     let limit = min(byteCount ?? .max, options.cacheByteLimit)
     state.withLock { $0.latest }.cache?.setLimit(byteCount: limit)
   }
@@ -361,6 +363,7 @@ final class StoreCore: @unchecked Sendable {
   }
 
   func leave() {
+    guard registry.process.isCurrent else { return }
     // The last handle may have been dropped while a transaction was open.
     if lockedFile != nil, state.withLock({ $0.isClosed }) { letGoOfFile() }
     turnstile.leave()
@@ -387,8 +390,7 @@ final class StoreCore: @unchecked Sendable {
 
   /// Gives a handle back that was dropped without being closed: no checkpoint, the log stays.
   func abandonHandle() {
-    guard ForkCount.current == forkCount,
-      let identifier = state.withLock({ $0.identifier })
+    guard registry.process.isCurrent, let identifier = state.withLock({ $0.identifier })
     else { return }
     // The closure throws nothing, so nothing is.
     do throws(StorageError) {

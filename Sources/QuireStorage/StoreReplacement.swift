@@ -41,7 +41,7 @@ struct StoreReplacement {
     }
     let found: StoreIdentity?
     do throws(StorageError) {
-      found = try StoreReplacement.identityPage(of: old, path).identity
+      found = try IdentityPage.read(from: old, path: path).identity
     } catch {
       guard prey == .anything else { throw error }
       found = nil
@@ -74,19 +74,6 @@ struct StoreReplacement {
     return file
   }
 
-  private static func identityPage(
-    of file: any File, _ path: String
-  ) throws(StorageError) -> IdentityPage {
-    let head = PageMemory(byteCount: min(try file.byteCount(), IdentityPage.byteCount))
-    try head.withBytes { bytes throws(StorageError) in
-      try file.readFully(at: 0, into: bytes, path: path)
-    }
-    defer { withExtendedLifetime(head) {} }
-    // It is only looked at: a later minor version is no obstacle.
-    return try IdentityPage(
-      from: UnsafeRawBufferPointer(head.bytes), path: path, isReadOnly: true)
-  }
-
   /// - Parameters:
   ///   - syncs: what the syncs of the file and of its name are for.
   ///   - progress: told the bytes written and the bytes in all; `false` ends it.
@@ -94,43 +81,27 @@ struct StoreReplacement {
     _ space: PageSpace, syncs: (file: SyncReason, folder: SyncReason),
     progress: (Int, Int) throws -> Bool
   ) throws {
-    // Not random: what a crash leaves of it, the next attempt overwrites.
-    let temporary = "\(path)-new-\(identity)"
     let copy = StoreCopy(space, identity: identity, epoch: try lastEpoch().map { $0 + 1 } ?? 0)
-    let file = try create(temporary)
+    let new = try NewFile(for: path, in: fileSystem)
     do {
-      try copy.write(to: file, progress: progress)
-      try file.sync(for: syncs.file)
-      if old == nil {
-        try fileSystem.publish(temporary, as: path)
-      } else {
-        try fileSystem.replace(path, by: temporary)
-      }
+      try copy.write(to: new.file, progress: progress)
+      try new.file.sync(for: syncs.file)
+      if let old { try new.replace(old) } else { try new.publish() }
     } catch {
-      do throws(StorageError) { try fileSystem.remove(temporary) } catch {}
+      new.discard()
       throw error
     }
     try fileSystem.syncFolder(of: path, for: syncs.folder)
-    // Nobody can open the new file before its lock is given back, so these are the old one's. They
-    // count for nothing any more, so it does not matter if one stays.
+    // Nobody can open the new file before its lock is given back, so these are the old one's, while
+    // the new one has the name. They count for nothing any more, so it does not matter if one stays.
     for leftover in StoreFile.companionPaths(of: path) {
-      do throws(StorageError) { try fileSystem.remove(leftover) } catch {}
+      do throws(StorageError) {
+        try new.file.checkName(path, in: fileSystem)
+        try fileSystem.remove(leftover)
+      } catch {}
     }
-    withExtendedLifetime((file, old)) {}
-  }
-
-  /// A new file under that name, locked. One that is there is the rest of an earlier attempt, or of
-  /// one that is under way.
-  private func create(_ temporary: String) throws(StorageError) -> any File {
-    let file: any File
-    do throws(StorageError) {
-      file = try fileSystem.open(temporary, .write)
-    } catch .notFound {
-      file = try StoreFile.openNew(temporary, for: path, in: fileSystem)
-    }
-    guard try file.lock(.exclusive) else { throw .locked(.unknown) }
-    try file.truncate(to: 0)
-    return file
+    Leftovers(fileSystem: fileSystem, path: path).remove(copiesOf: identity, beside: new.file)
+    withExtendedLifetime((new.file, old)) {}
   }
 
   // MARK: Epoch

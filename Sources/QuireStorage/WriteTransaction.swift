@@ -170,9 +170,10 @@ public final class WriteTransaction: TreeReader {
     }
   }
 
-  /// Forgets the changes. Does nothing in a transaction that has ended.
+  /// Forgets the changes. Does nothing in a transaction that has ended, or that is the parent's of
+  /// this process.
   public func abort() {
-    guard isOpen else { return }
+    guard isOpen, core.registry.process.isCurrent else { return }
     end()
     core.abandon(editor)
   }
@@ -188,6 +189,7 @@ public final class WriteTransaction: TreeReader {
 
   private func checkOpen() throws(StorageError) {
     guard isOpen else { throw WriteTransaction.endedError }
+    try core.checkProcess()
   }
 
   // MARK: Trees by name

@@ -35,9 +35,12 @@ package struct DiskState: Sendable {
   var durableContents: [FileContent] = []
   var names: [String: Int] = [:]
   var durableNames: [String: Int] = [:]
-  package private(set) var pending: [PendingOperation] = []
+  package internal(set) var pending: [PendingOperation] = []
   /// Files whose sync failed: the cache shows writes that nothing waits to write.
   private var forsaken: Set<Int> = []
+  /// Symbolic links, by their names: what they lead to. They are on the disk from the beginning, and
+  /// their going is.
+  var links: [String: String] = [:]
 
   init() {}
 
@@ -53,6 +56,16 @@ package struct DiskState: Sendable {
 
   /// The bytes of all files that have a name.
   package var byteCount: Int { names.values.reduce(0) { $0 + contents[$1].byteCount } }
+
+  /// What a path leads to, through links.
+  func destination(of path: String) -> String {
+    var path = path
+    for _ in 0..<40 {
+      guard let next = links[path] else { break }
+      path = next
+    }
+    return path
+  }
 
   mutating func addFile(_ path: String) -> Int {
     contents.append(FileContent())

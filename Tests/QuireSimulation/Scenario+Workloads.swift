@@ -6,7 +6,7 @@ extension Scenario {
     [
       .put(.records, keys: 0..<14, byteCount: 20, version: 1),
       .put(.index, keys: 0..<14, byteCount: 3, version: 1), .commit,
-      .put(.records, keys: 6..<9, byteCount: 1400, version: 2), .commit, .hold, .checkpoint,
+      .put(.records, keys: 6..<9, byteCount: 1400, version: 2), .fork, .commit, .hold, .checkpoint,
       .put(.records, keys: 8..<20, byteCount: 30, version: 3), .commit,
       .remove(.records, keys: 0..<7), .put(.otherIndex, keys: 0..<6, byteCount: 40, version: 3),
       .commit, .reopen,
@@ -20,7 +20,7 @@ extension Scenario {
       .build(.otherRecords, keys: 0..<30, byteCount: 50, version: 9),
       .build(.index, keys: 0..<20, byteCount: 9, version: 9), .commit, .hold,
       .flip(.otherRecords, version: 10), .commit, .backUp(1), .beginCheckpoint,
-      .flip(.index, version: 11), .commit, .writeCheckpoint,
+      .flip(.index, version: 11), .commit, .fork, .writeCheckpoint,
       .put(.records, keys: 3..<8, byteCount: 90, version: 12), .commit, .completeCheckpoint,
       .remove(.otherRecords, keys: 0..<25), .commit, .compact,
       .put(.index, keys: 3..<9, byteCount: 20, version: 13), .commit, .release, .die,
@@ -198,6 +198,9 @@ extension Scenario {
       }
     }
     if generator.below(2) == 0 { workload.steps.append(.reopen) }
+    // By numbers of its own, and no operation of the disk: all else is as it would be without.
+    var forks = SeededGenerator(seed: ~seed)
+    workload.steps.insert(.fork, at: forks.below(workload.steps.count))
     return workload
   }
 

@@ -141,6 +141,9 @@ package final class ScenarioRun {
       if held.count == Self.mostHeld { try releaseSnapshot() }
       if let store { held.append((try store.snapshot(), oracle.value.newest.digest)) }
     case .release: try releaseSnapshot()
+    case .fork:
+      try IntrudingChild(store: store, transaction: transaction, snapshot: held.first?.snapshot)
+        .intrude(on: disk)
     }
   }
 

@@ -16,7 +16,7 @@ package final class SimulatedDisk: FileSystem {
   private static let nextVolume = Atomic<UInt64>(1 << 62)
 
   /// What is to go wrong, and what went by.
-  private struct Control {
+  struct Control {
     var disk: DiskState
     var operationCount = 0
     var queryCount = 0
@@ -33,11 +33,15 @@ package final class SimulatedDisk: FileSystem {
     var failedSyncs: [SyncReason] = []
     var syncOperations: [Int] = []
     var observer: (@Sendable (DiskState, Int) -> Void)?
+    /// Who has which file locked, by their numbers.
+    var locks: [Int: [ObjectIdentifier: LockMode]] = [:]
   }
 
-  private let volume: UInt64
-  private let control: Mutex<Control>
+  let volume: UInt64
+  let control: Mutex<Control>
   private let interlude = Mutex<(@Sendable () -> Void)?>(nil)
+  let queryInterlude = Mutex<(@Sendable (_ name: String?) -> Void)?>(nil)
+  let process = Atomic(0)
 
   /// - Parameter files: what is on the disk, durably, to begin with.
   package convenience init(
@@ -89,13 +93,36 @@ package final class SimulatedDisk: FileSystem {
 
   private func makeWay() { interlude.withLock { $0 }?() }
 
+  /// The same before each query.
+  ///
+  /// - Parameter body: gets the name when it is asked which file has it.
+  package func interposeQueries(_ body: (@Sendable (_ name: String?) -> Void)?) {
+    queryInterlude.withLock { $0 = body }
+  }
+
+  /// Runs `body` as a child made by `fork` would, which goes on with its parent's memory.
+  package func asChild<R>(_ body: () throws -> R) rethrows -> R {
+    process.add(1, ordering: .relaxed)
+    defer { process.subtract(1, ordering: .relaxed) }
+    return try body()
+  }
+
+  /// What another process does, or a person: it is on the disk at once, is no operation, and no
+  /// fault meets it.
+  package func alter(_ body: (inout DiskState) -> Void) { control.withLock { body(&$0.disk) } }
+
   /// Lets the process die after so many more operations.
   package func crash(after count: Int) {
     control.withLock { $0.crashAfter = $0.operationCount + count }
   }
 
   /// A new process, on what the system still knows.
-  package func revive() { control.withLock { $0.crashAfter = .max } }
+  package func revive() {
+    control.withLock {
+      $0.crashAfter = .max
+      $0.locks = [:]
+    }
+  }
 
   package func fail(at operation: Int, with fault: Fault) {
     fail(FaultPlan(operation: operation, fault))
@@ -156,13 +183,13 @@ package final class SimulatedDisk: FileSystem {
     return .refused(error, isShort: plan.fault.isShort)
   }
 
-  private static func error(_ path: String, _ message: String) -> StorageError {
+  static func error(_ path: String, _ message: String) -> StorageError {
     // The C error is EIO; its number is 5 on every system we know.
     .io(operation: "simulation", path: path, code: 5, message: message)
   }
 
   /// An operation that happens or does not.
-  fileprivate func change<R: Sendable>(
+  func change<R: Sendable>(
     _ path: String, _ body: (inout DiskState, Int) throws(StorageError) -> R
   ) throws(StorageError) -> R {
     makeWay()
@@ -240,6 +267,13 @@ package final class SimulatedDisk: FileSystem {
   func query<R: Sendable>(
     _ path: String, _ body: (DiskState) -> R
   ) throws(StorageError) -> R {
+    queryInterlude.withLock { $0 }?(nil)
+    return try queryAtOnce(path, body)
+  }
+
+  func queryAtOnce<R: Sendable>(
+    _ path: String, _ body: (DiskState) -> R
+  ) throws(StorageError) -> R {
     let result: R? = control.withLock { control in
       SimulatedDisk.isRefused(&control, .ioError) ? nil : body(control.disk)
     }
@@ -259,68 +293,29 @@ package final class SimulatedDisk: FileSystem {
     return result
   }
 
+  // MARK: Locks
+
+  func lock(
+    _ mode: LockMode, node: Int, by owner: ObjectIdentifier, path: String
+  ) throws(StorageError) -> Bool {
+    _ = try query(path) { _ in }
+    return control.withLock { control in
+      let others = control.locks[node, default: [:]].filter { $0.key != owner }
+      guard mode == .shared ? !others.values.contains(.exclusive) : others.isEmpty else {
+        return false
+      }
+      control.locks[node, default: [:]][owner] = mode
+      return true
+    }
+  }
+
+  func unlock(node: Int, by owner: ObjectIdentifier) {
+    control.withLock { $0.locks[node]?[owner] = nil }
+  }
+
   private static func isRefused(_ control: inout Control, _ fault: QueryFault) -> Bool {
     control.queryCount += 1
     guard let plan = control.queryFault, plan.fault == fault else { return false }
     return plan.isForGood ? control.queryCount >= plan.query : control.queryCount == plan.query
   }
-}
-
-// MARK: - FileSystem
-
-extension SimulatedDisk {
-  package func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File {
-    let node: Int
-    if mode == .create {
-      node = try change(path) { (disk, _) throws(StorageError) in
-        guard let node = disk.names[path] else { return disk.addFile(path) }
-        disk.apply(.truncate(node: node, byteCount: 0))
-        return node
-      }
-    } else {
-      guard let found = try query(path, { $0.names[path] }) else { throw .notFound(path: path) }
-      node = found
-    }
-    return SimulatedFile(self, node: node, path: path, volume: volume)
-  }
-
-  package func publish(_ temporaryPath: String, as path: String) throws(StorageError) {
-    try change(path) { (disk, _) throws(StorageError) in
-      guard disk.names[path] == nil else { throw .alreadyExists(path: path) }
-      guard let node = disk.names[temporaryPath] else { throw .notFound(path: temporaryPath) }
-      disk.apply(.rename(from: temporaryPath, to: path, node: node))
-    }
-  }
-
-  package func replace(_ path: String, by temporaryPath: String) throws(StorageError) {
-    try change(path) { (disk, _) throws(StorageError) in
-      guard let node = disk.names[temporaryPath] else { throw .notFound(path: temporaryPath) }
-      disk.apply(.rename(from: temporaryPath, to: path, node: node))
-    }
-  }
-
-  package func remove(_ path: String) throws(StorageError) {
-    guard try query(path, { $0.names[path] != nil }) else { return }
-    try change(path) { (disk, _) throws(StorageError) in
-      disk.apply(.name(path: path, node: nil))
-    }
-  }
-
-  package func identifier(of path: String) throws(StorageError) -> FileIdentifier? {
-    try query(path) { $0.names[path] }
-      .map { FileIdentifier(volume: volume, number: UInt64($0)) }
-  }
-
-  package func syncFolder(of path: String, for reason: SyncReason) throws(StorageError) {
-    try sync(node: nil, path: path, for: reason)
-  }
-
-  package func currentOwner() -> LockOwner {
-    LockOwner(processID: 1, processName: "simulated", host: "", since: 0)
-  }
-}
-
-extension DiskState {
-  /// The files as the system shows them.
-  package var files: [String: FileContent] { names.mapValues { contents[$0] } }
 }

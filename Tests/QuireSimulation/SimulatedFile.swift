@@ -3,24 +3,37 @@ import QuireStorage
 /// An open file of a simulated disk. Goes on working when its name goes or becomes another's.
 final class SimulatedFile: File {
   let identifier: FileIdentifier
+  let nameCount: Int
   private let disk: SimulatedDisk
   private let node: Int
   private let path: String
+  private let forkCount: Int
 
-  init(_ disk: SimulatedDisk, node: Int, path: String, volume: UInt64) {
+  init(_ disk: SimulatedDisk, node: Int, _ nameCount: Int, path: String, volume: UInt64) {
+    self.nameCount = nameCount
+    forkCount = disk.forkCount
     self.disk = disk
     self.node = node
     self.path = path
     identifier = FileIdentifier(volume: volume, number: UInt64(node))
   }
 
+  deinit { unlock() }
+
+  /// A child of `fork` has its parent's files no more.
+  private func checkProcess() throws(StorageError) {
+    if forkCount != disk.forkCount { throw .forked }
+  }
+
   func byteCount() throws(StorageError) -> Int {
-    try disk.query(path) { $0.contents[node].byteCount }
+    try checkProcess()
+    return try disk.query(path) { $0.contents[node].byteCount }
   }
 
   func read(
     at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> Int {
+    try checkProcess()
     let (content, isShort) = try disk.queryContent(path, node: node)
     let wanted = isShort ? buffer.count / 2 : buffer.count
     return content.read(
@@ -28,10 +41,12 @@ final class SimulatedFile: File {
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
+    try checkProcess()
     try disk.write([UInt8](bytes), at: offset, node: node, path: path)
   }
 
   func truncate(to byteCount: Int) throws(StorageError) {
+    try checkProcess()
     try disk.perform(path) { (state, capacity) throws(StorageError) in
       guard state.byteCount - state.contents[node].byteCount + byteCount <= capacity else {
         throw .noSpaceLeft(path: path)
@@ -41,8 +56,16 @@ final class SimulatedFile: File {
   }
 
   func sync(for reason: SyncReason) throws(StorageError) {
+    try checkProcess()
     try disk.sync(node: node, path: path, for: reason)
   }
 
-  func lock(_ mode: LockMode) throws(StorageError) -> Bool { try disk.query(path) { _ in true } }
+  func lock(_ mode: LockMode) throws(StorageError) -> Bool {
+    try checkProcess()
+    return try disk.lock(mode, node: node, by: ObjectIdentifier(self), path: path)
+  }
+
+  func unlock() {
+    if forkCount == disk.forkCount { disk.unlock(node: node, by: ObjectIdentifier(self)) }
+  }
 }

@@ -29,7 +29,7 @@ extension Step {
       guard try exists(tree, in: transaction) else { return }
       try flip(tree, version, in: transaction)
     case .commit, .abort, .checkpoint, .beginCheckpoint, .writeCheckpoint, .completeCheckpoint,
-      .overlap, .compact, .removeLog, .backUp, .reopen, .die, .hold, .release:
+      .overlap, .compact, .removeLog, .backUp, .reopen, .die, .hold, .release, .fork:
       break
     }
   }

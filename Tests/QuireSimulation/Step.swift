@@ -51,12 +51,17 @@ package indirect enum Step: Hashable, Sendable {
   /// Lets go of the oldest.
   case release
 
+  // Anywhere.
+
+  /// A child is made by `fork`, and tries all that it must not.
+  case fork
+
   /// Whether the step is one that another thread could do beside a checkpoint.
   var goesBesideCheckpoint: Bool {
     switch self {
     case .put, .remove, .drop, .rename, .build, .flip, .commit, .abort, .hold, .release: true
     case .checkpoint, .beginCheckpoint, .writeCheckpoint, .completeCheckpoint, .overlap, .compact,
-      .removeLog, .backUp, .reopen, .die:
+      .removeLog, .backUp, .reopen, .die, .fork:
       false
     }
   }

@@ -44,7 +44,7 @@ package struct StoreModel: Sendable {
       indexes[tree.rawValue] = indexes[tree.rawValue]?
         .mapValues { Step.flipped($0, version: version) }
     case .commit, .abort, .checkpoint, .beginCheckpoint, .writeCheckpoint, .completeCheckpoint,
-      .overlap, .compact, .removeLog, .backUp, .reopen, .die, .hold, .release:
+      .overlap, .compact, .removeLog, .backUp, .reopen, .die, .hold, .release, .fork:
       break
     }
   }

@@ -53,6 +53,12 @@ final class HookedDisk: FileSystem {
   }
 
   func currentOwner() -> LockOwner { disk.currentOwner() }
+
+  func paths(beginningWith path: String) throws(StorageError) -> [String] {
+    try disk.paths(beginningWith: path)
+  }
+
+  var forkCount: Int { disk.forkCount }
 }
 
 private final class HookedFile: File {
@@ -67,6 +73,7 @@ private final class HookedFile: File {
   }
 
   var identifier: FileIdentifier { file.identifier }
+  var nameCount: Int { file.nameCount }
   func byteCount() throws(StorageError) -> Int { try file.byteCount() }
 
   func read(

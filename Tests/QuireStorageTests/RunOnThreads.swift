@@ -13,3 +13,10 @@ func runOnThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   }
   group.wait()
 }
+
+/// Runs `body` on a thread that nobody waits for; an error ends the process.
+func runOnThread(_ body: @escaping @Sendable () throws -> Void) {
+  Thread {
+    do { try body() } catch { fatalError("\(error)") }
+  }.start()
+}

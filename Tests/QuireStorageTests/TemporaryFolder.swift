@@ -1,4 +1,5 @@
 import QuireSimulation
+import QuireStorage
 
 #if canImport(Darwin)
   import Darwin
@@ -41,8 +42,30 @@ final class TemporaryFolder {
     return names.sorted()
   }
 
+  /// The bytes of every file, by its name.
+  func contents() throws -> [String: [UInt8]] {
+    var contents: [String: [UInt8]] = [:]
+    for name in names {
+      let file = try DiskFileSystem().open(path + "/" + name, .read)
+      contents[name] = try [UInt8](unsafeUninitializedCapacity: try file.byteCount()) {
+        $1 = try file.read(at: 0, into: UnsafeMutableRawBufferPointer($0))
+      }
+    }
+    return contents
+  }
+
+  /// Copies every file as it is.
+  func copy(to other: TemporaryFolder) throws {
+    for (name, bytes) in try contents() {
+      let file = try DiskFileSystem().open(other.path + "/" + name, .create)
+      try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+    }
+  }
+
   func makeReadOnly(_ isReadOnly: Bool) { chmod(path, isReadOnly ? 0o555 : 0o755) }
 }
 
 /// This process's number.
 var currentProcessID: Int32 { getpid() }
+/// The number of the process that made this one.
+var parentProcessID: Int32 { getppid() }

@@ -29,53 +29,72 @@ public final class DiskFileSystem: FileSystem {
   }
 
   public func currentOwner() -> LockOwner { Posix.currentOwner() }
+
+  public func paths(beginningWith path: String) throws(StorageError) -> [String] {
+    try Posix.paths(beginningWith: path)
+  }
 }
 
-/// A file of the operating system, with a descriptor of its own.
+/// A file of the operating system, with a descriptor of its own. Of no use in a child made by
+/// `fork`, where the descriptor was closed, and its number may be another file's.
 private final class DiskFile: File {
   let identifier: FileIdentifier
+  let nameCount: Int
   private let path: String
   private let descriptor: Int32
+  private let forkCount = ForkCount.current
 
   init(_ path: String, _ mode: FileMode) throws(StorageError) {
-    let descriptor = try Posix.open(path, mode)
+    let descriptor = try OpenDescriptors.shared.add { () throws(StorageError) in
+      try Posix.open(path, mode)
+    }
     do throws(StorageError) {
       let status = try Posix.status(descriptor, path)
       guard status.isRegular else { throw .notAStore(path: path, reason: "it is not a file") }
-      identifier = status.identifier
+      (identifier, nameCount) = (status.identifier, status.nameCount)
     } catch {
-      Posix.close(descriptor)
+      OpenDescriptors.shared.close(descriptor)
       throw error
     }
     self.path = path
     self.descriptor = descriptor
   }
 
-  deinit { Posix.close(descriptor) }
+  deinit {
+    if forkCount == ForkCount.current { OpenDescriptors.shared.close(descriptor) }
+  }
 
-  func byteCount() throws(StorageError) -> Int { try Posix.status(descriptor, path).byteCount }
+  /// The descriptor, in the process that opened the file.
+  private func usable() throws(StorageError) -> Int32 {
+    guard forkCount == ForkCount.current else { throw .forked }
+    return descriptor
+  }
+
+  func byteCount() throws(StorageError) -> Int { try Posix.status(usable(), path).byteCount }
 
   func read(
     at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> Int {
-    try Posix.read(descriptor, path, at: offset, into: buffer)
+    try Posix.read(usable(), path, at: offset, into: buffer)
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
-    try Posix.write(descriptor, path, bytes, at: offset)
+    try Posix.write(usable(), path, bytes, at: offset)
   }
 
   func truncate(to byteCount: Int) throws(StorageError) {
-    try Posix.truncate(descriptor, path, to: byteCount)
+    try Posix.truncate(usable(), path, to: byteCount)
   }
 
   func sync(for reason: SyncReason) throws(StorageError) {
-    try Posix.sync(descriptor, path)
+    try Posix.sync(usable(), path)
   }
 
   func lock(_ mode: LockMode) throws(StorageError) -> Bool {
-    try Posix.lock(descriptor, path, mode)
+    try Posix.lock(usable(), path, mode)
   }
 
-  func unlock() { Posix.unlock(descriptor) }
+  func unlock() {
+    if forkCount == ForkCount.current { Posix.unlock(descriptor) }
+  }
 }

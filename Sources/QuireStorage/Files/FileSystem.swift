@@ -5,8 +5,12 @@
 /// A place where files are.
 ///
 /// Implementations throw ``StorageError/io(operation:path:code:message:)``,
-/// ``StorageError/noSpaceLeft(path:)``, ``StorageError/notFound(path:)`` and
-/// ``StorageError/alreadyExists(path:)``, and nothing else.
+/// ``StorageError/noSpaceLeft(path:)``, ``StorageError/notFound(path:)``,
+/// ``StorageError/alreadyExists(path:)`` and ``StorageError/forked``, and nothing else.
+///
+/// No call but ``identifier(of:)`` and ``destination(of:)`` follows a symbolic link in the place of
+/// the file itself: ``open(_:_:)`` refuses it, or makes a file in its place, and the others take
+/// the link for what is there.
 public protocol FileSystem: AnyObject, Sendable {
   /// Opens a file.
   func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File
@@ -24,15 +28,24 @@ public protocol FileSystem: AnyObject, Sendable {
   func syncFolder(of path: String, for reason: SyncReason) throws(StorageError)
   /// What to tell other processes about this one.
   func currentOwner() -> LockOwner
+  /// The paths in the folder of `path` that begin with it, in any order; empty where that is not
+  /// known. What a process that died has left beside a store is found by them.
+  func paths(beginningWith path: String) throws(StorageError) -> [String]
+  /// The number of forks that led to the process that asks: a child's is another than its parent's.
+  var forkCount: Int { get }
 }
 
 extension FileSystem {
   public func destination(of path: String) -> String { path }
+  public func paths(beginningWith path: String) throws(StorageError) -> [String] { [] }
+  public var forkCount: Int { ForkCount.current }
 }
 
 /// An open file. Closed when the last reference goes, which also gives its lock back.
 public protocol File: AnyObject, Sendable {
   var identifier: FileIdentifier { get }
+  /// How many names the file had when it was opened, as far as that is known; 0 if it had none.
+  var nameCount: Int { get }
   /// The length of the file in bytes.
   func byteCount() throws(StorageError) -> Int
   /// Reads until the buffer is full or the file ends.
@@ -54,6 +67,7 @@ public protocol File: AnyObject, Sendable {
 }
 
 extension File {
+  public var nameCount: Int { 1 }
   public func unlock() {}
 
   /// Writes the first `byteCount` bytes of the memory, or all of it.
@@ -91,7 +105,8 @@ public enum FileMode: Hashable, Sendable {
   case read
   /// The file must exist.
   case write
-  /// A new, empty file; one that exists is emptied.
+  /// A new, empty file. What has the name loses it, and is not written to: it may be a link, or
+  /// have another name besides.
   case create
 }
 

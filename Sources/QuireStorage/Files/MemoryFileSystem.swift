@@ -21,11 +21,7 @@ public final class MemoryFileSystem: FileSystem {
 
   public func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File {
     let content: MemoryFileContent? = state.withLock { state in
-      if let content = state.files[path] {
-        if mode == .create { content.bytes.withLock { $0 = [] } }
-        return content
-      }
-      guard mode == .create else { return nil }
+      guard mode == .create else { return state.files[path] }
       let content = MemoryFileContent(
         FileIdentifier(volume: volume, number: state.nextNumber))
       state.nextNumber += 1
@@ -69,6 +65,10 @@ public final class MemoryFileSystem: FileSystem {
 
   public func currentOwner() -> LockOwner {
     LockOwner(processID: 1, processName: "memory", host: "", since: 0)
+  }
+
+  public func paths(beginningWith path: String) throws(StorageError) -> [String] {
+    state.withLock { $0.files.keys.filter { $0.utf8.starts(with: path.utf8) } }
   }
 
   /// The names of all files, sorted.

@@ -6,32 +6,20 @@ extension StoreFile {
     _ path: String, options: PageStoreOptions, in fileSystem: any FileSystem
   ) throws(StorageError) {
     let identity = options.identity ?? .random()
-    // Two processes that create the same store at once do not share the temporary file.
-    let temporary = path + "-new-" + identity.description
     let content = try initialContent(identity, pageSize: options.pageSize)
+    let new = try NewFile(for: path, in: fileSystem)
     do throws(StorageError) {
-      let file = try openNew(temporary, for: path, in: fileSystem)
-      try file.write(content, at: 0)
-      if options.durability != .none { try file.sync(for: .creation) }
-      try fileSystem.publish(temporary, as: path)
+      try new.file.write(content, at: 0)
+      if options.durability != .none { try new.file.sync(for: .creation) }
+      try new.publish()
     } catch {
-      // The first error is the one to tell; what is left is an unfinished file with a telling name.
-      do throws(StorageError) { try fileSystem.remove(temporary) } catch {}
+      new.discard()
       throw error
     }
+    // It is a store now, that somebody may be about to open.
+    new.file.unlock()
     if options.durability != .none { try fileSystem.syncFolder(of: path, for: .creationFolder) }
-  }
-
-  /// - Throws: ``StorageError/noFolder(path:)`` where a file cannot be because its folder is not
-  ///   there.
-  static func openNew(
-    _ temporary: String, for path: String, in fileSystem: any FileSystem
-  ) throws(StorageError) -> any File {
-    do throws(StorageError) {
-      return try fileSystem.open(temporary, .create)
-    } catch .notFound {
-      throw .noFolder(path: path)
-    }
+    Leftovers(fileSystem: fileSystem, path: path).remove(copiesOf: nil, beside: nil)
   }
 
   private static func initialContent(

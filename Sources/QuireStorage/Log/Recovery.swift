@@ -66,7 +66,9 @@ struct Recovery {
     }
     let registry =
       registry
-      ?? VersionRegistry(pageSize: page.pageSize, retainedByteLimit: options.retainedByteLimit)
+      ?? VersionRegistry(
+        pageSize: page.pageSize, retainedByteLimit: options.retainedByteLimit,
+        process: ProcessMark(fileSystem))
     let cache = PageCache(
       file, geometry: geometry, checksum: checksum, validation: validation,
       reclaimer: registry.reclaimer, byteLimit: options.cacheByteLimit,
@@ -200,7 +202,11 @@ struct Recovery {
   /// Makes durable what was read from the log, by writing it once more: after a failed sync, the
   /// system may show bytes that are not on the disk and believe them clean. To another file, which
   /// then takes the log's name, so that a disk that spoils what it is writing spoils nothing.
-  func secureLog(of path: String, in fileSystem: any FileSystem) throws(StorageError) {
+  ///
+  /// - Parameter storeFile: whose log it is, if it has its name still.
+  func secureLog(
+    of path: String, _ storeFile: any File, in fileSystem: any FileSystem
+  ) throws(StorageError) {
     guard let log, !log.records.isEmpty else { return }
     let temporary = StoreFile.newLogPath(of: path)
     let logPath = StoreFile.logPath(of: path)
@@ -214,6 +220,7 @@ struct Recovery {
         end += byteCount
       }
       try file.sync(for: .recoveredLog)
+      try storeFile.checkName(path, in: fileSystem)
       try fileSystem.replace(StoreFile.logPath(of: path), by: temporary)
     } catch {
       do throws(StorageError) { try fileSystem.remove(temporary) } catch {}

@@ -35,24 +35,9 @@ final class StoreFile: @unchecked Sendable {
   /// Where commits wait for the checkpoint under way rather than let the log grow.
   var largestLogByteCount: Int { 2 * largestLogByteLimit }
 
-  static func logPath(of path: String) -> String { path + "-log" }
-  /// Where recovery puts a log together.
-  static func newLogPath(of path: String) -> String { path + "-log-new" }
-  /// See ``PageImages``.
-  static func imagesPath(of path: String) -> String { path + "-pages" }
-  static func ownerPath(of path: String) -> String { path + "-owner" }
-
-  /// All that may lie beside a store's file.
-  static func companionPaths(of path: String) -> [String] {
-    [
-      logPath(of: path), imagesPath(of: path), imagesPath(of: path) + "-new", newLogPath(of: path),
-      ownerPath(of: path),
-    ]
-  }
-
   /// Whether the newest meta page may be lost, as it can be found again from the older one and the
   /// log; see ``Recovery/isNewerMetaSpare``.
-  private var isMetaSpare: Bool
+  var isMetaSpare: Bool
 
   init(
     _ file: any File, path: String, in fileSystem: any FileSystem, identity: StoreIdentity,
@@ -75,57 +60,6 @@ final class StoreFile: @unchecked Sendable {
   }
 
   var logByteCount: Int { log?.liveByteCount ?? 0 }
-
-  // MARK: Owner
-
-  /// Tells other processes who has the lock. For their error's text only, so failing does not
-  /// matter.
-  func writeOwnerNote() {
-    do throws(StorageError) {
-      let note = try fileSystem.open(StoreFile.ownerPath(of: path), .create)
-      try Array(fileSystem.currentOwner().note.utf8).withRawBytes { bytes throws(StorageError) in
-        try note.write(bytes, at: 0)
-      }
-    } catch {}
-  }
-
-  func removeOwnerNote() {
-    do throws(StorageError) {
-      guard try nameHolder() != .another else { return }
-      try fileSystem.remove(StoreFile.ownerPath(of: path))
-    } catch {}
-  }
-
-  /// What the owner of the lock wrote.
-  static func readOwnerNote(of path: String, in fileSystem: any FileSystem) -> LockOwner {
-    do throws(StorageError) {
-      let note = try fileSystem.open(ownerPath(of: path), .read)
-      let memory = PageMemory(byteCount: min(try note.byteCount(), 1024))
-      let read = try note.readAll(into: memory)
-      return try memory.withBytes { bytes throws(StorageError) in
-        LockOwner(note: String(decoding: bytes.prefix(read), as: UTF8.self))
-      }
-    } catch {
-      return .unknown
-    }
-  }
-
-  // MARK: Name
-
-  /// Who has the name that the store was opened by.
-  private enum NameHolder {
-    case us
-    /// Somebody has deleted or moved the file.
-    case nobody
-    /// Somebody has deleted or moved the file, and another one is there: its log and all that lies
-    /// beside it are not ours to touch. The file itself may have another name, and is still ours.
-    case another
-  }
-
-  private func nameHolder() throws(StorageError) -> NameHolder {
-    guard let found = try fileSystem.identifier(of: path) else { return .nobody }
-    return found == file.identifier ? .us : .another
-  }
 
   // MARK: Commit
 
@@ -152,19 +86,18 @@ final class StoreFile: @unchecked Sendable {
   func openLog() throws(Failure) -> LogWriter {
     if let log { return log }
     do throws(StorageError) {
-      // What lies under the log's name may be that of another store, which has the name now.
-      guard try nameHolder() == .us else { throw StorageError.notFound(path: path) }
       // A log of the time before the store was closed: until the meta page that says so is on disk,
       // it may be the only place of some commits.
       if isMetaSpare { try settleMeta() }
       // From here on the older one leads nowhere, as its log is begun anew.
       isMetaSpare = false
       let logPath = StoreFile.logPath(of: path)
+      // What lies under the log's name may be that of another store, which has the name now.
+      try checkName()
       // In a file of its own, not over the log of an earlier time: of a write that a crash cuts
       // short, and of a second one that is cut short in its place, a record might be put together
       // that nobody has seen since the first. And whoever has the log of a store open that was
       // deleted here still writes to it.
-      if try fileSystem.identifier(of: logPath) != nil { try fileSystem.remove(logPath) }
       return try LogWriter(
         creating: logPath, identity: identity, pageSize: pageSize,
         epoch: meta.epoch + 1, in: fileSystem, durability: durability,
@@ -314,20 +247,24 @@ final class StoreFile: @unchecked Sendable {
       images = nil
       return
     }
-    let path = StoreFile.imagesPath(of: path)
+    let imagesPath = StoreFile.imagesPath(of: path)
     if !imagesAreNeeded, let images {
       try writeImages(of: pages, commit: commit, to: images)
       return
     }
     // A checkpoint was cut short: its images are needed until these are on disk. Or there is no
     // such file yet.
-    let temporary = path + "-new"
+    let temporary = StoreFile.newImagesPath(of: path)
     do throws(StorageError) {
       let file = try fileSystem.open(temporary, .create)
       try writeImages(of: pages, commit: commit, to: file)
       // It is used again only if its name is on disk for sure.
       images = nil
-      try fileSystem.replace(path, by: temporary)
+      guard try nameHolder() != .another else {
+        try fileSystem.remove(temporary)
+        return
+      }
+      try fileSystem.replace(imagesPath, by: temporary)
       if durability != .none { try fileSystem.syncFolder(of: path, for: .pageImagesFolder) }
       images = file
     } catch {
@@ -365,7 +302,7 @@ final class StoreFile: @unchecked Sendable {
       // After the log: as long as there is one, an older meta page might need both. What stays
       // behind counts for nothing once there is another log.
       do throws(StorageError) {
-        try fileSystem.remove(StoreFile.imagesPath(of: path))
+        if try nameHolder() != .another { try fileSystem.remove(StoreFile.imagesPath(of: path)) }
       } catch {}
     }
     try fileSystem.remove(StoreFile.logPath(of: path))

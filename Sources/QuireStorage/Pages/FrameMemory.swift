@@ -12,11 +12,15 @@ import Synchronization
 /// to the system, but for a quarter of all and one more: what a checkpoint gives back, the next
 /// transactions want again, and the system would clear it each time.
 ///
+/// A child made by `fork` has slabs of its own; what lies in its copy of the parent's never becomes
+/// free there, as the parent's threads may have left them in the middle of a change.
+///
 /// `@unchecked Sendable`: everything that changes is behind the mutex.
 package final class FrameMemory: @unchecked Sendable {
   /// The bytes from one slot to the next: the frame's header and the page, in whole cache lines.
   package let slotByteCount: Int
   private let state = Mutex(State())
+  private let process = ProcessMark(nil)
 
   private struct State {
     var slabs: [Slab] = []
@@ -26,10 +30,15 @@ package final class FrameMemory: @unchecked Sendable {
     var emptyCount = 0
   }
 
-  // One for each legal page size, by its power of two.
-  private static let byPageSize = (9...15).map { FrameMemory(pageSize: 1 << $0) }
+  /// One for each legal page size, by its power of two.
+  private final class BySize: Sendable {
+    let all = (9...15).map { FrameMemory(pageSize: 1 << $0) }
+  }
+  private static let bySize = PerProcess { BySize() }
 
-  static func of(pageSize: Int) -> FrameMemory { byPageSize[pageSize.trailingZeroBitCount - 9] }
+  static func of(pageSize: Int) -> FrameMemory {
+    bySize.value.all[pageSize.trailingZeroBitCount - 9]
+  }
 
   package init(pageSize: Int) {
     slotByteCount = (PageFrame.headerByteCount + pageSize + 63) & ~63
@@ -52,6 +61,7 @@ package final class FrameMemory: @unchecked Sendable {
 
   /// Takes a slot back.
   package func give(_ slot: UnsafeMutableRawPointer, of slab: Slab) {
+    guard process.isCurrent else { return }
     #if DEBUG
       // Whoever still reads it shall notice.
       slot.initializeMemory(as: UInt8.self, repeating: 0xDB, count: slotByteCount)
@@ -101,7 +111,7 @@ package final class FrameMemory: @unchecked Sendable {
 
   /// One piece of memory; everything in it but the slots given away belongs to the mutex.
   package final class Slab: @unchecked Sendable {
-    /// There for the whole of the process.
+    /// There for the whole of the process, and of its children.
     unowned(unsafe) let memory: FrameMemory
     let byteCount: Int
     fileprivate var index: Int

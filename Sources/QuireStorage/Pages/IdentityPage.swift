@@ -73,3 +73,16 @@ struct IdentityPage: Equatable {
     XXH3.hash(UnsafeRawBufferPointer(start: page, count: checksumOffset), seed: 0)
   }
 }
+
+extension IdentityPage {
+  /// The first page of a file that is only looked at: a later minor version is no obstacle.
+  static func read(from file: any File, path: String) throws(StorageError) -> IdentityPage {
+    let head = PageMemory(byteCount: min(try file.byteCount(), byteCount))
+    try head.withBytes { bytes throws(StorageError) in
+      try file.readFully(at: 0, into: bytes, path: path)
+    }
+    defer { withExtendedLifetime(head) {} }
+    return try IdentityPage(
+      from: UnsafeRawBufferPointer(head.bytes), path: path, isReadOnly: true)
+  }
+}

@@ -25,6 +25,7 @@ final class PageCache: @unchecked Sendable {
   let filling: Mutex<Filling>
   /// Memory that many pages were read into at once, and will be again.
   let spareRun = Mutex<PageMemory?>(nil)
+  private let process = ProcessMark(nil)
 
   struct Filling {
     /// `nil` when the store was closed.
@@ -63,6 +64,7 @@ final class PageCache: @unchecked Sendable {
   }
 
   deinit {
+    guard process.isCurrent else { return }
     let directory = currentDirectory
     for index in 0..<PageCache.capacity(of: directory) {
       guard let chunk = PageCache.chunk(index, in: directory) else { continue }

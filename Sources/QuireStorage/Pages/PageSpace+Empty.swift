@@ -7,7 +7,8 @@ extension PageSpace {
     let space = PageSpace(
       geometry: geometry, commit: commit, cache: nil,
       registry: VersionRegistry(
-        pageSize: geometry.pageSize, retainedByteLimit: retainedByteLimit),
+        pageSize: geometry.pageSize, retainedByteLimit: retainedByteLimit,
+        process: ProcessMark(nil)),
       overlay: PageOverlay(pageCount: pageCount), pageCount: pageCount, freePageCount: 0,
       lowestFree: .firstFree)
     func add(_ id: PageID, _ type: PageType) -> MutablePage {

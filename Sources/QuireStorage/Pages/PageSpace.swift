@@ -171,6 +171,7 @@ final class PageSpace: @unchecked Sendable {
   }
 
   private func readPage(_ id: PageID) throws(StorageError) -> Page {
+    try registry.process.check()
     guard id.rawValue < pageCount else {
       throw .damaged(page: id, reason: "it is referred to but lies beyond the last page")
     }

@@ -17,6 +17,7 @@ final class Reclaimer: @unchecked Sendable {
   private let phase = Atomic<Int>(0)
   private let counters: UnsafeMutablePointer<Atomic<Int>>
   private let waiting = Mutex(WaitingLists())
+  private let process = ProcessMark(nil)
 
   /// Where an operation counted itself in.
   struct Ticket {
@@ -30,6 +31,7 @@ final class Reclaimer: @unchecked Sendable {
   }
 
   deinit {
+    guard process.isCurrent else { return }
     waiting.withLock { lists in
       for phase in 0..<3 { for object in lists[phase] { object.release() } }
     }

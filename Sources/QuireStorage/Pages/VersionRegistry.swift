@@ -110,8 +110,12 @@ final class VersionRecord: @unchecked Sendable {
 /// ends, to the next older one that shows it, or else it is freed. So a page version lives exactly
 /// as long as a version that shows it: one snapshot held for long costs at most one version of each
 /// page, however many commits follow.
+///
+/// In a child made by `fork` the parent's versions stay as they are, whatever is dropped there.
 final class VersionRegistry: Sendable {
   let reclaimer = Reclaimer()
+  /// The process whose store it is.
+  let process: ProcessMark
   private let pageSize: Int
   private let retainedByteLimit: Int
   private let state = Mutex(State())
@@ -122,7 +126,8 @@ final class VersionRegistry: Sendable {
     var isClosed = false
   }
 
-  init(pageSize: Int, retainedByteLimit: Int) {
+  init(pageSize: Int, retainedByteLimit: Int, process: ProcessMark) {
+    self.process = process
     self.pageSize = pageSize
     self.retainedByteLimit = retainedByteLimit
   }
@@ -138,6 +143,7 @@ final class VersionRegistry: Sendable {
 
   /// A version is no longer held by anybody.
   func end(_ record: VersionRecord) {
+    guard process.isCurrent else { return }
     let free: [RetiredMemory] = state.withLock { state in
       record.hasEnded = true
       guard record.pinCount == 0 else { return [] }
@@ -181,6 +187,7 @@ final class VersionRegistry: Sendable {
   ///
   /// - Parameter record: a version that is held by the caller.
   func retire(_ memory: [RetiredMemory], shownBy record: VersionRecord) {
+    guard process.isCurrent else { return }
     state.withLock { state in
       for memory in memory { keep(memory, by: record, &state) }
     }

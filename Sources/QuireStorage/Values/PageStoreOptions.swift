@@ -76,3 +76,12 @@ public struct StoreStatistics: Hashable, Sendable {
   /// Replaced pages that snapshots keep in memory, in bytes.
   public var retainedByteCount: Int
 }
+
+extension StoreStatistics {
+  /// Figures of nothing.
+  init(pageSize: Int) {
+    self.init(
+      pageSize: pageSize, pageCount: 0, freePageCount: 0, fileByteCount: 0, logByteCount: 0,
+      commitNumber: .creation, changedByteCount: 0, cachedByteCount: 0, retainedByteCount: 0)
+  }
+}

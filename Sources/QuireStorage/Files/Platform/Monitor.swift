@@ -14,6 +14,7 @@
 package final class Monitor: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let conditions: UnsafeMutableBufferPointer<pthread_cond_t>
+  private let forkCount = ForkCount.known
 
   package init(conditionCount: Int = 1) {
     // On the heap: the C library wants them at one address for life.
@@ -26,6 +27,8 @@ package final class Monitor: @unchecked Sendable {
   }
 
   deinit {
+    // In a child, destroying a condition would wait for the parent's threads that wait for it.
+    guard forkCount == ForkCount.known else { return }
     for condition in conditions.indices { pthread_cond_destroy(at(condition)) }
     pthread_mutex_destroy(mutex)
     conditions.deallocate()
@@ -49,8 +52,12 @@ package final class Monitor: @unchecked Sendable {
 package enum Threads {
   /// Runs `body` on a new thread.
   ///
-  /// - Returns: `false` if the system has none to give; nothing is run then.
+  /// Not in a child made by `fork`: the standard library's `Mutex` takes the thread that forked for
+  /// the parent's, and a second thread that waits for it ends the process (Linux).
+  ///
+  /// - Returns: `false` if there is none to be had; nothing is run then.
   package static func run(_ body: @escaping @Sendable () -> Void) -> Bool {
+    guard ForkCount.current == 0 else { return false }
     let job = Unmanaged.passRetained(Job(body))
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
@@ -94,15 +101,4 @@ package enum Threads {
   /// The thread that asks.
   static func current() -> pthread_t { pthread_self() }
   static func isCurrent(_ thread: pthread_t) -> Bool { pthread_equal(thread, pthread_self()) != 0 }
-}
-
-/// Counts the forks that led to this process, so that a store can tell that it is its parent's.
-enum ForkCount {
-  // Written in the child of a fork, where only one thread is, and read afterwards.
-  nonisolated(unsafe) private static var count = 0
-  private static let isWatching: Bool = {
-    pthread_atfork(nil, nil, { ForkCount.count += 1 }) == 0
-  }()
-
-  static var current: Int { isWatching ? count : 0 }
 }

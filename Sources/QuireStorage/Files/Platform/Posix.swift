@@ -13,15 +13,28 @@
 enum Posix {
   static func open(_ path: String, _ mode: FileMode) throws(StorageError) -> Int32 {
     // Not waiting makes no difference to files; a named pipe would let us wait for ever.
-    let flags =
-      switch mode {
-      case .read: O_RDONLY | O_NONBLOCK
-      case .write: O_RDWR | O_NONBLOCK
-      case .create: O_RDWR | O_CREAT | O_TRUNC
+    switch mode {
+    case .read: return try open(path, O_RDONLY | O_NONBLOCK)
+    case .write: return try open(path, O_RDWR | O_NONBLOCK)
+    case .create: break
+    }
+    // Somebody may put something there again; a few times is bad luck.
+    var attempts = 8
+    while true {
+      do throws(StorageError) {
+        return try open(path, O_RDWR | O_CREAT | O_EXCL)
+      } catch .alreadyExists where attempts > 0 {
+        attempts -= 1
+        try remove(path)
       }
+    }
+  }
+
+  /// A symbolic link is not followed: what it leads to is not ours.
+  private static func open(_ path: String, _ flags: Int32) throws(StorageError) -> Int32 {
     // Readable for everybody, like any document; the process's umask takes away what it does not
     // want.
-    return try check("open", path) { platformOpen(path, flags | O_CLOEXEC, 0o644) }
+    try check("open", path) { platformOpen(path, flags | O_NOFOLLOW | O_CLOEXEC, 0o644) }
   }
 
   /// Lets the thread sleep, about so long.
@@ -88,13 +101,36 @@ enum Posix {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// The identity and the length of an open file.
-  static func status(
-    _ descriptor: Int32, _ path: String
-  ) throws(StorageError) -> (identifier: FileIdentifier, byteCount: Int, isRegular: Bool) {
+  static func paths(beginningWith path: String) throws(StorageError) -> [String] {
+    let folder = folder(of: path)
+    let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) }
+    let prefix = path[(start ?? path.startIndex)...]
+    guard let stream = opendir(folder) else { throw error(errno, "open", folder) }
+    defer { closedir(stream) }
+    var paths: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name.utf8.starts(with: prefix.utf8) { paths.append(path[..<prefix.startIndex] + name) }
+    }
+    return paths
+  }
+
+  /// What is known of an open file.
+  struct Status {
+    let identifier: FileIdentifier
+    let byteCount: Int
+    let nameCount: Int
+    let isRegular: Bool
+  }
+
+  static func status(_ descriptor: Int32, _ path: String) throws(StorageError) -> Status {
     var status = stat()
     _ = try check("stat", path) { fstat(descriptor, &status) }
-    return (identifier(status), Int(status.st_size), status.st_mode & S_IFMT == S_IFREG)
+    return Status(
+      identifier: identifier(status), byteCount: Int(status.st_size),
+      nameCount: Int(status.st_nlink), isRegular: status.st_mode & S_IFMT == S_IFREG)
   }
 
   static func identifier(of path: String) throws(StorageError) -> FileIdentifier? {
@@ -219,6 +255,10 @@ enum Posix {
     case ENOSPC, EDQUOT: .noSpaceLeft(path: path)
     case ENOENT: .notFound(path: path)
     case EEXIST: .alreadyExists(path: path)
+    case ELOOP:
+      .io(
+        operation: operation, path: path, code: code,
+        message: "there is a symbolic link where a file should be")
     default:
       .io(operation: operation, path: path, code: code, message: String(cString: strerror(code)))
     }

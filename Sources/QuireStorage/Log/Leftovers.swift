@@ -1,0 +1,65 @@
+/// Files that a process left which died while it made them: no store's name leads to them, and
+/// nothing in them counts.
+///
+/// What is being made is locked (``NewFile``); so what can be locked, nobody makes any more. What
+/// cannot be removed stays, for the next one who looks.
+struct Leftovers {
+  let fileSystem: any FileSystem
+  /// The store or copy whose name they begin with.
+  let path: String
+
+  /// Removes what was to become `path`, and what was to become a copy of the same store under
+  /// another name in that folder.
+  ///
+  /// - Parameters:
+  ///   - identity: the store's; `nil` to leave alone what has another name.
+  ///   - own: the file that has the name, if it is locked by us.
+  func remove(copiesOf identity: StoreIdentity?, beside own: (any File)?) {
+    do throws(StorageError) {
+      let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) }
+      let folder = String(path[..<(start ?? path.startIndex)])
+      let prefix = identity == nil ? path + NewFile.infix : folder
+      for found in try fileSystem.paths(beginningWith: prefix) {
+        guard let name = Leftovers.name(of: found) else { continue }
+        let isOwn = name.utf8.elementsEqual(path.utf8)
+        if isOwn || identity != nil { removeIfUnused(found, isOwn ? nil : identity, own) }
+      }
+    } catch {}
+  }
+
+  /// The name that a file was to have; `nil` if it is none in the making.
+  private static func name(of path: String) -> Substring? {
+    let bytes = path.utf8
+    let uuidCount = 36
+    guard bytes.count > uuidCount + NewFile.infix.utf8.count else { return nil }
+    let uuidStart = bytes.index(bytes.endIndex, offsetBy: -uuidCount)
+    for (index, byte) in bytes[uuidStart...].enumerated() {
+      let isDash = [8, 13, 18, 23].contains(index)
+      let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      let isLetter = (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte)
+      guard isDash ? byte == UInt8(ascii: "-") : isDigit || isLetter else { return nil }
+    }
+    let start = path[..<uuidStart]
+    guard start.hasSuffix(NewFile.infix) else { return nil }
+    return start.dropLast(NewFile.infix.count)
+  }
+
+  private func removeIfUnused(
+    _ found: String, _ identity: StoreIdentity?, _ own: (any File)?
+  ) {
+    do throws(StorageError) {
+      let file = try fileSystem.open(found, .write)
+      // A process that died may have given the store its name and not come to take this one away.
+      let isOurs = own.map { $0.identifier == file.identifier } ?? false
+      if !isOurs { guard try file.lock(.exclusive) else { return } }
+      // In one that is empty nobody's content is lost.
+      if let identity, try file.byteCount() > 0 {
+        guard try IdentityPage.read(from: file, path: found).identity == identity else { return }
+      }
+      guard try fileSystem.identifier(of: found) == file.identifier
+      else { return }
+      try fileSystem.remove(found)
+      withExtendedLifetime(file) {}
+    } catch {}
+  }
+}

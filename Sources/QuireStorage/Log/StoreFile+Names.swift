@@ -1,0 +1,102 @@
+// The names that lie beside a store, whose they are, and what is left under them.
+
+extension StoreFile {
+  static func logPath(of path: String) -> String { path + "-log" }
+  /// Where recovery puts a log together.
+  static func newLogPath(of path: String) -> String { path + "-log-new" }
+  /// See ``PageImages``.
+  static func imagesPath(of path: String) -> String { path + "-pages" }
+  /// Where a checkpoint makes such a file.
+  static func newImagesPath(of path: String) -> String { path + "-pages-new" }
+  static func ownerPath(of path: String) -> String { path + "-owner" }
+
+  /// All that may lie beside a store's file.
+  static func companionPaths(of path: String) -> [String] {
+    [
+      logPath(of: path), imagesPath(of: path), newImagesPath(of: path), newLogPath(of: path),
+      ownerPath(of: path),
+    ]
+  }
+
+  // MARK: Owner
+
+  /// Tells other processes who has the lock. For their error's text only, so failing does not
+  /// matter.
+  func writeOwnerNote() {
+    do throws(StorageError) {
+      try checkName()
+      let note = try fileSystem.open(StoreFile.ownerPath(of: path), .create)
+      try Array(fileSystem.currentOwner().note.utf8).withRawBytes { bytes throws(StorageError) in
+        try note.write(bytes, at: 0)
+      }
+    } catch {}
+  }
+
+  /// Removes a log that lies there although the store was closed, and images: what closing did not
+  /// come to.
+  func removeHistory() throws(StorageError) {
+    guard log == nil, meta.isClean else { return }
+    let paths = [StoreFile.logPath(of: path), StoreFile.imagesPath(of: path)]
+    var isThere = false
+    for path in paths where try fileSystem.identifier(of: path) != nil { isThere = true }
+    guard isThere else { return }
+    // It is no history for sure before the meta page that says so is on disk.
+    if isMetaSpare { try settleMeta() }
+    isMetaSpare = false
+    try removeLog()
+  }
+
+  /// Removes what a process that had the store has left in the middle of something.
+  func removeLeftovers() {
+    do throws(StorageError) {
+      for leftover in [StoreFile.newImagesPath(of: path), StoreFile.newLogPath(of: path)] {
+        try checkName()
+        try fileSystem.remove(leftover)
+      }
+      try checkName()
+      Leftovers(fileSystem: fileSystem, path: path).remove(copiesOf: identity, beside: file)
+    } catch {}
+  }
+
+  func removeOwnerNote() {
+    do throws(StorageError) {
+      guard try nameHolder() != .another else { return }
+      try fileSystem.remove(StoreFile.ownerPath(of: path))
+    } catch {}
+  }
+
+  /// What the owner of the lock wrote.
+  static func readOwnerNote(of path: String, in fileSystem: any FileSystem) -> LockOwner {
+    do throws(StorageError) {
+      let note = try fileSystem.open(ownerPath(of: path), .read)
+      let memory = PageMemory(byteCount: min(try note.byteCount(), 1024))
+      let read = try note.readAll(into: memory)
+      return try memory.withBytes { bytes throws(StorageError) in
+        LockOwner(note: String(decoding: bytes.prefix(read), as: UTF8.self))
+      }
+    } catch {
+      return .unknown
+    }
+  }
+
+  // MARK: Name
+
+  /// Who has the name that the store was opened by.
+  enum NameHolder {
+    case us
+    /// Somebody has deleted or moved the file.
+    case nobody
+    /// Somebody has deleted or moved the file, and another one is there: its log and all that lies
+    /// beside it are not ours to touch. The file itself may have another name, and is still ours.
+    case another
+  }
+
+  /// - Throws: ``StorageError/notFound(path:)`` or ``StorageError/alreadyExists(path:)`` unless the
+  ///   store still has its name.
+  func checkName() throws(StorageError) { try file.checkName(path, in: fileSystem) }
+
+  func nameHolder() throws(StorageError) -> NameHolder {
+    guard let found = try fileSystem.identifier(of: path) else { return .nobody }
+    return found == file.identifier ? .us : .another
+  }
+}
