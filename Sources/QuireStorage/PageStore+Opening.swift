@@ -16,7 +16,8 @@ extension PageStore {
   ///   catalog's root); ``StorageError/logMissing(path:)``,
   ///   ``StorageError/imagesMissing(path:pages:)``, unless it is opened to be read alone: then
   ///   these pages are damaged and the others can be read; ``StorageError/logForeign(path:)``,
-  ///   ``StorageError/logDamaged(path:firstLost:lastLost:)``; an error of the disk.
+  ///   ``StorageError/logDamaged(path:firstLost:lastLost:)``,
+  ///   ``StorageError/logCutShort(path:byteCount:atLeast:)``; an error of the disk.
   public static func open(
     _ path: String, options: PageStoreOptions = PageStoreOptions(),
     in fileSystem: any FileSystem = DiskFileSystem()

@@ -69,8 +69,8 @@ extension PageStore {
       // There may be a log without its store all the same.
     } catch .notAStore(let path, let reason) {
       guard isForced else { throw .notAStore(path: path, reason: reason) }
-    } catch .damaged, .logMissing, .imagesMissing, .logForeign, .logDamaged, .unsupportedFormat,
-      .noSpaceLeft
+    } catch .damaged, .logMissing, .imagesMissing, .logForeign, .logDamaged, .logCutShort,
+      .unsupportedFormat, .noSpaceLeft
     {
       // Nobody can make it whole, and nobody wants it.
     }

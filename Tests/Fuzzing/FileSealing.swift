@@ -92,6 +92,8 @@ struct FileSealing {
       let byteCount = max(72, min(claim, log.count - offset)) & ~7
       log.setNumber(previous, at: offset + 24, byteCount: 8)
       log.setNumber(UInt64(byteCount), at: offset + 32, byteCount: 8)
+      let check = logHash(log, offset..<offset + 60, epoch: epoch)
+      log.setNumber(check, at: offset + 60, byteCount: 4)
       let sum = logHash(log, offset..<offset + byteCount - 8, epoch: epoch)
       log.setNumber(sum, at: offset + byteCount - 8, byteCount: 8)
       previous = sum

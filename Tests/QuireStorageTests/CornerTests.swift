@@ -135,6 +135,7 @@ struct CornerTests {
       (.poisoned(cause: .noSpaceLeft(path: "p")), ["reopen", "no space left on the disk for p"]),
       (.damaged(page: page, reason: "so"), ["page 9", "so"]),
       (.logDamaged(path: "l", firstLost: commit, lastLost: commit), ["l", "7"]),
+      (.logCutShort(path: "l", byteCount: 5, atLeast: 7), ["l", "5", "7"]),
       (.locked(.unknown), ["an unknown process"]),
       (.io(operation: "read", path: "p", code: 5, message: "m"), ["read", "p", "m", "5"]),
     ]

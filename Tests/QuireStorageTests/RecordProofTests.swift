@@ -30,6 +30,10 @@ struct RecordProofTests {
     let identity = try #require(Proof.options.identity).bytes
     let seed = identity.withUnsafeBytes { XXH3.hash($0, seed: 0) }
     let epoch = log.number(at: record.lowerBound + 8)
+    let check = log[record.prefix(60)].withUnsafeBytes {
+      XXH3.hash($0, seed: seed ^ (epoch &+ 1) &* 0xC2B2_AE3D_27D4_EB4F)
+    }
+    log.setNumber(check, at: record.lowerBound + 60, byteCount: 4)
     let sum = log[record.dropLast(8)].withUnsafeBytes {
       XXH3.hash($0, seed: seed ^ (epoch &+ 1) &* 0xC2B2_AE3D_27D4_EB4F)
     }

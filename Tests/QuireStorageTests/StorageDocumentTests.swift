@@ -162,7 +162,7 @@ struct StorageDocumentTests {
       switch error {
       case .locked(let owner): print("wait for \(owner)")
       case .noSpaceLeft: print("free some space and try again")
-      case .damaged, .logDamaged, .logMissing, .imagesMissing, .logForeign:
+      case .damaged, .logDamaged, .logCutShort, .logMissing, .imagesMissing, .logForeign:
         print("restore a backup: \(error)")
       case .poisoned, .io: print("the disk fails; open the store again: \(error)")
       default: print("\(error)")

@@ -101,7 +101,10 @@ extension LogAnatomy {
     return [
       BytePart(Header.magic, 8, "what this file is"), BytePart(Header.major, 2, "format, major"),
       BytePart(Header.minor, 2, "format, minor"), BytePart(Header.pageSize, 4, "page size"),
-      BytePart(Header.identity, 16, "identity"), BytePart(Header.checksum, 8, "checksum"),
+      BytePart(Header.identity, 16, "identity"), BytePart(Header.epoch, 8, "epoch"),
+      BytePart(Header.checksum, 8, "checksum"),
+      BytePart(Header.fileByteCount, 8, "length of the log, at least"),
+      BytePart(Header.fileByteCountCheck, 8, "checksum of all before it"),
     ]
   }
 
@@ -118,19 +121,23 @@ extension LogAnatomy {
       BytePart(start + Format.pageEntryCount, 4, "pages in it"),
       BytePart(start + Format.pageCount, 4, "pages of the store"),
       BytePart(start + Format.freePageCount, 4, "free pages"),
-      BytePart(start + Format.freePageCount + 4, 4, "zeros"),
+      BytePart(start + Format.headerCheck, 4, isOf11 ? "check of the header" : "zeros"),
     ]
     for page in record.pages {
       parts.append(BytePart(page.offset, 4, "page \(page.id)"))
       parts.append(
         BytePart(page.offset + 4, 2, page.isWhole ? "flags: a page of zeros, then" : "flags"))
       parts.append(BytePart(page.offset + 6, 2, "ranges"))
+      parts.append(
+        BytePart(
+          page.offset + LogFormat.PageEntry.base, 4,
+          page.isWhole ? "zeros" : "stamp of the page that changes"))
+      let ranges = page.offset + LogFormat.PageEntry.headerByteCount
       for (index, range) in page.ranges.enumerated() {
         parts.append(
-          BytePart(
-            page.offset + 8 + index * 4, 4, "\(range.lowerBound), \(range.count) bytes"))
+          BytePart(ranges + index * 4, 4, "\(range.lowerBound), \(range.count) bytes"))
       }
-      var offset = page.offset + 8 + page.ranges.count * 4
+      var offset = ranges + page.ranges.count * 4
       for range in page.ranges {
         parts.append(
           BytePart(offset, range.count, "bytes \(range.lowerBound) ..< \(range.upperBound)"))
@@ -138,6 +145,16 @@ extension LogAnatomy {
       }
     }
     let end = start + record.byteCount - Format.trailerByteCount
+    if isOf11 {
+      typealias Voucher = LogFormat.Voucher
+      let voucher = end - Voucher.byteCount
+      parts += [
+        BytePart(voucher + Voucher.magic, 8, "a voucher"),
+        BytePart(voucher + Voucher.durableThrough, 8, "durable through commit"),
+        BytePart(voucher + Voucher.fileByteCount, 8, "length of the log, at least"),
+        BytePart(voucher + Voucher.check, 8, "check of the voucher"),
+      ]
+    }
     parts.append(BytePart(end, 8, "checksum"))
     return parts
   }

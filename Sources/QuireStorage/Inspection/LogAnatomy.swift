@@ -58,6 +58,12 @@ package struct LogAnatomy {
   /// Whether the meta page is that of a closed store, and the log goes on from it.
   package private(set) var goesOn = false
   let bytes: PageMemory
+  /// Whether records have what format 1.1 of the log brought.
+  let isOf11: Bool
+  /// What vouchers of the epoch that counts say that was durable.
+  private var vouched = CommitNumber.creation
+  /// The bytes that the log is known to have had at least.
+  private var leastByteCount = 0
   private let checksum: Checksum
   private let storePageSize: Int
 
@@ -87,6 +93,7 @@ package struct LogAnatomy {
       byteCount >= LogFormat.recordsStart && base.u64(at: Header.magic) == LogFormat.fileMagic
       && base.u64(at: Header.checksum) == checksum.ofLog(checked, epoch: 0)
       && self.pageSize == pageSize
+    isOf11 = version.minor >= 1
     scan()
     classify(meta, path)
   }
@@ -106,6 +113,7 @@ package struct LogAnatomy {
       }
     }
     sort(meta)
+    if let meta { readVouchers(of: meta.epoch, isDemanded: !goesOn && !meta.isClean) }
     if let meta, !meta.isClean, isOurs { judge(meta, path) }
   }
 
@@ -113,9 +121,12 @@ package struct LogAnatomy {
 
   private mutating func scan() {
     var offset = LogFormat.recordsStart
+    // See `LogReader.lookBeyondEnd`.
+    var vainLimit = isOf11 ? Int.max : 16 * byteCount
     while offset + LogFormat.Record.headerByteCount <= byteCount {
-      if let record = record(at: offset) {
+      if vainLimit > 0, let record = record(at: offset) {
         records.append(record)
+        if record.state == .torn, !isOf11 { vainLimit -= min(byteCount, max(0, record.byteCount)) }
         offset += record.state == .torn ? LogFormat.Record.alignment : record.byteCount
       } else {
         offset += LogFormat.Record.alignment
@@ -131,6 +142,10 @@ package struct LogAnatomy {
     guard start.u64(at: Format.magic) == LogFormat.recordMagic else { return nil }
     let claimed = Int(truncatingIfNeeded: start.u64(at: Format.byteCount))
     let epoch = start.u64(at: Format.epoch)
+    guard
+      !isOf11
+        || start.u32(at: Format.headerCheck) == checksum.ofRecordHeader(start, epoch: epoch)
+    else { return nil }
     let isInside =
       claimed >= Format.headerByteCount + Format.trailerByteCount && claimed <= byteCount - offset
       && claimed % Format.alignment == 0
@@ -175,6 +190,33 @@ package struct LogAnatomy {
       offset += entry.byteCount
     }
     return pages
+  }
+
+  /// Takes in what vouchers of an epoch say, whatever is left of their records; and the header, if
+  /// a meta page demands the log.
+  private mutating func readVouchers(of epoch: UInt64, isDemanded: Bool) {
+    typealias Voucher = LogFormat.Voucher
+    guard isOf11, byteCount >= LogFormat.recordsStart else { return }
+    let base = UnsafeRawPointer(bytes.base)
+    let header = UnsafeRawBufferPointer(start: base, count: LogFormat.Header.fileByteCountCheck)
+    if isDemanded,
+      base.u64(at: LogFormat.Header.fileByteCountCheck) == checksum.ofLog(header, epoch: 0)
+    {
+      leastByteCount = Int(clamping: base.u64(at: LogFormat.Header.fileByteCount))
+    }
+    for offset in stride(
+      from: LogFormat.recordsStart, through: byteCount - Voucher.byteCount,
+      by: LogFormat.Record.alignment)
+    {
+      let voucher = base + offset
+      guard voucher.u64(at: Voucher.magic) == LogFormat.voucherMagic,
+        voucher.u64(at: Voucher.check) == checksum.ofVoucher(voucher, epoch: epoch)
+      else { continue }
+      vouched = max(
+        vouched, CommitNumber(rawValue: voucher.u64(at: Voucher.durableThrough)))
+      leastByteCount = max(
+        leastByteCount, Int(clamping: voucher.u64(at: Voucher.fileByteCount)))
+    }
   }
 
   // MARK: What counts
@@ -226,7 +268,7 @@ package struct LogAnatomy {
 
   private mutating func judge(_ meta: StoreAnatomy.Meta, _ path: String) {
     let last = records.last { $0.state == .counts }?.commit ?? meta.lastCommit
-    var durable = last
+    var durable = max(last, vouched)
     for record in records {
       switch record.state {
       case .counts, .unreached, .checkpointed: durable = max(durable, record.durableThrough)
@@ -241,6 +283,11 @@ package struct LogAnatomy {
     }
     if durable > last {
       let error = StorageError.logDamaged(path: path, firstLost: last.next, lastLost: durable)
+      findings.append(.init(message: "\(error)"))
+    }
+    if byteCount < leastByteCount {
+      let error = StorageError.logCutShort(
+        path: path, byteCount: byteCount, atLeast: leastByteCount)
       findings.append(.init(message: "\(error)"))
     }
     if let stale = records.first(where: { $0.state == .stale }) {

@@ -1,6 +1,10 @@
 /// What the log's writer and its reader agree on (`docs/file-format.md`). On disk: never changed
 /// within a format version.
 enum LogFormat {
+  /// Since 1.1 the header says how long the log is at least, the header of a record has a check of
+  /// its own, and a record ends with a voucher; whoever knows 1.0 alone passes over all that.
+  static let version = FormatVersion(major: 1, minor: 1)
+
   /// `\x89 Q L o g CR LF \x1A`: damaged by every transfer that takes the file for text.
   static let fileMagic: UInt64 = 0x1A0A_0D67_6F4C_5189
   /// `Q c o m m i t 1`.
@@ -22,6 +26,11 @@ enum LogFormat {
     static let epoch = 32
     static let checksum = 40
     static let byteCount = 48
+    /// The length of the file, which is on disk before a meta page demands the log; and the
+    /// checksum of all before it. Since 1.1.
+    static let fileByteCount = 48
+    static let fileByteCountCheck = 56
+    static let wholeByteCount = 64
   }
 
   enum Record {
@@ -36,11 +45,30 @@ enum LogFormat {
     static let pageEntryCount = 48
     static let pageCount = 52
     static let freePageCount = 56
+    /// The lower half of the checksum of all before it; zeros in a log of format 1.0. Without it,
+    /// who looks for records would have to read as far as each thing that looks like one says.
+    static let headerCheck = 60
     static let headerByteCount = 64
     static let trailerByteCount = 8
+    /// The most that follows the page entries: padding, voucher, checksum.
+    static let endByteCount = alignment + Voucher.byteCount + trailerByteCount
     /// Records begin at multiples of this, so that they can be looked for.
     static let alignment = 8
   }
+
+  /// What a record vouches for, once more, right before its checksum: that can be read when the
+  /// beginning of the record cannot. Since 1.1.
+  enum Voucher {
+    static let magic = 0
+    static let durableThrough = 8
+    /// The length of the file as far as it was known to be on disk; 0 if that is not kept track of.
+    static let fileByteCount = 16
+    static let check = 24
+    static let byteCount = 32
+  }
+
+  /// `Q d u r a b l e`.
+  static let voucherMagic: UInt64 = 0x656C_6261_7275_6451
 
   /// One page in a record: its number, flags, ranges; then the ranges; then their bytes.
   enum PageEntry {
@@ -57,6 +85,19 @@ enum LogFormat {
 
   static func roundedUp(_ byteCount: Int) -> Int {
     (byteCount + Record.alignment - 1) & ~(Record.alignment - 1)
+  }
+}
+
+extension Checksum {
+  /// The check of a record's header, which lies behind it.
+  func ofRecordHeader(_ start: UnsafeRawPointer, epoch: UInt64) -> UInt32 {
+    let header = UnsafeRawBufferPointer(start: start, count: LogFormat.Record.headerCheck)
+    return UInt32(truncatingIfNeeded: ofLog(header, epoch: epoch))
+  }
+
+  /// The check of a voucher.
+  func ofVoucher(_ start: UnsafeRawPointer, epoch: UInt64) -> UInt64 {
+    ofLog(UnsafeRawBufferPointer(start: start, count: LogFormat.Voucher.check), epoch: epoch)
   }
 }
 

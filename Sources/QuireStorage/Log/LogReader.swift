@@ -29,22 +29,29 @@ final class LogReader {
 
   private let images: PageImages?
   private let storeFile: any File
-  private let fileByteCount: Int
+  let fileByteCount: Int
   private let checksum: Checksum
   private let pageSize: Int
   private let epoch: UInt64
   private let path: String
+  /// Whether records have what format 1.1 of the log brought.
+  private var isOf11 = false
+  /// The bytes that the log is known to have had at least.
+  private var leastByteCount = 0
 
   /// - Parameters:
   ///   - headerEpochs: what the header may say. That of a log that was being begun may be the one
   ///     before: header and first record reach the disk in any order.
   ///   - images: what a checkpoint that was cut short was about to overwrite.
   ///   - storeFile: has the pages that the log changes.
+  ///   - isDemanded: whether a meta page on disk demands the log, which then was there before.
   /// - Throws: ``StorageError/logForeign(path:)`` if the header is not this store's,
-  ///   ``StorageError/logDamaged(path:firstLost:lastLost:)``, or an error of the file.
+  ///   ``StorageError/logDamaged(path:firstLost:lastLost:)``,
+  ///   ``StorageError/logCutShort(path:byteCount:atLeast:)``, or an error of the file.
   init(
     _ file: any File, path: String, identity: StoreIdentity, meta: MetaPage,
-    headerEpochs: ClosedRange<UInt64>, pageSize: Int, images: PageImages?, storeFile: any File
+    headerEpochs: ClosedRange<UInt64>, pageSize: Int, images: PageImages?, storeFile: any File,
+    isDemanded: Bool
   ) throws(StorageError) {
     self.images = images
     self.storeFile = storeFile
@@ -60,6 +67,7 @@ final class LogReader {
     fileByteCount = try file.byteCount()
     let window = LogWindow(file, path: path, byteCount: fileByteCount)
     guard try isHeaderOurs(window, headerEpochs) else { throw .logForeign(path: path) }
+    if isDemanded { leastByteCount = try headerByteCount(window) }
     // A closed store needs no log. But a log that is newer says that it was not closed after all.
     if meta.isClean {
       try lookBeyondEnd(window)
@@ -87,11 +95,25 @@ final class LogReader {
       let header = try window.bytes(at: 0, count: Header.byteCount)
     else { return false }
     let checked = UnsafeRawBufferPointer(start: header, count: Header.checksum)
+    isOf11 = header.u16(at: Header.minor) >= 1
     // The checksum is seeded with the identity, so the identity itself need not be compared.
     return header.u64(at: Header.magic) == LogFormat.fileMagic
       && epochs.contains(header.u64(at: Header.epoch))
       && header.u64(at: Header.checksum) == checksum.ofLog(checked, epoch: 0)
       && Int(header.u32(at: Header.pageSize)) == pageSize
+  }
+
+  /// What the header says of the length of the file.
+  private func headerByteCount(_ window: LogWindow) throws(StorageError) -> Int {
+    typealias Header = LogFormat.Header
+    guard isOf11, let header = try window.bytes(at: 0, count: Header.wholeByteCount) else {
+      return 0
+    }
+    let checked = UnsafeRawBufferPointer(start: header, count: Header.fileByteCountCheck)
+    guard header.u64(at: Header.fileByteCountCheck) == checksum.ofLog(checked, epoch: 0) else {
+      return 0
+    }
+    return Int(clamping: header.u64(at: Header.fileByteCount))
   }
 
   /// The pages, which are not kept here any longer.
@@ -191,21 +213,41 @@ final class LogReader {
     return page.checksum == checksum.ofPage(entry.id, page, pageSize: pageSize) ? frame : nil
   }
 
-  /// Looks for whole records anywhere that vouch for commits that were not found.
+  /// Looks for whole records and for vouchers anywhere that know of commits that were not found, or
+  /// of a longer log.
+  ///
+  /// Values in the log may look like records, any number of them, each with a length that reaches
+  /// to the end. Their headers' checks are wrong. In a log of format 1.0, which has none, as much
+  /// is read in vain as a few times the log.
   private func lookBeyondEnd(_ window: LogWindow) throws(StorageError) {
     // What a checkpoint was about to write, it had made sure of.
     var durable = max(lastCommit, images?.commit ?? lastCommit)
     let scan = LogWindow(file, path: path, byteCount: fileByteCount)
     var offset = LogFormat.recordsStart
-    while offset + LogFormat.Record.headerByteCount <= fileByteCount {
-      guard let start = try scan.bytes(at: offset, count: 8) else { break }
-      guard start.u64(at: 0) == LogFormat.recordMagic,
+    var vainLimit = isOf11 ? Int.max : 16 * fileByteCount
+    while offset + LogFormat.Voucher.byteCount <= fileByteCount {
+      guard let start = try scan.bytes(at: offset, count: LogFormat.Voucher.byteCount) else {
+        break
+      }
+      let magic = start.u64(at: 0)
+      if magic == LogFormat.voucherMagic { durable = max(durable, take(voucher: start)) }
+      guard magic == LogFormat.recordMagic, vainLimit > 0,
         let record = try record(at: offset, window)
       else {
+        if magic == LogFormat.recordMagic, !isOf11, vainLimit > 0 {
+          vainLimit -= min(
+            fileByteCount, Int(clamping: start.u64(at: LogFormat.Record.byteCount)))
+        }
         offset += LogFormat.Record.alignment
         continue
       }
       if record.epoch == epoch { durable = max(durable, record.durableThrough) }
+      if isOf11, let voucher = try scan.bytes(
+        at: record.offset + record.byteCount - LogFormat.Record.trailerByteCount
+          - LogFormat.Voucher.byteCount, count: LogFormat.Voucher.byteCount)
+      {
+        durable = max(durable, take(voucher: voucher))
+      }
       // Written after a closing that the meta pages know nothing of.
       if record.epoch > epoch {
         throw .damaged(
@@ -218,6 +260,20 @@ final class LogReader {
     if durable > lastCommit {
       throw .logDamaged(path: path, firstLost: lastCommit.next, lastLost: durable)
     }
+    if !meta.isClean, fileByteCount < leastByteCount {
+      throw .logCutShort(path: path, byteCount: fileByteCount, atLeast: leastByteCount)
+    }
+  }
+
+  /// Notes what a voucher says of the log's length, and returns what it says of commits; nothing if
+  /// it is none of this epoch.
+  private func take(voucher: UnsafeRawPointer) -> CommitNumber {
+    typealias Voucher = LogFormat.Voucher
+    guard isOf11, voucher.u64(at: Voucher.magic) == LogFormat.voucherMagic,
+      voucher.u64(at: Voucher.check) == checksum.ofVoucher(voucher, epoch: epoch)
+    else { return lastCommit }
+    leastByteCount = max(leastByteCount, Int(clamping: voucher.u64(at: Voucher.fileByteCount)))
+    return CommitNumber(rawValue: voucher.u64(at: Voucher.durableThrough))
   }
 
   private struct Record {
@@ -242,7 +298,10 @@ final class LogReader {
       header.u64(at: Format.magic) == LogFormat.recordMagic,
       let byteCount = Int(exactly: header.u64(at: Format.byteCount)),
       byteCount >= Format.headerByteCount + Format.trailerByteCount, byteCount <= room,
-      byteCount % Format.alignment == 0
+      byteCount % Format.alignment == 0,
+      !isOf11
+        || header.u32(at: Format.headerCheck)
+          == checksum.ofRecordHeader(header, epoch: header.u64(at: Format.epoch))
     else { return nil }
     guard let start = try window.bytes(at: offset, count: byteCount) else { return nil }
     let epoch = start.u64(at: Format.epoch)

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Appends commits to the log.
 ///
 /// The log is a ring: records follow each other, and when the end of the file is near and the
@@ -33,6 +35,8 @@ final class LogWriter {
   private let checksum: Checksum
   private let pageSize: Int
   private let fillsAhead: Bool
+  /// Whether the log is on disk before a meta page demands it.
+  private let isSynced: Bool
   /// Where what is live begins.
   private var head = LogFormat.recordsStart
   /// Where the next record goes, and the checksum of the last one.
@@ -40,7 +44,10 @@ final class LogWriter {
   /// The bytes of live records.
   private(set) var liveByteCount = 0
   /// The bytes the file has.
-  private(set) var allocated: Int
+  private(set) var allocated: Int { didSet { written.store(allocated, ordering: .releasing) } }
+  // The same for who syncs, which may be another thread; and what syncs have made durable of it.
+  private let written = Atomic(0)
+  private let durableByteCount = Atomic(0)
   /// See ``LogWriter``. Never 0: no frame has been logged in span 0.
   private(set) var span: UInt64 = 1
   /// The bytes of images in this span that could have been differences, and their limit.
@@ -59,6 +66,7 @@ final class LogWriter {
     self.epoch = epoch
     // Without a sync for each commit there is nothing to gain.
     fillsAhead = durability == .full
+    isSynced = durability != .none
     tail = Position(
       offset: LogFormat.recordsStart, chain: checksum.logChainStart(epoch: epoch))
     allocated = LogFormat.initialByteCount
@@ -72,7 +80,10 @@ final class LogWriter {
     }
     let start = PageMemory(byteCount: allocated)
     start.base.initializeMemory(as: UInt8.self, repeating: 0, count: start.byteCount)
-    LogWriter.encodeHeader(identity, pageSize: pageSize, epoch, checksum, in: start.base)
+    LogWriter.encodeHeader(
+      identity, pageSize: pageSize, epoch, checksum,
+      fileByteCount: isSynced ? start.byteCount : 0, in: start.base)
+    written.store(allocated, ordering: .releasing)
     guard tail.offset + record.byteCount <= allocated else {
       try file.write(start, at: 0)
       return try append(record)
@@ -92,12 +103,12 @@ final class LogWriter {
 
   private static func encodeHeader(
     _ identity: StoreIdentity, pageSize: Int, _ epoch: UInt64, _ checksum: Checksum,
-    in header: UnsafeMutableRawPointer
+    fileByteCount: Int, in header: UnsafeMutableRawPointer
   ) {
     typealias Header = LogFormat.Header
     header.setU64(LogFormat.fileMagic, at: Header.magic)
-    header.setU16(Int(FormatVersion.current.major), at: Header.major)
-    header.setU16(Int(FormatVersion.current.minor), at: Header.minor)
+    header.setU16(Int(LogFormat.version.major), at: Header.major)
+    header.setU16(Int(LogFormat.version.minor), at: Header.minor)
     header.setU32(UInt32(pageSize), at: Header.pageSize)
     for (index, byte) in identity.bytes.enumerated() {
       header.storeBytes(of: byte, toByteOffset: Header.identity + index, as: UInt8.self)
@@ -105,6 +116,9 @@ final class LogWriter {
     header.setU64(epoch, at: Header.epoch)
     let checked = UnsafeRawBufferPointer(start: header, count: Header.checksum)
     header.setU64(checksum.ofLog(checked, epoch: 0), at: Header.checksum)
+    header.setU64(UInt64(fileByteCount), at: Header.fileByteCount)
+    let whole = UnsafeRawBufferPointer(start: header, count: Header.fileByteCountCheck)
+    header.setU64(checksum.ofLog(whole, epoch: 0), at: Header.fileByteCountCheck)
   }
 
   // MARK: Appending
@@ -135,7 +149,7 @@ final class LogWriter {
     for id in touched {
       let word = space.overlay[id]
       guard word.isPage else { continue }
-      makeRoom(offset + limit + Format.trailerByteCount + Format.alignment, keeping: offset)
+      makeRoom(offset + limit + Format.endByteCount, keeping: offset)
       let old = space.parent?.overlay[id] ?? .absent
       while nextBase < cleanBases.count, cleanBases[nextBase].id < id { nextBase += 1 }
       var base = old.isPage ? old.page : nil
@@ -152,12 +166,13 @@ final class LogWriter {
       offset += byteCount
       if byteCount > 0 { entryCount += 1 }
     }
-    makeRoom(offset + Format.trailerByteCount + Format.alignment, keeping: offset)
+    makeRoom(offset + Format.endByteCount, keeping: offset)
     let record = buffer.base
-    let end = LogFormat.roundedUp(offset)
-    for padding in offset..<end {
+    let end = LogFormat.roundedUp(offset) + LogFormat.Voucher.byteCount
+    for padding in offset..<(end - LogFormat.Voucher.byteCount) {
       record.storeBytes(of: 0, toByteOffset: padding, as: UInt8.self)
     }
+    putVoucher(record + (end - LogFormat.Voucher.byteCount), durableThrough)
     let byteCount = end + Format.trailerByteCount
     // Too many when the record is not written after all: harmless.
     highestInSpan = max(highestInSpan, space.pageCount)
@@ -170,10 +185,21 @@ final class LogWriter {
     record.setU32(UInt32(entryCount), at: Format.pageEntryCount)
     record.setU32(space.pageCount, at: Format.pageCount)
     record.setU32(UInt32(space.freePageCount), at: Format.freePageCount)
-    record.setU32(0, at: Format.freePageCount + 4)
+    record.setU32(
+      checksum.ofRecordHeader(UnsafeRawPointer(record), epoch: epoch), at: Format.headerCheck)
     let sum = checksum.ofLog(UnsafeRawBufferPointer(start: record, count: end), epoch: epoch)
     record.setU64(sum, at: end)
     return Record(byteCount: byteCount, checksum: sum)
+  }
+
+  private func putVoucher(_ voucher: UnsafeMutableRawPointer, _ durableThrough: CommitNumber) {
+    typealias Voucher = LogFormat.Voucher
+    voucher.setU64(LogFormat.voucherMagic, at: Voucher.magic)
+    voucher.setU64(durableThrough.rawValue, at: Voucher.durableThrough)
+    let durable = fillsAhead ? durableByteCount.load(ordering: .relaxed) : 0
+    voucher.setU64(UInt64(durable), at: Voucher.fileByteCount)
+    voucher.setU64(
+      checksum.ofVoucher(UnsafeRawPointer(voucher), epoch: epoch), at: Voucher.check)
   }
 
   /// The most that is made room for before it is known to be needed.
@@ -206,6 +232,9 @@ final class LogWriter {
     if place(for: record.byteCount) == nil {
       // Not wrapped: a wrapped log without room had to wait for a checkpoint.
       try grow(toHold: tail.offset + record.byteCount)
+    } else if fillsAhead, !isWrapped, allocated < 16 << 20, place(for: 3 * record.byteCount) == nil
+    {
+      try growAhead(toHold: tail.offset + 3 * record.byteCount)
     }
     guard let offset = place(for: record.byteCount) else { return }
     attempted = offset
@@ -240,6 +269,12 @@ final class LogWriter {
     try zeros.withRawBytes { zeros throws(StorageError) in try file.write(zeros, at: attempted) }
   }
 
+  /// Two records before it has to be: the one that comes last before the old end of the file then
+  /// vouches for the new one, and the log cannot be cut short there unnoticed.
+  private func growAhead(toHold needed: Int) throws(StorageError) {
+    do throws(StorageError) { try grow(toHold: needed) } catch .noSpaceLeft {}
+  }
+
   private func grow(toHold needed: Int) throws(StorageError) {
     while allocated < needed {
       let step = min(allocated, 8 << 20)
@@ -254,7 +289,9 @@ final class LogWriter {
 
   /// Makes everything appended durable.
   func sync(for reason: SyncReason) throws(StorageError) {
+    let byteCount = written.load(ordering: .acquiring)
     try file.sync(for: reason)
+    durableByteCount.max(byteCount, ordering: .relaxed)
   }
 
   // MARK: Checkpoints

@@ -148,7 +148,7 @@ struct Recovery {
           file, path: logPath, identity: identity, meta: begun,
           headerEpochs: meta.epoch...begun.epoch, pageSize: geometry.pageSize,
           images: try readImages(path, fileSystem, begun, identity, geometry),
-          storeFile: storeFile)
+          storeFile: storeFile, isDemanded: false)
         if !reader.records.isEmpty { return reader }
       } catch .logForeign {}
       // Else a closed store needs no log; one that lies there was left behind, or is another's. But
@@ -156,14 +156,15 @@ struct Recovery {
       do throws(StorageError) {
         _ = try LogReader(
           file, path: logPath, identity: identity, meta: meta, headerEpochs: 0...(.max),
-          pageSize: geometry.pageSize, images: nil, storeFile: storeFile)
+          pageSize: geometry.pageSize, images: nil, storeFile: storeFile, isDemanded: false)
       } catch .logForeign {}
       return nil
     }
     return try LogReader(
       file, path: logPath, identity: identity, meta: meta, headerEpochs: meta.epoch...meta.epoch,
       pageSize: geometry.pageSize,
-      images: try readImages(path, fileSystem, meta, identity, geometry), storeFile: storeFile)
+      images: try readImages(path, fileSystem, meta, identity, geometry), storeFile: storeFile,
+      isDemanded: true)
   }
 
   /// Whether a meta page leads to that commit, with every page of it, as recovery would take it if
@@ -180,7 +181,7 @@ struct Recovery {
         path, fileSystem, isReadOnly: true, meta, identity, geometry, storeFile: storeFile)
       guard let log else { return meta.lastCommit == commit }
       return log.lastCommit == commit && log.lost.isEmpty
-    } catch .logMissing, .logForeign, .logDamaged, .damaged {
+    } catch .logMissing, .logForeign, .logDamaged, .logCutShort, .damaged {
       return false
     }
   }
@@ -219,6 +220,8 @@ struct Recovery {
         try Recovery.copy(log.file, logPath, offset, byteCount, to: file, at: end)
         end += byteCount
       }
+      // As long as the log was: records and header say how long it is at least.
+      if end < log.fileByteCount { try file.truncate(to: log.fileByteCount) }
       try file.sync(for: .recoveredLog)
       try storeFile.checkName(path, in: fileSystem)
       try fileSystem.replace(StoreFile.logPath(of: path), by: temporary)

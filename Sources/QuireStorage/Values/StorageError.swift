@@ -8,7 +8,7 @@
 /// `snapshotExpired`, `transactionTooLarge`, `cancelled`. Nothing happened; fix the call. *Your
 /// disk*: `io`, `noSpaceLeft`, `notFound`, `noFolder`, `alreadyExists`, `storeFull`, `poisoned`.
 /// *Your file*: `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`, `imagesMissing`,
-/// `logForeign`, `logDamaged`. *Someone else*: `locked`.
+/// `logForeign`, `logDamaged`, `logCutShort`. *Someone else*: `locked`.
 public enum StorageError: Error, Hashable, Sendable {
   /// The call makes no sense; the text says what, where, and what to do.
   case invalidArgument(String)
@@ -67,6 +67,9 @@ public enum StorageError: Error, Hashable, Sendable {
   case logForeign(path: String)
   /// Commits known to have been durable can no longer be read from the log.
   case logDamaged(path: String, firstLost: CommitNumber, lastLost: CommitNumber)
+  /// The log has fewer bytes than are known to have been on disk: its end is missing, and perhaps
+  /// commits with it.
+  case logCutShort(path: String, byteCount: Int, atLeast: Int)
 
   /// Another process has the store open.
   case locked(LockOwner)
@@ -131,6 +134,8 @@ extension StorageError: CustomStringConvertible {
       "the log \(path) belongs to another store"
     case .logDamaged(let path, let firstLost, let lastLost):
       "the log \(path) is damaged: commits \(firstLost) to \(lastLost) were durable and are lost"
+    case .logCutShort(let path, let byteCount, let least):
+      "the log \(path) was cut short: it has \(byteCount) bytes, and had at least \(least)"
     case .locked(let owner):
       "the store is in use by \(owner)"
     }

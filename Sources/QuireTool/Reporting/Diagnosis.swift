@@ -54,7 +54,7 @@ extension Tool {
       "If that file was moved, removed or left behind by a copy, put it back beside the store. "
         + "Opened read-only, the store shows everything but these pages."
     case .logForeign: "Move that file away, and put the store's own log in its place."
-    case .logDamaged: "Go back to a sound copy of the store and its log."
+    case .logDamaged, .logCutShort: "Go back to a sound copy of the store and its log."
     case .locked: "Close it there. A copy of the file of an open store may be half of it."
     default: nil
     }

@@ -1,0 +1,228 @@
+import QuireSimulation
+import QuireStorage
+import Synchronization
+import Testing
+
+/// What the log knows of its own end: commits that are missing there, bytes that are missing, and
+/// values that look like records.
+@Suite("The end of the log")
+struct LogEndTests {
+  /// The files of a store whose process died after these commits.
+  private func files(commits: Int, byteCount: Int = 60) throws -> [String: [UInt8]] {
+    let disk = SimulatedDisk()
+    let store = try PageStore.open("store", options: Proof.options, in: disk)
+    for number in 1...commits {
+      try store.write { transaction in
+        let tree = try transaction.mutableRecordTree("a") ?? transaction.createRecordTree("a")
+        try tree.put([UInt8](repeating: UInt8(number), count: byteCount), for: 1)
+      }
+    }
+    return disk.files
+  }
+
+  /// The last commit that a store shows.
+  private func shown(_ files: [String: [UInt8]], isReadOnly: Bool = true) throws -> UInt8? {
+    var options = Proof.options
+    options.isReadOnly = isReadOnly
+    let store = try PageStore.open("store", options: options, in: SimulatedDisk(files))
+    return try store.read { try $0.recordTree("a")?.value(for: 1)?.array.first }
+  }
+
+  private func records(_ log: [UInt8]) -> [Range<Int>] {
+    var records: [Range<Int>] = []
+    var start = 4096
+    while start + 64 <= log.count, log[start..<(start + 8)].elementsEqual("Qcommit1".utf8) {
+      records.append(start..<(start + Int(log.number(at: start + 32))))
+      start = records[records.count - 1].upperBound
+    }
+    return records
+  }
+
+  /// A write cache that lost one sector: the record before the last is damaged, and the beginning
+  /// of the last one, which knows that the other was on disk.
+  @Test func `a sector that is lost where the last two records meet is noticed`() throws {
+    let files = try files(commits: 6, byteCount: 700)
+    let log = try #require(files["store-log"])
+    let last = try #require(records(log).last)
+    for start in last.lowerBound - 300...last.lowerBound - 8 {
+      var damaged = files
+      damaged["store-log"]?.replaceSubrange(
+        start..<start + 512, with: [UInt8](repeating: 0, count: 512))
+      for isReadOnly in [true, false] {
+        #expect(throws: StorageError.self, "from \(start)") {
+          _ = try shown(damaged, isReadOnly: isReadOnly)
+        }
+      }
+      let anatomy = try StoreAnatomy(of: "store", in: SimulatedDisk(damaged))
+      #expect(anatomy.findings.contains { "\($0)".contains("were durable") }, "from \(start)")
+    }
+  }
+
+  @Test func `a log that was cut short is noticed`() throws {
+    var files = try files(commits: 40, byteCount: 900)
+    let log = try #require(files["store-log"])
+    #expect(log.count > 32_768 && records(log).count == 40)
+    for length in stride(from: 4096, to: log.count, by: isExhaustive ? 8 : 200) {
+      files["store-log"] = [UInt8](log.prefix(length))
+      // A length that it had is one that it may have.
+      guard length & (length - 1) != 0 else { continue }
+      #expect {
+        _ = try shown(files)
+      } throws: { error in
+        switch error as? StorageError {
+        case .logCutShort(_, length, let least): least > length && least <= log.count
+        case .logDamaged: true
+        default: false
+        }
+      }
+      let anatomy = try StoreAnatomy(of: "store", in: SimulatedDisk(files))
+      #expect(!anatomy.findings.isEmpty, "\(length)")
+    }
+  }
+
+  @Test func `a log of an earlier release is read`() throws {
+    var files = try files(commits: 5)
+    var log = try #require(files["store-log"])
+    let seed = try #require(Proof.options.identity).bytes.withUnsafeBytes { XXH3.hash($0, seed: 0) }
+    func hash(_ range: Range<Int>, epoch: UInt64) -> UInt64 {
+      log[range].withUnsafeBytes {
+        XXH3.hash($0, seed: seed ^ (epoch &+ 1) &* 0xC2B2_AE3D_27D4_EB4F)
+      }
+    }
+    log.setNumber(0, at: 10, byteCount: 2)
+    log.setNumber(hash(0..<40, epoch: 0), at: 40)
+    log.replaceSubrange(48..<64, with: [UInt8](repeating: 0, count: 16))
+    var previous: UInt64?
+    for record in records(log) {
+      if let previous { log.setNumber(previous, at: record.lowerBound + 24) }
+      log.setNumber(0, at: record.lowerBound + 60, byteCount: 4)
+      let voucher = record.upperBound - 40..<record.upperBound - 8
+      log.replaceSubrange(voucher, with: [UInt8](repeating: 0, count: 32))
+      let sum = hash(record.dropLast(8), epoch: log.number(at: record.lowerBound + 8))
+      log.setNumber(sum, at: record.upperBound - 8)
+      previous = sum
+    }
+    files["store-log"] = log
+    #expect(try shown(files) == 5)
+    #expect(try shown(files, isReadOnly: false) == 5)
+    #expect(try StoreAnatomy(of: "store", in: SimulatedDisk(files)).findings.isEmpty)
+  }
+
+  // MARK: Values that look like records
+
+  /// The files of a store in whose log there is the rest of a value full of what looks like
+  /// records.
+  private func filesWithMarks(
+    isOf11: Bool
+  ) throws -> (files: [String: [UInt8]], markCount: Int) {
+    let byteCount = 200_000
+    var value: [UInt8] = []
+    var markCount = 0
+    while value.count < byteCount {
+      // At each place of the eight that a value may have in the log.
+      var mark = [UInt8](repeating: 0, count: 49 + 16)
+      mark.replaceSubrange(0..<8, with: Array("Qcommit1".utf8))
+      mark.setNumber(1, at: 8)
+      mark.setNumber(2, at: 16)
+      mark.setNumber(UInt64(max(72, byteCount - value.count - 1000) & ~7), at: 32)
+      value += mark
+      markCount += 1
+    }
+    let disk = SimulatedDisk()
+    let store = try PageStore.open("store", options: Proof.options, in: disk)
+    try store.write { transaction in
+      try transaction.createRecordTree("marks").put(value, for: 1)
+      try transaction.createRecordTree("a").put([0], for: 1)
+    }
+    try store.checkpoint()
+    for number in 1...3 as ClosedRange<UInt8> {
+      try store.write { try $0.mutableRecordTree("a")?.put([number], for: 1) }
+    }
+    var files = disk.files
+    if !isOf11 {
+      var bytes = try #require(files["store-log"])
+      bytes.setNumber(0, at: 10, byteCount: 2)
+      let seed = try #require(Proof.options.identity).bytes
+        .withUnsafeBytes { XXH3.hash($0, seed: 0) }
+      let sum = bytes[0..<40].withUnsafeBytes {
+        XXH3.hash($0, seed: seed ^ 0xC2B2_AE3D_27D4_EB4F)
+      }
+      bytes.setNumber(sum, at: 40)
+      files["store-log"] = bytes
+    }
+    return (files, markCount)
+  }
+
+  /// How much was read of the log, however it was read.
+  @Test(arguments: [true, false])
+  func `values that look like records cost no more than others`(isOf11: Bool) throws {
+    let (files, markCount) = try filesWithMarks(isOf11: isOf11)
+    #expect(markCount > 2000)
+    let byteCount = try #require(files["store-log"]?.count)
+    for isReadOnly in [true, false] {
+      var options = Proof.options
+      options.isReadOnly = isReadOnly
+      let disk = CountingDisk(SimulatedDisk(files))
+      let store = try PageStore.open("store", options: options, in: disk)
+      #expect(try store.read { try $0.recordTree("a")?.value(for: 1)?.array } == [3])
+      try store.close()
+      print("read \(disk.readByteCount) of a log of \(byteCount), 1.1: \(isOf11)")
+      #expect(disk.readByteCount < 60 * byteCount)
+    }
+  }
+}
+
+/// Counts what is read.
+private final class CountingDisk: FileSystem {
+  let disk: SimulatedDisk
+  private let count = Atomic(0)
+  var readByteCount: Int { count.load(ordering: .relaxed) }
+
+  init(_ disk: SimulatedDisk) { self.disk = disk }
+
+  func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File {
+    CountingFile(try disk.open(path, mode), self)
+  }
+  func publish(_ temporaryPath: String, as path: String) throws(StorageError) {
+    try disk.publish(temporaryPath, as: path)
+  }
+  func replace(_ path: String, by temporaryPath: String) throws(StorageError) {
+    try disk.replace(path, by: temporaryPath)
+  }
+  func remove(_ path: String) throws(StorageError) { try disk.remove(path) }
+  func identifier(of path: String) throws(StorageError) -> FileIdentifier? {
+    try disk.identifier(of: path)
+  }
+  func syncFolder(of path: String, for reason: SyncReason) throws(StorageError) {
+    try disk.syncFolder(of: path, for: reason)
+  }
+  func currentOwner() -> LockOwner { disk.currentOwner() }
+
+  fileprivate func note(_ byteCount: Int) { count.add(byteCount, ordering: .relaxed) }
+}
+
+private final class CountingFile: File {
+  private let file: any File
+  private let disk: CountingDisk
+
+  init(_ file: any File, _ disk: CountingDisk) {
+    self.file = file
+    self.disk = disk
+  }
+
+  var identifier: FileIdentifier { file.identifier }
+  func byteCount() throws(StorageError) -> Int { try file.byteCount() }
+  func read(
+    at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(StorageError) -> Int {
+    disk.note(buffer.count)
+    return try file.read(at: offset, into: buffer)
+  }
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
+    try file.write(bytes, at: offset)
+  }
+  func truncate(to byteCount: Int) throws(StorageError) { try file.truncate(to: byteCount) }
+  func sync(for reason: SyncReason) throws(StorageError) { try file.sync(for: reason) }
+  func lock(_ mode: LockMode) throws(StorageError) -> Bool { try file.lock(mode) }
+  func unlock() { file.unlock() }
+}
