@@ -122,7 +122,7 @@ package struct LogAnatomy {
   private mutating func scan() {
     var offset = LogFormat.recordsStart
     // See `LogReader.lookBeyondEnd`.
-    var vainLimit = isOf11 ? Int.max : 16 * byteCount
+    var vainLimit = isOf11 ? Int.max : 4 * byteCount
     while offset + LogFormat.Record.headerByteCount <= byteCount {
       if vainLimit > 0, let record = record(at: offset) {
         records.append(record)

@@ -224,7 +224,7 @@ final class LogReader {
     var durable = max(lastCommit, images?.commit ?? lastCommit)
     let scan = LogWindow(file, path: path, byteCount: fileByteCount)
     var offset = LogFormat.recordsStart
-    var vainLimit = isOf11 ? Int.max : 16 * fileByteCount
+    var vainLimit = isOf11 ? Int.max : 4 * fileByteCount
     while offset + LogFormat.Voucher.byteCount <= fileByteCount {
       guard let start = try scan.bytes(at: offset, count: LogFormat.Voucher.byteCount) else {
         break
