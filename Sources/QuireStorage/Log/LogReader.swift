@@ -242,9 +242,10 @@ final class LogReader {
         continue
       }
       if record.epoch == epoch { durable = max(durable, record.durableThrough) }
-      if isOf11, let voucher = try scan.bytes(
-        at: record.offset + record.byteCount - LogFormat.Record.trailerByteCount
-          - LogFormat.Voucher.byteCount, count: LogFormat.Voucher.byteCount)
+      if isOf11,
+        let voucher = try scan.bytes(
+          at: record.offset + record.byteCount - LogFormat.Record.trailerByteCount
+            - LogFormat.Voucher.byteCount, count: LogFormat.Voucher.byteCount)
       {
         durable = max(durable, take(voucher: voucher))
       }
