@@ -1,5 +1,5 @@
-/// The process that something belongs to. A child made by `fork` has its parent's memory, but neither
-/// its threads nor its files.
+/// The process that something belongs to. A child made by `fork` has its parent's memory, but
+/// neither its threads nor its files.
 struct ProcessMark: Sendable {
   private let forkCount: Int
   /// What knows which process asks; `nil` where nothing is in files.

@@ -48,8 +48,8 @@ struct NewFile {
   /// Gives the file its name in place of a file that has it and is locked by us.
   ///
   /// - Throws: ``StorageError/notFound(path:)`` or ``StorageError/alreadyExists(path:)`` when that
-  ///   file has been moved away meanwhile, and nothing or something else has the name: this is asked
-  ///   last of all, as no system can do both in one step.
+  ///   file has been moved away meanwhile, and nothing or something else has the name: this is
+  ///   asked last of all, as no system can do both in one step.
   func replace(_ old: any File) throws(StorageError) {
     try process.check()
     try old.checkName(target, in: fileSystem)

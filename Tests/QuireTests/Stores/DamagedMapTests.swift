@@ -44,7 +44,7 @@ import Testing
       for isReadOnly in [false, true] {
         options.isReadOnly = isReadOnly
         let error = #expect(throws: PersistenceError.self) { try titles(options) }
-        #expect(error.map { "\($0)" }?.contains("page map") ?? false, "\(String(describing: error))")
+        #expect(error.map { "\($0)" }?.contains("page map") ?? false)
       }
       options.readsUnvouchedPages = true
       #expect(try titles(options) == Set((0..<100).map { "title \($0)" }))

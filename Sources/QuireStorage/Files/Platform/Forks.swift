@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -7,8 +9,6 @@
 #elseif canImport(Android)
   import Android
 #endif
-
-import Synchronization
 
 // A child made by `fork` has a copy of its parent's memory, one thread, and descriptors that share
 // the parent's locks. Three things follow for the engine: it must know that a store is the
