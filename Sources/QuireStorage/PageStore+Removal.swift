@@ -1,14 +1,17 @@
 extension PageStore {
   /// Removes a store's files, whole or not, sound or not; there being none is no error.
   ///
-  /// - Parameter followsLink: whether a symbolic link of that name stands for the file it leads to;
-  ///   if not, the link goes.
+  /// - Parameters:
+  ///   - identity: that of the store to remove; `nil` for whatever is there.
+  ///   - followsLink: whether a symbolic link of that name stands for the file it leads to; if not,
+  ///     the link goes.
   /// - Throws: ``StorageError/locked(_:)`` when somebody has the store open, in this process or
   ///   another; ``StorageError/notFound(path:)`` or ``StorageError/alreadyExists(path:)`` when
   ///   somebody moves the file away, or one of that name there, at the same moment; an error of the
   ///   disk.
   package static func remove(
-    _ path: String, followsLink: Bool = true, in fileSystem: any FileSystem = DiskFileSystem()
+    _ path: String, of identity: StoreIdentity? = nil, followsLink: Bool = true,
+    in fileSystem: any FileSystem = DiskFileSystem()
   ) throws(StorageError) {
     let destination = fileSystem.destination(of: path)
     if !followsLink, !destination.utf8.elementsEqual(path.utf8) { try fileSystem.remove(path) }
@@ -25,6 +28,10 @@ extension PageStore {
       throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
     }
     defer { withExtendedLifetime(file) {} }
+    if let identity, let file {
+      let found = try IdentityPage.read(from: file, path: path).identity
+      guard found == identity else { throw .alreadyExists(path: path) }
+    }
     // The store goes last: a log without its store would be nobody's.
     for companion in StoreFile.companionPaths(of: path) {
       try checkName(path, of: file, fileSystem)

@@ -6,16 +6,17 @@ import Quire
   import Foundation
 #endif
 
-/// The files of a fixture: the store, and its log when it was not closed.
+/// The files of a fixture: the store, and its log and images when it was not closed.
 struct FixtureFiles {
   static let logSuffix = "-log"
-  static let suffixes = [logSuffix, "-log-new", "-owner"]
+  static let imagesSuffix = "-pages"
+  static let suffixes = [logSuffix, imagesSuffix, "-log-new", "-pages-new", "-owner"]
 
   let store: URL
 
-  /// Copies the store, with its log if there is one, and makes the copy writable.
+  /// Copies the store, with log and images if there are any, and makes the copy writable.
   func copy(to destination: URL) throws {
-    for suffix in ["", Self.logSuffix] {
+    for suffix in ["", Self.logSuffix, Self.imagesSuffix] {
       let (source, target) = (url(suffix), FixtureFiles(store: destination).url(suffix))
       guard suffix.isEmpty || Self.isThere(source) else { continue }
       try FileManager.default.copyItem(at: source, to: target)

@@ -147,9 +147,8 @@ struct Check {
         }
         backups.remove(number)
         unlink(folder + "/" + name)
-      } else if name.contains("-new-") {
-        // What a copy leaves that was not finished.
-        unlink(folder + "/" + name)
+      } else if name.contains("-new") {
+        throw Content.Wrong(description: "\(name) was left after the store was opened")
       }
     }
     guard backups.isEmpty else {

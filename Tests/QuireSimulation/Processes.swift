@@ -39,10 +39,9 @@ package struct ChildProcess {
   /// - Returns: the child; in the child `nil`.
   package static func split() throws -> ChildProcess? {
     let id = try fork()
-    guard id == 0 else { return ChildProcess(id: id) }
-    // One that waits for ever is a failure, too.
-    alarm(30)
-    return nil
+    // One that waits for ever, for a child that failed or in a child, is a failure, too.
+    alarm(id == 0 ? 60 : 120)
+    return id == 0 ? nil : ChildProcess(id: id)
   }
 
   // Swift does not let `fork` be called by its name, as what a child may do is little.

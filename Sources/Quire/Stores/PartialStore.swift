@@ -28,7 +28,7 @@ final class PartialStore {
   /// - Throws: when there is a file already, when none can be made, or when another process is at
   ///   work on it.
   init(
-    path: String, suffix: String = "-part", mustNotExist: Bool = true,
+    path: String, suffix: String = PartialStore.partSuffix, mustNotExist: Bool = true,
     model: ManagedObjectModel, versionName: String?, metadata: [String: MetadataValue] = [:],
     migrations: [MigrationRecord] = [], options: PageStoreOptions,
     in files: any FileSystem = DiskFileSystem()
@@ -54,7 +54,7 @@ final class PartialStore {
       entities = try StoreEntities(binding, schema: schema, identity: pages.identity)
     } catch {
       try? pages.close()
-      try? PageStore.remove(part, in: files)
+      try? PageStore.remove(part, followsLink: false, in: files)
       throw error
     }
   }
@@ -87,7 +87,7 @@ final class PartialStore {
       entities = try StoreEntities(binding, schema: schema, identity: pages.identity)
     } catch {
       try? pages.close()
-      try? PageStore.remove(part, in: files)
+      try? PageStore.remove(part, followsLink: false, in: files)
       throw progress.error(for: error)
     }
   }
@@ -97,7 +97,7 @@ final class PartialStore {
   ) throws(StorageError) -> PageStore {
     var options = options
     options.mustNotExist = true
-    try PageStore.remove(part, in: files)
+    try PageStore.remove(part, followsLink: false, in: files)
     return try PageStore.open(part, options: options, in: files)
   }
 
@@ -124,25 +124,29 @@ final class PartialStore {
     guard !isFinished else { return }
     isFinished = true
     try? pages.close()
-    try? PageStore.remove(partPath, in: files)
+    try? PageStore.remove(partPath, followsLink: false, in: files)
   }
 
-  /// What the name of a store has behind it while a mapping model is carried out in its place.
+  /// What the name of a store has behind it while it is made.
+  static let partSuffix = "-part"
+  /// The same while a mapping model is carried out in its place.
   static let migratingSuffix = "-migrating"
 
-  /// Removes what a process that died while migrating the store has left. To be called with the
-  /// store's lock held, so that nobody is at it.
+  /// Removes what a process that died while making or migrating the store has left. To be called
+  /// with the store's lock held, so that nobody is at it.
   ///
   /// - Parameter path: where the file is itself, not a link to it.
   static func removeRemains(of path: String, in files: any FileSystem) {
-    do throws(StorageError) {
-      let part = path + migratingSuffix
-      // A crash may have kept the log alone.
-      if try files.identifier(of: part) == nil, try files.identifier(of: part + "-log") == nil {
-        return
-      }
-      try PageStore.remove(part, in: files)
-    } catch {}
+    for suffix in [partSuffix, migratingSuffix] {
+      do throws(StorageError) {
+        let part = path + suffix
+        // A crash may have kept the log alone.
+        if try files.identifier(of: part) == nil, try files.identifier(of: part + "-log") == nil {
+          continue
+        }
+        try PageStore.remove(part, followsLink: false, in: files)
+      } catch {}
+    }
   }
 
   private static func failure(_ path: String, _ error: StorageError) -> PersistenceError {

@@ -129,7 +129,7 @@ extension PersistentStoreCoordinator {
       try take(new, insteadOf: store)
       return new
     } catch {
-      try? PageStore.remove(path, in: files)
+      try? PageStore.remove(path, of: store.identity, in: files)
       throw error
     }
   }
