@@ -93,7 +93,7 @@ struct StoreReplacement {
     }
     try fileSystem.syncFolder(of: path, for: syncs.folder)
     // Nobody can open the new file before its lock is given back, so these are the old one's, while
-    // the new one has the name. They count for nothing any more, so it does not matter if one stays.
+    // the new one has the name. They count for nothing any more: it does not matter if one stays.
     for leftover in StoreFile.companionPaths(of: path) {
       do throws(StorageError) {
         try new.file.checkName(path, in: fileSystem)

@@ -18,8 +18,8 @@ import Quire
 ///
 /// Every file in the folder and its subfolders is a fixture, whatever it is called, and one that is
 /// no sound store fails: a fixture that was damaged, cut off or not fetched is never passed over.
-/// Not fixtures are only: the `-log`, `-pages`, `-log-new`, `-pages-new` and `-owner` beside a store
-/// of that name, which go with it; and the ``ignoredFiles``.
+/// Not fixtures are only: the `-log`, `-pages`, `-log-new`, `-pages-new` and `-owner` beside a
+/// store of that name, which go with it; and the ``ignoredFiles``.
 ///
 /// The files are read and never written to; they may be in a folder where nobody may write. Only
 /// ``record(_:named:uuid:replacing:classes:fill:)`` and

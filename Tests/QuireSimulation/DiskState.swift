@@ -38,8 +38,7 @@ package struct DiskState: Sendable {
   package internal(set) var pending: [PendingOperation] = []
   /// Files whose sync failed: the cache shows writes that nothing waits to write.
   private var forsaken: Set<Int> = []
-  /// Symbolic links, by their names: what they lead to. They are on the disk from the beginning, and
-  /// their going is.
+  /// Symbolic links, by their names: what they lead to. They come and go durably at once.
   var links: [String: String] = [:]
 
   init() {}
