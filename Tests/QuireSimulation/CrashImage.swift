@@ -23,6 +23,8 @@ enum Fate: Equatable {
   case lengthOnly
   /// The data is there as far as the file went before.
   case dataOnly
+  /// A file whose length changes has got so many thirds of the way.
+  case lengthPart(thirds: Int)
 
   var description: String {
     switch self {
@@ -33,6 +35,7 @@ enum Fate: Equatable {
     case .garbage(let sector, _): "nonsense in its sector \(sector)"
     case .lengthOnly: "length without data"
     case .dataOnly: "data without length"
+    case .lengthPart(let thirds): "\(thirds) thirds of the change of its length"
     }
   }
 }
@@ -41,15 +44,17 @@ enum Fate: Equatable {
 /// asked for.
 ///
 /// Images are in groups: nothing and all of what waits, each prefix, all but one, subsets (all of
-/// them up to ten operations), all but one file's, all but the names, and one operation that
-/// happened in part: with those before it, with all others, and with all but the one before it on
-/// the same file, which shows through. An image may occur more than once; its digest tells.
+/// them up to ten operations), all but one file's, all but the names, one operation that happened
+/// in part: with those before it, with all others, and with all but the one before it on the same
+/// file, which shows through; and two that did, at random. An image may occur more than once; its
+/// digest tells.
 package struct CrashImages: Sendable {
   package static let sectorByteCount = 512
   private static let completeSubsetLimit = 10
   private static let sampledSubsetCount = 150
   private static let completeSectorLimit = 6
   private static let sampledSectorCount = 24
+  private static let sampledPairCount = 60
 
   private let state: DiskState
   private let seed: UInt64
@@ -57,7 +62,7 @@ package struct CrashImages: Sendable {
   private let groups: [(group: Group, count: Int)]
   private let partial: [Partial]
 
-  private enum Group { case ends, prefixes, singleLosses, subsets, files, names, partial }
+  private enum Group { case ends, prefixes, singleLosses, subsets, files, names, partial, pairs }
 
   /// An operation that may happen in part, and the number of ways in which it may.
   private struct Partial {
@@ -66,13 +71,15 @@ package struct CrashImages: Sendable {
     var former: Int?
     var sectorCount: Int
     var isGrowing: Bool
+    /// Whether it changes the length of a file, and nothing else.
+    var isTruncation = false
 
     var tornCount: Int {
       if sectorCount < 2 { return 0 }
       return sectorCount <= completeSectorLimit ? 1 << sectorCount - 2 : sampledSectorCount
     }
     var garbageCount: Int { min(sectorCount, completeSectorLimit) }
-    var count: Int { tornCount + garbageCount + (isGrowing ? 2 : 0) }
+    var count: Int { isTruncation ? 2 : tornCount + garbageCount + (isGrowing ? 2 : 0) }
 
     /// In how many ways the other operations go with it.
     var companyCount: Int { former == nil ? 2 : 3 }
@@ -91,6 +98,7 @@ package struct CrashImages: Sendable {
       (.singleLosses, count < 2 ? 0 : count), (.subsets, count < 2 ? 0 : subsets),
       (.files, count < 2 ? 0 : state.contents.count * count), (.names, count < 2 ? 0 : 2),
       (.partial, partial.reduce(0) { $0 + $1.companyCount * $1.count }),
+      (.pairs, partial.filter { $0.count > 0 }.count < 2 ? 0 : CrashImages.sampledPairCount),
     ].filter { $0.1 > 0 }
   }
 
@@ -113,8 +121,10 @@ package struct CrashImages: Sendable {
           isGrowing: end > lengths[node])
       case .truncate(let node, let byteCount):
         lengths[node] = byteCount
-        formers[node] = index
-        return nil
+        defer { formers[node] = index }
+        return Partial(
+          index: index, former: formers[node], sectorCount: 0, isGrowing: false,
+          isTruncation: true)
       case .name, .rename: return nil
       }
     }
@@ -179,8 +189,25 @@ package struct CrashImages: Sendable {
       }
     case .partial:
       set(&fates, partialIndex: index)
+    case .pairs:
+      setTwo(&fates, number: index)
     }
     return image(fates)
+  }
+
+  /// Two operations that happened in part, and what came after the second, or nothing of that.
+  private func setTwo(_ fates: inout [Fate], number: Int) {
+    var generator = SeededGenerator(seed: seed &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
+    let parts = partial.filter { $0.count > 0 }
+    let one = generator.below(parts.count)
+    let other = (one + 1 + generator.below(parts.count - 1)) % parts.count
+    for part in [parts[one], parts[other]] {
+      fates[part.index] = fate(of: part, number: generator.below(part.count))
+    }
+    guard generator.below(2) == 0 else { return }
+    for later in fates.indices where later > max(parts[one].index, parts[other].index) {
+      fates[later] = .lost
+    }
   }
 
   private func set(_ fates: inout [Fate], partialIndex: Int) {
@@ -201,6 +228,7 @@ package struct CrashImages: Sendable {
 
   private func fate(of part: Partial, number: Int) -> Fate {
     var number = number
+    if part.isTruncation { return .lengthPart(thirds: number + 1) }
     if number < part.tornCount {
       if part.sectorCount <= CrashImages.completeSectorLimit {
         return .sectors((0..<part.sectorCount).map { (number + 1) >> $0 & 1 == 1 })
@@ -245,6 +273,11 @@ package struct CrashImages: Sendable {
     _ operation: PendingOperation, _ fate: Fate, _ contents: inout [FileContent],
     _ names: inout [String: Int]
   ) {
+    if case .lengthPart(let thirds) = fate, case .truncate(let node, let byteCount) = operation {
+      let before = contents[node].byteCount
+      contents[node].setByteCount(before + (byteCount - before) * thirds / 3)
+      return
+    }
     guard fate != .kept, fate != .lost, case .write(let node, let offset, let bytes) = operation
     else {
       if fate != .lost { DiskState.apply(operation, &contents, &names) }
@@ -258,7 +291,7 @@ package struct CrashImages: Sendable {
       return (max(start, offset) - offset)..<(min(start + size, end) - offset)
     }
     switch fate {
-    case .kept, .lost: break
+    case .kept, .lost, .lengthPart: break
     case .sectors(let kept):
       for sector in kept.indices where kept[sector] {
         bytes.withUnsafeBytes { bytes in

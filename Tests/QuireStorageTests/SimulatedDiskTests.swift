@@ -65,9 +65,32 @@ import Testing
     #expect(found.contains(bytes((1, 512), (2, 512))))
   }
 
-  @Test func `a truncation is kept or lost`() throws {
+  @Test func `a truncation is kept, lost, or got part of the way`() throws {
     try disk.open("old", .write).truncate(to: 100)
-    #expect(contents() == [bytes((1, 1024)), bytes((1, 100))])
+    #expect(
+      contents() == [
+        bytes((1, 1024)), bytes((1, 100)), bytes((1, 1024 - 308)), bytes((1, 1024 - 616)),
+      ])
+  }
+
+  @Test func `two writes are torn at once`() throws {
+    try write(2, 0..<1024)
+    _ = try disk.open("other", .create)
+    try disk.syncFolder(of: "other", for: .creationFolder)
+    try write(3, 0..<1024, to: "other")
+    let state = disk.state
+    var found = 0
+    CrashImages(state, seed: 1).visit(limit: nil) { image in
+      let (old, other) = (image.files["old"]?.bytes ?? [], image.files["other"]?.bytes ?? [])
+      // A sector of each, and the other one as it was.
+      if old.contains(1), old.contains(2), other.count == 1024, other.contains(3),
+        other.contains(0)
+      {
+        found += 1
+      }
+      return true
+    }
+    #expect(found > 0)
   }
 
   @Test func `names wait for their own folder`() throws {
