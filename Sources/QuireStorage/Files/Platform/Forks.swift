@@ -2,12 +2,16 @@ import Synchronization
 
 #if canImport(Darwin)
   import Darwin
+  import Synchronization
 #elseif canImport(Glibc)
   import Glibc
+  import Synchronization
 #elseif canImport(Musl)
   import Musl
+  import Synchronization
 #elseif canImport(Android)
   import Android
+  import Synchronization
 #endif
 
 // A child made by `fork` has a copy of its parent's memory, one thread, and descriptors that share
