@@ -174,7 +174,7 @@ import Testing
       let (one, two) = (container.newBackgroundContext(), container.newBackgroundContext())
       let work = try #require(try one.fetch(FetchRequest<Work>()).first)
       _ = work.sketch
-      work.next = try #require(try two.fetch(FetchRequest<Work>()).first)
+      work.next = try two.fetch(FetchRequest<Work>()).first
       let error = #expect(throws: PersistenceError.self) { try container.close() }
       #expect(container.persistentStoreCoordinator.persistentStores.isEmpty)
       let all = error.map { [$0] + $0.detailedErrors }?.map { "\($0)" } ?? []
