@@ -50,12 +50,15 @@ final class RenamingMatch {
     // Mostly both sides have the same order, but for what was added or removed. By places, since
     // descriptions are large: a loop over them would copy each.
     var next = 0
+    var places: [String: Int]?
     for place in destinations.indices {
       let name = destinations[place].name
       if next >= sources.count || sources[next].name != name {
-        guard let source = sources.indices.first(where: { sources[$0].name == name }) else {
-          continue
-        }
+        let known =
+          places
+          ?? Dictionary(sources.indices.map { (sources[$0].name, $0) }) { first, _ in first }
+        places = known
+        guard let source = known[name] else { continue }
         next = source
       }
       note(next, place)
@@ -80,27 +83,39 @@ final class RenamingMatch {
       destinations[$0].name < destinations[$1].name
     }
     let sourceNames = Set(sources.map(\.name))
-    func match(where isMatch: (_ source: Thing, _ destination: Thing) -> Bool) {
+    // Sources are looked up by what has to be equal in any case, so that no destination asks all.
+    func match(
+      _ sourceKey: (Thing) -> String, _ destinationKey: (Thing) -> String?,
+      where isMatch: (_ source: Thing, _ destination: Thing) -> Bool = { _, _ in true }
+    ) {
+      var candidates: [String: ArraySlice<Int>] = [:]
+      for source in sourceOrder where self.destination(ofSource: source) == nil {
+        candidates[sourceKey(sources[source]), default: []].append(source)
+      }
       for destination in destinationOrder where source(ofDestination: destination) == nil {
-        let source = sourceOrder.first {
-          self.destination(ofSource: $0) == nil && isMatch(sources[$0], destinations[destination])
+        guard let key = destinationKey(destinations[destination]), let list = candidates[key],
+          let place = list.firstIndex(where: { isMatch(sources[$0], destinations[destination]) })
+        else { continue }
+        note(list[place], destination)
+        if place == list.startIndex {
+          candidates[key] = list.dropFirst()
+        } else {
+          candidates[key]?.remove(at: place)
         }
-        if let source { note(source, destination) }
       }
     }
-    match { source, destination in
-      source.identifier == destination.identifier && source.name == destination.name
+    func newlyNamed(_ destination: Thing) -> String? {
+      sourceNames.contains(destination.name) ? nil : destination.givenIdentifier
+    }
+    match(\.name, \.name) { source, destination in
+      source.identifier == destination.identifier
         && (source.givenIdentifier ?? destination.givenIdentifier) != nil
     }
-    match { source, destination in
-      source.identifier == destination.givenIdentifier && !sourceNames.contains(destination.name)
-    }
-    match { $0.identifier == $1.identifier && $0.name == $1.name }
-    match { $0.identifier == $1.identifier }
-    match { source, destination in
-      source.name == destination.givenIdentifier && !sourceNames.contains(destination.name)
-    }
-    match { $0.name == $1.name }
+    match(\.identifier, newlyNamed)
+    match(\.name, \.name) { $0.identifier == $1.identifier }
+    match(\.identifier, \.identifier)
+    match(\.name, newlyNamed)
+    match(\.name, \.name)
   }
 }
 

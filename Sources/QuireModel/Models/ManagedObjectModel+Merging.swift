@@ -66,8 +66,9 @@ extension ManagedObjectModel {
 extension ModelDeclaration {
   /// Adds what another declaration has more.
   mutating func merge(_ other: ModelDeclaration) throws(ModelError) {
+    let known = Dictionary(entities.indices.map { (entities[$0].name, $0) }) { first, _ in first }
     for entity in other.entities {
-      guard let own = entities.first(where: { $0.name == entity.name }) else {
+      guard let own = known[entity.name].map({ entities[$0] }) else {
         entities.append(entity)
         continue
       }
@@ -91,9 +92,8 @@ extension ModelDeclaration {
       versionIdentifiers.append(identifier)
     }
     for (name, members) in other.configurations {
-      var joined = configurations[name] ?? []
-      joined += members.filter { !joined.contains($0) }
-      configurations[name] = joined
+      let own = Set(configurations[name] ?? [])
+      configurations[name, default: []] += members.filter { !own.contains($0) }
     }
     for (key, value) in other.userInfo.sorted(by: { $0.key < $1.key }) {
       if let own = userInfo[key], own != value {

@@ -107,9 +107,11 @@ public final class ManagedObjectModel: Sendable {
 
   /// The entity and all its descendants, parents before children, siblings by name.
   public func family(of entity: EntityDescription) -> [EntityDescription] {
-    var result = [entity]
-    for name in entity.subentityNames {
-      if let child = self.entity(named: name) { result += family(of: child) }
+    var result: [EntityDescription] = []
+    var waiting = [entity]
+    while let next = waiting.popLast() {
+      result.append(next)
+      waiting += next.subentityNames.reversed().compactMap(self.entity(named:))
     }
     return result
   }

@@ -39,6 +39,13 @@ struct ModelReferences {
 
   private func check(_ entity: EntityDescription) throws(ModelError) {
     for attribute in entity.declaration.attributes { try check(attribute, of: entity) }
+    if let (attribute, way) = DerivationCircle(entity).find() {
+      let rest = way.isEmpty ? "" : ", by way of \(way.joined(separator: ", "))"
+      throw ModelError(
+        entity: entity.name,
+        reason: .invalid(
+          .derivation(attribute: attribute), "\(attribute) is derived from itself\(rest)"))
+    }
     for constraint in entity.declaration.uniquenessConstraints {
       if constraint.isEmpty {
         throw ModelError(
@@ -128,36 +135,7 @@ struct ModelReferences {
     if let text = attribute.derivationExpression {
       let place = ModelError.Place.derivation(attribute: attribute.name)
       try check(expression: text, of: entity, in: place)
-      if let way = circle(from: attribute, of: entity) {
-        let rest = way.isEmpty ? "" : ", by way of \(way.joined(separator: ", "))"
-        try fail(place, "\(attribute.name) is derived from itself\(rest)")
-      }
     }
-  }
-
-  /// The derived attributes of an entity over which one of them is derived from itself.
-  ///
-  /// - Returns: `nil` when it is not; nothing when it reads itself.
-  private func circle(
-    from attribute: AttributeDescription, of entity: EntityDescription
-  ) -> [String]? {
-    func derivedNames(_ attribute: AttributeDescription) -> [String] {
-      let paths = attribute.derivationExpression.flatMap { try? FetchExpression(format: $0) }?
-        .readPaths
-      return paths?.compactMap(\.first) ?? []
-    }
-    var known: Set<String> = []
-    func way(from attribute: AttributeDescription, to name: String) -> [String]? {
-      for next in derivedNames(attribute) {
-        if next == name { return [] }
-        guard let read = entity.attribute(named: next), known.insert(next).inserted,
-          let rest = way(from: read, to: name)
-        else { continue }
-        return [next] + rest
-      }
-      return nil
-    }
-    return way(from: attribute, to: attribute.name)
   }
 
   // MARK: Texts

@@ -4,38 +4,50 @@
 /// the storage of objects depends on is followed once, so that later code may trust it.
 /// ``ModelReferences`` follows the others.
 struct ModelResolution {
+  /// Ordered by name.
   private var declarations: [Entity]
-  private var byName: [String: Entity] = [:]
+  private var indexes: [String: Int] = [:]
   private var children: [String: [String]] = [:]
+  /// The positions of parents among `declarations`.
+  private let parents: [Int?]
+  /// The positions of relationships in their declarations, by their names.
+  private let relationshipIndexes: [[String: Int]]
 
   init(_ declarations: [Entity]) throws(ModelError) {
     self.declarations = declarations.sorted { $0.name < $1.name }
-    for entity in self.declarations {
+    for (index, entity) in self.declarations.enumerated() {
       if entity.name.isEmpty { throw ModelError(entity: entity.name, reason: .emptyName) }
-      if byName.updateValue(entity, forKey: entity.name) != nil {
+      if indexes.updateValue(index, forKey: entity.name) != nil {
         throw ModelError(entity: entity.name, reason: .duplicateEntity)
       }
       if let parent = entity.parent { children[parent, default: []].append(entity.name) }
     }
-    try completeInverses()
-    for index in self.declarations.indices {
-      self.declarations[index] = byName[self.declarations[index].name] ?? self.declarations[index]
+    let known = indexes
+    parents = self.declarations.map { entity in entity.parent.flatMap { known[$0] } }
+    relationshipIndexes = self.declarations.map { entity in
+      Dictionary(entity.relationships.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
+    for (entity, parent) in zip(self.declarations, parents) {
+      if let name = entity.parent, parent == nil {
+        throw ModelError(entity: entity.name, reason: .unknownParent(name))
+      }
+    }
+    try ModelLimits(self.declarations, parents: parents).check()
+    completeInverses()
   }
 
   /// Lets an inverse that was named on one side only be known on both.
-  private mutating func completeInverses() throws(ModelError) {
+  private mutating func completeInverses() {
     for entity in declarations {
       for relationship in entity.relationships {
-        guard let inverse = relationship.inverse, let destination = byName[relationship.destination]
+        guard let inverse = relationship.inverse,
+          let destination = indexes[relationship.destination]
         else { continue }
-        for level in try lineage(of: destination) {
-          guard let index = level.relationships.firstIndex(where: { $0.name == inverse }) else {
-            continue
-          }
-          if level.relationships[index].inverse == nil {
-            byName[level.name]?.relationships[index].inverse = relationship.name
-          }
+        for level in lineage(of: destination) {
+          guard let index = relationshipIndexes[level][inverse],
+            declarations[level].relationships[index].inverse == nil
+          else { continue }
+          declarations[level].relationships[index].inverse = relationship.name
         }
       }
     }
@@ -43,40 +55,36 @@ struct ModelResolution {
 
   func resolve() throws(ModelError) -> [EntityDescription] {
     var hashes: [String: VersionHash] = [:]
-    for entity in declarations {
-      let lineage = try lineage(of: entity)
-      try checkProperties(of: entity, lineage: lineage)
-      hashes[entity.name] = VersionHash(of: entity, lineage: lineage)
+    for index in declarations.indices {
+      let lineage = lineage(of: index)
+      try checkProperties(of: index, lineage: lineage)
+      let entity = declarations[index]
+      hashes[entity.name] = VersionHash(of: entity, lineage: lineage.map { declarations[$0] })
     }
-    let table = EntityTable(declarations: byName, versionHashes: hashes, children: children)
-    var resolved: [String: EntityDescription] = [:]
-    for entity in declarations {
-      for ancestor in try lineage(of: entity).reversed() where resolved[ancestor.name] == nil {
-        resolved[ancestor.name] = EntityDescription(
-          ancestor, parent: ancestor.parent.flatMap { resolved[$0] }, table)
+    let table = EntityTable(
+      declarations: indexes.mapValues { declarations[$0] }, versionHashes: hashes,
+      children: children)
+    var resolved: [EntityDescription?] = Array(repeating: nil, count: declarations.count)
+    for index in declarations.indices {
+      for ancestor in lineage(of: index).reversed() where resolved[ancestor] == nil {
+        resolved[ancestor] = EntityDescription(
+          declarations[ancestor], parent: parents[ancestor].flatMap { resolved[$0] }, table)
       }
     }
-    return declarations.compactMap { resolved[$0.name] }
+    return resolved.compactMap { $0 }
   }
 
-  /// The entity and its ancestors, nearest first.
-  private func lineage(of entity: Entity) throws(ModelError) -> [Entity] {
-    var result = [entity]
-    while let name = result[result.count - 1].parent {
-      guard let parent = byName[name] else {
-        throw ModelError(entity: result[result.count - 1].name, reason: .unknownParent(name))
-      }
-      if result.contains(where: { $0.name == name }) {
-        throw ModelError(entity: entity.name, reason: .parentCycle)
-      }
-      result.append(parent)
-    }
+  /// The positions of an entity and its ancestors, nearest first. That the list ends is checked.
+  private func lineage(of index: Int) -> [Int] {
+    var result = [index]
+    while let parent = parents[result[result.count - 1]] { result.append(parent) }
     return result
   }
 
-  private func checkProperties(of entity: Entity, lineage: [Entity]) throws(ModelError) {
+  private func checkProperties(of index: Int, lineage: [Int]) throws(ModelError) {
+    let entity = declarations[index]
     var names: Set<String> = []
-    for level in lineage {
+    for level in lineage.map({ declarations[$0] }) {
       for name in level.attributes.map(\.name) + level.relationships.map(\.name)
         + level.fetchedProperties.map(\.name)
       {
@@ -92,18 +100,18 @@ struct ModelResolution {
       }
     }
     for relationship in entity.relationships {
-      try check(relationship, of: entity, lineage: lineage)
+      try check(relationship, of: index, lineage: lineage)
     }
   }
 
   private func check(
-    _ relationship: RelationshipDescription, of entity: Entity, lineage: [Entity]
+    _ relationship: RelationshipDescription, of index: Int, lineage: [Int]
   ) throws(ModelError) {
     func fail(_ reason: ModelError.Reason) throws(ModelError) {
-      throw ModelError(entity: entity.name, reason: reason)
+      throw ModelError(entity: declarations[index].name, reason: reason)
     }
     let name = relationship.name
-    guard let destination = byName[relationship.destination] else {
+    guard let destination = indexes[relationship.destination] else {
       try fail(.unknownDestination(relationship: name, destination: relationship.destination))
       return
     }
@@ -118,17 +126,19 @@ struct ModelResolution {
           relationship: name, minimum: relationship.minCount, maximum: relationship.maxCount))
     }
     guard let inverseName = relationship.inverse else { return }
-    let candidates = try self.lineage(of: destination).flatMap(\.relationships)
-    guard let inverse = candidates.first(where: { $0.name == inverseName }) else {
+    var found: RelationshipDescription?
+    for level in self.lineage(of: destination) where found == nil {
+      found = relationshipIndexes[level][inverseName].map { declarations[level].relationships[$0] }
+    }
+    guard let inverse = found else {
       try fail(.unknownInverse(relationship: name, inverse: inverseName))
       return
     }
     // The inverse leads to this entity, to one of its ancestors or, where a parent's relationship
     // is narrowed by hand, to a descendant; and it names this relationship or none.
-    let related = try self.lineage(of: byName[inverse.destination] ?? entity)
+    let target = indexes[inverse.destination]
     let leadsBack =
-      lineage.contains { $0.name == inverse.destination }
-      || related.contains { $0.name == entity.name }
+      target.map { lineage.contains($0) || self.lineage(of: $0).contains(index) } ?? false
     if !leadsBack || inverse.inverse != name {
       try fail(.inverseMismatch(relationship: name, inverse: inverseName))
     }

@@ -90,7 +90,15 @@ extension EntityDescription {
     VersionHash(of: declaration, lineage: lineage, countsDeleteRules: true)
   }
 
-  private var lineage: [Entity] { [declaration] + (parent?.lineage ?? []) }
+  private var lineage: [Entity] {
+    var result = [declaration]
+    var level = parent
+    while let ancestor = level {
+      result.append(ancestor.declaration)
+      level = ancestor.parent
+    }
+    return result
+  }
 
   /// Whether a hash that somebody wrote down is one of this version of the entity.
   package func hasVersionHash(_ hash: VersionHash) -> Bool {

@@ -16,7 +16,7 @@ extension PredicateEvaluator {
       /// A string without what the options ignore.
       case text(String)
       case like(LikePattern)
-      case regex(Regex<AnyRegexOutput>)
+      case regex(RegularPattern)
       case members(Membership)
     }
 
@@ -49,7 +49,7 @@ extension PredicateEvaluator {
       case (.in, .collection(let members)):
         return .members(Membership(members, comparison.options))
       case (.matches, .value(.string(let pattern))):
-        return .regex(try regex(pattern, comparison.options))
+        return .regex(try RegularPattern(pattern, comparison.options))
       case (.like, .value(.string(let pattern))):
         return .like(LikePattern(CanonicalText.folded(pattern, comparison.options)))
       case (_, .value(.string(let text))):
@@ -181,7 +181,7 @@ extension PredicateEvaluator.Comparison {
     // that does is checked first, so that a bad pattern is an error whatever it is compared with.
     let regex = self.operator == .matches ? try compiledRegex(right) : nil
     guard case .value(.string(let text))? = left else { return false }
-    if let regex { return Self.matches(text, regex, options) }
+    if let regex { return try regex.matches(text) }
     let folded = CanonicalText.folded(text, options)
     if case .like(let pattern)? = prepared { return pattern.matches(folded) }
     guard let right = self.text(of: right) else { return false }
@@ -206,34 +206,9 @@ extension PredicateEvaluator.Comparison {
 extension PredicateEvaluator.Comparison {
   private func compiledRegex(
     _ right: PredicateValue?
-  ) throws(FetchPredicateError) -> Regex<AnyRegexOutput>? {
+  ) throws(FetchPredicateError) -> RegularPattern? {
     if case .regex(let regex)? = prepared { return regex }
     guard case .value(.string(let pattern))? = right else { return nil }
-    return try Self.regex(pattern, options)
-  }
-
-  static func regex(
-    _ pattern: String, _ options: FetchComparisonOptions
-  ) throws(FetchPredicateError) -> Regex<AnyRegexOutput> {
-    // The compiler of patterns calls itself for every group, and would use up the stack.
-    let groupCount = pattern.utf8.reduce(0) { $0 + ($1 == 0x28 || $1 == 0x5B ? 1 : 0) }
-    if groupCount > 200 || pattern.utf8.count > 10_000 {
-      throw FetchPredicateError(.pattern(pattern, message: "it is too long or has too many groups"))
-    }
-    do {
-      let regex = try Regex(
-        CanonicalText.folded(pattern, options.intersection(.diacriticInsensitive)))
-      return regex.ignoresCase(options.contains(.caseInsensitive))
-    } catch {
-      throw FetchPredicateError(.pattern(pattern, message: String(describing: error)))
-    }
-  }
-
-  static func matches(
-    _ text: String, _ regex: Regex<AnyRegexOutput>, _ options: FetchComparisonOptions
-  ) -> Bool {
-    let folded = CanonicalText.folded(text, options.intersection(.diacriticInsensitive))
-    // Matching throws only where a regular expression calls code, and a pattern in a string cannot.
-    return ((try? regex.wholeMatch(in: folded)) ?? nil) != nil
+    return try RegularPattern(pattern, options)
   }
 }

@@ -24,6 +24,8 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     case duplicate(Place)
     /// A text cannot be read, or a limit cannot be met; why follows.
     case invalid(Place, String)
+    /// The model is larger or deeper than models may be; what is too large or deep follows.
+    case limit(String)
     /// Models that are merged say different things; what differs follows.
     case contradiction(String)
     /// None of the models that are merged has the entity as a store has it.
@@ -93,6 +95,7 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
       case .empty(let place, let wanted): "has a \(place) of nothing: give it \(wanted)"
       case .duplicate(let place): "has two of the \(place): give one of them another name"
       case .invalid(let place, let message): "cannot use its \(place): \(message)"
+      case .limit(let what): what
       case .contradiction(let what):
         "is not the same in all models that are merged: \(what). Merge models of which only one has "
           + "it, or those of one version"

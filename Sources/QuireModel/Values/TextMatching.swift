@@ -16,7 +16,7 @@ enum TextMatching {
     return text.reversed().starts(with: suffix.reversed())
   }
 
-  /// - Complexity: O(*n* × *m*).
+  /// - Complexity: O(*n* + *m*).
   static func has(_ text: String, part: String) -> Bool {
     if isPlain(text) && isPlain(part) { return has(text.utf8, part: part.utf8) }
     return has(text[...], part: part)
@@ -26,12 +26,41 @@ enum TextMatching {
     _ text: Text, part: some Collection<Text.Element>
   ) -> Bool where Text.Element: Equatable {
     guard let first = part.first else { return true }
+    let count = part.count
+    if count > 16 { return has(text, longPart: Array(part)) }
     var index = text.startIndex
     while index != text.endIndex {
       if text[index] == first && text[index...].starts(with: part) { return true }
       text.formIndex(after: &index)
     }
     return false
+  }
+
+  /// Knuth, Morris and Pratt's search, which never goes back in the text.
+  private static func has<Text: Collection>(
+    _ text: Text, longPart part: [Text.Element]
+  ) -> Bool where Text.Element: Equatable {
+    let borders = borders(of: part)
+    var matched = 0
+    for element in text {
+      while matched > 0, part[matched] != element { matched = borders[matched - 1] }
+      if part[matched] == element { matched += 1 }
+      if matched == part.count { return true }
+    }
+    return false
+  }
+
+  /// For each beginning of a list, how many elements its longest other beginning has that it ends
+  /// with.
+  fileprivate static func borders<Element: Equatable>(of part: [Element]) -> [Int] {
+    var borders = Array(repeating: 0, count: part.count)
+    var matched = 0
+    for place in part.indices.dropFirst() {
+      while matched > 0, part[matched] != part[place] { matched = borders[matched - 1] }
+      if part[matched] == part[place] { matched += 1 }
+      borders[place] = matched
+    }
+    return borders
   }
 
   static func isPlain(_ text: String) -> Bool {
@@ -67,7 +96,7 @@ struct LikePattern {
       ? Self.tokens(in: pattern.utf8, star: 0x2A, mark: 0x3F, escape: 0x5C) : nil
   }
 
-  /// - Complexity: O(*n* × *m*), and O(*n*) without a `*` in the middle.
+  /// - Complexity: O(*n* + *m*); O(*n* × *m*) when there is a `?` after a `*`.
   func matches(_ text: String) -> Bool {
     if let bytes, TextMatching.isPlain(text) { return Self.matches(text.utf8, bytes) }
     return Self.matches(text, characters)
@@ -101,12 +130,15 @@ struct LikePattern {
     // Where the last `*` stands, and up to where it has swallowed the text. An earlier `*` need
     // never swallow more: the last one can do it in its stead.
     var retry: (token: Int, index: Text.Index)?
+    // Of what follows the last `*`, when it is text alone: see `TextMatching.borders(of:)`.
+    var borders: [Int]?
     while index != text.endIndex {
       if token < tokens.count {
         switch tokens[token] {
         case .anyText:
           retry = (token, index)
           token += 1
+          borders = Self.borders(ofTextIn: tokens[token...])
           continue
         case .anyOne:
           token += 1
@@ -121,10 +153,34 @@ struct LikePattern {
         }
       }
       guard let last = retry else { return false }
+      if let borders {
+        let matched = token - last.token - 1
+        if matched == 0 {
+          text.formIndex(after: &index)
+        } else {
+          token = last.token + 1 + borders[matched - 1]
+        }
+        continue
+      }
       index = text.index(after: last.index)
       retry = (last.token, index)
       token = last.token + 1
     }
     return tokens[token...].allSatisfy { if case .anyText = $0 { true } else { false } }
+  }
+
+  /// - Returns: `nil` when there is a `?` before the next `*`.
+  private static func borders<Element: Equatable>(
+    ofTextIn tokens: ArraySlice<Token<Element>>
+  ) -> [Int]? {
+    var text: [Element] = []
+    for token in tokens {
+      switch token {
+      case .anyText: return TextMatching.borders(of: text)
+      case .anyOne: return nil
+      case .one(let element): text.append(element)
+      }
+    }
+    return TextMatching.borders(of: text)
   }
 }

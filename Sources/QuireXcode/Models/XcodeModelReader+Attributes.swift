@@ -2,9 +2,13 @@ import Foundation
 import QuireModel
 
 extension XcodeModelReader {
+  /// - Parameters:
+  ///   - outer: the names of the definitions that this is a part of.
+  ///   - depth: how many composites this is an element of.
   mutating func attribute(
-    _ element: XcodeElement, within outer: [String] = []
+    _ element: XcodeElement, within outer: [String] = [], depth: Int = 0
   ) throws(XcodeModelError) -> AttributeDescription {
+    try checkLimits(of: element, depth: depth)
     var fields = XcodeFields(element)
     let name = try required("name", &fields)
     var attribute = AttributeDescription(name, type(&fields), optional: fields.flag("optional"))
@@ -29,7 +33,7 @@ extension XcodeModelReader {
     attribute.validation = validation(&fields)
     attribute.defaultValue = defaultValue(of: attribute.type, &fields)
     if attribute.type == .composite {
-      attribute.elements = try elements(of: element, &fields, within: outer)
+      attribute.elements = try elements(of: element, &fields, within: outer, depth: depth)
     }
     fields.skip("syncable", "storedInTruthFile")
     notes += fields.finish()
@@ -99,7 +103,7 @@ extension XcodeModelReader {
   /// Which attribute of the XML carries that name is not documented; whichever has the name of a
   /// definition as its value is taken.
   private mutating func elements(
-    of element: XcodeElement, _ fields: inout XcodeFields, within outer: [String]
+    of element: XcodeElement, _ fields: inout XcodeFields, within outer: [String], depth: Int
   ) throws(XcodeModelError) -> [AttributeDescription] {
     var definition = element
     var path = outer
@@ -120,9 +124,25 @@ extension XcodeModelReader {
     }
     var result: [AttributeDescription] = []
     for child in definition.children where child.name == "attribute" {
-      result.append(try attribute(child, within: path))
+      result.append(try attribute(child, within: path, depth: depth + 1))
     }
     return result
+  }
+
+  /// Checked while attributes are read: definitions that name each other twice stand for more
+  /// attributes than memory holds, in a few kilobytes.
+  private mutating func checkLimits(
+    of element: XcodeElement, depth: Int
+  ) throws(XcodeModelError) {
+    attributeCount += 1
+    let depthLimit = ManagedObjectModel.maximumCompositeDepth
+    let countLimit = ManagedObjectModel.maximumPropertyCount
+    guard depth > depthLimit || attributeCount > countLimit else { return }
+    let words =
+      depth > depthLimit
+      ? "composite attributes are nested more than \(depthLimit) deep"
+      : "the model has more than \(countLimit) attributes, elements of composites counted"
+    throw XcodeModelError(file: file, reason: .incomplete(line: element.line, words))
   }
 }
 

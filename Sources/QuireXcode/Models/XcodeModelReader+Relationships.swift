@@ -149,10 +149,13 @@ struct XcodeInverses {
     lineage(of: left).contains(right) || lineage(of: right).contains(left)
   }
 
-  /// The entity and its ancestors; an entity that is its own ancestor is listed once.
+  /// The entity and its ancestors, as many as a model may have; more are an error later on, as is
+  /// an entity that is its own ancestor.
   private func lineage(of entity: String) -> [String] {
     var result = [entity]
-    while let parent = parents[result[result.count - 1]], !result.contains(parent) {
+    while let parent = parents[result[result.count - 1]],
+      result.count <= ManagedObjectModel.maximumAncestorCount
+    {
       result.append(parent)
     }
     return result

@@ -10,6 +10,9 @@ struct XcodeModelReader {
   var notes: [XcodeModelNote] = []
   var composites: [String: XcodeElement] = [:]
 
+  /// How many attributes were read; those of a definition count wherever it is named.
+  var attributeCount = 0
+
   private var model = ModelDeclaration()
   private var entityLines: [String: Int] = [:]
 

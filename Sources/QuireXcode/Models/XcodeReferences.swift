@@ -9,15 +9,20 @@ import QuireModel
 struct XcodeReferences {
   let lines: [String: Int]
 
+  /// How many names and texts are left out of one model: it is resolved anew after each.
+  private static let maximumCount = 200
+
   func settle(
     _ model: inout ModelDeclaration, _ notes: inout [XcodeModelNote]
   ) throws(ModelError) -> ManagedObjectModel {
+    var count = 0
     while true {
       do throws(ModelError) {
         return try ManagedObjectModel(model)
       } catch {
         // What is left out is not met again, so that this ends.
-        guard leaveOut(error, of: &model) else { throw error }
+        guard count < Self.maximumCount, leaveOut(error, of: &model) else { throw error }
+        count += 1
         notes.append(XcodeModelNote(line: lines[error.entity] ?? 0, "\(error): left out"))
       }
     }

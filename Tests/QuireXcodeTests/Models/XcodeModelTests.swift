@@ -319,6 +319,47 @@ import Testing
     }
   }
 
+  /// Definitions of which each has the next, and before the last stands an attribute.
+  private func definitions(_ count: Int, uses: Int) -> String {
+    let elements = { (level: Int) in
+      (0..<uses).map { "<attribute name=\"e\($0)\" attributeType=\"Composite\" k=\"C\(level)\"/>" }
+        .joined()
+    }
+    return "<entity name=\"A\">\(elements(0))</entity>"
+      + (0..<count).map { level in
+        "<compositeAttribute name=\"C\(level)\">"
+          + (level < count - 1
+            ? elements(level + 1) : "<attribute name=\"x\" attributeType=\"Date\"/>")
+          + "</compositeAttribute>"
+      }.joined()
+  }
+
+  @Test func `composites that stand for more than a model may have are refused at once`() throws {
+    #expect(try load(definitions(30, uses: 1)).notes.isEmpty)
+    #expect(try load(definitions(10, uses: 2)).model.entities.count == 1)
+    let start = ContinuousClock.now
+    for (count, uses, words) in [
+      (40, 2, "has more than 250000 attributes"), (2_000, 1, "nested more than 64 deep"),
+      (64, 2, "has more than 250000 attributes"),
+    ] {
+      #expect { try load(definitions(count, uses: uses)) } throws: {
+        $0 is XcodeModelError && "\($0)".contains(words)
+      }
+    }
+    #expect(ContinuousClock.now - start < .seconds(60))
+  }
+
+  @Test func `a document of very deep inheritance is refused at once`() {
+    let entities = (0..<5_000).map { level in
+      "<entity name=\"E\(level)\" \(level == 0 ? "" : "parentEntity=\"E\(level - 1)\"")>"
+        + "<relationship name=\"r\(level)\" maxCount=\"1\" destinationEntity=\"E\(level)\" "
+        + "inverseName=\"r0\"/></entity>"
+    }
+    let start = ContinuousClock.now
+    #expect { try load(entities.joined()) } throws: { "\($0)".contains("more than 200 ancestors") }
+    #expect(ContinuousClock.now - start < .seconds(60))
+  }
+
   @Test func `malformed XML is an error with line and column`() throws {
     let url = try folder.write("<model>\n  <entity name=\"A\">\n</model>", to: "contents")
     #expect { try ManagedObjectModel(contentsOf: url) } throws: {
