@@ -208,7 +208,7 @@ final class DerivedValues {
           for slot in chosen { values.affected[reference, default: []].insert(slot) }
         }
         try values.write()
-        next = keys.last.map { $0 + 1 }
+        next = keys.last.flatMap { $0 < .max ? $0 + 1 : nil }
       }
     }
     return isAnyWanted

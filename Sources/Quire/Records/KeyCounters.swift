@@ -38,13 +38,24 @@ struct KeyCounters {
     if let counter = counters[Int(space)] { return counter.lastKey }
     var key: Int64 = 0
     if let value = try transaction.recordTree(StoreSchema.keysTree)?.value(for: Int64(space)) {
-      guard let last = value.integer(Int64.self) else {
-        throw StoreSchema.damaged("has a key counter that is no number")
-      }
-      key = last
+      key = try KeyCounters.checked(value, space: Int64(space))
     }
     counters[Int(space)] = Counter(lastKey: key)
     return key
+  }
+
+  /// The last key that a counter of a store says it has given.
+  ///
+  /// - Throws: when that can be no key.
+  static func checked(_ value: StoredValue, space: Int64) throws(PersistenceError) -> Int64 {
+    guard let last = value.integer(Int64.self) else {
+      throw StoreSchema.damaged("has a counter of keys, that of key space \(space), without a number")
+    }
+    guard (0...Reference.maximumKey).contains(last) else {
+      throw StoreSchema.damaged(
+        "counts keys of key space \(space) up to \(last), and they end at \(Reference.maximumKey)")
+    }
+    return last
   }
 
   /// Writes the counters that changed; to be called before the transaction commits.

@@ -111,6 +111,8 @@ extension StoreSchema {
     guard let stored = entity(named: binding.entity.name) else {
       throw StoreSchema.damaged("has no entity \(binding.entity.name)")
     }
-    return EntityStorage(binding, stored, identity: identity)
+    let storage = EntityStorage(binding, stored, identity: identity)
+    try storage.check()
+    return storage
   }
 }

@@ -8,6 +8,7 @@ struct Reference: Hashable, Sendable {
 
   /// Keys run from 1 to this; 2^48 objects an entity.
   static let maximumKey: Int64 = 1 << 48 - 1
+  static let keys: ClosedRange<Int64> = 1...maximumKey
   /// The entity number of objects that no store has seen yet.
   static let temporaryEntity: UInt16 = .max
 

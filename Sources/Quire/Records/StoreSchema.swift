@@ -206,11 +206,13 @@ extension StoreSchema {
         for _ in 0..<(try reader.readCount(minimumWidth: 16)) {
           entities.append(try StoredEntity(from: &reader))
         }
+        guard reader.isAtEnd else { throw reader.failure("end") }
         return (lastEntity, lastLink, entities)
       }
     } catch {
       throw StoreSchema.damaged("cannot be read at byte \(error.offset): no \(error.expected)")
     }
+    try StoreSchema.check(entities, lastEntityNumber, lastLinkNumber)
     versionName = try tree.value(for: Array("version".utf8)).map {
       $0.withBytes { String(decoding: $0, as: UTF8.self) }
     }

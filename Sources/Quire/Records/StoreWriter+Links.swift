@@ -74,6 +74,12 @@ extension StoreWriter {
     let last = LinkKey(try cursor.key, isOrdered: true)
     withExtendedLifetime(cursor) {}
     guard let last, last.owner == owner else { return 0 }
+    guard last.position < .max else {
+      throw PersistenceError(
+        .persistentStoreSave,
+        "\(link.relationship) of the object with key \(owner) has a member at the last place there "
+          + "is: set the relationship to a list of its members, which gives them others")
+    }
     return last.position + 1
   }
 

@@ -24,46 +24,74 @@ public struct StoreInspection: Sendable {
   public var isSound: Bool { findings.isEmpty }
 
   /// - Throws: when the store cannot be opened at all.
-  public init(of url: URL) throws {
-    self = try StoreOpening.inspecting(url, readsUnvouchedPages: true) { snapshot, pages in
+  public init(of url: URL) throws { try self.init(of: url, in: DiskFileSystem()) }
+
+  /// The same, on a file system that a test brings.
+  package init(of url: URL, in fileSystem: any FileSystem) throws {
+    self = try StoreOpening.inspecting(url, in: fileSystem, readsUnvouchedPages: true) {
+      snapshot, pages in
       var inspection = StoreInspection()
       for finding in try pages.check().findings { inspection.findings.append("\(finding)") }
-      do {
-        try inspection.inspectObjects(in: snapshot)
-      } catch let error as StorageError {
-        // What the pages' own check has found stays found; the objects behind a damaged page cannot
-        // be.
-        inspection.findings.append("the objects could not be looked at further: \(error)")
-      }
+      try inspection.inspectObjects(in: snapshot)
       return inspection
     }
   }
 
   init() {}
 
+  /// - Throws: when the store is of a newer format.
   mutating func inspectObjects(in snapshot: Snapshot) throws {
-    guard let schema = try StoreSchema(from: snapshot) else {
-      findings.append("the store has no schema: it holds no objects")
+    let schema: StoreSchema
+    let entities: StoreEntities
+    do {
+      guard let found = try StoreSchema(from: snapshot) else {
+        findings.append("the store has no schema: it holds no objects")
+        return
+      }
+      schema = found
+      let model = ModelBinding(try StoreSchema.model(in: snapshot))
+      guard try StoreSchema.isOf(model.model, model.hashBytes, in: snapshot) else {
+        findings.append("the version hashes in the schema are not those of its model")
+        return
+      }
+      entities = try StoreEntities(
+        model, schema: schema, identity: StoreIdentity(high: 0, low: 0))
+    } catch let error as PersistenceError where error.code == .persistentStoreOpen {
+      throw error
+    } catch {
+      // Without it no object can be told from another.
+      note(error)
       return
     }
-    let model = ModelBinding(try StoreSchema.model(in: snapshot))
-    guard try StoreSchema.isOf(model.model, model.hashBytes, in: snapshot) else {
-      findings.append("the version hashes in the schema are not those of its model")
-      return
-    }
-    let entities = try StoreEntities(
-      model, schema: schema, identity: StoreIdentity(high: 0, low: 0))
     let view = StoreView(entities, snapshot)
-    try inspectTrees(snapshot, schema)
-    var external = try ExternalDataInspection(snapshot)
+    attempt { try $0.inspectTrees(snapshot, schema) }
+    attempt { try $0.inspectCounters(snapshot) }
+    var external: ExternalDataInspection?
+    attempt { _ in external = try ExternalDataInspection(snapshot) }
     for storage in entities.byIndex.compactMap({ $0 }) {
-      inspectLayout(storage)
-      try inspectRows(storage, view, &external)
-      for link in storage.stored.links { try inspectLinks(link, of: storage, view) }
+      attempt { try $0.inspectRows(storage, view, &external) }
+      for link in storage.stored.links {
+        attempt { try $0.inspectLinks(link, of: storage, view) }
+      }
     }
-    for index in schema.indexes { try inspectIndex(index, view) }
-    findings += try external.findings()
-    try inspectHistory(view)
+    for index in schema.indexes { attempt { try $0.inspectIndex(index, view) } }
+    attempt { $0.findings += try external?.findings() ?? [] }
+    attempt { try $0.inspectHistory(view) }
+  }
+
+  /// Looks at one part: what cannot be read there does not keep the others from being looked at.
+  private mutating func attempt(_ body: (inout StoreInspection) throws -> Void) {
+    do { try body(&self) } catch { note(error) }
+  }
+
+  private mutating func note(_ error: any Error) {
+    switch error {
+    case let error as PersistenceError: findings.append(error.message)
+    case let error as StorageError:
+      // What the pages' own check has found stays found.
+      findings.append("the objects could not be looked at further: \(error)")
+    default: findings.append("\(error)")
+    }
   }
 
   // MARK: Schema
@@ -82,21 +110,29 @@ public struct StoreInspection: Sendable {
     }
   }
 
-  private mutating func inspectLayout(_ storage: EntityStorage) {
-    let expected = Set(RowLayout.fields(of: storage.binding.entity))
-    if expected != Set(storage.layout.fields) {
-      findings.append("the rows of \(storage.stored.name) have other fields than its model")
-    }
-    let links = StoredEntity.storedLinks(of: storage.binding.entity)
-    if Set(links.map(\.name)) != Set(storage.stored.links.map(\.relationship)) {
-      findings.append("\(storage.stored.name) has other link trees than its model")
+  /// Each counter belongs to a key space, and says a number of a key.
+  private mutating func inspectCounters(_ snapshot: Snapshot) throws {
+    guard let tree = try snapshot.recordTree(StoreSchema.keysTree) else { return }
+    var cursor = tree.cursor()
+    var isInside = try cursor.first()
+    while isInside {
+      let space = try cursor.key
+      // Those of entities that were removed stay.
+      if UInt16(exactly: space) == nil {
+        findings.append("the counter of keys \(space) belongs to no key space")
+      }
+      let value = try cursor.storedValue()
+      do throws(PersistenceError) {
+        _ = try KeyCounters.checked(value, space: space)
+      } catch { findings.append(error.message) }
+      isInside = try cursor.next()
     }
   }
 
   // MARK: Rows
 
   private mutating func inspectRows(
-    _ storage: EntityStorage, _ view: StoreView, _ external: inout ExternalDataInspection
+    _ storage: EntityStorage, _ view: StoreView, _ external: inout ExternalDataInspection?
   ) throws {
     guard let tree = try view.rows(of: storage) else { return }
     let required = Set(
@@ -112,6 +148,9 @@ public struct StoreInspection: Sendable {
       objectCount += 1
       lastKey = try cursor.key
       let place = "\(storage.stored.name)/p\(lastKey)"
+      if !Reference.keys.contains(lastKey) {
+        findings.append("\(place) has a key that no object can have")
+      }
       do {
         let bytes = try cursor.valueBytes
         if !RowReader.isCurrent(bytes, storage.layout) {
@@ -128,10 +167,12 @@ public struct StoreInspection: Sendable {
                 from: Reference(entity: storage.stored.number, key: lastKey), storage, view)
             }
           } else if let value = row.external(field) {
-            if let finding = try external.finding(value, "\(place).\(description.name)") {
+            if let finding = try external?.finding(value, "\(place).\(description.name)") {
               findings.append(finding)
             }
-          } else if try row.value(field) == nil, required.contains(description.name) {
+          } else if let value = try row.value(field) {
+            inspectValue(value, row, field, storage, place)
+          } else if required.contains(description.name) {
             missing[description.name, default: 0] += 1
           }
         }
@@ -198,8 +239,7 @@ public struct StoreInspection: Sendable {
         findings.append("\(place) leads to \(target.key), whose \(inverse) does not lead back")
       }
     } else if let field = other.layout.index(of: inverse) {
-      let back = try view.row(target)?.reference(field)
-      if back != source {
+      if try !leads(target, field, to: source, view) {
         findings.append("\(place) leads to \(target.key), whose \(inverse) does not lead back")
       }
     }
@@ -246,11 +286,13 @@ public struct StoreInspection: Sendable {
     else { return }
     var keys: [LinkKey] = []
     try reader.forEach { keys.append($0) }
+    var members: [Int64: Set<Reference>] = [:]
     for key in keys {
       referenceCount += 1
       let owner = Reference(entity: storage.stored.number, key: key.owner)
       let place = "\(storage.stored.name)/p\(key.owner).\(link.relationship)"
-      guard try view.contains(owner) else {
+      if link.isOrdered { inspectPlace(key, in: &members, place) }
+      guard Reference.keys.contains(key.owner), try view.contains(owner) else {
         findings.append("\(place) has a link, but the object does not exist")
         continue
       }
@@ -261,7 +303,7 @@ public struct StoreInspection: Sendable {
       if let back = other.stored.link(named: inverse) {
         leadsBack = try hasLink(back, key.member.key, owner, view)
       } else if let field = other.layout.index(of: inverse) {
-        leadsBack = try view.row(key.member)?.reference(field) == owner
+        leadsBack = try leads(key.member, field, to: owner, view)
       } else {
         continue
       }
@@ -270,6 +312,29 @@ public struct StoreInspection: Sendable {
           "\(place) leads to \(other.stored.name)/p\(key.member.key), whose \(inverse) does not lead back"
         )
       }
+    }
+  }
+
+  /// Each member has one place in a list, and another can follow it.
+  private mutating func inspectPlace(
+    _ key: LinkKey, in members: inout [Int64: Set<Reference>], _ place: String
+  ) {
+    if !members[key.owner, default: []].insert(key.member).inserted {
+      findings.append("\(place) has the object with key \(key.member.key) twice")
+    }
+    if key.position == .max {
+      findings.append("\(place) has the object with key \(key.member.key) at the last place there is")
+    }
+  }
+
+  private func leads(
+    _ target: Reference, _ field: Int, to source: Reference, _ view: StoreView
+  ) throws -> Bool {
+    do throws(any Error) {
+      return try view.row(target)?.reference(field) == source
+    } catch is RowError {
+      // That the row cannot be read is found where it is.
+      return true
     }
   }
 

@@ -38,8 +38,11 @@ public struct StoreSummary: Sendable {
 
   /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` when the file is no sound store of
   ///   objects.
-  public init(of url: URL) throws {
-    self = try StoreOpening.inspecting(url) { snapshot, pages in
+  public init(of url: URL) throws { try self.init(of: url, in: DiskFileSystem()) }
+
+  /// The same, on a file system that a test brings.
+  package init(of url: URL, in fileSystem: any FileSystem) throws {
+    self = try StoreOpening.inspecting(url, in: fileSystem) { snapshot, pages in
       guard let schema = try StoreSchema(from: snapshot) else {
         throw PersistenceError(.persistentStoreOpen, "the store holds no objects: it has no schema")
       }

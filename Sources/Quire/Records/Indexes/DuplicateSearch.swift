@@ -30,10 +30,9 @@ struct DuplicateSearch {
   mutating func duplicates(
     _ one: [UInt8], _ next: [UInt8]
   ) throws -> (first: Reference, second: Reference)? {
-    let end = one.count - IndexKey.referenceByteCount
-    guard one.count == next.count, one[..<end] == next[..<end],
-      let first = one.withUnsafeBytes({ IndexKey.reference(of: $0) }),
-      let second = next.withUnsafeBytes({ IndexKey.reference(of: $0) })
+    guard one.count == next.count, let first = one.withUnsafeBytes({ IndexKey.reference(of: $0) }),
+      let second = next.withUnsafeBytes({ IndexKey.reference(of: $0) }),
+      one.dropLast(IndexKey.referenceByteCount) == next.dropLast(IndexKey.referenceByteCount)
     else {
       group = [:]
       return nil

@@ -240,7 +240,12 @@ extension StoredIndex {
     }
     let predicate = try reader.readOptionalString()
     var entities: [UInt16] = []
-    for _ in 0..<(try reader.readCount(minimumWidth: 2)) { entities.append(try reader.read()) }
+    for _ in 0..<(try reader.readCount(minimumWidth: 2)) {
+      let number = try reader.read(UInt16.self)
+      // An entity that came twice would have its rows entered twice.
+      if let last = entities.last, number <= last { throw reader.failure("rising numbers") }
+      entities.append(number)
+    }
     guard !elements.isEmpty, !entities.isEmpty else {
       throw reader.failure("an index with elements and entities")
     }

@@ -38,7 +38,7 @@ extension StoreInspection {
     guard let history = try StoredHistory(in: view.snapshot) else { return }
     var last: [Reference: (exists: Bool, number: Int64)] = [:]
     // Behind a transaction that cannot be read it is not known.
-    var nextChangeID: Int64? = history.mark.purgedChangeID + 1
+    var nextChangeID = history.mark.purgedChangeID < .max ? history.mark.purgedChangeID + 1 : nil
     var next = history.mark.purgedNumber
     var isWhole = true
     while isWhole {
@@ -67,6 +67,9 @@ extension StoreInspection {
         findings.append(error.message)
         nextChangeID = nil
       }
+    }
+    do { _ = try history.next(changeCount: 1) } catch let error as PersistenceError {
+      findings.append(error.message)
     }
     if let first = try history.tree.firstKey, first <= history.mark.purgedNumber {
       findings.append(

@@ -33,6 +33,26 @@ struct StoredHistory {
     get throws { max(try tree.lastKey ?? 0, mark.purgedNumber) }
   }
 
+  /// The least number of a transaction that follows, and the ID of its first change.
+  ///
+  /// - Throws: when one of them, or that of the last change, is more than there are. No store gets
+  ///   there by counting: somebody has written it so.
+  func next(changeCount: Int) throws -> (number: Int64, changeID: Int64) {
+    let (number, lastID) = (try lastNumber, try lastChangeID)
+    guard number < .max, lastID < .max - Int64(clamping: changeCount) else {
+      throw PersistenceError(
+        .persistentStoreSave,
+        "the store's history has come to transaction \(number) and change \(lastID), and there are "
+          + "no higher numbers for the next save: add the store with PersistentHistoryTrackingKey "
+          + "false, and again with true")
+    }
+    return (number + 1, lastID + 1)
+  }
+
+  private var lastChangeID: Int64 {
+    get throws { try lastHead.map { $0.nextChangeID - 1 } ?? mark.purgedChangeID }
+  }
+
   /// What the first and the last transaction are that are there.
   var firstHead: HistoryRecord.Head? { get throws { try tree.firstKey.flatMap(head) } }
   var lastHead: HistoryRecord.Head? { get throws { try tree.lastKey.flatMap(head) } }
@@ -104,14 +124,13 @@ extension StoredHistory {
   /// Begins a history anew in a store whose objects are not those that `former` tells of: each of
   /// its tokens expires.
   static func restart(after former: StoredHistory, in transaction: WriteTransaction) throws {
-    let last = try former.lastNumber
-    let nextChangeID = try former.nextChangeID
+    let next = try former.next(changeCount: 0)
     try changeSchema(in: transaction) { schema in
       if schema.history != nil { try transaction.dropTree(StoreSchema.historyTree) }
       // Also the token of who has seen everything.
       schema.history = HistoryMark(
-        purgedNumber: max(last + 1, Int64(clamping: transaction.commitNumber.rawValue)),
-        purgedChangeID: nextChangeID - 1)
+        purgedNumber: max(next.number, Int64(clamping: transaction.commitNumber.rawValue)),
+        purgedChangeID: next.changeID - 1)
       try transaction.createRecordTree(StoreSchema.historyTree)
     }
   }
@@ -128,7 +147,8 @@ extension StoredHistory {
         var reader = ByteReader(bytes)
         return try? HistoryRecord.Head(from: &reader).nextChangeID
       }
-      mark.purgedNumber = first
+      // Numbers begin at 1; what is below was never a transaction.
+      mark.purgedNumber = max(mark.purgedNumber, first)
       // What cannot be read goes as well: that is a way to be rid of it.
       if let next = next ?? nil { mark.purgedChangeID = next - 1 }
       try tree.remove(first)
@@ -148,10 +168,6 @@ extension StoredHistory {
     if schema.history != before { try schema.writeHistory(to: tree) }
   }
 
-  private var nextChangeID: Int64 {
-    get throws { try lastHead?.nextChangeID ?? mark.purgedChangeID + 1 }
-  }
-
   /// Enters a transaction, which is given its number and its changes their IDs.
   ///
   /// - Returns: its number; `nil` when the store keeps no history.
@@ -162,9 +178,9 @@ extension StoredHistory {
       let tree = try transaction.mutableRecordTree(StoreSchema.historyTree)
     else { return nil }
     var record = record
-    record.head.firstChangeID = try history.nextChangeID
-    let number = max(
-      try history.lastNumber + 1, Int64(clamping: transaction.commitNumber.rawValue))
+    let next = try history.next(changeCount: record.head.changeCount)
+    record.head.firstChangeID = next.changeID
+    let number = max(next.number, Int64(clamping: transaction.commitNumber.rawValue))
     try tree.put(record.encoded, for: number)
     return number
   }
