@@ -125,8 +125,15 @@ extension WriteTransaction {
     let trees = try source.treeNames()
     let total = trees.reduce(0) { $0 + $1.count }
     var done = 0
-    func advance() throws {
+    // In a damaged file values can share pages; then the copy would have no end.
+    var room = Int(source.space.pageCount) * source.space.pageSize
+    func advance(_ valueByteCount: Int) throws {
       done += 1
+      room -= valueByteCount
+      guard room >= 0 else {
+        throw StorageError.damaged(
+          page: .catalogRoot, reason: "the values in its trees are longer than the store")
+      }
       guard done % 4096 == 0 || done == total else { return }
       guard try progress(done, total) else { throw StorageError.cancelled }
     }
@@ -136,8 +143,9 @@ extension WriteTransaction {
         guard var cursor = try source.recordTree(name)?.cursor() else { continue }
         try buildRecordTree(name) { builder in
           while try cursor.next() {
-            try builder.append(try cursor.valueBytes, for: try cursor.key)
-            try advance()
+            let value = try cursor.valueBytes
+            try builder.append(value, for: try cursor.key)
+            try advance(value.count)
           }
         }
       case .index:
@@ -145,8 +153,9 @@ extension WriteTransaction {
         try buildIndexTree(name) { builder in
           while try cursor.next() {
             let key = try cursor.key
-            try builder.append(try cursor.valueBytes, for: key)
-            try advance()
+            let value = try cursor.valueBytes
+            try builder.append(value, for: key)
+            try advance(value.count)
           }
         }
       }

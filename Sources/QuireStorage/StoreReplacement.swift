@@ -135,6 +135,9 @@ struct StoreReplacement {
       }
       withExtendedLifetime(header) {}
     } catch .notFound {}
+    if let last = epochs.max(), !StoreLimits.allowsWriting(after: last) {
+      throw .damaged(page: .metaA, reason: "there are traces of a log of epoch \(last)")
+    }
     return epochs.max()
   }
 }

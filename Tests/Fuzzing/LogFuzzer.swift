@@ -1,3 +1,4 @@
+import QuireSimulation
 import QuireStorage
 
 // An input is a byte of flags, the length of the store's file in units of 64 bytes (2), the file,

@@ -1,3 +1,4 @@
+import QuireSimulation
 import QuireStorage
 
 // An input is a byte of flags and the bytes of a store's file.

@@ -58,17 +58,3 @@ enum Proof {
     }
   }
 }
-
-// Numbers as the format has them, little-endian.
-extension [UInt8] {
-  func number(at offset: Int) -> UInt64 {
-    let number = withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
-    return UInt64(littleEndian: number)
-  }
-
-  mutating func setNumber(_ number: UInt64, at offset: Int, byteCount: Int = 8) {
-    for index in 0..<byteCount {
-      self[offset + index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * index))
-    }
-  }
-}

@@ -35,3 +35,15 @@ public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
       : findings.map(\.description).joined(separator: "\n")
   }
 }
+
+extension [CheckReport.Finding] {
+  /// The most that are told: who has so many has no use for more.
+  private static var limit: Int { 10_000 }
+
+  mutating func addWithinLimit(_ finding: CheckReport.Finding) {
+    guard count <= [CheckReport.Finding].limit else { return }
+    append(
+      count < [CheckReport.Finding].limit
+        ? finding : CheckReport.Finding(message: "there is more, which is not told"))
+  }
+}

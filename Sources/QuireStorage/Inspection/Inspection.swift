@@ -10,7 +10,8 @@ struct Inspection {
   }
 
   mutating func add(_ message: String, page: PageID? = nil, tree: String? = nil) {
-    report.findings.append(CheckReport.Finding(page: page, tree: tree, message: message))
+    report.findings.addWithinLimit(
+      CheckReport.Finding(page: page, tree: tree, message: message))
   }
 
   /// Notes a page as used.
@@ -40,11 +41,15 @@ struct Inspection {
     if end < space.pageCount {
       add("the store is said to have \(space.pageCount) pages, and ends after \(end)")
     }
-    for number in PageID.firstMap.rawValue..<max(end, PageID.firstMap.rawValue) {
-      let id = PageID(number)
+    let readsUnvouchedPages = space.cache?.readsUnvouchedPages ?? false
+    var next = PageID.firstMap
+    while next.rawValue < end {
+      let id = next
+      let mark = isMarked(id)
+      next = mark == nil && !readsUnvouchedPages ? nextOfUnread(id) : PageID(id.rawValue + 1)
       // Of a map that cannot be read it is said once, for all of its group.
-      let isUnvouched = space.cache?.readsUnvouchedPages ?? false || space.geometry.isMap(id)
-      guard isMarked(id) ?? isUnvouched else { continue }
+      let isUnvouched = readsUnvouchedPages || space.geometry.isMap(id)
+      guard mark ?? isUnvouched else { continue }
       let ticket = try space.enter()
       defer { space.leave(ticket) }
       if let defect = try space.defect(of: id, room: room, validation: .ofTrees) {
@@ -78,10 +83,18 @@ struct Inspection {
     }
   }
 
+  /// The page to look at behind one whose map cannot be read: the map, and then the next group.
+  private func nextOfUnread(_ id: PageID) -> PageID {
+    let (map, group) = (space.geometry.mapPage(for: id), space.geometry.groupPageCount)
+    if id < map { return map }
+    let start = map.rawValue - PageID.firstMap.rawValue
+    return PageID(start + min(group, .max - start))
+  }
+
   /// A map that cannot be read, with what that means for the pages of its group.
   private mutating func addMap(_ id: PageID) {
     let first = id.rawValue - PageID.firstMap.rawValue
-    let last = min(first + (space.geometry.groupPageCount - 1), space.pageCount - 1)
+    let last = first + min(space.geometry.groupPageCount, space.pageCount - first) - 1
     add("this page map cannot be read: nothing vouches for pages \(first) to \(last)", page: id)
   }
 
@@ -123,13 +136,16 @@ struct Inspection {
     } catch {
       return
     }
-    for number in 0..<end {
-      let id = PageID(number)
+    var next = PageID.identity
+    while next.rawValue < end {
+      let id = next
       guard let isMarked = isMarked(id) else {
         if space.geometry.isMap(id) { addMap(id) }
         isCounted = false
+        next = nextOfUnread(id)
         continue
       }
+      next = PageID(id.rawValue + 1)
       let isUsed = id < .firstMap || space.geometry.isMap(id) || reached.contains(id)
       if !isMarked { free += 1 }
       if isMarked, !isUsed { add("it is marked as used, but nothing refers to it", page: id) }

@@ -122,11 +122,11 @@ package struct LogAnatomy {
   private mutating func scan() {
     var offset = LogFormat.recordsStart
     // See `LogReader.lookBeyondEnd`.
-    var vainLimit = isOf11 ? Int.max : 4 * byteCount
+    var vainLimit = 4 * byteCount
     while offset + LogFormat.Record.headerByteCount <= byteCount {
       if vainLimit > 0, let record = record(at: offset) {
         records.append(record)
-        if record.state == .torn, !isOf11 { vainLimit -= min(byteCount, max(0, record.byteCount)) }
+        if record.state == .torn { vainLimit -= min(byteCount, max(0, record.byteCount)) }
         offset += record.state == .torn ? LogFormat.Record.alignment : record.byteCount
       } else {
         offset += LogFormat.Record.alignment
@@ -239,6 +239,12 @@ package struct LogAnatomy {
         }
       guard var next else { return }
       next.state = .counts
+      if !StoreLimits.allows(pageCount: next.pageCount, freePageCount: next.freePageCount) {
+        findings.append(
+          .init(
+            message: "commit \(next.commit) in the log is said to leave \(next.pageCount) pages, "
+              + "\(next.freePageCount) of them free"))
+      }
       if let index = places[next.offset] {
         records[index] = next
       } else {

@@ -77,9 +77,9 @@ package struct StoreAnatomy {
 
   let image: StoreImage
   /// The tree of each page, as an index of ``trees``; -1 for none.
-  let owners: [Int32]
+  let owners: PageTable<Int32>
   /// What the maps say of each page, but for maps; `nil` where they cannot be read.
-  let stamps: [UInt32?]
+  let stamps: PageTable<UInt32?>
 
   /// Reads the files of a store.
   ///

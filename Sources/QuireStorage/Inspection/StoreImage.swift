@@ -15,6 +15,8 @@ final class StoreImage {
   private(set) var notes: [String] = []
   /// The pages that the log has, newest version of each.
   private var logged: [PageID: PageMemory] = [:]
+  /// Those of them that the file has no place for.
+  private var newPageCount = 0
   /// Of the newest version.
   private(set) var lastCommit: CommitNumber?
   private(set) var pageCount: UInt32
@@ -122,14 +124,26 @@ final class StoreImage {
       pageCount = record.pageCount
       freePageCount = record.freePageCount
     }
-    logged = logged.filter { $0.key.rawValue < pageCount }
+    let reach = geometry.reach(filePageCount: filePageCount) { logged[$0] != nil }
+    logged = logged.filter { $0.key.rawValue < min(pageCount, reach) }
     // The meta page speaks of the map in the file.
     if logged[.firstMap] != nil { mapCommit = nil }
   }
 
+  /// The whole pages of the file.
+  private var filePageCount: Int { fileByteCount / geometry.pageSize }
+
+  /// The memory for pages that the log has and the file does not.
+  private static let newPageByteLimit = 1 << 30
+
   private func replay(_ record: LogAnatomy.Record, _ log: LogAnatomy) {
     let pageSize = geometry.pageSize
     for entry in record.pages {
+      guard entry.id >= .firstMap, entry.id.rawValue < record.pageCount else { continue }
+      if Int(entry.id.rawValue) >= filePageCount, logged[entry.id] == nil {
+        newPageCount += 1
+        guard newPageCount <= StoreImage.newPageByteLimit / pageSize else { continue }
+      }
       guard
         let difference = PageDifference.Entry(
           at: log.bytes.base + entry.offset, room: entry.byteCount, pageSize: pageSize)
@@ -180,7 +194,7 @@ final class StoreImage {
 
   /// The pages that can be there at all, whatever a meta page says.
   var pageCountInReach: UInt32 {
-    let inFile = (fileByteCount + geometry.pageSize - 1) / geometry.pageSize
+    let inFile = filePageCount + (fileByteCount % geometry.pageSize > 0 ? 1 : 0)
     let inLog = logged.keys.max().map { Int($0.rawValue) + 1 } ?? 0
     return min(pageCount, UInt32(clamping: max(inFile, inLog)))
   }

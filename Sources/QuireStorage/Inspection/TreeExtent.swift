@@ -33,7 +33,8 @@ package struct TreeExtent: Hashable, Sendable {
       let childCounts = sample.map(\.node.count)
       let found = childCounts.reduce(0, +)
       if sample.count < levelPageCount { isExact = false }
-      levelPageCount = TreeExtent.scaled(found, from: sample.count, to: levelPageCount)
+      levelPageCount = TreeExtent.scaled(
+        found, from: sample.count, to: levelPageCount, of: tree.space)
       if level == 1, !tree.state.hasLongValues {
         pageCount += levelPageCount
         return
@@ -52,12 +53,18 @@ package struct TreeExtent: Hashable, Sendable {
       }
     }
     if sample.count < levelPageCount { isExact = false }
-    pageCount += TreeExtent.scaled(runPageCount, from: sample.count, to: levelPageCount)
+    pageCount += TreeExtent.scaled(
+      runPageCount, from: sample.count, to: levelPageCount, of: tree.space)
   }
 
-  private static func scaled(_ count: Int, from sampleCount: Int, to totalCount: Int) -> Int {
-    guard sampleCount < totalCount else { return count }
-    return Int(Double(count) / Double(sampleCount) * Double(totalCount))
+  /// No more than the store has pages: in a damaged file nodes can have the same children, and the
+  /// levels of such a tree grow without end.
+  private static func scaled(
+    _ count: Int, from sampleCount: Int, to totalCount: Int, of space: PageSpace
+  ) -> Int {
+    let limit = Int(space.pageCount)
+    guard sampleCount < totalCount else { return min(count, limit) }
+    return Int(min(Double(count) / Double(sampleCount) * Double(totalCount), Double(limit)))
   }
 
   /// Some of the children of nodes of one level, evenly spread.

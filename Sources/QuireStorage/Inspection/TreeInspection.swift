@@ -122,7 +122,10 @@ struct TreeInspection<Layout: NodeLayout> {
       let ticket = try space.enter()
       defer { space.leave(ticket) }
       let run = try OverflowRun(overflow, referredToBy: leaf, in: space)
-      for id in run.pages(in: space.geometry) { _ = inspection.reach(id, from: name) }
+      // Of runs that share pages only what comes first is looked at.
+      for id in run.pages(in: space.geometry) {
+        guard inspection.reach(id, from: name) else { return }
+      }
       _ = try run.assembled(in: space)
     } catch {
       inspection.add("a long value cannot be read: \(error)", page: leaf, tree: name)

@@ -6,9 +6,9 @@ struct TreeSurvey {
   private(set) var trees: [TreeAnatomy] = []
   private(set) var findings: [StoreAnatomy.Finding] = []
   /// The tree of each page, as an index of ``trees``; -1 for none.
-  private(set) var owners: [Int32]
+  private(set) var owners: PageTable<Int32>
   /// What the maps say of each page; `nil` where they cannot be read.
-  private(set) var stamps: [UInt32?]
+  private(set) var stamps: PageTable<UInt32?>
   /// What the maps say of each map, by its group.
   private var mapStamps: [UInt32?]
   /// Pages that were found damaged already.
@@ -19,8 +19,8 @@ struct TreeSurvey {
     self.image = image
     geometry = image.geometry
     end = image.pageCountInReach
-    owners = Array(repeating: -1, count: Int(end))
-    stamps = Array(repeating: nil, count: Int(end))
+    owners = PageTable(repeating: -1, count: Int(end))
+    stamps = PageTable(repeating: nil, count: Int(end))
     mapStamps = Array(repeating: nil, count: Int(end / image.geometry.groupPageCount) + 1)
   }
 
@@ -34,7 +34,7 @@ struct TreeSurvey {
   }
 
   private mutating func add(_ message: String, page: PageID? = nil, tree: Int? = nil) {
-    findings.append(
+    findings.addWithinLimit(
       StoreAnatomy.Finding(page: page, tree: tree.map { trees[$0].name }, message: message))
   }
 
@@ -63,7 +63,7 @@ struct TreeSurvey {
       let stamp = mapStamps[Int(group)]
       guard let (loaded, defect) = load(id, stamp: stamp) else { continue }
       let first = group * geometry.groupPageCount
-      let pages = first..<min(end, first + geometry.groupPageCount)
+      let pages = first..<first + min(end - first, geometry.groupPageCount)
       let entries = pages.map { PageMap.entry(Int($0 - first), in: loaded.page) }
       var childCount = 0
       for child in 0..<geometry.mapChildCount {
@@ -255,7 +255,16 @@ struct TreeSurvey {
   private mutating func surveyRest() {
     var free = 0
     var isCounted = true
-    for number in PageID.firstFree.rawValue..<max(end, PageID.firstFree.rawValue) {
+    var next = Int(PageID.firstFree.rawValue)
+    while next < Int(end) {
+      // Of pages whose map cannot be read nothing is known.
+      guard let known = stamps.firstUnusual(from: next) else {
+        isCounted = false
+        break
+      }
+      if known > next { isCounted = false }
+      next = known + 1
+      let number = UInt32(known)
       let id = PageID(number)
       guard !geometry.isMap(id) else { continue }
       guard let stamp = stamp(of: id) else {

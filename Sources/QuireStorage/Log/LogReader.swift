@@ -29,6 +29,13 @@ final class LogReader {
 
   private let images: PageImages?
   private let storeFile: any File
+  /// The whole pages of the store's file.
+  private let storePageCount: Int
+  /// How many pages the log may have that the file has no place for yet.
+  private let newPageLimit: Int
+  private var newPageCount = 0
+  /// The pages that there can be in file and log: ``PageGeometry/reach(filePageCount:isLogged:)``.
+  private(set) var reach: UInt32 = 0
   let fileByteCount: Int
   private let checksum: Checksum
   private let pageSize: Int
@@ -38,6 +45,8 @@ final class LogReader {
   private var isOf11 = false
   /// The bytes that the log is known to have had at least.
   private var leastByteCount = 0
+  /// The bytes that were read of what looked like records and was none.
+  private var vainByteCount = 0
 
   /// - Parameters:
   ///   - headerEpochs: what the header may say. That of a log that was being begun may be the one
@@ -45,13 +54,14 @@ final class LogReader {
   ///   - images: what a checkpoint that was cut short was about to overwrite.
   ///   - storeFile: has the pages that the log changes.
   ///   - isDemanded: whether a meta page on disk demands the log, which then was there before.
+  ///   - newPageByteLimit: the memory for pages that the log has and the file has no place for yet.
   /// - Throws: ``StorageError/logForeign(path:)`` if the header is not this store's,
   ///   ``StorageError/logDamaged(path:firstLost:lastLost:)``,
   ///   ``StorageError/logCutShort(path:byteCount:atLeast:)``, or an error of the file.
   init(
     _ file: any File, path: String, identity: StoreIdentity, meta: MetaPage,
     headerEpochs: ClosedRange<UInt64>, pageSize: Int, images: PageImages?, storeFile: any File,
-    isDemanded: Bool
+    isDemanded: Bool, newPageByteLimit: Int
   ) throws(StorageError) {
     self.images = images
     self.storeFile = storeFile
@@ -65,6 +75,8 @@ final class LogReader {
     pageCount = meta.pageCount
     freePageCount = meta.freePageCount
     fileByteCount = try file.byteCount()
+    storePageCount = try storeFile.byteCount() / pageSize
+    newPageLimit = newPageByteLimit / pageSize
     let window = LogWindow(file, path: path, byteCount: fileByteCount)
     guard try isHeaderOurs(window, headerEpochs) else { throw .logForeign(path: path) }
     if isDemanded { leastByteCount = try headerByteCount(window) }
@@ -85,6 +97,13 @@ final class LogReader {
       try replay(record, window)
     }
     if let missing { use(missing) }
+    reach = PageGeometry(pageSize: pageSize).reach(filePageCount: storePageCount) {
+      pages[$0] != nil
+    }
+    // What lies behind the last page nobody asks for.
+    let end = min(pageCount, reach)
+    pages = pages.filter { $0.key.rawValue < end }
+    lost = lost.filter { $0.rawValue < end }
   }
 
   private func isHeaderOurs(
@@ -132,6 +151,11 @@ final class LogReader {
     var previous = chain
     var records: [Record] = []
     while let found = try record(after: lastCommit, chain: previous, at: offset, window) {
+      guard
+        StoreLimits.allows(pageCount: found.pageCount, freePageCount: found.freePageCount)
+      else {
+        throw .logDamaged(path: path, firstLost: found.commit, lastLost: found.commit)
+      }
       records.append(found)
       self.records.append((found.offset, found.byteCount))
       lastCommit = found.commit
@@ -176,7 +200,8 @@ final class LogReader {
     for _ in 0..<record.pageEntryCount {
       guard
         let entry = PageDifference.Entry(
-          at: start + offset, room: end - offset, pageSize: pageSize)
+          at: start + offset, room: end - offset, pageSize: pageSize),
+        entry.id >= .firstMap, entry.id.rawValue < record.pageCount
       else { throw damage }
       offset += entry.byteCount
       // Before the images, a page that is in them may look like anything in the file.
@@ -202,42 +227,51 @@ final class LogReader {
     for entry: PageDifference.Entry
   ) throws(StorageError) -> PageFrame? {
     if let known = pages[entry.id] { return known }
+    let isInFile = Int(entry.id.rawValue) < storePageCount
+    guard isInFile || entry.isWhole else { return nil }
+    if !isInFile {
+      newPageCount += 1
+      // A few bytes of a log can be a page that is empty otherwise.
+      guard newPageCount <= newPageLimit else { throw tooManyPages }
+    }
     let frame = PageFrame(pageSize: pageSize)
     pages[entry.id] = frame
     if entry.isWhole { return frame }
     let buffer = UnsafeMutableRawBufferPointer(start: frame.base, count: pageSize)
-    let offset = Int(entry.id.rawValue) * pageSize
-    guard offset + pageSize <= (try storeFile.byteCount()) else { return nil }
-    try storeFile.readFully(at: offset, into: buffer, path: path)
+    try storeFile.readFully(at: Int(entry.id.rawValue) * pageSize, into: buffer, path: path)
     let page = Page(frame.base)
     return page.checksum == checksum.ofPage(entry.id, page, pageSize: pageSize) ? frame : nil
+  }
+
+  private var tooManyPages: StorageError {
+    .invalidArgument(
+      "\(path) has more than \(newPageLimit * pageSize) bytes of new pages, which is more than "
+        + "twice cacheByteLimit and transactionByteLimit together; open it with a higher "
+        + "transactionByteLimit")
   }
 
   /// Looks for whole records and for vouchers anywhere that know of commits that were not found, or
   /// of a longer log.
   ///
   /// Values in the log may look like records, any number of them, each with a length that reaches
-  /// to the end. Their headers' checks are wrong. In a log of format 1.0, which has none, as much
-  /// is read in vain as a few times the log.
+  /// to the end. Their headers' checks are wrong. But a log of format 1.0 has none, and they can be
+  /// forged: so no more is read in vain than a few times the log. What is there of older records
+  /// comes to less.
   private func lookBeyondEnd(_ window: LogWindow) throws(StorageError) {
     // What a checkpoint was about to write, it had made sure of.
     var durable = max(lastCommit, images?.commit ?? lastCommit)
     let scan = LogWindow(file, path: path, byteCount: fileByteCount)
     var offset = LogFormat.recordsStart
-    var vainLimit = isOf11 ? Int.max : 4 * fileByteCount
+    let vainLimit = 4 * fileByteCount
     while offset + LogFormat.Voucher.byteCount <= fileByteCount {
       guard let start = try scan.bytes(at: offset, count: LogFormat.Voucher.byteCount) else {
         break
       }
       let magic = start.u64(at: 0)
       if magic == LogFormat.voucherMagic { durable = max(durable, take(voucher: start)) }
-      guard magic == LogFormat.recordMagic, vainLimit > 0,
+      guard magic == LogFormat.recordMagic, vainByteCount < vainLimit,
         let record = try record(at: offset, window)
       else {
-        if magic == LogFormat.recordMagic, !isOf11, vainLimit > 0 {
-          vainLimit -= min(
-            fileByteCount, Int(clamping: start.u64(at: LogFormat.Record.byteCount)))
-        }
         offset += LogFormat.Record.alignment
         continue
       }
@@ -308,7 +342,10 @@ final class LogReader {
     let epoch = start.u64(at: Format.epoch)
     let checked = byteCount - Format.trailerByteCount
     let sum = checksum.ofLog(UnsafeRawBufferPointer(start: start, count: checked), epoch: epoch)
-    guard start.u64(at: checked) == sum else { return nil }
+    guard start.u64(at: checked) == sum else {
+      vainByteCount += byteCount
+      return nil
+    }
     return Record(
       offset: offset, epoch: epoch, commit: CommitNumber(rawValue: start.u64(at: Format.commit)),
       previous: start.u64(at: Format.previous),
@@ -316,40 +353,5 @@ final class LogReader {
       byteCount: byteCount, pageEntryCount: Int(start.u32(at: Format.pageEntryCount)),
       pageCount: start.u32(at: Format.pageCount),
       freePageCount: start.u32(at: Format.freePageCount), checksum: sum)
-  }
-}
-
-/// A stretch of a log in memory, moved along as it is read.
-private final class LogWindow {
-  private let file: any File
-  private let path: String
-  private let fileByteCount: Int
-  private var memory = PageMemory(byteCount: 0)
-  private var start = 0
-  private var count = 0
-
-  private static let usualByteCount = 1 << 20
-
-  init(_ file: any File, path: String, byteCount: Int) {
-    self.file = file
-    self.path = path
-    fileByteCount = byteCount
-  }
-
-  /// The bytes, valid until the next call; `nil` beyond the end of the file.
-  func bytes(at offset: Int, count wanted: Int) throws(StorageError) -> UnsafeRawPointer? {
-    guard offset >= 0, offset + wanted <= fileByteCount else { return nil }
-    if offset < start || offset + wanted > start + count {
-      let room = min(max(wanted, LogWindow.usualByteCount), fileByteCount - offset)
-      if memory.byteCount < room { memory = PageMemory(byteCount: room) }
-      start = offset
-      count = 0
-      try memory.withBytes { bytes throws(StorageError) in
-        try file.readFully(
-          at: offset, into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<room]), path: path)
-      }
-      count = room
-    }
-    return UnsafeRawPointer(memory.base + (offset - start))
   }
 }

@@ -100,7 +100,8 @@ enum PageDifference {
     private let rangeCount: Int
 
     /// - Parameter room: the bytes up to the end of the record.
-    /// - Returns: `nil` if the entry cannot be one: a range outside the page, or beyond the record.
+    /// - Returns: `nil` if the entry cannot be one: no range, one outside the page, or beyond the
+    ///   record.
     init?(at start: UnsafeRawPointer, room: Int, pageSize: Int) {
       typealias Format = LogFormat.PageEntry
       guard room >= Format.headerByteCount else { return nil }
@@ -110,7 +111,7 @@ enum PageDifference {
       base = start.u32(at: Format.base)
       rangeCount = start.u16(at: Format.rangeCount)
       var end = Format.headerByteCount + rangeCount * Format.rangeByteCount
-      guard end <= room else { return nil }
+      guard rangeCount > 0, end <= room else { return nil }
       for index in 0..<rangeCount {
         let range = start + Format.headerByteCount + index * Format.rangeByteCount
         let (offset, byteCount) = (range.u16(at: 0), range.u16(at: 2))

@@ -100,6 +100,7 @@ struct PageImages {
       let entry = PageImages.listOffset + PageImages.listEntryByteCount * index
       let id = PageID(UnsafeRawPointer(head.base).u32(at: entry))
       let written = UnsafeRawPointer(head.base).u64(at: entry + 4)
+      guard id >= .firstMap, id.rawValue < StoreLimits.pageCount else { return nil }
       let frame = PageFrame(pageSize: pageSize)
       let buffer = UnsafeMutableRawBufferPointer(start: frame.base, count: pageSize)
       try file.readFully(at: start + index * pageSize, into: buffer, path: path)

@@ -45,7 +45,7 @@ struct Recovery {
     }
     damagedMeta = other == nil ? Recovery.damagedMeta(beside: newest, bytes, page.pageSize) : nil
     let log = try Recovery.readLog(
-      path, fileSystem, isReadOnly: isReadOnly, newest, identity, geometry, storeFile: file)
+      path, fileSystem, options, newest, identity, geometry, storeFile: file)
     if let log, !log.lost.isEmpty, !isReadOnly {
       // Writing would begin a history of its own, in which the images count no more.
       let images = StoreFile.imagesPath(of: path)
@@ -55,11 +55,12 @@ struct Recovery {
     }
     self.log = log
     meta = log?.meta ?? newest
+    if !isReadOnly { try Recovery.checkWritable(meta, log, file, geometry) }
     // A log is begun when the page that it goes on from is on disk for sure.
     let isBegun = meta.epoch > newest.epoch
     if let other, !isReadOnly, !isBegun {
       isNewerMetaSpare = try Recovery.leads(
-        other, to: log?.lastCommit ?? meta.lastCommit, path, fileSystem, identity,
+        other, to: log?.lastCommit ?? meta.lastCommit, path, fileSystem, options, identity,
         geometry, storeFile: file)
     } else {
       isNewerMetaSpare = false
@@ -107,6 +108,29 @@ struct Recovery {
     }
   }
 
+  /// - Throws: ``StorageError/damaged(page:reason:)`` if nothing can be written behind what the
+  ///   store says of itself; it can be read.
+  private static func checkWritable(
+    _ meta: MetaPage, _ log: LogReader?, _ file: any File, _ geometry: PageGeometry
+  ) throws(StorageError) {
+    let commit = log?.lastCommit ?? meta.lastCommit
+    guard StoreLimits.allowsWriting(after: meta.sequence, meta.epoch, commit.rawValue) else {
+      throw .damaged(
+        page: meta.id,
+        reason: "no store comes as far as commit \(commit), epoch \(meta.epoch), sequence "
+          + "\(meta.sequence); open it to be read alone")
+    }
+    let filePageCount = try file.byteCount() / geometry.pageSize
+    let reach = log?.reach ?? geometry.reach(filePageCount: filePageCount) { _ in false }
+    let pageCount = log?.pageCount ?? meta.pageCount
+    guard pageCount <= reach else {
+      throw .damaged(
+        page: PageID(reach),
+        reason: "the store is said to have \(pageCount) pages, and ends before this one; open it "
+          + "to be read alone")
+    }
+  }
+
   /// The other meta page, unless there is nothing of it.
   private static func damagedMeta(
     beside newest: MetaPage, _ bytes: UnsafeRawBufferPointer, _ pageSize: Int
@@ -129,13 +153,14 @@ struct Recovery {
   /// The log that a meta page leads to, and that page; of a closed store, the log that was begun
   /// afterwards, and the page that says so, whether the file has it or not.
   private static func readLog(
-    _ path: String, _ fileSystem: any FileSystem, isReadOnly: Bool, _ meta: MetaPage,
+    _ path: String, _ fileSystem: any FileSystem, _ options: PageStoreOptions, _ meta: MetaPage,
     _ identity: StoreIdentity, _ geometry: PageGeometry, storeFile: any File
   ) throws(StorageError) -> LogReader? {
     let logPath = StoreFile.logPath(of: path)
+    let limit = newPageByteLimit(options)
     let file: any File
     do throws(StorageError) {
-      file = try fileSystem.open(logPath, isReadOnly || meta.isClean ? .read : .write)
+      file = try fileSystem.open(logPath, options.isReadOnly || meta.isClean ? .read : .write)
     } catch .notFound {
       if meta.isClean { return nil }
       throw .logMissing(path: logPath)
@@ -148,7 +173,7 @@ struct Recovery {
           file, path: logPath, identity: identity, meta: begun,
           headerEpochs: meta.epoch...begun.epoch, pageSize: geometry.pageSize,
           images: try readImages(path, fileSystem, begun, identity, geometry),
-          storeFile: storeFile, isDemanded: false)
+          storeFile: storeFile, isDemanded: false, newPageByteLimit: limit)
         if !reader.records.isEmpty { return reader }
       } catch .logForeign {}
       // Else a closed store needs no log; one that lies there was left behind, or is another's. But
@@ -156,7 +181,8 @@ struct Recovery {
       do throws(StorageError) {
         _ = try LogReader(
           file, path: logPath, identity: identity, meta: meta, headerEpochs: 0...(.max),
-          pageSize: geometry.pageSize, images: nil, storeFile: storeFile, isDemanded: false)
+          pageSize: geometry.pageSize, images: nil, storeFile: storeFile, isDemanded: false,
+          newPageByteLimit: limit)
       } catch .logForeign {}
       return nil
     }
@@ -164,7 +190,7 @@ struct Recovery {
       file, path: logPath, identity: identity, meta: meta, headerEpochs: meta.epoch...meta.epoch,
       pageSize: geometry.pageSize,
       images: try readImages(path, fileSystem, meta, identity, geometry), storeFile: storeFile,
-      isDemanded: true)
+      isDemanded: true, newPageByteLimit: limit)
   }
 
   /// Whether a meta page leads to that commit, with every page of it, as recovery would take it if
@@ -174,16 +200,27 @@ struct Recovery {
   /// was not the last word.
   private static func leads(
     _ meta: MetaPage, to commit: CommitNumber, _ path: String, _ fileSystem: any FileSystem,
-    _ identity: StoreIdentity, _ geometry: PageGeometry, storeFile: any File
+    _ options: PageStoreOptions, _ identity: StoreIdentity, _ geometry: PageGeometry,
+    storeFile: any File
   ) throws(StorageError) -> Bool {
+    var options = options
+    options.isReadOnly = true
     do throws(StorageError) {
       let log = try readLog(
-        path, fileSystem, isReadOnly: true, meta, identity, geometry, storeFile: storeFile)
+        path, fileSystem, options, meta, identity, geometry, storeFile: storeFile)
       guard let log else { return meta.lastCommit == commit }
-      return log.lastCommit == commit && log.lost.isEmpty
-    } catch .logMissing, .logForeign, .logDamaged, .logCutShort, .damaged {
+      return log.lastCommit == commit && log.lost.isEmpty && log.pageCount <= log.reach
+    } catch .logMissing, .logForeign, .logDamaged, .logCutShort, .damaged, .invalidArgument {
       return false
     }
+  }
+
+  /// The memory for pages that a log has and the file does not: of a writer with these options a
+  /// crash leaves no more.
+  private static func newPageByteLimit(_ options: PageStoreOptions) -> Int {
+    let once = options.cacheByteLimit.addingReportingOverflow(options.transactionByteLimit)
+    let twice = once.partialValue.multipliedReportingOverflow(by: 2)
+    return once.overflow || twice.overflow ? .max : twice.partialValue
   }
 
   private static func readImages(

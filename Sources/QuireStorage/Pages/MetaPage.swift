@@ -79,9 +79,9 @@ struct MetaPage: Equatable {
     logOffset = page.base.u64(at: MetaPage.logOffsetOffset)
     logChain = page.base.u64(at: MetaPage.logChainOffset)
     isClean = page.base.u32(at: MetaPage.flagsOffset) & MetaPage.cleanFlag != 0
-    // Numbers that nobody reaches by counting would only overflow later.
-    guard self.id == id, pageCount >= PageID.firstFree.rawValue, freePageCount < pageCount,
-      max(sequence, epoch, lastCommit.rawValue) < 1 << 62
+    guard self.id == id,
+      StoreLimits.allows(pageCount: pageCount, freePageCount: freePageCount),
+      StoreLimits.allows(sequence, epoch, lastCommit.rawValue)
     else { return nil }
   }
 

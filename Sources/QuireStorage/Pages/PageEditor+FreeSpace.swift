@@ -68,9 +68,9 @@ extension PageEditor {
     guard PageMap.entry(index, in: try space.page(mapID)) != 0 else {
       throw .damaged(page: id, reason: "two places refer to it")
     }
+    try countFree(1)
     PageMap.set(index, to: 0, in: try writable(mapID))
     forget(id)
-    space.freePageCount += 1
     if id < space.lowestFree { space.lowestFree = id }
   }
 
@@ -115,7 +115,7 @@ extension PageEditor {
   private func unmark(_ id: PageID) throws(StorageError) {
     let map = try writable(space.geometry.mapPage(for: id))
     PageMap.set(space.geometry.mapIndex(of: id), to: 0, in: map)
-    space.freePageCount += 1
+    try countFree(1)
     space.lowestFree = min(space.lowestFree, id)
   }
 
@@ -130,8 +130,8 @@ extension PageEditor {
         guard try cutGroup(ofMap: last) else { return }
       } else {
         guard try isFree(last) else { return }
+        try countFree(-1)
         space.pageCount -= 1
-        space.freePageCount -= 1
       }
       space.lowestFree = min(space.lowestFree, PageID(space.pageCount))
     }
@@ -142,12 +142,12 @@ extension PageEditor {
     let first = id.rawValue - PageID.firstMap.rawValue
     guard first > 0 else { return false }
     for number in first..<id.rawValue where try !isFree(PageID(number)) { return false }
+    try countFree(-Int(id.rawValue - first))
     if let (parent, index) = space.geometry.stampPlace(ofMap: id) {
       PageMap.set(index, to: 0, in: try writable(parent))
     }
     forget(id)
     space.pageCount = first
-    space.freePageCount -= Int(id.rawValue - first)
     return true
   }
 
@@ -155,14 +155,18 @@ extension PageEditor {
   /// three pages on; the two pages between them start free.
   private func extend() throws(StorageError) -> PageID {
     let id = PageID(space.pageCount)
-    guard id.rawValue < UInt32.max - 8 else { throw .storeFull(pageLimit: Int(id.rawValue)) }
-    guard space.geometry.mapIndex(of: id) == 0 else {
+    let isFirstOfGroup = space.geometry.mapIndex(of: id) == 0
+    let last = isFirstOfGroup ? space.geometry.mapPage(for: id) : id
+    guard last.rawValue < StoreLimits.pageCount else {
+      throw .storeFull(pageLimit: Int(id.rawValue))
+    }
+    guard isFirstOfGroup else {
       space.pageCount += 1
       space.freePageCount += 1
       try mark(id)
       return id
     }
-    let mapID = space.geometry.mapPage(for: id)
+    let mapID = last
     let map = create(.map, level: 0, at: mapID)
     PageMap.set(space.geometry.mapIndex(of: mapID), to: PageMap.stamp(of: commit), in: map)
     space.pageCount = mapID.rawValue + 1
@@ -175,7 +179,19 @@ extension PageEditor {
   private func mark(_ id: PageID) throws(StorageError) {
     let map = try writable(space.geometry.mapPage(for: id))
     PageMap.set(space.geometry.mapIndex(of: id), to: PageMap.stamp(of: commit), in: map)
-    space.freePageCount -= 1
+    try countFree(-1)
+  }
+
+  /// Counts free pages that come or go. What the store says of their number need not be what its
+  /// maps say, in a damaged file.
+  private func countFree(_ change: Int) throws(StorageError) {
+    let count = space.freePageCount + change
+    guard count >= 0, count < Int(space.pageCount) else {
+      throw .damaged(
+        page: .firstMap,
+        reason: "the maps have other free pages than the \(space.freePageCount) that were counted")
+    }
+    space.freePageCount = count
   }
 
   /// Notes in the maps which commit wrote the pages, and in other maps which wrote the maps. The

@@ -172,6 +172,9 @@ final class PageSpace: @unchecked Sendable {
 
   private func readPage(_ id: PageID) throws(StorageError) -> Page {
     try registry.process.check()
+    guard id >= .firstMap else {
+      throw .damaged(page: id, reason: "it is referred to, and no page is for trees there")
+    }
     guard id.rawValue < pageCount else {
       throw .damaged(page: id, reason: "it is referred to but lies beyond the last page")
     }
@@ -242,8 +245,10 @@ final class PageSpace: @unchecked Sendable {
   func set(_ id: PageID, to word: PageWord) {
     let index = Int(id.rawValue >> PageOverlay.chunkShift)
     if index >= overlay.capacity {
+      // With some room beyond. No sum here is above the highest number there is.
+      let more = id.rawValue.addingReportingOverflow(id.rawValue / 8 + 1)
       let larger = PageOverlay(
-        copying: overlay, pageCount: max(id.rawValue, id.rawValue / 8 * 9) &+ 1)
+        copying: overlay, pageCount: more.overflow ? .max : more.partialValue)
       overlay.deallocate()
       overlay = larger
     }

@@ -5,6 +5,8 @@ struct OverflowRun {
   let first: PageID
   let byteCount: Int
   let pageCount: Int
+  /// Memory for a value of this length is asked for before all of it was seen.
+  private static let trustedByteCount = 1 << 30
 
   /// - Throws: ``StorageError/damaged(page:reason:)``, naming the referring page, if a run of that
   ///   length cannot be in the store.
@@ -35,6 +37,10 @@ struct OverflowRun {
   func assembled(in space: PageSpace) throws(StorageError) -> PageMemory {
     // A length that is nonsense would ask for memory without end: the last page must be there.
     _ = try overflowPage(lastPage(in: space.geometry), in: space)
+    if byteCount > OverflowRun.trustedByteCount {
+      // The others, too: a file may be long and have nothing in it.
+      for id in pages(in: space.geometry) { _ = try overflowPage(id, in: space) }
+    }
     let memory = PageMemory(byteCount: byteCount)
     var offset = 0
     for id in pages(in: space.geometry) {

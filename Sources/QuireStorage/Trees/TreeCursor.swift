@@ -187,6 +187,8 @@ struct TreeCursor<Layout: NodeLayout> {
   private mutating func continueForward() throws(StorageError) -> Bool {
     let ticket = try tree.space.enter()
     defer { tree.space.leave(ticket) }
+    // In case that it fails: then it is at no entry.
+    position = .unplaced
     while let step = path.last {
       guard step.slot + 1 < step.node.count else {
         path.removeLast()
@@ -194,8 +196,11 @@ struct TreeCursor<Layout: NodeLayout> {
       }
       path[path.count - 1].slot += 1
       let (id, node) = try tree.childNode(at: step.slot + 1, of: step.node)
+      let (left, frame) = (leaf, leafFrame)
+      defer { withExtendedLifetime(frame) {} }
       try descend(from: id, node, to: .first)
-      if slot < node.count || node.level > 0 { return try settleForward() }
+      try checkOrder(of: left, leaf, around: step.slot + 1, of: step.node)
+      return try settleForward()
     }
     position = .afterLast
     (leaf, leafFrame) = (nil, nil)
@@ -214,6 +219,8 @@ struct TreeCursor<Layout: NodeLayout> {
   private mutating func continueBackward() throws(StorageError) -> Bool {
     let ticket = try tree.space.enter()
     defer { tree.space.leave(ticket) }
+    // In case that it fails: then it is at no entry.
+    position = .unplaced
     while let step = path.last {
       guard step.slot > 0 else {
         path.removeLast()
@@ -221,11 +228,39 @@ struct TreeCursor<Layout: NodeLayout> {
       }
       path[path.count - 1].slot -= 1
       let (id, node) = try tree.childNode(at: step.slot - 1, of: step.node)
+      let (right, frame) = (leaf, leafFrame)
+      defer { withExtendedLifetime(frame) {} }
       try descend(from: id, node, to: .last)
-      if slot >= 0 || node.level > 0 { return try settleBackward() }
+      try checkOrder(of: leaf, right, around: step.slot, of: step.node)
+      return try settleBackward()
     }
     position = .beforeFirst
     (leaf, leafFrame) = (nil, nil)
     return false
+  }
+
+  /// Whether two leaves that follow each other lie on their sides of the bound between them. Each
+  /// node alone was found to be in order; this is about several. Without it a walk would go on for
+  /// ever in a damaged file, in which nodes can have the same children.
+  @inline(never)
+  private func checkOrder(
+    of left: Page?, _ right: Page?, around slot: Int, of parent: Page
+  ) throws(StorageError) {
+    guard let left, let right else { return }
+    let roomByteCount = tree.space.pageSize / 4
+    let isInOrder = withUnsafeTemporaryAllocation(byteCount: 2 * roomByteCount, alignment: 8) {
+      rooms in
+      guard left.count > 0, right.count > 0, let room = rooms.baseAddress else { return false }
+      let bound = Layout.key(at: slot, in: parent, room: room)
+      let otherRoom = room + roomByteCount
+      guard
+        Layout.isAscending(Layout.key(at: left.count - 1, in: left, room: otherRoom), bound)
+      else { return false }
+      return !Layout.isAscending(Layout.key(at: 0, in: right, room: otherRoom), bound)
+    }
+    guard isInOrder else {
+      throw .damaged(
+        page: leafID, reason: "it is empty, or has keys on the other side of its parent's bound")
+    }
   }
 }

@@ -1,17 +1,17 @@
 import QuireStorage
 
-/// Makes the checksums of a store and its log right, whatever they hold: without that, nothing a
-/// fuzzer makes gets past them.
+/// Makes the checksums of a store and its log right, whatever they hold: without that, nothing that
+/// a fuzzer or a forger makes gets past them.
 ///
 /// From `docs/file-format.md`, not from the engine's code.
-struct FileSealing {
-  let pageSize: Int
+package struct FileSealing {
+  package let pageSize: Int
   private let seed: UInt64
 
   /// Repairs the first page of a file, and takes page size and identity from it.
   ///
   /// - Returns: `nil` for a file that is too short to have one.
-  init?(repairing file: inout [UInt8]) {
+  package init?(repairing file: inout [UInt8]) {
     guard file.count >= 48 else { return nil }
     file.replaceSubrange(0..<16, with: [0x89] + Array("Quire\r\n\u{1A}\nstore\0".utf8))
     file.replaceSubrange(16..<20, with: [1, 0, 0, 0])
@@ -27,7 +27,7 @@ struct FileSealing {
 
   /// Seals every page of a store after the first, once the maps say of each page in use what its
   /// commit is: without that, most changes would only be pages of another time.
-  func sealPages(of file: inout [UInt8]) {
+  package func sealPages(of file: inout [UInt8]) {
     let pageCount = file.count / pageSize
     stampPages(of: &file, pageCount: pageCount)
     for page in stride(from: 1, to: pageCount, by: 1) {
@@ -62,7 +62,7 @@ struct FileSealing {
     }
   }
 
-  func sealPage(_ number: Int, at offset: Int, in bytes: inout [UInt8]) {
+  package func sealPage(_ number: Int, at offset: Int, in bytes: inout [UInt8]) {
     let seed = seed ^ UInt64(number) &* 0x9E37_79B1_85EB_CA87
     bytes.setNumber(
       bytes.hash(offset + 8..<offset + pageSize, seed: seed), at: offset, byteCount: 8)
@@ -78,12 +78,12 @@ struct FileSealing {
   /// - Parameters:
   ///   - epoch: that of the meta page.
   ///   - chain: what the first record follows.
-  func sealLog(_ log: inout [UInt8], epoch: UInt64, chain: UInt64) {
+  package func sealLog(_ log: inout [UInt8], epoch: UInt64, chain: UInt64) {
     guard log.count >= 48 else { return }
     log.replaceSubrange(0..<8, with: [0x89] + Array("QLog\r\n\u{1A}".utf8))
     log.setNumber(UInt64(pageSize), at: 12, byteCount: 4)
     log.setNumber(epoch, at: 32, byteCount: 8)
-    log.setNumber(logHash(log, 0..<40, epoch: 0), at: 40, byteCount: 8)
+    sealLogHeader(&log)
     var offset = 4096
     var previous = chain
     while offset + 72 <= log.count, Array(log[offset..<offset + 8]) == Array("Qcommit1".utf8) {
@@ -94,6 +94,7 @@ struct FileSealing {
       log.setNumber(UInt64(byteCount), at: offset + 32, byteCount: 8)
       let check = logHash(log, offset..<offset + 60, epoch: epoch)
       log.setNumber(check, at: offset + 60, byteCount: 4)
+      sealVoucher(at: offset + byteCount - 40, of: &log, epoch: epoch)
       let sum = logHash(log, offset..<offset + byteCount - 8, epoch: epoch)
       log.setNumber(sum, at: offset + byteCount - 8, byteCount: 8)
       previous = sum
@@ -101,9 +102,37 @@ struct FileSealing {
     }
   }
 
+  /// What the first record of an epoch names as its predecessor.
+  package func logChainStart(epoch: UInt64) -> UInt64 { logHash([], 0..<0, epoch: epoch) }
+
+  package func sealLogHeader(_ log: inout [UInt8]) {
+    log.setNumber(logHash(log, 0..<40, epoch: 0), at: 40, byteCount: 8)
+    guard log.count >= 64 else { return }
+    log.setNumber(logHash(log, 0..<56, epoch: 0), at: 56, byteCount: 8)
+  }
+
+  private func sealVoucher(at offset: Int, of log: inout [UInt8], epoch: UInt64) {
+    guard log[offset..<offset + 8].elementsEqual("Qdurable".utf8) else { return }
+    log.setNumber(logHash(log, offset..<offset + 24, epoch: epoch), at: offset + 24)
+  }
+
+  /// Seals a file of images: its list, and the pages as those that the list names.
+  package func sealImages(_ images: inout [UInt8]) {
+    let count = Int(images.number(at: 28, byteCount: 4))
+    guard images.count >= 40, count <= (images.count - 40) / 12 else { return }
+    let start = (40 + 12 * count + pageSize - 1) / pageSize * pageSize
+    for index in 0..<count where start + (index + 1) * pageSize <= images.count {
+      let id = Int(images.number(at: 40 + 12 * index, byteCount: 4))
+      sealPage(id, at: start + index * pageSize, in: &images)
+    }
+    images.setNumber(0, at: 32, byteCount: 8)
+    let sum = logHash(images, 0..<40 + 12 * count, epoch: images.number(at: 8))
+    images.setNumber(sum, at: 32, byteCount: 8)
+  }
+
   /// The epoch of the log, and what its first record names as its predecessor, by the newer meta
   /// page.
-  func log(of file: [UInt8]) -> (epoch: UInt64, chain: UInt64) {
+  package func log(of file: [UInt8]) -> (epoch: UInt64, chain: UInt64) {
     guard file.count >= 3 * pageSize else { return (0, 0) }
     let metas = (1...2).map { $0 * pageSize }
     let newer = metas.max {
@@ -116,18 +145,19 @@ struct FileSealing {
   }
 }
 
+// Numbers as the format has them, little-endian.
 extension [UInt8] {
-  func number(at offset: Int, byteCount: Int) -> UInt64 {
+  package func number(at offset: Int, byteCount: Int = 8) -> UInt64 {
     (0..<byteCount).reduce(0) { $0 | UInt64(self[offset + $1]) << UInt64(8 * $1) }
   }
 
-  mutating func setNumber(_ value: UInt64, at offset: Int, byteCount: Int) {
+  package mutating func setNumber(_ number: UInt64, at offset: Int, byteCount: Int = 8) {
     for index in 0..<byteCount {
-      self[offset + index] = UInt8(truncatingIfNeeded: value >> UInt64(8 * index))
+      self[offset + index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * index))
     }
   }
 
-  func hash(_ range: Range<Int>, seed: UInt64) -> UInt64 {
+  package func hash(_ range: Range<Int>, seed: UInt64) -> UInt64 {
     withUnsafeBytes { XXH3.hash(UnsafeRawBufferPointer(rebasing: $0[range]), seed: seed) }
   }
 }
