@@ -3,11 +3,11 @@ extension DiskState {
   /// The files as the system shows them.
   package var files: [String: FileContent] { names.mapValues { contents[$0] } }
 
-  /// Gives a file another name, with what lies beside it.
+  /// Gives a store another name, with what belongs to it; what is being made stays.
   package mutating func move(_ path: String, to other: String) {
-    for (name, node) in names where name.hasPrefix(path) {
-      names[name] = nil
-      names[other + name.dropFirst(path.count)] = node
+    for suffix in ["", "-log", "-pages", "-owner"] {
+      guard let node = names.removeValue(forKey: path + suffix) else { continue }
+      names[other + suffix] = node
     }
     (durableNames, pending) = (names, pending.filter { $0.node != nil })
   }
