@@ -29,6 +29,9 @@ public final class Snapshot: TreeReader, Sendable {
   }
 
   public var commitNumber: CommitNumber { space.commit }
+  /// The last commit that changed something. A later one may only have been given a number that
+  /// pages in the file may have which were never committed.
+  package var contentCommit: CommitNumber { space.contentCommit }
 
   /// What a child made by `fork` has in memory it might still read; but not what it has not.
   private var catalog: Catalog {

@@ -33,7 +33,8 @@ extension StoreCore {
   ///
   /// - Returns: the version that has it.
   func skipNumber(after latest: PageSpace) throws(StorageError) -> PageSpace {
-    let editor = PageEditor(latest.successor(), byteLimit: options.transactionByteLimit)
+    let editor = PageEditor(
+      latest.successor(changesNothing: true), byteLimit: options.transactionByteLimit)
     try editor.operate { () throws(StorageError) in _ = try editor.writable(.firstMap) }
     _ = try commit(editor)
     mayHaveStrayPages = false

@@ -18,6 +18,11 @@ public final class WriteTransaction: TreeReader {
 
   public var commitNumber: CommitNumber { editor.commit }
 
+  /// Whether nothing was changed since a snapshot whose ``Snapshot/contentCommit`` this is.
+  package func begins(with contentCommit: CommitNumber) -> Bool {
+    editor.space.parent?.contentCommit == contentCommit
+  }
+
   // MARK: Reading
 
   public func treeNames() throws(StorageError) -> [(name: String, kind: TreeKind, count: Int)] {

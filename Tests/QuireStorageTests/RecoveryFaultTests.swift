@@ -3,8 +3,8 @@ import QuireStorage
 import Synchronization
 import Testing
 
-/// A crash, and then a disk that fails or is full while the store recovers: that opening throws, and
-/// the next one on a disk that works shows what it would have shown.
+/// A crash, and then a disk that fails or is full while the store recovers: that opening throws,
+/// and the next one on a disk that works shows what it would have shown.
 @Suite struct RecoveryFaultTests {
   private static let options: PageStoreOptions = {
     var options = Scenario.scripted.options

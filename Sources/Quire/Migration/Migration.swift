@@ -68,7 +68,7 @@ struct Migration {
     defer { pages.limitCache(to: nil) }
     let transaction = try pages.beginWrite()
     do {
-      guard transaction.commitNumber.rawValue == snapshot.commitNumber.rawValue + 1 else {
+      guard transaction.begins(with: snapshot.contentCommit) else {
         throw PersistenceError(.migration, "the store was changed while its migration was planned")
       }
       let writer = try MigrationWriter(

@@ -87,7 +87,7 @@ extension PersistentStoreCoordinator {
       let writer = try pages.beginWrite()
       do {
         let snapshot = try pages.snapshot()
-        if writer.commitNumber.rawValue == snapshot.commitNumber.rawValue + 1 { return writer }
+        if writer.begins(with: snapshot.contentCommit) { return writer }
       } catch {
         writer.abort()
         throw error

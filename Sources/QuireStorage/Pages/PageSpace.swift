@@ -17,6 +17,9 @@ final class PageSpace: @unchecked Sendable {
   let geometry: PageGeometry
   /// The commit this version is, or will be when it is published.
   let commit: CommitNumber
+  /// The last commit that changed something: an earlier one than this, if this one only has a
+  /// number that nobody else is to have.
+  let contentCommit: CommitNumber
   /// The pages of the file; `nil` in memory.
   let cache: PageCache?
   // Sound: held above. Each page that is looked for is looked for here, and counts nothing.
@@ -46,10 +49,11 @@ final class PageSpace: @unchecked Sendable {
   init(
     geometry: PageGeometry, commit: CommitNumber, cache: PageCache?, registry: VersionRegistry,
     overlay: PageOverlay, pageCount: UInt32, freePageCount: Int, lowestFree: PageID,
-    parent: PageSpace? = nil
+    parent: PageSpace? = nil, contentCommit: CommitNumber? = nil
   ) {
     self.geometry = geometry
     self.commit = commit
+    self.contentCommit = contentCommit ?? commit
     self.cache = cache
     cacheReference = cache.map { .passUnretained($0) }
     self.registry = registry
@@ -71,11 +75,14 @@ final class PageSpace: @unchecked Sendable {
   }
 
   /// The version that the next transaction starts from.
-  func successor() -> PageSpace {
+  ///
+  /// - Parameter changesNothing: whether it will have the same content under another number.
+  func successor(changesNothing: Bool = false) -> PageSpace {
     let successor = PageSpace(
       geometry: geometry, commit: commit.next, cache: cache, registry: registry,
       overlay: PageOverlay(copying: overlay, pageCount: pageCount), pageCount: pageCount,
-      freePageCount: freePageCount, lowestFree: lowestFree, parent: self)
+      freePageCount: freePageCount, lowestFree: lowestFree, parent: self,
+      contentCommit: changesNothing ? contentCommit : nil)
     successor.changedPageCount = changedPageCount
     return successor
   }
@@ -84,7 +91,8 @@ final class PageSpace: @unchecked Sendable {
   func relieved(_ overlay: PageOverlay) -> PageSpace {
     let relieved = PageSpace(
       geometry: geometry, commit: commit, cache: cache, registry: registry, overlay: overlay,
-      pageCount: pageCount, freePageCount: freePageCount, lowestFree: lowestFree)
+      pageCount: pageCount, freePageCount: freePageCount, lowestFree: lowestFree,
+      contentCommit: contentCommit)
     overlay.forEach { _, word in relieved.changedPageCount += word.isPage ? 1 : 0 }
     return relieved
   }

@@ -29,7 +29,7 @@ struct DeferredFinishing {
       var isCurrent = true
       let isLeft = try write { transaction, schema in
         let snapshot = try pages.snapshot()
-        guard transaction.commitNumber.rawValue == snapshot.commitNumber.rawValue + 1 else {
+        guard transaction.begins(with: snapshot.contentCommit) else {
           isCurrent = false
           return
         }

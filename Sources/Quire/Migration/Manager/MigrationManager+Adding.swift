@@ -93,7 +93,7 @@ extension MigrationManager {
     let entry = try recording.entry(for: made)
     // What was added is in no transaction of the history.
     let history = try StoredHistory(in: old)
-    try target.replaceContent(by: made, since: old.commitNumber, stepProgress) { transaction in
+    try target.replaceContent(by: made, since: old.contentCommit, stepProgress) { transaction in
       try StoreSchema.append(entry, in: transaction)
       if let history { try StoredHistory.restart(after: history, in: transaction) }
     }

@@ -231,7 +231,7 @@ extension MigrationManager {
     }
     defer { part.discard() }
     let old = try pages.snapshot()
-    let before = old.commitNumber
+    let before = old.contentCommit
     try writeSchema(of: part)
     try fill(part, from: pages, mapping)
     try checkCancellation()

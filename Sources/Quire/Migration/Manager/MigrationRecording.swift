@@ -59,7 +59,7 @@ extension PageStore {
   ) throws {
     let transaction = try beginWrite()
     do {
-      guard transaction.commitNumber.rawValue == before.rawValue + 1 else {
+      guard transaction.begins(with: before) else {
         throw PersistenceError(.migration, "the store was changed while it was migrated")
       }
       for (name, _, _) in try snapshot().treeNames() { try transaction.dropTree(name) }

@@ -24,7 +24,7 @@ struct CustomStageRun {
     }
     let part = try copy(of: pages, at: url)
     defer { part.discard() }
-    let before = try pages.snapshot().commitNumber
+    let before = try pages.snapshot().contentCommit
     if let handler = stage.willMigrateHandler {
       try progress.reach(0.2, "before \(name)")
       try call(handler, part.pages, step.source, url)
