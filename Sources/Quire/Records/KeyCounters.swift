@@ -49,7 +49,8 @@ struct KeyCounters {
   /// - Throws: when that can be no key.
   static func checked(_ value: StoredValue, space: Int64) throws(PersistenceError) -> Int64 {
     guard let last = value.integer(Int64.self) else {
-      throw StoreSchema.damaged("has a counter of keys, that of key space \(space), without a number")
+      throw StoreSchema.damaged(
+        "has a counter of keys, that of key space \(space), without a number")
     }
     guard (0...Reference.maximumKey).contains(last) else {
       throw StoreSchema.damaged(

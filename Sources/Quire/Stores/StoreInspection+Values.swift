@@ -27,7 +27,8 @@ extension StoreInspection {
   ) -> String? {
     for (name, value) in values.sorted(by: { $0.key < $1.key }) {
       let path = "\(path).\(name)"
-      guard let element = elements.first(where: { $0.name == name }), value.isOf(element.type) else {
+      guard let element = elements.first(where: { $0.name == name }), value.isOf(element.type)
+      else {
         return path
       }
       if case .composite(let values) = value,

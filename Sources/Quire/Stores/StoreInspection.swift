@@ -323,7 +323,8 @@ public struct StoreInspection: Sendable {
       findings.append("\(place) has the object with key \(key.member.key) twice")
     }
     if key.position == .max {
-      findings.append("\(place) has the object with key \(key.member.key) at the last place there is")
+      findings.append(
+        "\(place) has the object with key \(key.member.key) at the last place there is")
     }
   }
 

@@ -18,7 +18,8 @@ import Testing
   func `whatever an entry holds is an answer or an error`(isDeferred: Bool) throws {
     let files = try ForgedScene.files(isDeferred: isDeferred)
     let seed = environmentValue("QUIRE_SEED").flatMap { UInt64($0) } ?? 1
-    let count = environmentValue("QUIRE_COUNT").flatMap { UInt64($0) } ?? (isExhaustive ? 20_000 : 40)
+    let count =
+      environmentValue("QUIRE_COUNT").flatMap { UInt64($0) } ?? (isExhaustive ? 20_000 : 40)
     print("forged entries: seeds \(seed)..<\(seed + count)")
     let traces = environmentValue("QUIRE_TRACE") == "1"
     var sound = 0

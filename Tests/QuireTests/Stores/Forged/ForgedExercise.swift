@@ -176,11 +176,13 @@ final class ForgedExercise {
   }
 
   private func readHistory(_ context: ManagedObjectContext) throws {
-    let result = try context.execute(PersistentHistoryChangeRequest.fetchHistory(after: nil as PersistentHistoryToken?))
+    let result = try context.execute(
+      PersistentHistoryChangeRequest.fetchHistory(after: nil as PersistentHistoryToken?))
     for transaction in result.transactions {
       _ = "\(transaction)"
       for change in transaction.changes ?? [] { _ = "\(change)" }
-      _ = try? context.execute(PersistentHistoryChangeRequest.fetchHistory(after: transaction.token))
+      _ = try? context.execute(
+        PersistentHistoryChangeRequest.fetchHistory(after: transaction.token))
     }
     _ = context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)
   }
