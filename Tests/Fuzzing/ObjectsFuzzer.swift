@@ -2,8 +2,8 @@ import Quire
 import QuireSimulation
 import QuireStorage
 
-// An input is what an `EntryForgery` chooses, which changes entries of a store of objects; the first
-// byte says which store. Then everything is done with its objects that can be.
+// An input is what an `EntryForgery` chooses, which changes entries of a store of objects; the
+// first byte says which store. Then everything is done with its objects that can be.
 
 /// Takes what is chosen off an input.
 private struct InputChoices: ForgeryChoices {

@@ -113,7 +113,8 @@ import Testing
     }
     #expect(try states("torn-log") == [.counts, .counts, .counts, .torn])
     #expect(try states("damaged-log") == [.counts, .torn, .unreached, .unreached])
-    #expect(try states("foreign-log") == [.torn, .torn])
+    // Nothing in it can be recognized: the checks of the headers have another identity in them.
+    #expect(try states("foreign-log") == [])
   }
 
   /// The engine takes such a log for one without commits; nothing in it vouches for them.

@@ -1,7 +1,7 @@
 /// Matches whole texts against a regular expression in time proportional to their length.
 ///
-/// All ways through the expression are followed at once, character by character (Thompson, 1968), so
-/// that nothing is ever tried again. Only whether there is a match is found out, not where groups
+/// All ways through the expression are followed at once, character by character (Thompson, 1968),
+/// so that nothing is ever tried again. Only whether there is a match is found out, not where groups
 /// are.
 package final class PatternAutomaton {
   private enum Instruction {
@@ -101,7 +101,7 @@ package final class PatternAutomaton {
     var isAccepted = false
   }
 
-  /// - Complexity: O(*n* × *m*) in the characters of the text and the instructions that are reached.
+  /// - Complexity: O(*n* × *m*) in the characters of the text and the instructions reached.
   package func matches(_ text: String) -> Bool {
     var now = Positions(steps: Array(repeating: -1, count: instructions.count))
     var waiting: [Int] = []

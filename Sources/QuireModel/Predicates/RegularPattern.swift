@@ -1,8 +1,8 @@
 /// A regular expression for whole texts, as `MATCHES` has it, that no text makes run for long.
 ///
 /// `Regex` goes back and tries again, which with `(a+)+b` takes twice as long for each further
-/// character. Where it might, an automaton answers in its stead; an expression that has none, since it
-/// looks around or back, is refused for a text that it might take too long for.
+/// character. Where it might, an automaton answers in its stead; an expression that has none, since
+/// it looks around or back, is refused for a text that it might take too long for.
 package final class RegularPattern {
   private let pattern: String
   private let options: FetchComparisonOptions

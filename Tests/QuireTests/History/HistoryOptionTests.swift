@@ -199,13 +199,11 @@ import Testing
       }
       #expect(missing.contains { $0.contains("begins with change 2") }, "\(missing)")
       // A format that older versions would read is no format of this store.
-      let error = #expect(throws: PersistenceError.self) {
-        try change { transaction in
-          let schema = try #require(try transaction.mutableIndexTree("schema"))
-          try schema.put([1, 0, 0, 0], for: Array("format".utf8))
-        }
+      let early = try change { transaction in
+        let schema = try #require(try transaction.mutableIndexTree("schema"))
+        try schema.put([1, 0, 0, 0], for: Array("format".utf8))
       }
-      #expect(error?.message.contains("makes it format 5") == true)
+      #expect(early.contains { $0.contains("makes it format 5") }, "\(early)")
     }
   }
 }
