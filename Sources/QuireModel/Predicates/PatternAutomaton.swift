@@ -1,8 +1,8 @@
 /// Matches whole texts against a regular expression in time proportional to their length.
 ///
 /// All ways through the expression are followed at once, character by character (Thompson, 1968),
-/// so that nothing is ever tried again. Only whether there is a match is found out, not where groups
-/// are.
+/// so that nothing is ever tried again. Only whether there is a match is found out, not where
+/// groups are.
 package final class PatternAutomaton {
   private enum Instruction {
     case atom(Int)
