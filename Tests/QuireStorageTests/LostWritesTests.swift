@@ -84,7 +84,7 @@ struct LostWritesTests {
 
   @Test(arguments: [true, false])
   func `pages and maps of earlier times give errors or the last commit`(isClosed: Bool) throws {
-    let seeds = isExhaustive ? 400 : 12
+    let seeds = isExhaustive ? 400 : 4
     var count = 0
     var wrong: [String] = []
     for seed in 1...seeds {
@@ -222,7 +222,7 @@ struct LostWritesTests {
     last.apply(put(4))
     var count = 0
     for state in states.withLock({ $0 }) {
-      try CrashImages(state, seed: 1).visit(limit: isExhaustive ? 400 : 60) { image in
+      try CrashImages(state, seed: 1).visit(limit: isExhaustive ? 400 : 30) { image in
         // Whether there is anything of the pages around the log.
         let stray = image.files["store"]?.bytes.dropFirst(100 * Self.pageSize) ?? []
         guard stray.contains(where: { $0 != 0 }) else { return true }
