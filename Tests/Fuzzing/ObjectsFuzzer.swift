@@ -34,7 +34,7 @@ func fuzz(_ bytes: [UInt8]) {
     try pages.close()
     let exercise = ForgedExercise(ForgedScene.content(of: fileSystem))
     exercise.run()
-    if exercise.findings == [], let error = exercise.errors.first {
+    if exercise.findings == [], let error = exercise.unexpectedErrors.first {
       fatalError("\(note): nothing was found to be wrong, and \(error)")
     }
   } catch {

@@ -38,7 +38,7 @@ extension StoreInspection {
     guard let history = try StoredHistory(in: view.snapshot) else { return }
     var last: [Reference: (exists: Bool, number: Int64)] = [:]
     // Behind a transaction that cannot be read it is not known.
-    var nextChangeID = history.mark.purgedChangeID < .max ? history.mark.purgedChangeID + 1 : nil
+    var lastChangeID: Int64? = history.mark.purgedChangeID
     var next = history.mark.purgedNumber
     var isWhole = true
     while isWhole {
@@ -46,12 +46,12 @@ extension StoreInspection {
         try history.forEach(after: next) { number, bytes in
           next = number
           let record = try HistoryRecord(bytes)
-          if let nextChangeID, record.head.firstChangeID != nextChangeID {
+          if let lastChangeID, record.head.firstChangeID - 1 != lastChangeID {
             findings.append(
               "transaction \(number) of the history begins with change "
-                + "\(record.head.firstChangeID), and \(nextChangeID) should come")
+                + "\(record.head.firstChangeID), and the last before it was \(lastChangeID)")
           }
-          nextChangeID = record.head.nextChangeID
+          lastChangeID = record.head.nextChangeID - 1
           for group in record.groups {
             func note(_ key: Int64, exists: Bool) {
               last[Reference(entity: group.entity, key: key)] = (exists, number)
@@ -65,7 +65,7 @@ extension StoreInspection {
         isWhole = false
       } catch let error as PersistenceError {
         findings.append(error.message)
-        nextChangeID = nil
+        lastChangeID = nil
       }
     }
     do { _ = try history.next(changeCount: 1) } catch let error as PersistenceError {

@@ -16,6 +16,12 @@ final class ForgedExercise {
   /// What went wrong, by what was done.
   private(set) var errors: [String] = []
 
+  /// Those that a store in which nothing is wrong does not give.
+  var unexpectedErrors: [String] {
+    // What a program's own transformer makes of bytes no inspection knows.
+    errors.filter { !$0.contains("of which its transformer cannot make a value") }
+  }
+
   private let files: [String: [UInt8]]
   /// Told of each step before it is done, for whoever looks for a trap.
   private let tell: (String) -> Void
