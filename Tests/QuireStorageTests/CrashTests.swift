@@ -7,7 +7,7 @@ import Testing
   /// `QUIRE_SEED` runs one seed.
   private static let seeds: [UInt64] =
     environmentValue("QUIRE_SEED").flatMap(UInt64.init).map { [$0] }
-    ?? Array(1...(isExhaustive ? 200 : 7))
+    ?? Array(1...(isExhaustive ? 200 : 4))
 
   @Test func `a crash at any operation leaves the last acknowledged commit or a later one`() {
     for pageSize in isExhaustive ? [512, 1024, 4096] : [512] {
