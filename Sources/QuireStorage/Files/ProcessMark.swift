@@ -1,20 +1,45 @@
 /// The process that something belongs to. A child made by `fork` has its parent's memory, but
 /// neither its threads nor its files.
 struct ProcessMark: Sendable {
+  /// As ``ForkCount`` had it; a number that it never has where a file system is to be asked.
   private let forkCount: Int
-  /// What knows which process asks; `nil` where nothing is in files.
-  private let fileSystem: (any FileSystem)?
+  /// Where there is something that knows better than the system which process asks.
+  private let simulation: Simulation?
 
-  init(_ fileSystem: (any FileSystem)?) {
-    self.fileSystem = fileSystem
-    forkCount = fileSystem?.forkCount ?? ForkCount.current
+  private final class Simulation: Sendable {
+    private let fileSystem: any FileSystem
+    private let forkCount: Int
+
+    init(_ fileSystem: any FileSystem) {
+      self.fileSystem = fileSystem
+      forkCount = fileSystem.forkCount
+    }
+
+    var isCurrent: Bool { fileSystem.forkCount == forkCount }
   }
 
-  /// Whether it is the process that asks.
-  var isCurrent: Bool { (fileSystem?.forkCount ?? ForkCount.current) == forkCount }
+  init(_ fileSystem: (any FileSystem)?) {
+    // From here on forks are watched for.
+    let current = ForkCount.current
+    if let fileSystem, !(fileSystem is DiskFileSystem) {
+      simulation = Simulation(fileSystem)
+      forkCount = .min
+    } else {
+      simulation = nil
+      forkCount = current
+    }
+  }
+
+  /// Whether it is the process that asks: asked with each change, so it looks at one number.
+  @inline(__always)
+  var isCurrent: Bool { forkCount == ForkCount.known || isCurrentInSimulation }
+
+  @inline(never)
+  private var isCurrentInSimulation: Bool { simulation?.isCurrent ?? false }
 
   /// - Throws: ``StorageError/forked`` in a child.
+  @inline(__always)
   func check() throws(StorageError) {
-    guard isCurrent else { throw .forked }
+    if !isCurrent { throw .forked }
   }
 }

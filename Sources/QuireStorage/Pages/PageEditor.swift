@@ -5,6 +5,8 @@
 /// that carries the transaction's own commit number is already a private copy.
 final class PageEditor {
   let space: PageSpace
+  /// The process whose store it is: asked with each change.
+  let process: ProcessMark
   /// Pages made, copied or given back, in order, some perhaps twice.
   private(set) var touched: [PageID] = []
   /// Room to put a node aside while it is rebuilt, and to assemble an entry, as the bytes handed in
@@ -43,6 +45,7 @@ final class PageEditor {
 
   init(_ space: PageSpace, byteLimit: Int) {
     self.space = space
+    process = space.registry.process
     self.byteLimit = byteLimit
   }
 

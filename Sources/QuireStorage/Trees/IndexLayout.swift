@@ -78,6 +78,8 @@ enum IndexLayout: NodeLayout {
     return UnsafeRawBufferPointer(start: start, count: byteCount)
   }
 
+  static func keyRoomByteCount(pageSize: Int) -> Int { pageSize / 4 }
+
   static func key(
     at slot: Int, in node: Page, room: UnsafeMutableRawPointer
   ) -> UnsafeRawBufferPointer {

@@ -173,7 +173,7 @@ extension PageEditor {
   @inline(__always)
   func operate<R>(_ body: () throws(StorageError) -> R) throws(StorageError) -> R {
     if hasFailed, let failure { throw failure }
-    try space.registry.process.check()
+    try process.check()
     let ticket = try space.enter()
     defer { space.leave(ticket) }
     freeDropped()

@@ -30,6 +30,8 @@ protocol NodeLayout {
 
   // MARK: Reading
 
+  /// The room that a key is put together in, in bytes; none where keys are numbers.
+  static func keyRoomByteCount(pageSize: Int) -> Int
   /// The key at `slot`. Bytes are put together in `room`, which has ``NodeScratch/keyRoom`` bytes.
   static func key(at slot: Int, in node: Page, room: UnsafeMutableRawPointer) -> Key
   /// The payload at `slot`, borrowed from the page.

@@ -62,6 +62,8 @@ enum RecordLayout: NodeLayout {
   }
 
   @inline(__always)
+  static func keyRoomByteCount(pageSize: Int) -> Int { 0 }
+
   static func key(at slot: Int, in node: Page, room: UnsafeMutableRawPointer) -> Int64 {
     key(at: slot, in: node)
   }

@@ -247,9 +247,10 @@ struct TreeCursor<Layout: NodeLayout> {
     of left: Page?, _ right: Page?, around slot: Int, of parent: Page
   ) throws(StorageError) {
     guard let left, let right else { return }
-    let roomByteCount = tree.space.pageSize / 4
-    let isInOrder = withUnsafeTemporaryAllocation(byteCount: 2 * roomByteCount, alignment: 8) {
-      rooms in
+    let roomByteCount = Layout.keyRoomByteCount(pageSize: tree.space.pageSize)
+    let isInOrder = withUnsafeTemporaryAllocation(
+      byteCount: max(16, 2 * roomByteCount), alignment: 8
+    ) { rooms in
       guard left.count > 0, right.count > 0, let room = rooms.baseAddress else { return false }
       let bound = Layout.key(at: slot, in: parent, room: room)
       let otherRoom = room + roomByteCount

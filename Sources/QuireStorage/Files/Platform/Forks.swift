@@ -37,6 +37,7 @@ enum ForkCount {
   /// Watches for forks from the first call on.
   static var current: Int { isWatching ? count.load(ordering: .relaxed) : 0 }
   /// The same, as far as it is known.
+  @inline(__always)
   static var known: Int { count.load(ordering: .relaxed) }
 }
 
@@ -97,6 +98,8 @@ final class PerProcess<Value: AnyObject & Sendable>: Sendable {
       self.forkCount = forkCount
       self.value = value
     }
+
+    func value(in process: Int) -> Value? { forkCount == process ? value : nil }
   }
 
   /// Never released: there is one for each process in a line of children.
@@ -106,11 +109,13 @@ final class PerProcess<Value: AnyObject & Sendable>: Sendable {
   init(_ make: @escaping @Sendable () -> Value) { self.make = make }
 
   var value: Value {
-    let forkCount = ForkCount.current
     let known = holder.load(ordering: .acquiring)
-    if let holder = known?.takeUnretainedValue(), holder.forkCount == forkCount {
-      return holder.value
+    // Sound: it is never released. Each page that is made asks here, and counts nothing. Whoever
+    // made one has watched for forks since.
+    if let known, let value = known._withUnsafeGuaranteedRef({ $0.value(in: ForkCount.known) }) {
+      return value
     }
+    let forkCount = ForkCount.current
     let new = Unmanaged.passRetained(Holder(forkCount, make()))
     let (isOurs, other) = holder.compareExchange(
       expected: known, desired: new, ordering: .acquiringAndReleasing)
