@@ -103,7 +103,10 @@ extension PageStore {
     if options.durability != .none {
       if let damaged = recovery.damagedMeta { try storage.eraseMeta(damaged) }
       // Of a closed store there is time until its log is begun anew.
-      if recovery.isNewerMetaSpare, !recovery.meta.isClean { try storage.settleMeta() }
+      if recovery.isNewerMetaSpare, !recovery.meta.isClean {
+        try storage.secureImages()
+        try storage.settleMeta()
+      }
       try recovery.secureLog(of: path, file, in: fileSystem)
     }
     let core = StoreCore(recovery, file, storage, options: options)

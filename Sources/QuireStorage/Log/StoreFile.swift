@@ -164,6 +164,16 @@ final class StoreFile: @unchecked Sendable {
     if durability != .none { try sync(for: .settledMeta) }
   }
 
+  /// Makes durable the images that are there: whoever wrote them may have died before they were on
+  /// disk. While the newest meta page is written once more, the older one has to lead to all pages,
+  /// and may need them for that.
+  func secureImages() throws(StorageError) {
+    do throws(StorageError) {
+      let images = try fileSystem.open(StoreFile.imagesPath(of: path), .write)
+      try images.sync(for: .pageImages)
+    } catch .notFound {}
+  }
+
   /// Makes sure that nothing is left of a meta page that was found damaged, before anything else is
   /// written: of the page that is written there next, a crash might leave a part, which together
   /// with what is there is the damaged page as it was meant.
