@@ -3,6 +3,9 @@ import Synchronization
 /// The stores that this process has open, by the identity of their files: opening one again shares
 /// it. A child made by `fork` has none open to begin with.
 ///
+/// A store that is open to read pages that nothing vouches for is not shared with those that trust
+/// what they read. Locks of readers do not exclude each other, so that both may be open.
+///
 /// The registry's mutex is held while a store is opened or closed, so that nobody finds a file
 /// locked by its own process half-way. Whoever takes it may hold a store's turnstile, never the
 /// other way round.
@@ -23,8 +26,11 @@ final class OpenStores: Sendable {
   private struct Entries {
     private var list: [Entry] = []
 
-    subscript(identifier: FileIdentifier) -> Entry? {
-      list.first { $0.identifier == identifier && $0.core.registry.process.isCurrent }
+    subscript(core: StoreCore) -> Entry? { list.first { $0.core === core } }
+
+    /// Those of a file, of this process.
+    func all(of identifier: FileIdentifier) -> some Sequence<Entry> {
+      list.lazy.filter { $0.identifier == identifier && $0.core.registry.process.isCurrent }
     }
 
     mutating func add(_ core: StoreCore, for identifier: FileIdentifier) {
@@ -47,11 +53,20 @@ final class OpenStores: Sendable {
   }
 
   /// The core for a file: the one that is open, or what `open` makes.
+  ///
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if it is open read-only, and is to be written.
   static func core(
-    for identifier: FileIdentifier, open: () throws(StorageError) -> StoreCore
+    for identifier: FileIdentifier, _ path: String, _ options: PageStoreOptions,
+    open: () throws(StorageError) -> StoreCore
   ) throws(StorageError) -> StoreCore {
     let opening: Opening = ours.entries.withLock { entries in
-      if let entry = entries[identifier] {
+      for entry in entries.all(of: identifier) {
+        guard options.isReadOnly || !entry.core.isReadOnly else {
+          return .failure(
+            .invalidArgument(
+              "\(path) is open read-only in this process; close it there before writing to it"))
+        }
+        guard entry.core.isShared(by: options) else { continue }
         entry.handleCount += 1
         return .core(entry.core)
       }
@@ -70,16 +85,16 @@ final class OpenStores: Sendable {
   }
 
   /// A store goes on with another file.
-  static func move(_ identifier: FileIdentifier, to other: FileIdentifier) {
-    ours.entries.withLock { $0[identifier]?.identifier = other }
+  static func move(_ core: StoreCore, to other: FileIdentifier) {
+    ours.entries.withLock { $0[core]?.identifier = other }
   }
 
   /// Gives a handle back; the last one runs `closing` before anybody can open the file again.
   static func release(
-    _ identifier: FileIdentifier, closing: () throws(StorageError) -> Void
+    _ core: StoreCore, closing: () throws(StorageError) -> Void
   ) throws(StorageError) {
     let result: Result<Void, StorageError> = ours.entries.withLock { entries in
-      guard let entry = entries[identifier] else { return .success(()) }
+      guard let entry = entries[core] else { return .success(()) }
       guard entry.handleCount == 1 else {
         entry.handleCount -= 1
         return .success(())

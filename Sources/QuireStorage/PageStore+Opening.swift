@@ -61,20 +61,11 @@ extension PageStore {
       return nil
     }
     do throws(StorageError) {
-      let core = try OpenStores.core(for: file.identifier) { () throws(StorageError) in
+      let core = try OpenStores.core(for: file.identifier, path, options) {
+        () throws(StorageError) in
         try openCore(file, path, options, fileSystem)
       }
-      let store = PageStore(core, path: path, isReadOnly: options.isReadOnly)
-      guard !core.isReadOnly || options.isReadOnly else {
-        throw .invalidArgument(
-          "\(path) is open read-only in this process; close it there before writing to it")
-      }
-      guard !core.options.readsUnvouchedPages || options.readsUnvouchedPages else {
-        throw .invalidArgument(
-          "\(path) is open in this process to read pages that nothing vouches for; close it there "
-            + "before")
-      }
-      return store
+      return PageStore(core, path: path, isReadOnly: options.isReadOnly)
     } catch {
       guard try fileSystem.identifier(of: path) == file.identifier else { return nil }
       throw error
@@ -103,10 +94,7 @@ extension PageStore {
     if options.durability != .none {
       if let damaged = recovery.damagedMeta { try storage.eraseMeta(damaged) }
       // Of a closed store there is time until its log is begun anew.
-      if recovery.isNewerMetaSpare, !recovery.meta.isClean {
-        try storage.secureImages()
-        try storage.settleMeta()
-      }
+      if recovery.isNewerMetaSpare, !recovery.meta.isClean { try storage.settleMeta() }
       try recovery.secureLog(of: path, file, in: fileSystem)
     }
     let core = StoreCore(recovery, file, storage, options: options)

@@ -102,15 +102,15 @@ extension StoreCore {
     state.withLock { $0.latest }.retireEverything()
     commits.noteDurable(recovery.space.commit)
     durablePageCount = recovery.space.pageCount
-    let (oldIdentifier, oldVersions) = state.withLock { state in
-      let before = (state.identifier, [state.current, state.latest])
+    let (isNamed, oldVersions) = state.withLock { state in
+      let before = (state.identifier != nil, [state.current, state.latest])
       state.identifier = file.identifier
       state.latest = recovery.space
       state.current = recovery.space
       return before
     }
     withExtendedLifetime(oldVersions) {}
-    if let oldIdentifier { OpenStores.move(oldIdentifier, to: file.identifier) }
+    if isNamed { OpenStores.move(self, to: file.identifier) }
     storage = StoreFile(
       file, path: old.path, in: old.fileSystem, identity: identity, pageSize: geometry.pageSize,
       meta: recovery.meta, isMetaSpare: false, options: options)

@@ -371,6 +371,12 @@ final class StoreCore: @unchecked Sendable {
 
   // MARK: Closing
 
+  /// Whether whoever opens the store like that shares this core: what it reads must be as sure as
+  /// they want it.
+  func isShared(by options: PageStoreOptions) -> Bool {
+    !isReadOnly || self.options.readsUnvouchedPages == options.readsUnvouchedPages
+  }
+
   /// Gives a handle back; the last one closes the store.
   ///
   /// - Throws: ``StorageError/writerBusy`` if this thread has the write transaction; an error of
@@ -380,21 +386,20 @@ final class StoreCore: @unchecked Sendable {
     try turnstile.enter()
     defer { turnstile.leave() }
     waitForCheckpoint()
-    guard let identifier = state.withLock({ $0.identifier }) else {
+    guard state.withLock({ $0.identifier }) != nil else {
       state.withLock { $0.isClosed = true }
       registry.close()
       return
     }
-    try OpenStores.release(identifier) { () throws(StorageError) in try shut() }
+    try OpenStores.release(self) { () throws(StorageError) in try shut() }
   }
 
   /// Gives a handle back that was dropped without being closed: no checkpoint, the log stays.
   func abandonHandle() {
-    guard registry.process.isCurrent, let identifier = state.withLock({ $0.identifier })
-    else { return }
+    guard registry.process.isCurrent, state.withLock({ $0.identifier }) != nil else { return }
     // The closure throws nothing, so nothing is.
     do throws(StorageError) {
-      try OpenStores.release(identifier) { () throws(StorageError) in
+      try OpenStores.release(self) { () throws(StorageError) in
         state.withLock { $0.isClosed = true }
         // A transaction may still be open somewhere; it lets go when it ends.
         guard turnstile.enterUnlessInTransaction() else { return }

@@ -56,6 +56,9 @@ package struct DiskState: Sendable {
   /// The bytes of all files that have a name.
   package var byteCount: Int { names.values.reduce(0) { $0 + contents[$1].byteCount } }
 
+  /// The name of a file, as the system shows it.
+  package func path(of node: Int) -> String? { names.first { $0.value == node }?.key }
+
   /// What a path leads to, through links.
   func destination(of path: String) -> String {
     var path = path

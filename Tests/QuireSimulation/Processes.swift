@@ -39,9 +39,19 @@ package struct ChildProcess {
   /// - Returns: the child; in the child `nil`.
   package static func split() throws -> ChildProcess? {
     let id = try fork()
-    // One that waits for ever, for a child that failed or in a child, is a failure, too.
+    // One that waits for ever, for a child that failed or in a child, is a failure, too. The
+    // threads of the runtime's pool block the signal, and a child has just that thread: it would
+    // live on, and the tests would wait for the end of its output.
+    if id == 0 { letAlarmThrough() }
     alarm(id == 0 ? 60 : 120)
     return id == 0 ? nil : ChildProcess(id: id)
+  }
+
+  private static func letAlarmThrough() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGALRM)
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
   }
 
   // Swift does not let `fork` be called by its name, as what a child may do is little.

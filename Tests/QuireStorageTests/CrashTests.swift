@@ -24,7 +24,7 @@ import Testing
     // They are large.
     expectNoLoss(
       scenario,
-      isExhaustive ? .whole : CrashEnumeration.Budget(imageLimits: [2, 1], nestingStrides: [30]))
+      isExhaustive ? .whole : CrashEnumeration.Budget(imageLimits: [2, 1], nestingStrides: [70]))
   }
 
   @Test(arguments: seeds)
@@ -64,7 +64,7 @@ import Testing
       var run = ScenarioRun(scenario, on: disk)
       try run.run()
       let total = disk.operationCount
-      for operation in stride(from: 0, through: total, by: isExhaustive ? 1 : 6) {
+      for operation in stride(from: 0, through: total, by: isExhaustive ? 1 : 12) {
         let disk = SimulatedDisk()
         disk.crash(after: operation)
         run = ScenarioRun(scenario, on: disk)

@@ -291,15 +291,20 @@ import Testing
           }
         }
       }
+      func open(_ own: String, _ number: Int) throws {
+        let store = try PageStore.open(own)
+        try Forks.commit(Int64(number), to: store)
+        guard try Forks.numbers(store.snapshot()).count == number + 1 else {
+          throw Violation("a child misses commits")
+        }
+        try store.close()
+      }
+      // Once here, so that the runtime has what it makes of types when they are used first: there
+      // are locks of its own for that, and a thread might hold one.
+      try open("\(path)/parent", 0)
       for number in 0..<(isExhaustive ? 2000 : 60) {
         let child = try ChildProcess {
-          let own = "\(path)/child"
-          let store = try PageStore.open(own)
-          try Forks.commit(Int64(number), to: store)
-          guard try Forks.numbers(store.snapshot()).count == number + 1 else {
-            throw Violation("a child misses commits")
-          }
-          try store.close()
+          try open("\(path)/child", number)
           parent.drop()
         }
         try child.wait()

@@ -1,6 +1,5 @@
 import QuireSimulation
 import QuireStorage
-import Synchronization
 import Testing
 
 /// What the log knows of its own end: commits that are missing there, bytes that are missing, and
@@ -28,22 +27,12 @@ struct LogEndTests {
     return try store.read { try $0.recordTree("a")?.value(for: 1)?.array.first }
   }
 
-  private func records(_ log: [UInt8]) -> [Range<Int>] {
-    var records: [Range<Int>] = []
-    var start = 4096
-    while start + 64 <= log.count, log[start..<(start + 8)].elementsEqual("Qcommit1".utf8) {
-      records.append(start..<(start + Int(log.number(at: start + 32))))
-      start = records[records.count - 1].upperBound
-    }
-    return records
-  }
-
   /// A write cache that lost one sector: the record before the last is damaged, and the beginning
   /// of the last one, which knows that the other was on disk.
   @Test func `a sector that is lost where the last two records meet is noticed`() throws {
     let files = try files(commits: 6, byteCount: 700)
     let log = try #require(files["store-log"])
-    let last = try #require(records(log).last)
+    let last = try #require(Proof.records(log).last)
     for start in last.lowerBound - 300...last.lowerBound - 8 {
       var damaged = files
       damaged["store-log"]?.replaceSubrange(
@@ -61,7 +50,7 @@ struct LogEndTests {
   @Test func `a log that was cut short is noticed`() throws {
     var files = try files(commits: 40, byteCount: 900)
     let log = try #require(files["store-log"])
-    #expect(log.count > 32_768 && records(log).count == 40)
+    #expect(log.count > 32_768 && Proof.records(log).count == 40)
     for length in stride(from: 4096, to: log.count, by: isExhaustive ? 8 : 200) {
       files["store-log"] = [UInt8](log.prefix(length))
       // A length that it had is one that it may have.
@@ -93,7 +82,7 @@ struct LogEndTests {
     log.setNumber(hash(0..<40, epoch: 0), at: 40)
     log.replaceSubrange(48..<64, with: [UInt8](repeating: 0, count: 16))
     var previous: UInt64?
-    for record in records(log) {
+    for record in Proof.records(log) {
       if let previous { log.setNumber(previous, at: record.lowerBound + 24) }
       log.setNumber(0, at: record.lowerBound + 60, byteCount: 4)
       let voucher = record.upperBound - 40..<record.upperBound - 8
@@ -165,68 +154,12 @@ struct LogEndTests {
     for isReadOnly in [true, false] {
       var options = Proof.options
       options.isReadOnly = isReadOnly
-      let disk = CountingDisk(SimulatedDisk(files))
+      let disk = BoundedDisk(
+        files, readLimit: (isOf11 ? 8 : 20) * byteCount, fileLimit: 2 * byteCount)
       let store = try PageStore.open("store", options: options, in: disk)
       #expect(try store.read { try $0.recordTree("a")?.value(for: 1)?.array } == [3])
       try store.close()
-      #expect(byteCount > 2 << 20)
-      print("read \(disk.readByteCount) of a log of \(byteCount), 1.1: \(isOf11)")
-      #expect(disk.readByteCount < (isOf11 ? 8 : 20) * byteCount)
+      #expect(byteCount > 2 << 20 && !disk.isExhausted)
     }
   }
-}
-
-/// Counts what is read.
-private final class CountingDisk: FileSystem {
-  let disk: SimulatedDisk
-  private let count = Atomic(0)
-  var readByteCount: Int { count.load(ordering: .relaxed) }
-
-  init(_ disk: SimulatedDisk) { self.disk = disk }
-
-  func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File {
-    CountingFile(try disk.open(path, mode), self)
-  }
-  func publish(_ temporaryPath: String, as path: String) throws(StorageError) {
-    try disk.publish(temporaryPath, as: path)
-  }
-  func replace(_ path: String, by temporaryPath: String) throws(StorageError) {
-    try disk.replace(path, by: temporaryPath)
-  }
-  func remove(_ path: String) throws(StorageError) { try disk.remove(path) }
-  func identifier(of path: String) throws(StorageError) -> FileIdentifier? {
-    try disk.identifier(of: path)
-  }
-  func syncFolder(of path: String, for reason: SyncReason) throws(StorageError) {
-    try disk.syncFolder(of: path, for: reason)
-  }
-  func currentOwner() -> LockOwner { disk.currentOwner() }
-
-  fileprivate func note(_ byteCount: Int) { count.add(byteCount, ordering: .relaxed) }
-}
-
-private final class CountingFile: File {
-  private let file: any File
-  private let disk: CountingDisk
-
-  init(_ file: any File, _ disk: CountingDisk) {
-    self.file = file
-    self.disk = disk
-  }
-
-  var identifier: FileIdentifier { file.identifier }
-  func byteCount() throws(StorageError) -> Int { try file.byteCount() }
-  func read(
-    at offset: Int, into buffer: UnsafeMutableRawBufferPointer
-  ) throws(StorageError) -> Int {
-    disk.note(buffer.count)
-    return try file.read(at: offset, into: buffer)
-  }
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
-    try file.write(bytes, at: offset)
-  }
-  func truncate(to byteCount: Int) throws(StorageError) { try file.truncate(to: byteCount) }
-  func sync(for reason: SyncReason) throws(StorageError) { try file.sync(for: reason) }
-  func lock(_ mode: LockMode) throws(StorageError) -> Bool { try file.lock(mode) }
-  func unlock() { file.unlock() }
 }

@@ -84,7 +84,7 @@ struct LostWritesTests {
 
   @Test(arguments: [true, false])
   func `pages and maps of earlier times give errors or the last commit`(isClosed: Bool) throws {
-    let seeds = isExhaustive ? 400 : 4
+    let seeds = isExhaustive ? 400 : 2
     var count = 0
     var wrong: [String] = []
     for seed in 1...seeds {

@@ -33,6 +33,17 @@ enum Proof {
     }
   }
 
+  /// Where the records of a log lie, by the format.
+  static func records(_ log: [UInt8]) -> [Range<Int>] {
+    var records: [Range<Int>] = []
+    var start = 4096
+    while start + 64 <= log.count, log[start..<(start + 8)].elementsEqual("Qcommit1".utf8) {
+      records.append(start..<(start + Int(log.number(at: start + 32))))
+      start = records[records.count - 1].upperBound
+    }
+    return records
+  }
+
   /// The first byte of each value.
   static func values(_ snapshot: Snapshot, in name: String = "records") throws -> [UInt8] {
     guard var cursor = try snapshot.recordTree(name)?.cursor() else { return [] }

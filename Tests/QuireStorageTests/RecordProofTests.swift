@@ -14,17 +14,6 @@ struct RecordProofTests {
     return disk.files
   }
 
-  /// Where the records lie.
-  private func records(_ log: [UInt8]) -> [Range<Int>] {
-    var records: [Range<Int>] = []
-    var start = 4096
-    while start + 64 <= log.count, log[start..<(start + 8)].elementsEqual("Qcommit1".utf8) {
-      records.append(start..<(start + Int(log.number(at: start + 32))))
-      start = records[records.count - 1].upperBound
-    }
-    return records
-  }
-
   /// Gives a record its right checksum, by the format.
   private func seal(_ record: Range<Int>, of log: inout [UInt8]) throws {
     let identity = try #require(Proof.options.identity).bytes
@@ -51,9 +40,9 @@ struct RecordProofTests {
 
   @Test func `sealing by the format leaves the engine's own records as they are`() throws {
     let log = try #require(try files([1, 2, 3])["store-log"])
-    #expect(records(log).count == 3)
+    #expect(Proof.records(log).count == 3)
     var sealed = log
-    for record in records(log) { try seal(record, of: &sealed) }
+    for record in Proof.records(log) { try seal(record, of: &sealed) }
     #expect(sealed == log)
   }
 
@@ -63,8 +52,8 @@ struct RecordProofTests {
     let one = try files([1, 2, 3])
     let other = try #require(try files([1, 7, 8])["store-log"])
     var log = try #require(one["store-log"])
-    let last = records(log)[2]
-    #expect(records(other)[2] == last)
+    let last = Proof.records(log)[2]
+    #expect(Proof.records(other)[2] == last)
     log.replaceSubrange(last, with: other[last])
     #expect(try value(one, log) == 2)
   }
@@ -72,7 +61,7 @@ struct RecordProofTests {
   @Test func `a record of another epoch is not replayed`() throws {
     let files = try files([1, 2, 3])
     var log = try #require(files["store-log"])
-    let last = records(log)[2]
+    let last = Proof.records(log)[2]
     log.setNumber(log.number(at: last.lowerBound + 8) - 1, at: last.lowerBound + 8)
     try seal(last, of: &log)
     #expect(try value(files, log) == 2)
@@ -81,7 +70,7 @@ struct RecordProofTests {
   @Test func `a record that leaves out a commit is not replayed`() throws {
     let files = try files([1, 2, 3])
     var log = try #require(files["store-log"])
-    let last = records(log)[2]
+    let last = Proof.records(log)[2]
     log.setNumber(4, at: last.lowerBound + 16)
     try seal(last, of: &log)
     #expect(try value(files, log) == 2)
@@ -90,7 +79,7 @@ struct RecordProofTests {
   @Test func `a record that makes no sense is damage`() throws {
     let files = try files([1, 2, 3])
     let good = try #require(files["store-log"])
-    let last = records(good)[2]
+    let last = Proof.records(good)[2]
     var log = good
     // More pages than it has.
     log.setNumber(1000, at: last.lowerBound + 48, byteCount: 4)

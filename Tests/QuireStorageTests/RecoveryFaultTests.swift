@@ -29,7 +29,7 @@ import Testing
     try ScenarioRun(.scripted, on: disk).run()
     disk.observe(nil)
     let all = states.withLock { $0 }
-    let step = isExhaustive ? 3 : 17
+    let step = isExhaustive ? 3 : 31
     return stride(from: all.count / 8, to: all.count, by: step).map { all[$0] }
   }
 

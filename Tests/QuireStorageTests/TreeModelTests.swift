@@ -10,7 +10,7 @@ import Testing
 /// seed, the page size, and the shortest list of operations that still fails, to be pasted below.
 @Suite struct `Stores against sorted dictionaries` {
   private static let operationCount =
-    environmentValue("QUIRE_OPERATIONS").flatMap(Int.init) ?? (isExhaustive ? 10_000_000 : 60_000)
+    environmentValue("QUIRE_OPERATIONS").flatMap(Int.init) ?? (isExhaustive ? 10_000_000 : 30_000)
   private static let firstSeed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) ?? 1
   private static let pageSizes = [512, 1024, 4096, 16_384]
   /// The operations of one store's life: enough for some depth, few enough to shrink.

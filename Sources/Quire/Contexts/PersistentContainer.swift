@@ -179,8 +179,9 @@ nonisolated open class PersistentContainer: @unchecked Sendable {
   /// was saved: what is in a log then is recovered when the store is opened next.
   ///
   /// - Throws: what contexts have kept and not thrown (``ManagedObjectContext/keptErrors``), so
-  ///   that a program that reads and ends learns of it; or the first error of
-  ///   ``PersistentStoreCoordinator/remove(_:)``. All stores are closed all the same.
+  ///   that a program that reads and ends learns of it, and the first error of
+  ///   ``PersistentStoreCoordinator/remove(_:)``; of several one with the others as its
+  ///   ``PersistenceError/detailedErrors``. All stores are closed all the same.
   open func close() throws {
     var failure: (any Error)?
     for store in persistentStoreCoordinator.persistentStores {
@@ -190,8 +191,7 @@ nonisolated open class PersistentContainer: @unchecked Sendable {
         failure = failure ?? error
       }
     }
-    try persistentStoreCoordinator.throwKeptErrors()
-    if let failure { throw failure }
+    try persistentStoreCoordinator.throwKeptErrors(and: failure)
   }
 
   // MARK: Contexts

@@ -26,12 +26,15 @@ extension PersistentStoreCoordinator {
   }
 
   /// Throws what contexts keep, as one error, and forgets it here; the contexts throw it as well.
-  func throwKeptErrors() throws {
+  ///
+  /// - Parameter failure: another error to throw, before all others.
+  func throwKeptErrors(and failure: (any Error)?) throws {
     let errors = unthrownErrors.withLock { unthrown in
       defer { unthrown = [:] }
       return unthrown.values.joined()
     }
     var kept = KeptErrors()
+    if let failure { _ = kept.keep(failure) }
     for error in errors { _ = kept.keep(error) }
     if let error = kept.take() { throw error }
   }

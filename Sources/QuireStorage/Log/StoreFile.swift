@@ -159,6 +159,7 @@ final class StoreFile: @unchecked Sendable {
   /// although the meta page says that the store was closed, or the older part of a log that
   /// recovery is about to replace.
   func settleMeta() throws(StorageError) {
+    if durability != .none { try secureImages() }
     let page = meta.encoded(checksum, pageSize: pageSize)
     try file.write(page, at: Int(meta.id.rawValue) * pageSize)
     if durability != .none { try sync(for: .settledMeta) }
@@ -166,8 +167,9 @@ final class StoreFile: @unchecked Sendable {
 
   /// Makes durable the images that are there: whoever wrote them may have died before they were on
   /// disk. While the newest meta page is written once more, the older one has to lead to all pages,
-  /// and may need them for that.
-  func secureImages() throws(StorageError) {
+  /// and may need them for that. Without a log beside them, no recovery looks for images.
+  private func secureImages() throws(StorageError) {
+    guard try fileSystem.identifier(of: StoreFile.logPath(of: path)) != nil else { return }
     do throws(StorageError) {
       let images = try fileSystem.open(StoreFile.imagesPath(of: path), .write)
       try images.sync(for: .pageImages)

@@ -1,0 +1,84 @@
+import QuireSimulation
+import QuireStorage
+import Testing
+
+// While a store was looked at for damage, which reads pages that nothing vouches for, another
+// thread of the process could not open it to be read: a test of fixtures failed now and then.
+
+/// One file that is opened several times in one process.
+@Suite struct SharedOpeningTests {
+  private enum Use: CaseIterable {
+    case writing, reading, salvaging
+
+    var options: PageStoreOptions {
+      var options = Proof.options
+      options.isReadOnly = self != .writing
+      options.readsUnvouchedPages = self == .salvaging
+      return options
+    }
+  }
+
+  private func values(_ store: PageStore) throws -> [UInt8] {
+    try store.read { try Proof.values($0) }
+  }
+
+  @Test func `whoever reads a store opens it beside others who do`() throws {
+    for first in Use.allCases {
+      for second in Use.allCases {
+        for isFirstClosedFirst in [false, true] {
+          let disk = SimulatedDisk()
+          let new = try PageStore.open("store", options: Proof.options, in: disk)
+          try Proof.put(new, 0..<3, 7)
+          try new.close()
+          let one = try PageStore.open("store", options: first.options, in: disk)
+          if first != .writing, second == .writing {
+            let error = #expect(throws: StorageError.self) {
+              try PageStore.open("store", options: second.options, in: disk)
+            }
+            #expect("\(error as Any)".contains("open read-only in this process"))
+            #expect(try values(one) == [7, 7, 7])
+            try one.close()
+          } else {
+            let other = try PageStore.open("store", options: second.options, in: disk)
+            let third = try PageStore.open("store", options: second.options, in: disk)
+            try (isFirstClosedFirst ? one : other).close()
+            let rest = isFirstClosedFirst ? other : one
+            #expect(try values(rest) == [7, 7, 7])
+            try third.close()
+            #expect(try values(rest) == [7, 7, 7])
+            try rest.close()
+          }
+          // Nothing is left open or locked.
+          let last = try PageStore.open("store", options: Proof.options, in: disk)
+          try Proof.put(last, 0..<1, 8)
+          #expect(try values(last) == [8, 7, 7])
+          try last.close()
+        }
+      }
+    }
+  }
+
+  @Test func `who reads what nothing vouches for does not read it for others`() throws {
+    let disk = SimulatedDisk()
+    let new = try PageStore.open("store", options: Proof.options, in: disk)
+    try Proof.put(new, 0..<3, 7)
+    try new.close()
+    var files = disk.files
+    // The first page map.
+    files["store"]?[3 * 512 + 100] ^= 1
+    for isSalvagingFirst in [false, true] {
+      let disk = SimulatedDisk(files)
+      var salvaging: PageStore?
+      if isSalvagingFirst {
+        salvaging = try PageStore.open("store", options: Use.salvaging.options, in: disk)
+      }
+      #expect(throws: StorageError.self) {
+        try PageStore.open("store", options: Use.reading.options, in: disk)
+      }
+      let store = try PageStore.open("store", options: Use.salvaging.options, in: disk)
+      #expect(try values(store) == [7, 7, 7])
+      try store.close()
+      try salvaging?.close()
+    }
+  }
+}
