@@ -10,7 +10,8 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// Whether pages are read that nothing vouches for: their page map is damaged, and with it the
   /// knowledge of which commit wrote them last. What is read then may be of different commits, or
   /// of a time before the newest; it is for saving what there is, where no backup is. Only together
-  /// with ``isReadOnly``.
+  /// with ``isReadOnly``. Who opens the same store without it reads for itself; in a process that
+  /// has it open for writing, this changes nothing.
   public var readsUnvouchedPages = false
   /// The page size of a store that is created: a power of two from 512 to 32,768 bytes. 512 and
   /// 1024 are for tests.
