@@ -30,10 +30,16 @@ import Testing
     try store.read { try $0.recordTree("a")?.count }
   }
 
-  /// Waits until the folder has the store alone, ten seconds at most.
-  private func isOneFile() -> Bool {
-    for _ in 0..<1000 {
-      if folder.names.allSatisfy({ !$0.contains("-log") && !$0.contains("-pages") }) { return true }
+  private var isOneFile: Bool {
+    folder.names.allSatisfy { !$0.contains("-log") && !$0.contains("-pages") }
+  }
+
+  /// Waits until the store is one file and says so, a minute at most: on a busy machine another
+  /// thread may come between the two.
+  private func settles(_ store: PageStore) -> Bool {
+    for _ in 0..<6000 {
+      let figures = store.statistics
+      if isOneFile, figures.logByteCount == 0, figures.changedByteCount == 0 { return true }
       usleep(10_000)
     }
     return false
@@ -48,8 +54,7 @@ import Testing
       for key in 0..<20 as Range<Int64> {
         try Self.put(number * 20 + key, byteCount: 60_000, in: store)
       }
-      #expect(isOneFile(), "\(folder.names)")
-      #expect(store.statistics.logByteCount == 0 && store.statistics.changedByteCount == 0)
+      #expect(settles(store), "\(folder.names) \(store.statistics)")
       #expect(try keys(in: store) == Int(number + 1) * 20)
       #expect(try before.recordTree("a")?.count ?? 0 == Int(number) * 20)
       #expect(try store.check().findings.isEmpty)
@@ -66,9 +71,12 @@ import Testing
     options.idleLogLimit = .milliseconds(400)
     let store = try PageStore.open(path, options: options)
     for key in 0..<12 as Range<Int64> {
+      let start = ContinuousClock.now
       try Self.put(key, in: store)
       usleep(50_000)
-      #expect(folder.names.contains("store-log"))
+      let isThere = folder.names.contains("store-log")
+      // A busy machine may have had better things to do than to write.
+      #expect(isThere || ContinuousClock.now - start >= .milliseconds(400))
     }
     try store.close()
     let patient = try PageStore.open(path)
@@ -76,7 +84,7 @@ import Testing
     usleep(600_000)
     #expect(folder.names.contains("store-log"))
     try patient.removeLog()
-    #expect(isOneFile())
+    #expect(isOneFile)
     try patient.removeLog()
     try Self.put(100, in: patient)
     #expect(folder.names.contains("store-log"))

@@ -97,6 +97,8 @@ import Testing
         }
         outcome.readings += 1
         await Task.yield()
+        // When a worker has failed, what is waited for does not come.
+        try Task.checkCancellation()
       }
       return outcome
     }
