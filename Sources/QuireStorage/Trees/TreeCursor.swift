@@ -196,10 +196,11 @@ struct TreeCursor<Layout: NodeLayout> {
       }
       path[path.count - 1].slot += 1
       let (id, node) = try tree.childNode(at: step.slot + 1, of: step.node)
-      let (left, frame) = (leaf, leafFrame)
+      // Taken, not copied: a count less for each leaf.
+      let (left, frame) = (leaf, leafFrame.take())
       defer { withExtendedLifetime(frame) {} }
       try descend(from: id, node, to: .first)
-      try checkOrder(of: left, leaf, around: step.slot + 1, of: step.node)
+      try checkOrder(of: left, leaf)
       return try settleForward()
     }
     position = .afterLast
@@ -228,10 +229,10 @@ struct TreeCursor<Layout: NodeLayout> {
       }
       path[path.count - 1].slot -= 1
       let (id, node) = try tree.childNode(at: step.slot - 1, of: step.node)
-      let (right, frame) = (leaf, leafFrame)
+      let (right, frame) = (leaf, leafFrame.take())
       defer { withExtendedLifetime(frame) {} }
       try descend(from: id, node, to: .last)
-      try checkOrder(of: leaf, right, around: step.slot, of: step.node)
+      try checkOrder(of: leaf, right)
       return try settleBackward()
     }
     position = .beforeFirst
@@ -239,29 +240,24 @@ struct TreeCursor<Layout: NodeLayout> {
     return false
   }
 
-  /// Whether two leaves that follow each other lie on their sides of the bound between them. Each
-  /// node alone was found to be in order; this is about several. Without it a walk would go on for
-  /// ever in a damaged file, in which nodes can have the same children.
+  /// Whether the keys of two leaves that follow each other go on ascending. Each node alone was found
+  /// to be in order; this is about several. Without it a walk would go on for ever in a damaged
+  /// file, in which nodes can have the same children.
   @inline(never)
-  private func checkOrder(
-    of left: Page?, _ right: Page?, around slot: Int, of parent: Page
-  ) throws(StorageError) {
+  private func checkOrder(of left: Page?, _ right: Page?) throws(StorageError) {
     guard let left, let right else { return }
     let roomByteCount = Layout.keyRoomByteCount(pageSize: tree.space.pageSize)
     let isInOrder = withUnsafeTemporaryAllocation(
       byteCount: max(16, 2 * roomByteCount), alignment: 8
     ) { rooms in
       guard left.count > 0, right.count > 0, let room = rooms.baseAddress else { return false }
-      let bound = Layout.key(at: slot, in: parent, room: room)
-      let otherRoom = room + roomByteCount
-      guard
-        Layout.isAscending(Layout.key(at: left.count - 1, in: left, room: otherRoom), bound)
-      else { return false }
-      return !Layout.isAscending(Layout.key(at: 0, in: right, room: otherRoom), bound)
+      return Layout.isAscending(
+        Layout.key(at: left.count - 1, in: left, room: room),
+        Layout.key(at: 0, in: right, room: room + roomByteCount))
     }
     guard isInOrder else {
       throw .damaged(
-        page: leafID, reason: "it is empty, or has keys on the other side of its parent's bound")
+        page: leafID, reason: "it is empty, or its keys do not follow those of the leaf beside it")
     }
   }
 }
