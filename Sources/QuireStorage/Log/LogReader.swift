@@ -262,7 +262,7 @@ final class LogReader {
     var durable = max(lastCommit, images?.commit ?? lastCommit)
     let scan = LogWindow(file, path: path, byteCount: fileByteCount)
     var offset = LogFormat.recordsStart
-    let vainLimit = 4 * fileByteCount
+    let vainLimit = 4 * min(fileByteCount, .max / 4)
     while offset + LogFormat.Voucher.byteCount <= fileByteCount {
       guard let start = try scan.bytes(at: offset, count: LogFormat.Voucher.byteCount) else {
         break

@@ -17,7 +17,7 @@ final class LogWindow {
 
   /// The bytes, valid until the next call; `nil` beyond the end of the file.
   func bytes(at offset: Int, count wanted: Int) throws(StorageError) -> UnsafeRawPointer? {
-    guard offset >= 0, offset + wanted <= fileByteCount else { return nil }
+    guard offset >= 0, offset <= fileByteCount, wanted <= fileByteCount - offset else { return nil }
     if offset < start || offset + wanted > start + count {
       let room = min(max(wanted, LogWindow.usualByteCount), fileByteCount - offset)
       if memory.byteCount < room { memory = PageMemory(byteCount: room) }
