@@ -314,7 +314,7 @@ private final class Walk {
 
 @Suite struct RandomOperationsTests {
   private static let seeds: [UInt64] = isExhaustive ? Array(1...200) : Array(1...4)
-  private static let operationCount = isExhaustive ? 3000 : 300
+  private static let operationCount = isExhaustive ? 3000 : 500
 
   @Test(arguments: seeds)
   func `objects whose rows are elsewhere do what those in memory do`(_ seed: UInt64) throws {

@@ -227,7 +227,7 @@ private final class Merging {
   func `every policy leaves what dictionaries say, in memory and in a file`(
     _ seed: UInt64, _ policies: [MergingPolicy]
   ) throws {
-    let steps = isExhaustive ? 5000 : 250
+    let steps = isExhaustive ? 5000 : 400
     let inMemory = try Merging(seed: seed, policies: policies, url: nil)
     try inMemory.run(steps)
     try withTemporaryFolder { folder in
