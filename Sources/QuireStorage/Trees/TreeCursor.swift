@@ -240,9 +240,9 @@ struct TreeCursor<Layout: NodeLayout> {
     return false
   }
 
-  /// Whether the keys of two leaves that follow each other go on ascending. Each node alone was found
-  /// to be in order; this is about several. Without it a walk would go on for ever in a damaged
-  /// file, in which nodes can have the same children.
+  /// Whether the keys of two leaves that follow each other go on ascending. Each node alone was
+  /// found to be in order; this is about several. Without it a walk would go on for ever in a
+  /// damaged file, in which nodes can have the same children.
   @inline(never)
   private func checkOrder(of left: Page?, _ right: Page?) throws(StorageError) {
     guard let left, let right else { return }
