@@ -58,7 +58,7 @@ package struct StoreModel: Sendable {
       return tree.sorted { $0.key < $1.key }.map { (StoreModel.bytes(of: $0.key), $0.value) }
     }
     return (indexes[name] ?? [:])
-      .sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { ($0.key, $0.value) }
+      .sorted { precedes($0.key, $1.key) }.map { ($0.key, $0.value) }
   }
 
   package static func bytes(of key: Int64) -> [UInt8] {

@@ -30,7 +30,7 @@ import Testing
   }
 
   private func sorted(_ keys: some Sequence<[UInt8]>) -> [[UInt8]] {
-    keys.sorted { $0.lexicographicallyPrecedes($1) }
+    keys.sorted(by: precedes)
   }
 
   private func putRun(_ keys: [[UInt8]], into tree: MutableIndexTree) throws {

@@ -156,6 +156,10 @@ private final class MemoryFile: File {
     // The bytes are read under the lock only; they are not kept.
     nonisolated(unsafe) let new = new
     content.bytes.withLock { bytes in
+      if offset == bytes.count {
+        bytes.append(contentsOf: new)
+        return
+      }
       if bytes.count < offset + new.count {
         bytes.append(contentsOf: repeatElement(0, count: offset + new.count - bytes.count))
       }
