@@ -1,5 +1,28 @@
+import QuireSimulation
 import QuireStorage
 import Testing
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+/// The most memory that the process has had so far, in bytes.
+private func mostMemory() -> Int {
+  var usage = rusage()
+  // 0 is the process; Glibc has an enumeration for the constant and an integer for the parameter.
+  getrusage(0, &usage)
+  #if canImport(Darwin)
+    return usage.ru_maxrss
+  #else
+    return 1024 * Int(usage.ru_maxrss)
+  #endif
+}
 
 /// What `Tests/Fuzzing` found, each as small as it could be made.
 @Suite struct `Finds of the fuzzers` {
@@ -16,6 +39,28 @@ import Testing
       try store.close()
     } catch {
       // To refuse it is as good.
+    }
+  }
+
+  /// The same, and a log of eleven kilobytes, had 128 MB made and searched for pages that a version
+  /// may have in memory, each time.
+  @Test func `a claim of pages takes no memory`() async {
+    await #expect(processExitsWith: .success) {
+      func byteCount(of pageCount: UInt32) throws -> Int {
+        let fileSystem = try `Finds of the fuzzers`().fileSystem {
+          $0.setNumber(UInt64(pageCount), at: 32, byteCount: 4)
+        }
+        var options = PageStoreOptions()
+        options.isReadOnly = true
+        let store = try PageStore.open("store", options: options, in: fileSystem)
+        _ = try store.check()
+        let most = mostMemory()
+        try store.close()
+        return most
+      }
+      let few = try byteCount(of: 9)
+      let many = try byteCount(of: 4_294_000_000)
+      guard many - few < 32 << 20 else { throw Violation("\(many - few) bytes more") }
     }
   }
 

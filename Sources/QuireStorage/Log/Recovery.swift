@@ -55,7 +55,9 @@ struct Recovery {
     }
     self.log = log
     meta = log?.meta ?? newest
-    if !isReadOnly { try Recovery.checkWritable(meta, log, file, geometry) }
+    let filePageCount = try file.byteCount() / geometry.pageSize
+    let reach = log?.reach ?? geometry.reach(filePageCount: filePageCount) { _ in false }
+    if !isReadOnly { try Recovery.checkWritable(meta, log, reach: reach) }
     // A log is begun when the page that it goes on from is on disk for sure.
     let isBegun = meta.epoch > newest.epoch
     if let other, !isReadOnly, !isBegun {
@@ -78,7 +80,7 @@ struct Recovery {
     let commit = log?.lastCommit ?? meta.lastCommit
     space = PageSpace(
       geometry: geometry, commit: commit, cache: cache, registry: registry,
-      overlay: PageOverlay(pageCount: pageCount), pageCount: pageCount,
+      overlay: PageOverlay(pageCount: min(pageCount, reach)), pageCount: pageCount,
       freePageCount: Int(log?.freePageCount ?? meta.freePageCount),
       lowestFree: .firstFree)
     cache.setFile(pageCount: pageCount, byteLimit: options.cacheByteLimit)
@@ -90,7 +92,7 @@ struct Recovery {
       }
       for id in log.lost { space.set(id, to: .unreadable) }
     }
-    space.publish()
+    space.publish(reach: reach)
     let ticket = try space.enter()
     defer { space.leave(ticket) }
     do throws(StorageError) {
@@ -111,7 +113,7 @@ struct Recovery {
   /// - Throws: ``StorageError/damaged(page:reason:)`` if nothing can be written behind what the
   ///   store says of itself; it can be read.
   private static func checkWritable(
-    _ meta: MetaPage, _ log: LogReader?, _ file: any File, _ geometry: PageGeometry
+    _ meta: MetaPage, _ log: LogReader?, reach: UInt32
   ) throws(StorageError) {
     let commit = log?.lastCommit ?? meta.lastCommit
     guard StoreLimits.allowsWriting(after: meta.sequence, meta.epoch, commit.rawValue) else {
@@ -120,8 +122,6 @@ struct Recovery {
         reason: "no store comes as far as commit \(commit), epoch \(meta.epoch), sequence "
           + "\(meta.sequence); open it to be read alone")
     }
-    let filePageCount = try file.byteCount() / geometry.pageSize
-    let reach = log?.reach ?? geometry.reach(filePageCount: filePageCount) { _ in false }
     let pageCount = log?.pageCount ?? meta.pageCount
     guard pageCount <= reach else {
       throw .damaged(

@@ -121,10 +121,14 @@ final class PageSpace: @unchecked Sendable {
 
   var isPublished: Bool { record != nil }
 
-  /// Ends all changing.
-  func publish() {
-    if overlay.capacity << Int(PageOverlay.chunkShift) < Int(pageCount) {
-      let larger = PageOverlay(copying: overlay, pageCount: pageCount)
+  /// Ends all changing. A checkpoint may put any page's content into the overlay from now on, and
+  /// there is room for it.
+  ///
+  /// - Parameter reach: how many pages there can be, where a damaged file says that there are more.
+  func publish(reach: UInt32 = .max) {
+    let roomCount = min(pageCount, reach)
+    if overlay.capacity << Int(PageOverlay.chunkShift) < Int(roomCount) {
+      let larger = PageOverlay(copying: overlay, pageCount: roomCount)
       overlay.deallocate()
       overlay = larger
     }

@@ -38,7 +38,7 @@ import Testing
       let id = artist.objectID
       let coordinator = try #require(first.persistentStoreCoordinator)
       let (threads, rounds) = (6, 50)
-      let callCount = Atomic(0)
+      let (callCount, arrivedCount) = (Atomic(0), Atomic(0))
       Threads.run(
         Array(
           repeating: {
@@ -46,7 +46,11 @@ import Testing
               let context = GotchaHome.context(of: coordinator)
               let policy = Sum()
               context.mergePolicy = policy
-              let artist = try #require(try context.existingObject(with: id) as? Artist)
+              let found = Result { try context.existingObject(with: id) as? Artist }
+              // All have the object as it was first, so that there are conflicts for sure.
+              arrivedCount.add(1, ordering: .relaxed)
+              while arrivedCount.load(ordering: .relaxed) < threads {}
+              let artist = try #require(try found.get())
               for _ in 0..<rounds {
                 artist.born = (artist.born ?? 0) + 1
                 let before = policy.calls
