@@ -38,7 +38,8 @@ import Testing
       let id = artist.objectID
       let coordinator = try #require(first.persistentStoreCoordinator)
       let (threads, rounds) = (6, 50)
-      let (callCount, arrivedCount) = (Atomic(0), Atomic(0))
+      let callCount = Atomic(0)
+      let arrivedCount = Atomic(0)
       Threads.run(
         Array(
           repeating: {
