@@ -38,7 +38,7 @@ extension ManagedObjectContext {
     return ContextObservation(center, center.add(kinds, .callback(body)))
   }
 
-  /// The same, and calls `settle` when all is told that there is for now: after the processing of
+  /// The same, and calls `settle` when nothing is left to be told: after the processing of
   /// changes, also when nobody has changed anything here, and after a save.
   final func observe(
     _ kinds: Set<ContextNotice.Kind>, _ body: @escaping (ContextNotice) -> Void,

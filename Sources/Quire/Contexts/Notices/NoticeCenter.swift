@@ -13,7 +13,7 @@ final class NoticeCenter: ContextObserver {
     let number: Int
     let kinds: Set<ContextNotice.Kind>
     let receiver: Receiver
-    /// Called when all is told that there is for now.
+    /// Called when nothing is left to be told.
     var settle: (() -> Void)?
   }
 
