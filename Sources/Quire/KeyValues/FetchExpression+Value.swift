@@ -56,13 +56,26 @@ extension FetchPredicate {
 }
 
 /// Expressions and predicates on one object. Depth was checked.
-private struct Evaluation {
+struct Evaluation {
   let object: KeyValue
   private var bindings: [String: KeyValue]
 
-  init(_ object: Any?, _ bindings: [String: Any?]) {
-    self.object = KeyValue(object)
-    self.bindings = bindings.mapValues(KeyValue.init)
+  init(_ object: KeyValue, _ bindings: [String: KeyValue]) {
+    self.object = object
+    self.bindings = bindings
+  }
+
+  fileprivate init(_ object: Any?, _ bindings: [String: Any?]) {
+    self.init(KeyValue(object), bindings.mapValues { KeyValue($0) })
+  }
+
+  /// What a predicate compares: collections of collections are flat.
+  func comparedValue(of expression: FetchExpression) throws -> PredicateValue? {
+    switch expression {
+    case .keyPath(let names): try object.comparedValue(at: names)
+    case .path(let operand, let names): try value(of: operand).comparedValue(at: names)
+    default: try value(of: expression).predicateValue
+    }
   }
 
   func value(of expression: FetchExpression) throws -> KeyValue {
@@ -82,7 +95,8 @@ private struct Evaluation {
       return try compute(Computation(function), try arguments.map(value))
     case .call(let operand, let selector, let arguments):
       return try call(
-        selector, on: value(of: operand), try arguments.map { try value(of: $0).plain })
+        selector, on: value(of: operand).withObjects,
+        try arguments.map { try value(of: $0).withObjects.plain })
     case .conditional(let predicate, let yes, let no):
       return try value(of: holds(predicate) ? yes : no)
     case .subquery(let collection, let variable, let predicate):
@@ -188,7 +202,7 @@ private struct Evaluation {
     _ collection: KeyValue, _ variable: String, _ predicate: FetchPredicate
   ) throws -> KeyValue {
     if collection.isAbsent { return .array([]) }
-    guard let members = collection.members else {
+    guard let members = collection.flatMembers else {
       throw PersistenceError(
         .invalidExpression,
         "SUBQUERY needs a collection, but there is "
@@ -209,12 +223,7 @@ private struct Evaluation {
     let expressions: [FetchExpression]
 
     func value(ofExpression index: Int) throws -> PredicateValue? {
-      switch expressions[index] {
-      case .keyPath(let names): try evaluation.object.comparedValue(at: names)
-      case .path(let operand, let names):
-        try evaluation.value(of: operand).comparedValue(at: names)
-      case let expression: try evaluation.value(of: expression).predicateValue
-      }
+      try evaluation.comparedValue(of: expressions[index])
     }
 
     // Such an evaluator has no paths of its own, and `SELF` is one of its expressions.

@@ -73,6 +73,9 @@ enum KeyValue {
     }
   }
 
+  /// The same, with the members of members in the place of these where they are collections.
+  var flatMembers: [KeyValue]? { members?.flatMap { $0.flatMembers ?? [$0] } }
+
   var isAbsent: Bool { if case .one(nil) = self { true } else { false } }
 
   // MARK: As a value of the world outside

@@ -12,7 +12,8 @@ struct FetchPath {
   let isAttribute: Bool
 
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when a step does not exist in the model;
-  ///   ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` when it is transient.
+  ///   ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` when it is transient;
+  ///   ``PersistenceError/Code/invalidExpression`` when an operator cannot have a value.
   init(_ names: [String], from binding: EntityBinding, in model: ModelBinding) throws {
     guard let first = names.first else {
       throw PersistenceError(
@@ -23,60 +24,31 @@ struct FetchPath {
     isAttribute = slot >= 0 && names.count == 1 && binding.traits[slot].attributeType != nil
     // Mostly that is all.
     if isAttribute, !binding.traits[slot].isTransient { return }
-    var entity = binding.entity
-    for (index, name) in names.enumerated() {
-      if name == FetchExpression.countOperator, index == names.count - 1, index > 0 { return }
-      if let attribute = entity.attribute(named: name) {
-        if attribute.isTransient { throw FetchPath.transient(name, in: entity, names) }
-        try FetchPath.check(names.dropFirst(index + 1), inside: attribute, of: entity, names)
-        return
-      }
-      guard let relationship = entity.relationship(named: name),
-        let destination = model.entity(named: relationship.destination)
-      else { throw FetchPath.unknown(name, in: entity, names) }
-      if relationship.isTransient { throw FetchPath.transient(name, in: entity, names) }
-      entity = destination.entity
+    do {
+      _ = try PredicateCheck(of: binding, in: model).type(of: names)
+    } catch {
+      throw PersistenceError(error)
     }
   }
+}
 
-  /// What follows the name of an attribute must be elements of a composite.
-  private static func check(
-    _ rest: ArraySlice<String>, inside attribute: AttributeDescription,
-    of entity: EntityDescription,
-    _ names: [String]
-  ) throws {
-    var attribute = attribute
-    for name in rest {
-      guard let element = attribute.elements.first(where: { $0.name == name }) else {
-        throw unknown(name, in: entity, names)
+extension PredicateCheck {
+  init(of binding: EntityBinding, in model: ModelBinding) {
+    self.init(of: binding.entity) { model.entity(named: $0)?.entity }
+  }
+}
+
+extension PersistenceError {
+  init(_ mistake: PredicateMistake) {
+    let code: Code =
+      switch mistake.kind {
+      case .name: .undefinedKey
+      case .transient, .variable: .persistentStoreUnsupportedRequestType
+      case .type: .invalidExpression
       }
-      attribute = element
-    }
-  }
-
-  /// A store does not have it: every row would be taken for one without a value.
-  private static func transient(
-    _ name: String, in entity: EntityDescription, _ names: [String]
-  ) -> PersistenceError {
-    var error = PersistenceError(
-      .persistentStoreUnsupportedRequestType,
-      "the key path \(names.joined(separator: ".")) of a fetch leads to \(entity.name).\(name), which "
-        + "is transient: no store has it. Fetch without it, and ask the objects by evaluate(with:)")
-    error.entityName = entity.name
-    error.key = name
-    return error
-  }
-
-  private static func unknown(
-    _ name: String, in entity: EntityDescription, _ names: [String]
-  ) -> PersistenceError {
-    var error = PersistenceError(
-      .undefinedKey,
-      "the key path \(names.joined(separator: ".")) asks \(entity.name) for \(name), which it does not "
-        + "have")
-    error.entityName = entity.name
-    error.key = name
-    return error
+    self.init(code, mistake.description)
+    entityName = mistake.entityName
+    key = mistake.key
   }
 }
 
@@ -85,6 +57,8 @@ protocol PathSubject {
   func attribute(_ slot: Int) throws -> AttributeValue?
   func one(_ slot: Int) throws -> Self?
   func members(_ slot: Int) throws -> [Self]
+  /// The object itself.
+  func managedObject(in session: StoreSession) throws -> ManagedObject
   var binding: EntityBinding { get }
   var objectIdentity: OpaqueIdentity { get }
 
@@ -102,32 +76,50 @@ extension PathSubject {
   }
 
   func value(at names: ArraySlice<String>, slot: Int) throws -> PredicateValue? {
-    guard slot >= 0 else { return nil }
     let rest = names.dropFirst()
+    guard slot >= 0 else { return try value(atNameOfNone: names) }
     switch binding.properties[slot] {
     case .attribute:
-      var value = try attribute(slot)
-      for name in rest {
-        guard case .composite(let elements)? = value else { return nil }
-        value = elements[name]
+      guard let value = try attribute(slot) else { return nil }
+      if case .transformed(let data) = value, let transformer = binding.transformers[slot] {
+        return try self.value(of: transformer.reverseTransformedValue(data), at: rest) ?? .value(value)
       }
-      return value.map(PredicateValue.value)
+      return rest.isEmpty ? .value(value) : try self.value(inside: value, at: rest)
     case .relationship(let relationship) where relationship.isToMany:
-      let members = try members(slot)
-      guard let next = rest.first else {
-        return .collection(members.map { .object($0.objectIdentity) })
-      }
-      if next == FetchExpression.countOperator { return .value(.integer(Int64(members.count))) }
-      return .collection(
-        try members.flatMap { member -> [PredicateValue?] in
-          let value = try member.value(at: rest, slot: member.binding.slot(named: next) ?? -1)
-          if case .collection(let values)? = value { return values }
-          return [value]
-        })
+      return try Self.value(of: members(slot), at: rest)
     case .relationship:
       guard let destination = try one(slot) else { return nil }
       guard let next = rest.first else { return .object(destination.objectIdentity) }
       return try destination.value(at: rest, slot: destination.binding.slot(named: next) ?? -1)
+    }
+  }
+
+  /// Elements of composite attributes, and properties that values have.
+  private func value(
+    inside value: AttributeValue, at names: ArraySlice<String>
+  ) throws -> PredicateValue? {
+    var (value, rest): (AttributeValue?, _) = (value, names)
+    while case .composite(let elements)? = value, let name = rest.first {
+      (value, rest) = (elements[name], rest.dropFirst())
+    }
+    guard let value, !rest.isEmpty else { return value.map(PredicateValue.value) }
+    return try KeyValue(value.plainValue).value(at: rest).predicateValue
+  }
+
+  /// What a transformer has made; `nil` if it is nothing that a predicate compares.
+  private func value(of plain: Any, at names: ArraySlice<String>) throws -> PredicateValue? {
+    if names.isEmpty { return try? KeyValue(plain).predicateValue }
+    return try KeyValue(plain).value(at: names).predicateValue
+  }
+
+  /// The value of a name that stands for no property.
+  private func value(atNameOfNone names: ArraySlice<String>) throws -> PredicateValue? {
+    let rest = names.dropFirst()
+    switch names.first {
+    case "self": return try value(at: rest)
+    case FetchExpression.objectIDName where rest.isEmpty: return .object(objectIdentity)
+    // A property that another entity of the family has.
+    default: return nil
     }
   }
 }
@@ -159,6 +151,13 @@ struct PendingSubject: PathSubject {
     switch source {
     case .object(let object): OpaqueIdentity(object.objectID)
     case .row(let row): row.objectIdentity
+    }
+  }
+
+  func managedObject(in session: StoreSession) throws -> ManagedObject {
+    switch source {
+    case .object(let object): object
+    case .row(let row): try row.managedObject(in: self.session)
     }
   }
 

@@ -58,10 +58,10 @@ final class FetchTarget {
     let own = try Paths(predicateNames, sortNames, from: binding, in: model)
     followsRelationships =
       predicateNames.contains { $0.count > 1 } || sortNames.contains { $0.count > 1 }
-      || !(madeEvaluator?.subqueries.isEmpty ?? true)
+      || !(madeEvaluator?.asksPathsAlone ?? true)
       || (own.predicate + own.sort).contains { $0.slot >= 0 && binding.traits[$0.slot].canDangle }
-    for subquery in madeEvaluator?.subqueries ?? [] { try subquery.check(from: binding, in: model) }
     paths = Array(repeating: nil, count: model.entities.count)
+    try check(from: binding, in: model)
     if !binding.entity.isAbstract { paths[binding.index] = own }
     guard request.includesSubentities, !binding.entity.subentityNames.isEmpty else { return }
     for entity in model.model.family(of: binding.entity).dropFirst() where !entity.isAbstract {
@@ -72,6 +72,35 @@ final class FetchTarget {
 }
 
 extension FetchTarget {
+  /// Makes sure that the predicate and the sort keys can be meant.
+  private func check(from binding: EntityBinding, in model: ModelBinding) throws {
+    do {
+      let check = PredicateCheck(of: binding, in: model)
+      if let predicate, !isPlain(binding) { try check.check(predicate) }
+      for descriptor in sortDescriptors { try check.check(descriptor) }
+    } catch {
+      throw PersistenceError(error)
+    }
+  }
+
+  /// Whether the predicate compares attributes with constants of their types, and no more.
+  private func isPlain(_ binding: EntityBinding) -> Bool {
+    func isPlain(_ predicate: FetchPredicate) -> Bool {
+      switch predicate {
+      case .and(let parts): return parts.allSatisfy(isPlain)
+      case .comparison(let comparison):
+        guard comparison.modifier == .direct, case .keyPath(let path) = comparison.left,
+          path.count == 1, let slot = binding.slot(named: path[0]),
+          let type = binding.traits[slot].attributeType,
+          case .constant(.value(let value)?) = comparison.right
+        else { return false }
+        return comparison.operator != .beginsWith && value.isOf(type)
+      default: return false
+      }
+    }
+    return madeEvaluator == nil && predicate.map(isPlain) ?? true
+  }
+
   /// Evaluates the predicate.
   ///
   /// Made when it is asked for: most requests are answered by rows' bytes alone.

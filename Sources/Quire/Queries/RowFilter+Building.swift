@@ -72,7 +72,10 @@ extension FetchPredicate {
 extension FetchExpression {
   fileprivate var canFail: Bool {
     switch self {
-    case .constant, .keyPath, .evaluatedObject: false
+    case .constant, .evaluatedObject: false
+    case .keyPath(let names):
+      names.contains { CollectionOperator.isOperator($0) && $0 != FetchExpression.countOperator }
+        || names.count > 1 && ValueProperty.isKnown(names.last ?? "")
     case .aggregate(let members): members.contains(where: \.canFail)
     default: true
     }

@@ -25,6 +25,10 @@ struct RowSubject: PathSubject {
         entity: storage.binding.entity, store: storage.identity, key: reference.key))
   }
 
+  func managedObject(in session: StoreSession) throws -> ManagedObject {
+    try session.object(at: reference)
+  }
+
   func attribute(_ slot: Int) throws -> AttributeValue? {
     let field = storage.fieldBySlot[slot]
     guard field >= 0 else { return nil }

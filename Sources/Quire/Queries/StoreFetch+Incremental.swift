@@ -90,6 +90,10 @@ private struct UnreadSubject: PathSubject {
 
   private func row() throws -> RowSubject? { try RowSubject(at: reference, in: view) }
 
+  func managedObject(in session: StoreSession) throws -> ManagedObject {
+    try session.object(at: reference)
+  }
+
   func attribute(_ slot: Int) throws -> AttributeValue? { try row()?.attribute(slot) }
   func one(_ slot: Int) throws -> UnreadSubject? { try row()?.one(slot).map(subject) }
   func members(_ slot: Int) throws -> [UnreadSubject] {

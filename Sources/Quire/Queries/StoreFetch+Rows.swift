@@ -13,8 +13,9 @@ extension StoreFetch {
   ) throws -> Bool {
     guard let evaluator else { return true }
     do {
-      if !evaluator.subqueries.isEmpty {
-        return try evaluator.evaluate(SubquerySubject(subject: subject, evaluator: evaluator))
+      if !evaluator.asksPathsAlone {
+        return try evaluator.evaluate(
+          FetchSubject(subject: subject, evaluator: evaluator, session: session))
       }
       return try evaluator.evaluate(PathsOfSubject(subject: subject, paths: paths))
     } catch let error as FetchPredicateError {

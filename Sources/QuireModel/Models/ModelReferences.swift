@@ -216,6 +216,8 @@ struct ModelReferences {
   ) throws(ModelError) {
     var attribute = attribute
     for index in start..<path.count where CollectionOperator(rawValue: path[index]) == nil {
+      // What values have themselves, such as a length, is no property of the model.
+      if ValueProperty.type(of: path[index], in: ExpressionType(attribute.type)) != nil { return }
       guard let element = attribute.elements.first(where: { $0.name == path[index] }) else {
         throw unknown(
           path, at: index, in: place, ownedBy: owner,

@@ -20,6 +20,20 @@ enum CastTarget {
     }
   }
 
+  /// What kind of value comes out.
+  var expressionType: ExpressionType {
+    switch self {
+    case .number, .type(.decimal), .type(.double), .type(.float): .number
+    case .string: .text
+    case .type(.date): .date
+    case .type(.uuid): .uuid
+    case .type(.url), .type(.objectID): .url
+    case .type(.data): .data
+    case .type(.composite): .composite
+    case .type(.transformed): .unknown
+    }
+  }
+
   /// - Returns: `nil` for the absence of a value.
   static func cast(
     _ value: PredicateValue?, to name: String

@@ -9,8 +9,8 @@
 /// try FetchExpression(format: "FUNCTION($policy, 'ageFrom:', $source.born)")
 /// ```
 ///
-/// Fetches evaluate those kinds on rows that ``PredicateEvaluator`` lists; the floor above
-/// evaluates all of them on objects.
+/// The floor above evaluates all of them on objects, and all but ``fetch(_:context:countOnly:)`` in
+/// fetches; on values alone there are those that ``PredicateEvaluator`` lists.
 public indirect enum FetchExpression: Hashable, Sendable {
   /// A value that is known beforehand; `nil` is the absence of one.
   case constant(PredicateValue?)
@@ -42,6 +42,9 @@ public indirect enum FetchExpression: Hashable, Sendable {
 extension FetchExpression {
   /// The name that stands for the number of objects of a to-many relationship.
   public static let countOperator = CollectionOperator.count.rawValue
+
+  /// The name that stands for an object's ID in a key path, unless a property is called so.
+  package static let objectIDName = "objectID"
 
   /// An expression for a value; collections become aggregates of their members.
   public init(_ value: some PredicateConvertible) { self.init(value: value.predicateValue) }
@@ -87,4 +90,7 @@ public enum CollectionOperator: String, Hashable, Sendable, CaseIterable {
   case unionOfSets = "@unionOfSets"
   /// The set of the members of the values, which are sets.
   case distinctUnionOfSets = "@distinctUnionOfSets"
+
+  /// Whether a name in a path begins as operators do, and as no property may be called.
+  package static func isOperator(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: "@") }
 }

@@ -148,6 +148,15 @@ extension FetchExpression {
     return paths
   }
 
+  /// Whether a part asks a context for what it finds.
+  var hasFetch: Bool {
+    var isFound = false
+    forEachExpression(bound: []) { expression, _ in
+      if case .fetch = expression { isFound = true }
+    }
+    return isFound
+  }
+
   fileprivate func addKeyPath(to paths: inout [[String]], bound: Set<String>) {
     if bound.isEmpty, case .keyPath(let names) = self { paths.append(names) }
   }

@@ -18,6 +18,9 @@
 ///   by locale.
 /// - A key path with an absent object on the way is an absent value.
 /// - `ANY` of nothing is false, `ALL` of nothing is true.
+///
+/// A request whose predicate compares what can never be equal, such as a number and a text, is
+/// refused.
 public indirect enum FetchPredicate: Hashable, Sendable {
   case constant(Bool)
   case comparison(Comparison)

@@ -31,9 +31,8 @@ public struct FetchPredicateError: Error, Hashable, Sendable, CustomStringConver
     case .function(let function, let message):
       "the function \(function.rawValue) has no answer: \(message)"
     case .unsupported(let expression):
-      "a fetch cannot evaluate \(expression); it evaluates key paths with @count at their end, lists, "
-        + "arithmetic, functions, TERNARY, and SUBQUERY over a to-many relationship with @count or "
-        + "nothing behind it"
+      "\(expression) cannot be evaluated here, where there is nobody to ask for it: key paths with "
+        + "@count at their end, lists, arithmetic, functions and TERNARY can be"
     case .missingVariables(let names):
       "no value was given for \(names.map { "$" + $0 }.joined(separator: ", "))"
     }

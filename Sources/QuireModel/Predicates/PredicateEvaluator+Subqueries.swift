@@ -10,14 +10,17 @@ extension PredicateEvaluator {
     /// With its dollar sign.
     package let variable: String
     package let evaluator: PredicateEvaluator
+    /// What is asked of the members that are found, such as `@count`; nothing for them themselves.
+    package let names: [String]
 
     /// What a path from a variable begins with. No property has such a name.
     static func root(of variable: String) -> String { "$" + variable }
   }
 
-  /// An evaluator for subjects that answer ``PredicateSubject/value(ofSubquery:isCount:)``.
-  ///
-  /// Subqueries are asked for their members and for `@count`; other operators on them are refused.
+  /// An evaluator for subjects that are objects: paths may have every ``CollectionOperator``, and
+  /// subjects answer ``PredicateSubject/value(ofSubquery:)`` and, for what is left,
+  /// ``PredicateSubject/value(ofExpression:)``. Only `FETCH` is refused, for which a predicate of a
+  /// fetch has no context.
   package init(fetching predicate: FetchPredicate) throws(FetchPredicateError) {
     try self.init(predicate, PredicateEvaluatorBuilder(bound: []), depth: 0)
   }

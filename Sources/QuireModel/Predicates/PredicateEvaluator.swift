@@ -15,15 +15,15 @@ public protocol PredicateSubject {
   /// Asked only by evaluators that leave expressions to their subjects.
   func value(ofExpression index: Int) throws -> PredicateValue?
 
-  /// The members that a subquery finds, or how many they are.
+  /// What is asked of the members that a subquery finds; the members, if nothing is.
   ///
   /// Asked only by evaluators of fetches; others refuse subqueries.
-  func value(ofSubquery index: Int, isCount: Bool) throws -> PredicateValue?
+  func value(ofSubquery index: Int) throws -> PredicateValue?
 }
 
 extension PredicateSubject {
   public func value(ofExpression index: Int) throws -> PredicateValue? { nil }
-  public func value(ofSubquery index: Int, isCount: Bool) throws -> PredicateValue? { nil }
+  public func value(ofSubquery index: Int) throws -> PredicateValue? { nil }
 }
 
 /// A predicate made ready to be evaluated many times.
@@ -40,8 +40,10 @@ extension PredicateSubject {
 /// ```
 ///
 /// The evaluator evaluates key paths, lists, the functions of ``FetchExpression/Function`` and
-/// `TERNARY`. Collection operators but for `@count` at the end of a path, variables, subqueries
-/// (but in fetches), and what needs somebody to answer it (`FUNCTION`, `FETCH`) are refused.
+/// `TERNARY`. Collection operators but for `@count` at the end of a path, variables, subqueries,
+/// and what needs somebody to answer it (`FUNCTION`, `FETCH`) are refused: subjects that know no
+/// more than values cannot answer them. Fetches have evaluators of their own, which take all that
+/// is evaluated in memory.
 ///
 /// ``FetchPredicate`` says what a predicate means.
 public struct PredicateEvaluator {
@@ -135,7 +137,7 @@ extension PredicateEvaluator {
     indirect case conditional(Node, Operand, Operand)
     /// What the subject evaluates itself.
     case expression(Int)
-    case subquery(Int, isCount: Bool)
+    case subquery(Int)
 
     @inlinable func value<Subject: PredicateSubject>(
       of subject: Subject
@@ -150,8 +152,7 @@ extension PredicateEvaluator {
       case .conditional(let node, let yes, let no):
         try node.evaluate(subject) ? yes.value(of: subject) : no.value(of: subject)
       case .expression(let index): try subject.value(ofExpression: index)
-      case .subquery(let index, let isCount):
-        try subject.value(ofSubquery: index, isCount: isCount)
+      case .subquery(let index): try subject.value(ofSubquery: index)
       }
     }
   }

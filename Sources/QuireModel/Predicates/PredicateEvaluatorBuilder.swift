@@ -65,10 +65,6 @@ struct PredicateEvaluatorBuilder {
     case .evaluatedObject: return .evaluatedObject
     case .keyPath(let names):
       return names.isEmpty ? .evaluatedObject : .path(number(of: try checked(names, expression)))
-    case .variable, .path(.variable, _):
-      return .path(number(of: try variablePath(expression)))
-    case .subquery, .path(.subquery, [FetchExpression.countOperator]):
-      return try subquery(expression, depth: depth)
     case .function(let function, let arguments):
       return .computed(
         PredicateEvaluator.Computed(function), try operands(arguments, depth: depth + 1))
@@ -76,9 +72,20 @@ struct PredicateEvaluatorBuilder {
       return .conditional(
         try node(predicate, depth: depth + 1), try operand(yes, depth: depth + 1),
         try operand(no, depth: depth + 1))
-    default:
-      throw FetchPredicateError(.unsupported(expression))
+    default: return try operandOfObjects(expression, depth: depth)
     }
+  }
+
+  /// What only subjects of fetches can answer.
+  private mutating func operandOfObjects(
+    _ expression: FetchExpression, depth: Int
+  ) throws(FetchPredicateError) -> PredicateEvaluator.Operand {
+    guard let bound else { throw FetchPredicateError(.unsupported(expression)) }
+    if let path = expression.path(from: bound) { return .path(number(of: path)) }
+    if let subquery = try subquery(expression, within: bound, depth: depth) { return subquery }
+    try expression.checkDepth(depth)
+    if expression.hasFetch { throw FetchPredicateError(.unsupported(expression)) }
+    return .expression(number(of: expression))
   }
 
   private mutating func operands(
@@ -108,46 +115,51 @@ struct PredicateEvaluatorBuilder {
   private func checked(
     _ names: [String], _ expression: FetchExpression
   ) throws(FetchPredicateError) -> [String] {
+    if bound != nil { return names }
     let last = names.last == FetchExpression.countOperator ? 1 : 0
-    if names.dropLast(last).contains(where: { CollectionOperator(rawValue: $0) != nil }) {
+    if names.dropLast(last).contains(where: CollectionOperator.isOperator) {
       throw FetchPredicateError(.unsupported(expression))
     }
     return names
   }
 
-  /// A path from the variable of a subquery around; see ``PredicateEvaluator/Subquery``.
-  private func variablePath(
-    _ expression: FetchExpression
-  ) throws(FetchPredicateError) -> [String] {
-    switch expression {
-    case .variable(let name) where bound?.contains(name) ?? false:
-      return [PredicateEvaluator.Subquery.root(of: name)]
-    case .path(.variable(let name), let names) where bound?.contains(name) ?? false:
-      return try [PredicateEvaluator.Subquery.root(of: name)] + checked(names, expression)
-    default: throw FetchPredicateError(.unsupported(expression))
-    }
-  }
-
+  /// - Returns: `nil` for what is no subquery over a path.
   private mutating func subquery(
-    _ expression: FetchExpression, depth: Int
-  ) throws(FetchPredicateError) -> PredicateEvaluator.Operand {
-    var (source, isCount) = (expression, false)
-    if case .path(let operand, _) = expression { (source, isCount) = (operand, true) }
-    guard let bound, case .subquery(let collection, let variable, let predicate) = source else {
-      throw FetchPredicateError(.unsupported(expression))
-    }
+    _ expression: FetchExpression, within bound: Set<String>, depth: Int
+  ) throws(FetchPredicateError) -> PredicateEvaluator.Operand? {
+    var (source, names) = (expression, [String]())
+    if case .path(let operand, let rest) = expression { (source, names) = (operand, rest) }
+    guard case .subquery(let collection, let variable, let predicate) = source else { return nil }
     let path: [String]
     if case .keyPath(let names) = collection, !names.isEmpty {
-      path = try checked(names, collection)
+      path = names
+    } else if let names = collection.path(from: bound) {
+      path = names
     } else {
-      path = try variablePath(collection)
+      return nil
     }
+    // Members of members are asked for with the values of operators.
+    if path.contains(where: CollectionOperator.isOperator) { return nil }
     subqueries.append(
       PredicateEvaluator.Subquery(
         expression: source, collection: path,
         variable: PredicateEvaluator.Subquery.root(of: variable),
         evaluator: try PredicateEvaluator(
-          predicate, PredicateEvaluatorBuilder(bound: bound.union([variable])), depth: depth + 1)))
-    return .subquery(subqueries.count - 1, isCount: isCount)
+          predicate, PredicateEvaluatorBuilder(bound: bound.union([variable])), depth: depth + 1),
+        names: names))
+    return .subquery(subqueries.count - 1)
+  }
+}
+
+extension FetchExpression {
+  /// A path from the variable of a subquery around; see ``PredicateEvaluator/Subquery``.
+  fileprivate func path(from bound: Set<String>) -> [String]? {
+    switch self {
+    case .variable(let name) where bound.contains(name):
+      [PredicateEvaluator.Subquery.root(of: name)]
+    case .path(.variable(let name), let names) where bound.contains(name):
+      [PredicateEvaluator.Subquery.root(of: name)] + names
+    default: nil
+    }
   }
 }

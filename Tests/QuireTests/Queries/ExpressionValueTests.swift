@@ -194,11 +194,11 @@ import Testing
     try context.save()
     for format in [
       "ANY artworks.title == nil", "ALL artworks.price > 5", "artworks.@count > 2",
-      "born + 1 == 1901", "TERNARY(born == nil, 1, 2) == 1", "artworks.title == nil",
-      "length(name) == 2", "spouse.artworks.title == nil", "name IN {'Bo', uppercase(name)}",
+      "born + 1 == 1901", "TERNARY(born == nil, 1, 2) == 1", "ANY artworks.title != nil",
+      "length(name) == 2", "ANY spouse.artworks.title == nil", "name IN {'Bo', uppercase(name)}",
       "sum(artworks.price) / 2 == 30", "NOT ANY artworks.price > 25", "spouse.name == nil",
       "born * 1.5 > 100 OR name ENDSWITH 'o'", "ANY shows.artists.@count > 1",
-      "shows.artists.@count == 0", "shows.@count == 0", "spouse.shows.@count == nil",
+      "ALL shows.artists.@count == 0", "shows.@count == 0", "spouse.shows.@count == nil",
     ] {
       var request = FetchRequest<Artist>()
       let predicate = try FetchPredicate(format: format)

@@ -76,8 +76,19 @@ import Testing
       if name == "text" { return generator.below(12) == 0 ? nil : .string(text()) }
       guard let type = Self.types.first(where: { "a\($0.rawValue)" == name }) else { return nil }
       return generator.below(12) == 0
-        ? IndexValues.random(pick(Self.types), using: &generator)
+        ? IndexValues.random(pick(Self.types(like: name)), using: &generator)
         : IndexValues.constant(for: type, using: &generator)
+    }
+
+    /// Types whose values may be compared with those of an attribute.
+    private static func types(like name: String) -> [AttributeType] {
+      let own = types.first { "a\($0.rawValue)" == name } ?? .string
+      return types.filter { ExpressionType($0).mayEqual(ExpressionType(own)) }
+    }
+
+    private mutating func name(like name: String) -> String {
+      let type = pick(Self.types(like: name))
+      return type == .string && generator.below(2) == 0 ? "text" : "a\(type.rawValue)"
     }
 
     private mutating func comparison() -> FetchPredicate {
@@ -98,7 +109,7 @@ import Testing
         let bounds = [expression(constant(name)), expression(constant(name))]
         return .comparison(path, .between, .aggregate(bounds), options: options)
       case 2: return .comparison(expression(constant(name)), pick(operators), path)
-      case 3: return .comparison(path, pick(operators), .keyPath([pick(Self.names)]))
+      case 3: return .comparison(path, pick(operators), .keyPath([self.name(like: name)]))
       case 4, 5:
         return .comparison(
           .keyPath(["text"]), pick([.beginsWith, .beginsWith, .endsWith, .contains]),

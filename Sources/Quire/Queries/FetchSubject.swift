@@ -1,0 +1,83 @@
+import QuireModel
+
+/// What the predicate of a fetch is asked of, where values of paths are not all that it needs: a row
+/// or an object, and the members that variables of subqueries stand for.
+struct FetchSubject<Subject: PathSubject>: PredicateSubject {
+  let subject: Subject
+  let evaluator: PredicateEvaluator
+  /// Makes the objects that functions are called on.
+  let session: StoreSession
+  /// By their names with the dollar sign.
+  var variables: [String: Subject] = [:]
+
+  var identity: OpaqueIdentity { subject.objectIdentity }
+
+  func value(atPath index: Int) throws -> PredicateValue? {
+    let (start, names) = start(of: evaluator.paths[index])
+    return names.isEmpty ? .object(start.objectIdentity) : try start.value(at: names)
+  }
+
+  func value(ofSubquery index: Int) throws -> PredicateValue? {
+    let subquery = evaluator.subqueries[index]
+    var inner = FetchSubject(
+      subject: subject, evaluator: subquery.evaluator, session: session, variables: variables)
+    let (start, names) = start(of: subquery.collection)
+    guard let members = try start.members(at: names) else {
+      let names = subquery.names
+      return try value(of: names.isEmpty ? subquery.expression : .path(subquery.expression, names))
+    }
+    let found = try members.filter { member in
+      inner.variables[subquery.variable] = member
+      return try subquery.evaluator.evaluate(inner)
+    }
+    return try Subject.value(of: found, at: subquery.names[...])
+  }
+
+  func value(ofExpression index: Int) throws -> PredicateValue? {
+    try value(of: evaluator.expressions[index])
+  }
+
+  private func value(of expression: FetchExpression) throws -> PredicateValue? {
+    var bindings: [String: KeyValue] = [:]
+    for (name, member) in variables {
+      bindings[String(name.dropFirst())] = .one(StandIn(member, session))
+    }
+    return try Evaluation(.one(StandIn(subject, session)), bindings).comparedValue(of: expression)
+  }
+
+  /// What a path starts from, and the rest of it.
+  private func start(of names: [String]) -> (Subject, ArraySlice<String>) {
+    guard let first = names.first, let start = variables[first] else {
+      return (subject, names[...])
+    }
+    return (start, names.dropFirst())
+  }
+}
+
+extension PathSubject {
+  /// The value at the end of a path that was not resolved beforehand.
+  func value(at names: ArraySlice<String>) throws -> PredicateValue? {
+    guard let first = names.first else { return .object(objectIdentity) }
+    return try value(at: names, slot: binding.slot(named: first) ?? -1)
+  }
+
+  /// The objects at the end of a path through relationships; `nil` for a path to something else.
+  fileprivate func members(at names: ArraySlice<String>) throws -> [Self]? {
+    guard let first = names.first else { return [self] }
+    guard let slot = binding.slot(named: first), binding.traits[slot].attributeType == nil
+    else { return nil }
+    let rest = names.dropFirst()
+    if !binding.traits[slot].isToMany {
+      guard let destination = try one(slot) else { return [] }
+      return try destination.members(at: rest)
+    }
+    let members = try members(slot)
+    if rest.isEmpty { return members }
+    var found: [Self] = []
+    for member in members {
+      guard let more = try member.members(at: rest) else { return nil }
+      found += more
+    }
+    return found
+  }
+}

@@ -1,0 +1,53 @@
+import QuireModel
+
+// What is asked of the objects that a to-many relationship leads to.
+extension PathSubject {
+  /// The value at the end of a path from objects, which stands for one flat collection unless an
+  /// operator makes one value of them.
+  static func value(of members: [Self], at names: ArraySlice<String>) throws -> PredicateValue? {
+    guard let first = names.first else {
+      return .collection(members.map { .object($0.objectIdentity) })
+    }
+    if first == FetchExpression.countOperator, names.count == 1 {
+      return .value(.integer(Int64(members.count)))
+    }
+    guard let place = names.firstIndex(where: CollectionOperator.isOperator),
+      place < names.endIndex - 1 || names[place] != FetchExpression.countOperator
+    else { return .collection(try values(of: members, at: names)) }
+    let behind = names[(place + 1)...]
+    if let function = CollectionOperator(rawValue: names[place])?.function,
+      !behind.contains(where: CollectionOperator.isOperator)
+    {
+      let values = try values(of: members, at: names[..<place] + behind)
+      return try Computation(function).aggregate(values)
+    }
+    return try KeyValue.array(members.map { .one(StandIn($0, nil)) }).value(at: names)
+      .predicateValue
+  }
+
+  private static func values(
+    of members: [Self], at names: ArraySlice<String>
+  ) throws -> [PredicateValue?] {
+    guard let first = names.first else { return members.map { .object($0.objectIdentity) } }
+    var values: [PredicateValue?] = []
+    values.reserveCapacity(members.count)
+    for member in members {
+      let value = try member.value(at: names, slot: member.binding.slot(named: first) ?? -1)
+      if case .collection(let more)? = value { values += more } else { values.append(value) }
+    }
+    return values
+  }
+}
+
+extension CollectionOperator {
+  /// What makes one value of many.
+  var function: FetchExpression.Function? {
+    switch self {
+    case .sum: .sum
+    case .average: .average
+    case .minimum: .minimum
+    case .maximum: .maximum
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import QuireModel
+
+/// A row or an object as key-value coding sees it: its properties by name, and what they lead to.
+///
+/// With it expressions are evaluated on rows as they are on objects. An object is made where a
+/// function is called on one, and nowhere else.
+final class StandIn<Subject: PathSubject>: KeyValueCoding {
+  private let subject: Subject
+  /// `nil` where no function is called.
+  private let session: StoreSession?
+
+  init(_ subject: Subject, _ session: StoreSession?) {
+    self.subject = subject
+    self.session = session
+  }
+
+  func value(forKey key: String) throws -> Any? {
+    guard let slot = subject.binding.slot(named: key) else {
+      if key == FetchExpression.objectIDName { return subject.objectIdentity.base }
+      throw PersistenceError.undefinedKey(
+        key, of: subject.objectIdentity.base, message: "has no property \(key)")
+    }
+    switch subject.binding.properties[slot] {
+    case .attribute:
+      guard let value = try subject.attribute(slot) else { return nil }
+      guard case .transformed(let data) = value, let transformer = subject.binding.transformers[slot]
+      else { return value.plainValue }
+      return try transformer.reverseTransformedValue(data)
+    case .relationship(let relationship) where relationship.isToMany:
+      let members = try subject.members(slot).map { StandIn($0, session) }
+      return relationship.isOrdered ? members as Any : Set(members) as Any
+    case .relationship: return try subject.one(slot).map { StandIn($0, session) }
+    }
+  }
+}
+
+extension StandIn: Hashable {
+  static func == (left: StandIn, right: StandIn) -> Bool {
+    left.subject.objectIdentity == right.subject.objectIdentity
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(subject.objectIdentity) }
+}
+
+extension StandIn: PredicateConvertible {
+  var predicateValue: PredicateValue? { .object(subject.objectIdentity) }
+}
+
+/// What gives its place to an object when it is more than values that are wanted.
+protocol ObjectStandIn: AnyObject {
+  func managedObject() throws -> ManagedObject
+}
+
+extension StandIn: ObjectStandIn {
+  func managedObject() throws -> ManagedObject {
+    guard let session else {
+      throw PersistenceError(
+        .invalidExpression, "\(subject.objectIdentity) cannot be asked for more than its values here")
+    }
+    return try subject.managedObject(in: session)
+  }
+}
+
+extension KeyValue {
+  /// The value with objects in the place of what stands in for them.
+  var withObjects: KeyValue {
+    get throws {
+      switch self {
+      case .array(let members): return .array(try members.map { try $0.withObjects })
+      case .set(let members): return .set(try members.map { try $0.withObjects })
+      case .one(let value as any ObjectStandIn): return .one(try value.managedObject())
+      case .one(let value?) where value is any PlainCollection:
+        // Collections of values stay as they are.
+        let members = expanded.members ?? []
+        guard members.contains(where: \.isStandIn) else { return self }
+        return try expanded.withObjects
+      case .one: return self
+      }
+    }
+  }
+
+  private var isStandIn: Bool {
+    if case .one(let value) = self { value is any ObjectStandIn } else { false }
+  }
+}
