@@ -121,7 +121,8 @@ import Testing
   func `pages freed by a commit that a crash can take back are left alone`(_ durable: [Step]) {
     let build: [Step] = [.build(.records, keys: 0..<1, byteCount: 280_000, version: 1), .commit]
     let replace: [Step] = [
-      .drop(.records), .commit, .build(.index, keys: 0..<1, byteCount: 280_000, version: 2), .commit,
+      .drop(.records), .commit, .build(.index, keys: 0..<1, byteCount: 280_000, version: 2),
+      .commit,
     ]
     var scenario = Scenario(build + durable + replace)
     scenario.durability = .ordered

@@ -82,7 +82,8 @@ extension PathSubject {
     case .attribute:
       guard let value = try attribute(slot) else { return nil }
       if case .transformed(let data) = value, let transformer = binding.transformers[slot] {
-        return try self.value(of: transformer.reverseTransformedValue(data), at: rest) ?? .value(value)
+        return try self.value(of: transformer.reverseTransformedValue(data), at: rest)
+          ?? .value(value)
       }
       return rest.isEmpty ? .value(value) : try self.value(inside: value, at: rest)
     case .relationship(let relationship) where relationship.isToMany:

@@ -23,7 +23,8 @@ final class StandIn<Subject: PathSubject>: KeyValueCoding {
     switch subject.binding.properties[slot] {
     case .attribute:
       guard let value = try subject.attribute(slot) else { return nil }
-      guard case .transformed(let data) = value, let transformer = subject.binding.transformers[slot]
+      guard case .transformed(let data) = value,
+        let transformer = subject.binding.transformers[slot]
       else { return value.plainValue }
       return try transformer.reverseTransformedValue(data)
     case .relationship(let relationship) where relationship.isToMany:
@@ -55,7 +56,8 @@ extension StandIn: ObjectStandIn {
   func managedObject() throws -> ManagedObject {
     guard let session else {
       throw PersistenceError(
-        .invalidExpression, "\(subject.objectIdentity) cannot be asked for more than its values here")
+        .invalidExpression,
+        "\(subject.objectIdentity) cannot be asked for more than its values here")
     }
     return try subject.managedObject(in: session)
   }

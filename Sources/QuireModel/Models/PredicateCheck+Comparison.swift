@@ -151,7 +151,8 @@ private struct ComparisonCheck {
   private func mistake(_ message: String, _ side: FetchExpression) -> PredicateMistake {
     let key = [side, comparison.left, comparison.right].lazy.compactMap(\.firstPath).first
     return PredicateMistake(
-      .type, "\(comparison), asked of \(check.entity.name): \(message)", entityName: check.entity.name, key: key)
+      .type, "\(comparison), asked of \(check.entity.name): \(message)",
+      entityName: check.entity.name, key: key)
   }
 }
 

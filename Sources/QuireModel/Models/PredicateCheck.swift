@@ -80,7 +80,8 @@ package struct PredicateCheck {
   private func type(ofVariable name: String) throws(PredicateMistake) -> ExpressionType {
     if let type = variables[name] { return type }
     throw PredicateMistake(
-      .variable, "the variable $\(name) stands for nothing: give it a value by "
+      .variable,
+      "the variable $\(name) stands for nothing: give it a value by "
         + "withSubstitutionVariables(_:), or bind it by a SUBQUERY around")
   }
 
