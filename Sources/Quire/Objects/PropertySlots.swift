@@ -32,9 +32,11 @@ extension ManagedObject {
     learnProperties()
     // The object may be older than what is known of its class: then it learns all of it.
     if let slot = ofHome({ $0.fillProperties(of: object, type(of: self), askedAt: offset) }) {
+      PropertyProbe.note(slot, of: self)
       return slot
     }
     guard let slot = findSlot(named: name(of: property)) else { return -1 }
+    PropertyProbe.note(slot, of: self)
     binding.accessors.remember(slot, at: offset, in: type(of: self))
     property.pointee = SlotCache.note(of: slot)
     return slot
@@ -68,6 +70,11 @@ extension ManagedObject {
       }
     }
     ofHome { $0.fillProperties(of: object, type) }
+  }
+
+  /// Makes the typed properties look for their slots when they are read.
+  final func forgetProperties() {
+    binding.accessors.clear(Unmanaged.passUnretained(self).toOpaque(), of: type(of: self))
   }
 
   private func isUnknown(_ property: UnsafeMutableRawPointer) -> Bool {

@@ -64,9 +64,13 @@ protocol PathSubject {
 
   /// Where the value at a path stands in a sort, if that can be told without making the value.
   func sortPrefix(at path: FetchPath, by rule: SortPrefix.Rule) -> SortPrefix?
+
+  /// The bytes of a row that says all there is to know, checked by a reader.
+  var plainRow: (UnsafeRawPointer, EntityStorage)? { get }
 }
 
 extension PathSubject {
+  var plainRow: (UnsafeRawPointer, EntityStorage)? { nil }
   func sortPrefix(at path: FetchPath, by rule: SortPrefix.Rule) -> SortPrefix? { nil }
 }
 

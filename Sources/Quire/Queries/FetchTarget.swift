@@ -33,17 +33,7 @@ final class FetchTarget {
   init<Result>(
     _ request: FetchRequest<Result>, in context: ManagedObjectContext, reading others: [[String]]
   ) throws {
-    // A class need not be called like its entity: then the model's name for the class decides.
-    let classes = context.persistentStoreCoordinator?.classes
-    guard let model = context.modelBinding,
-      let binding = model.entity(named: request.entityName)
-        ?? (request.entityName == Result.entityName ? classes?.entity(of: Result.self) : nil)
-    else {
-      var error = PersistenceError(
-        .undefinedKey, "the context's model has no entity \(request.entityName)")
-      error.entityName = request.entityName
-      throw error
-    }
+    let (binding, model) = try context.entity(of: request)
     entityName = binding.entity.name
     predicate = request.predicate
     sortDescriptors = request.sortDescriptors
@@ -137,5 +127,27 @@ extension FetchTarget {
 
   private static func isComparison(_ predicate: FetchPredicate) -> Bool {
     if case .comparison = predicate { true } else { false }
+  }
+}
+
+extension ManagedObjectContext {
+  /// The entity that a request is for.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the context's model has none such.
+  final func entity<Result: ManagedObject>(
+    of request: FetchRequest<Result>
+  ) throws -> (EntityBinding, ModelBinding) {
+    // A class need not be called like its entity: then the model's name for the class decides.
+    let classes = persistentStoreCoordinator?.classes
+    guard let model = modelBinding,
+      let binding = model.entity(named: request.entityName)
+        ?? (request.entityName == Result.entityName ? classes?.entity(of: Result.self) : nil)
+    else {
+      var error = PersistenceError(
+        .undefinedKey, "the context's model has no entity \(request.entityName)")
+      error.entityName = request.entityName
+      throw error
+    }
+    return (binding, model)
   }
 }

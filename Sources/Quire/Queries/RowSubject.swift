@@ -74,6 +74,13 @@ extension RowSubject {
 }
 
 extension RowSubject {
+  var plainRow: (UnsafeRawPointer, EntityStorage)? {
+    guard case .borrowed(let reader) = source, view.parentRows == nil,
+      let row = reader.bytes.baseAddress
+    else { return nil }
+    return (row, storage)
+  }
+
   func sortPrefix(at path: FetchPath, by rule: SortPrefix.Rule) -> SortPrefix? {
     guard path.isAttribute, case .borrowed(let reader) = source,
       let row = reader.bytes.baseAddress

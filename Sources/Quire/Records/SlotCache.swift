@@ -85,6 +85,13 @@ final class SlotCache: Sendable {
       for index in 0..<windowCount.load(ordering: .acquiring) { windows[index].fill(object) }
     }
 
+    func clear(_ object: UnsafeMutableRawPointer) {
+      for index in 0..<count.load(ordering: .acquiring) {
+        object.storeBytes(
+          of: SlotCache.unknown, toByteOffset: Int(properties[index].offset), as: UInt8.self)
+      }
+    }
+
     /// To be called under the cache's lock.
     func add(_ slot: Int, at offset: Int) {
       let count = self.count.load(ordering: .relaxed)
@@ -138,6 +145,13 @@ final class SlotCache: Sendable {
   @inline(__always)
   func fill(_ object: UnsafeMutableRawPointer, of type: Any.Type) {
     if first.load(ordering: .acquiring) != 0 { withTable(of: type) { $0.fill(object) } }
+  }
+
+  /// Takes from an object what ``fill(_:of:)`` has given it.
+  ///
+  /// - Parameter object: of exactly this class, with nobody else looking at it.
+  func clear(_ object: UnsafeMutableRawPointer, of type: Any.Type) {
+    withTable(of: type) { $0.clear(object) }
   }
 
   func remember(_ slot: Int, at offset: Int, in type: Any.Type) {

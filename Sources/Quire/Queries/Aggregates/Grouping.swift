@@ -1,0 +1,214 @@
+import QuireModel
+
+/// What is asked of groups of objects.
+struct GroupQuery {
+  /// The paths to the values that objects of a group have in common; one group of all when there
+  /// is none.
+  var groups: [[String]] = []
+  var aggregates: [Aggregate] = []
+
+  struct Aggregate {
+    let function: AggregateFunction
+    /// `nil` counts objects.
+    let path: [String]?
+  }
+
+  /// The paths that are read, those of the groups first.
+  var paths: [[String]] { groups + aggregates.compactMap(\.path) }
+}
+
+/// The values of a group, and what was made of its objects.
+struct GroupResult {
+  var group: [PredicateValue?]
+  var values: [PredicateValue?]
+}
+
+/// Puts what a fetch finds into groups. No object is made, and of most rows no value.
+struct Grouping: MatchVisitor {
+  /// Which of the stores that are asked is asked now.
+  var store = 0
+  private let query: GroupQuery
+  /// How many paths tell the groups.
+  private let groupCount: Int
+  /// Of the aggregates, those of one group behind those of the other.
+  private var running: [RunningAggregate] = []
+  private var indexes: [[GroupKey]: Int] = [:]
+  /// The same where one path tells them.
+  private var singles: [GroupKey: Int] = [:]
+  private var keys: [[GroupKey]] = []
+  // Rows that follow each other are often of one group.
+  private var last: (key: GroupKey, index: Int)?
+  /// For finding what a row leads to.
+  private let reference: (ManagedObjectID, Int) -> Reference?
+  /// The fields of the entity whose rows are taken, in the order of the paths.
+  private var fields: Fields?
+
+  init(_ query: GroupQuery, _ reference: @escaping (ManagedObjectID, Int) -> Reference?) {
+    self.query = query
+    self.reference = reference
+    groupCount = query.groups.count
+    if groupCount == 0 { _ = index(of: []) }
+  }
+
+  var readsKeys: Bool { true }
+
+  mutating func visit<Subject: PathSubject>(
+    _ subject: Subject, at reference: Reference, sortedBy paths: [FetchPath],
+    _ object: ManagedObject?, row: () throws -> RowBytes?
+  ) throws -> Bool {
+    if let (row, storage) = subject.plainRow {
+      if fields?.storage !== storage { fields = Fields(storage, paths, groupCount) }
+      if let fields, fields.areRead {
+        try take(row, fields)
+        return true
+      }
+    }
+    let group = try index(of: subject, paths)
+    var place = groupCount
+    for (number, aggregate) in query.aggregates.enumerated() {
+      guard aggregate.path != nil else {
+        running[group + number].countObject()
+        continue
+      }
+      let value = try subject.value(at: paths[place])
+      place += 1
+      try running[group + number].take(value, aggregate.function)
+    }
+    return true
+  }
+
+  /// - Returns: where the group's aggregates begin.
+  private mutating func index(of subject: some PathSubject, _ paths: [FetchPath]) throws -> Int {
+    if groupCount == 0 { return 0 }
+    if groupCount == 1 { return index(of: key(of: try subject.value(at: paths[0]))) }
+    return index(of: try paths[..<groupCount].map { key(of: try subject.value(at: $0)) })
+  }
+
+  private func key(of value: PredicateValue?) -> GroupKey {
+    if case .object(let identity)? = value, let id = identity.base as? ManagedObjectID,
+      let reference = reference(id, store)
+    {
+      return .reference(reference, store: store)
+    }
+    return GroupKey(value)
+  }
+
+  // MARK: Rows
+
+  @inline(__always)
+  private mutating func take(_ row: UnsafeRawPointer, _ fields: Fields) throws {
+    let group: Int
+    switch groupCount {
+    case 0: group = 0
+    case 1: group = index(of: fields.places[0].groupKey(in: row, store: store) ?? .absent)
+    default:
+      group = index(
+        of: fields.places[..<groupCount].map { $0.groupKey(in: row, store: store) ?? .absent })
+    }
+    var place = groupCount
+    for number in 0..<query.aggregates.count {
+      guard query.aggregates[number].path != nil else {
+        running[group + number].countObject()
+        continue
+      }
+      let field = fields.places[place]
+      place += 1
+      if field.isNil(in: row) { continue }
+      let function = query.aggregates[number].function
+      switch FieldKind(rawValue: field.kind) {
+      case .double:
+        try running[group + number].take(Double(bitPattern: field.fixed(in: row)), function)
+      case .integer64: try running[group + number].take(field.fixed(in: row) as Int64, function)
+      case .integer32:
+        try running[group + number].take(Int64(field.fixed(in: row) as Int32), function)
+      case .integer16:
+        try running[group + number].take(Int64(field.fixed(in: row) as Int16), function)
+      default: break
+      }
+    }
+  }
+
+  /// Where the values that are asked for lie in the rows of one entity.
+  private struct Fields {
+    let storage: EntityStorage
+    let places: [FieldTable.Place]
+    /// Whether all are told by the bytes of a row.
+    let areRead: Bool
+
+    init(_ storage: EntityStorage, _ paths: [FetchPath], _ groupCount: Int) {
+      self.storage = storage
+      var places: [FieldTable.Place] = []
+      var areRead = true
+      for (number, path) in paths.enumerated() {
+        guard path.names.count == 1, path.slot >= 0 else {
+          areRead = false
+          break
+        }
+        let place = storage.table.places[path.slot]
+        let isRead: Bool =
+          switch FieldKind(rawValue: place.kind) {
+          case .integer16, .integer32, .integer64: true
+          case .double: number >= groupCount
+          case .boolean, .string: number < groupCount
+          case .reference: number < groupCount && place.isSure
+          default: false
+          }
+        areRead = areRead && isRead
+        places.append(place)
+      }
+      (self.places, self.areRead) = (places, areRead)
+    }
+  }
+
+  // MARK: Groups
+
+  @inline(__always)
+  private mutating func index(of key: GroupKey) -> Int {
+    if let last, last.key == key { return last.index }
+    let index = singles[key] ?? addGroup([key])
+    singles[key] = index
+    last = (key, index)
+    return index
+  }
+
+  private mutating func index(of key: [GroupKey]) -> Int {
+    if let index = indexes[key] { return index }
+    let index = addGroup(key)
+    indexes[key] = index
+    return index
+  }
+
+  private mutating func addGroup(_ key: [GroupKey]) -> Int {
+    let index = running.count
+    for _ in query.aggregates { running.append(RunningAggregate()) }
+    keys.append(key)
+    return query.aggregates.isEmpty ? 0 : index
+  }
+
+  /// The groups with their results, in no order.
+  ///
+  /// - Parameters:
+  ///   - types: of the attributes that tell the groups; `nil` for relationships.
+  ///   - object: what a reference stands for.
+  func results(
+    _ types: [AttributeType?], _ object: (Reference, Int) throws -> ManagedObjectID
+  ) throws -> [GroupResult] {
+    let count = query.aggregates.count
+    return try keys.enumerated().map { number, key in
+      GroupResult(
+        group: try zip(key, types).map { key, type in
+          switch key {
+          case .absent: nil
+          case .integer(let number):
+            type == .boolean ? .value(.boolean(number != 0)) : .value(.integer(number))
+          case .text(let text): .value(.string(text))
+          case .reference(let reference, let store): try object(reference, store).predicateValue
+          case .other(let value): value
+          }
+        },
+        values: try query.aggregates.enumerated().map { place, aggregate in
+          try running[number * count + place].result(aggregate.function)
+        })
+    }
+  }
+}

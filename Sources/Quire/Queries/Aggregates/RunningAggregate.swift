@@ -1,0 +1,153 @@
+import QuireModel
+
+/// One aggregate of one group, while values come.
+///
+/// What is counted, summed up and compared is what ``Computation`` would make of a list of the
+/// values, but that absent ones are passed over: also in an average, as in SQL.
+struct RunningAggregate {
+  /// How many values there were.
+  private(set) var count = 0
+  // The sum so far is all three together; or the smallest or largest value is one of them.
+  private var integer: Int64 = 0
+  private var double = 0.0
+  private var form = Form.none
+  /// What is neither of the two: decimals, texts, dates.
+  private var value: PredicateValue?
+  private var distinct: Set<GroupKey>?
+
+  private enum Form: UInt8 {
+    case none, integer, double, value
+    /// An integer that is too large was met.
+    case overflow
+  }
+
+  /// Counts an object, whatever values it has.
+  @inline(__always)
+  mutating func countObject() { count += 1 }
+
+  // MARK: Numbers
+
+  @inline(__always)
+  mutating func take(_ number: Int64, _ function: AggregateFunction) throws {
+    guard form == .integer || form == .none else {
+      return try takeValue(.value(.integer(number)), function)
+    }
+    switch function {
+    case .count: break
+    case .distinctCount: return try takeValue(.value(.integer(number)), function)
+    case .sum, .average:
+      let (sum, isTooLarge) = integer.addingReportingOverflow(number)
+      if isTooLarge { form = .overflow }
+      integer = sum
+    case .minimum: if count == 0 || number < integer { integer = number }
+    case .maximum: if count == 0 || number > integer { integer = number }
+    }
+    if form == .none { form = .integer }
+    count += 1
+  }
+
+  @inline(__always)
+  mutating func take(_ number: Double, _ function: AggregateFunction) throws {
+    guard form == .double || form == .none, !number.isNaN else {
+      return try takeValue(.value(.double(number)), function)
+    }
+    switch function {
+    case .count: break
+    case .distinctCount: return try takeValue(.value(.double(number)), function)
+    case .sum, .average: double += number
+    case .minimum: if count == 0 || number < double { double = number }
+    case .maximum: if count == 0 || number > double { double = number }
+    }
+    form = .double
+    count += 1
+  }
+
+  // MARK: Values
+
+  mutating func take(_ value: PredicateValue?, _ function: AggregateFunction) throws {
+    switch value {
+    case nil: return
+    case .value(.integer(let number))?: try take(number, function)
+    case .value(.double(let number))?: try take(number, function)
+    case .value(.float(let number))? where function.isOfNumbers: try take(Double(number), function)
+    case .value(.boolean(let flag))? where function.isOfNumbers: try take(Int64(flag ? 1 : 0), function)
+    case .collection(let members)?: for member in members { try take(member, function) }
+    case let value?: try takeValue(value, function)
+    }
+  }
+
+  @inline(never)
+  private mutating func takeValue(
+    _ next: PredicateValue, _ function: AggregateFunction
+  ) throws {
+    count += 1
+    switch function {
+    case .count: return
+    case .distinctCount:
+      distinct = distinct ?? []
+      distinct?.insert(GroupKey(next))
+    case .sum, .average: try combine(next, .sum)
+    case .minimum: try combine(next, .minimum)
+    case .maximum: try combine(next, .maximum)
+    }
+  }
+
+  private mutating func combine(
+    _ next: PredicateValue, _ function: FetchExpression.Function
+  ) throws {
+    // Of a sum that was too large nothing comes any more.
+    if form == .overflow { return }
+    do {
+      value = try Computation(function).aggregate([current, next])
+      form = .value
+    } catch {
+      throw PersistenceError(error)
+    }
+  }
+
+  /// The sum so far, or the smallest or largest value.
+  private var current: PredicateValue? {
+    switch form {
+    case .none: nil
+    case .integer, .overflow: .value(.integer(integer))
+    case .double: .value(.double(double))
+    case .value: value
+    }
+  }
+
+  // MARK: The end
+
+  func result(_ function: AggregateFunction) throws -> PredicateValue? {
+    if form == .overflow {
+      throw PersistenceError(
+        .invalidExpression,
+        "the sum is too large for 64 bits: sum doubles or decimals, or smaller groups")
+    }
+    switch function {
+    case .count: return .value(.integer(Int64(count)))
+    case .distinctCount: return .value(.integer(Int64(distinct?.count ?? 0)))
+    case .sum: return count == 0 ? .value(.integer(0)) : current
+    case .minimum, .maximum: return current
+    case .average:
+      guard count > 0, let sum = current else { return nil }
+      switch sum {
+      case .value(.integer(let sum)): return .value(.double(Double(sum) / Double(count)))
+      case .value(.double(let sum)): return .value(.double(sum / Double(count)))
+      default:
+        do {
+          return try Computation(.divide).value([sum, .value(.integer(Int64(count)))])
+        } catch {
+          throw PersistenceError(error)
+        }
+      }
+    }
+  }
+}
+
+/// What is made of the values of a group.
+enum AggregateFunction {
+  case count, distinctCount, sum, average, minimum, maximum
+
+  /// Whether a number counts for what it is, whatever its type.
+  fileprivate var isOfNumbers: Bool { self == .sum || self == .average || self == .count }
+}
