@@ -125,6 +125,10 @@ import Testing
         let log = try log(after: file, entries: [entry], pageCount: pageCount)
         let answers = answer(["store": file, "store-log": log])
         #expect(!answers.contains(""), "\(page), \(pageCount): \(answers)")
+        // A writer does not begin with it.
+        let refusals = ["store-log is damaged", "open it to be read alone"]
+        #expect(
+          refusals.contains { answers[2].contains($0) }, "\(page), \(pageCount): \(answers)")
       }
     }
   }
@@ -140,6 +144,8 @@ import Testing
       if !store.isReadOnly { try Proof.put(store, 0..<20, 1) }
     }
     #expect(!answers.contains(""), "\(answers)")
+    // The record itself is refused, not what comes of it.
+    #expect(answers.dropFirst().allSatisfy { $0.contains("store-log is damaged") }, "\(answers)")
   }
 
   /// The maps have other free pages than were counted: counting down ended below none.

@@ -69,8 +69,9 @@ struct LogEndTests {
     }
   }
 
-  @Test func `a log of an earlier release is read`() throws {
-    var files = try files(commits: 5)
+  /// The files of a store whose log an earlier release has written: without vouchers.
+  private func filesOfEarlierRelease(commits: Int) throws -> [String: [UInt8]] {
+    var files = try files(commits: commits)
     var log = try #require(files["store-log"])
     let seed = try #require(Proof.options.identity).bytes.withUnsafeBytes { XXH3.hash($0, seed: 0) }
     func hash(_ range: Range<Int>, epoch: UInt64) -> UInt64 {
@@ -92,9 +93,27 @@ struct LogEndTests {
       previous = sum
     }
     files["store-log"] = log
+    return files
+  }
+
+  @Test func `a log of an earlier release is read`() throws {
+    let files = try filesOfEarlierRelease(commits: 5)
     #expect(try shown(files) == 5)
     #expect(try shown(files, isReadOnly: false) == 5)
     #expect(try StoreAnatomy(of: "store", in: SimulatedDisk(files)).findings.isEmpty)
+  }
+
+  /// The header of a record says what was on disk before it, where nothing else does.
+  @Test func `damage in a log of an earlier release is noticed`() throws {
+    let files = try filesOfEarlierRelease(commits: 5)
+    let records = Proof.records(try #require(files["store-log"]))
+    for record in records.dropLast(2) {
+      var damaged = files
+      damaged["store-log"]?[record.lowerBound + 70] ^= 1
+      for isReadOnly in [true, false] {
+        #expect(throws: StorageError.self) { _ = try shown(damaged, isReadOnly: isReadOnly) }
+      }
+    }
   }
 
   // MARK: Values that look like records

@@ -122,8 +122,10 @@ import Testing
       #expect(try context.minimum(\Artwork.token) == nil)
       #expect(try context.maximum(\Artwork.artist?.name) == "Bo")
       let all = try context.aggregate(
-        Artwork.self, .count, .valueCount(\.title), .distinctCount(\.title), .distinctCount(\.artist),
-        .sum(Key("artist.artworks.price"), as: Double.self), .maximum(\Artwork.artist?.mentor?.name))
+        Artwork.self, .count, .valueCount(\.title), .distinctCount(\.title),
+        .distinctCount(\.artist),
+        .sum(Key("artist.artworks.price"), as: Double.self), .maximum(\Artwork.artist?.mentor?.name)
+      )
       #expect(all.0 == 10 && all.1 == 7 && all.2 == 3 && all.3 == 2)
       #expect(all.4 == 82 && all.5 == "Ana")
       let sum = try context.aggregate(

@@ -64,7 +64,8 @@ public struct Aggregate<Object: ManagedObject, Value> {
 private func unusable(_ key: Key) -> PersistenceError {
   PersistenceError(
     .invalidExpression,
-    "an aggregate is made of what a key path leads to, but \(key.expression) is none, or has any or all")
+    "an aggregate is made of what a key path leads to, but \(key.expression) is none, or has any or all"
+  )
 }
 
 extension Aggregate where Value == Int {
@@ -232,7 +233,8 @@ extension ManagedObject: GroupValue {
     else {
       throw PersistenceError(
         .unacceptableValue,
-        "some objects lead to no \(Self.self): group by a property that is optional, or leave them out")
+        "some objects lead to no \(Self.self): group by a property that is optional, or leave them out"
+      )
     }
     guard let object = object as? Self else {
       throw PersistenceError(

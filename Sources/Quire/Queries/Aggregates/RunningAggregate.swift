@@ -70,7 +70,8 @@ struct RunningAggregate {
     case .value(.integer(let number))?: try take(number, function)
     case .value(.double(let number))?: try take(number, function)
     case .value(.float(let number))? where function.isOfNumbers: try take(Double(number), function)
-    case .value(.boolean(let flag))? where function.isOfNumbers: try take(Int64(flag ? 1 : 0), function)
+    case .value(.boolean(let flag))? where function.isOfNumbers:
+      try take(Int64(flag ? 1 : 0), function)
     case .collection(let members)?: for member in members { try take(member, function) }
     case let value?: try takeValue(value, function)
     }
