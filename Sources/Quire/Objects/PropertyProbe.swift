@@ -9,11 +9,11 @@ import QuireModel
 /// Finds the names of the properties that a key path of a class reads: `\Artwork.artist?.name` is
 /// `["artist", "name"]`.
 ///
-/// A key path does not tell names. So it is asked of an object of no context, whose typed properties
-/// have been made to forget their slots: each that is read looks for its slot, and is noted.
-/// Where a relationship is read, another such object is put there first. What a key path makes of
-/// the last property is then told from it by values: a key path that shows another one than the
-/// property has is no path of the model.
+/// A key path does not tell names. So it is asked of an object of no context, whose typed
+/// properties have been made to forget their slots: each that is read looks for its slot, and is
+/// noted. Where a relationship is read, another such object is put there first. What a key path
+/// makes of the last property is then told from it by values: a key path that shows another one
+/// than the property has is no path of the model.
 ///
 /// `@unchecked Sendable`: a task-local value has to be; it is used within ``names(of:in:)`` alone,
 /// by the thread that called it.

@@ -156,8 +156,8 @@ extension ManagedObjectContext {
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the model lacks the entity or a name in
   ///   a key path; ``PersistenceError/Code/unacceptableValue`` when an object found is not a
   ///   `Result`; ``PersistenceError/Code/invalidExpression`` when the predicate compares values
-  ///   that can never be equal, or has no answer for an object, such as a division by zero; errors that properties had to keep back; what the
-  ///   engine throws.
+  ///   that can never be equal, or has no answer for an object, such as a division by zero; errors
+  ///   that properties had to keep back; what the engine throws.
   /// - Complexity: O(*n*) in the objects of the entity, O(*n* log *n*) when sorted; O(*m* log *n*)
   ///   in those that an index finds, or that have one of the objects which the predicate names.
   public final func fetch<Result: ManagedObject>(_ request: FetchRequest<Result>) throws -> [Result]

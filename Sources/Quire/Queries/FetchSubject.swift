@@ -1,7 +1,7 @@
 import QuireModel
 
-/// What the predicate of a fetch is asked of, where values of paths are not all that it needs: a row
-/// or an object, and the members that variables of subqueries stand for.
+/// What the predicate of a fetch is asked of, where values of paths are not all that it needs: a
+/// row or an object, and the members that variables of subqueries stand for.
 struct FetchSubject<Subject: PathSubject>: PredicateSubject {
   let subject: Subject
   let evaluator: PredicateEvaluator

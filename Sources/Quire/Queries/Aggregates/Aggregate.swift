@@ -14,13 +14,14 @@ import QuireModel
 /// for (artist, (count, sum, latest)) in rows { … }
 /// ```
 ///
-/// A property is a typed one of the class, or one at the end of to-one relationships: then the class
-/// has to be written, `.maximum(\Artwork.artist?.born)`. Others are named by a ``Key``, with the type that comes out. Behind a
-/// to-many relationship (`Key("tags.word")`) the values of all its objects count.
+/// A property is a typed one of the class, or one at the end of to-one relationships: then the
+/// class has to be written, `.maximum(\Artwork.artist?.born)`. Others are named by a ``Key``, with
+/// the type that comes out. Behind a to-many relationship (`Key("tags.word")`) the values of all
+/// its objects count.
 ///
 /// Objects without a value are passed over: an average is that of the values there are. That is so
-/// in SQL, too, and not with `@avg` in a key path, for which Foundation says that an absent value is
-/// 0. Sums of integers are exact, or an error; decimals are added as decimals.
+/// in SQL, too, and not with `@avg` in a key path, for which Foundation says that an absent value
+/// is 0. Sums of integers are exact, or an error; decimals are added as decimals.
 public struct Aggregate<Object: ManagedObject, Value> {
   /// What the aggregate is made of.
   enum Source {
@@ -97,7 +98,7 @@ extension Aggregate {
     _ property: KeyPath<Object, Number>
   ) -> Aggregate where Value == Number.Sum { Aggregate(.sum, property, Number.sum) }
 
-  /// The sum of what a key leads to, as a type that holds it: `.sum(Key("price"), as: Double.self)`.
+  /// The sum of what a key leads to, as a type that holds it.
   public static func sum<Number: AggregateNumber>(
     _ key: Key, as type: Number.Type
   ) -> Aggregate where Value == Number.Sum { Aggregate(.sum, key, Number.sum) }

@@ -46,6 +46,39 @@ struct ArtworkData {
     }
   }
 
+  // MARK: Groups
+
+  static let groupingCount = 10
+
+  /// What was told of groups, added up.
+  struct Groups: Equatable {
+    private var groupCount = 0
+    private var count = 0
+    private var cents = 0
+    private var averageCents = 0
+
+    @inline(__always)
+    mutating func add(count: Int, sum: Double, average: Double) {
+      groupCount += 1
+      self.count += count
+      cents += Int((sum * 100).rounded())
+      averageCents += Int((average * 100).rounded())
+    }
+  }
+
+  static func expectedGroups(count: Int) -> Groups {
+    var groups = Groups()
+    var prices: [[Double]] = Array(repeating: [], count: artistCount)
+    for id in 1...count { prices[artist(id) - 1].append(price(id)) }
+    for _ in 0..<groupingCount {
+      for prices in prices where !prices.isEmpty {
+        let sum = prices.reduce(0, +)
+        groups.add(count: prices.count, sum: sum, average: sum / Double(prices.count))
+      }
+    }
+    return groups
+  }
+
   // MARK: Updates
 
   static func newPrice(_ price: Double) -> Double { price + 1 }

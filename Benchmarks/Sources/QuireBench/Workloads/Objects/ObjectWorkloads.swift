@@ -113,6 +113,17 @@ extension Workload {
         engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.traverse),
     ])
 
+  static let objGroup = Workload(
+    name: "obj_group", summary: "number, sum and average of prices by artist, ten times",
+    count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
+    goals: [Goal(.times(1.5, .sqlite), in: .ordered)],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.group),
+      Contender(
+        engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.group),
+    ])
+
   static let objDelete = Workload(
     name: "obj_delete", summary: "N / 10 by id: fetch, delete; one save",
     count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],

@@ -102,4 +102,24 @@ extension QuireObjects {
     try run.expectAlmost(sum, .expected(ArtworkData(count: run.count)), "what was reached")
     try close(coordinator)
   }
+
+  static func group(_ run: Run) throws {
+    let coordinator = try run.mode == .memory ? openWithAll(run) : open(run)
+    run.operationCount = ArtworkData.groupingCount
+    let found = try run.time {
+      let context = context(of: coordinator)
+      defer { withExtendedLifetime(context) {} }
+      var found = ArtworkData.Groups()
+      for _ in 0..<run.operationCount {
+        for row in try context.aggregate(
+          Gallery.Artwork.self, .count, .sum(\.price), .average(\.price), groupedBy: \.artist)
+        {
+          found.add(count: row.values.0, sum: row.values.1, average: row.values.2 ?? 0)
+        }
+      }
+      return found
+    }
+    try run.expect(found, ArtworkData.expectedGroups(count: run.count), "the groups")
+    try close(coordinator)
+  }
 }

@@ -86,4 +86,23 @@ extension SQLiteObjects {
     }
     try run.expectAlmost(sum, .expected(ArtworkData(count: run.count)), "what was reached")
   }
+
+  static func group(_ run: Run) throws {
+    let database = try run.mode == .memory ? openWithAll(run) : open(run)
+    run.operationCount = ArtworkData.groupingCount
+    let found = try run.time {
+      let select = try database.prepare(
+        "SELECT artist, count(*), sum(price), avg(price) FROM artwork GROUP BY artist")
+      var found = ArtworkData.Groups()
+      for _ in 0..<run.operationCount {
+        while try select.step() {
+          found.add(
+            count: select.integer(1), sum: select.double(2), average: select.double(3))
+        }
+        select.reset()
+      }
+      return found
+    }
+    try run.expect(found, ArtworkData.expectedGroups(count: run.count), "the groups")
+  }
 }
