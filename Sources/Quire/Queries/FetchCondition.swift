@@ -41,6 +41,23 @@ struct FetchCondition {
     return conditions
   }
 
+  /// The conditions that say all that a predicate does: each property equals one of some values.
+  ///
+  /// - Returns: `nil` when it says something else.
+  static func equalities(of predicate: FetchPredicate) -> [FetchCondition]? {
+    var found: [FetchCondition] = []
+    for conjunct in conjuncts(of: predicate) {
+      let conditions = conditions(of: conjunct)
+      guard case .comparison(let comparison) = conjunct, conditions.count == 1,
+        comparison.operator == .equal || comparison.operator == .in,
+        case .equal = conditions[0].demand, !conditions[0].isOfObjectItself,
+        !found.contains(where: { $0.path == conditions[0].path })
+      else { return nil }
+      found.append(conditions[0])
+    }
+    return found
+  }
+
   private static func append(_ predicate: FetchPredicate, to conditions: inout [FetchCondition]) {
     switch predicate {
     case .and(let parts):

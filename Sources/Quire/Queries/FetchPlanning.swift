@@ -23,6 +23,49 @@ final class FetchPlanning {
   /// Few rows are looked up as fast as they are read one after the other.
   private static let smallCount = 64
 
+  /// How many rows the predicate is true of, where the keys of an index say it: then no row is
+  /// read.
+  func coveredCount() throws -> Int? {
+    guard let conditions = predicate.flatMap(FetchCondition.equalities) else { return nil }
+    var rowCount = 0
+    for storage in targets { rowCount += try view.count(of: storage) }
+    for index in try usableIndexes(conditions) where !canDangle(index) {
+      let search = IndexSearch(index, conditions, rowCount: rowCount, reference(of:))
+      guard search.isExact, search.equalCount == conditions.count else { continue }
+      guard let tree = try view.indexTree(index.stored) else { return 0 }
+      return try search.ranges.reduce(0) { try $0 + count(tree, $1, index) }
+    }
+    return nil
+  }
+
+  /// Whether a key may be of a row that leads to an object which is gone.
+  private func canDangle(_ index: EntityIndex) -> Bool {
+    index.stored.elements.contains { element in
+      element.kind == .reference
+        && targets.contains { storage in
+          storage.binding.slot(named: element.path[0])
+            .map { storage.binding.traits[$0].canDangle } ?? true
+        }
+    }
+  }
+
+  private func count(_ tree: IndexTree, _ range: KeyRange, _ index: EntityIndex) throws -> Int {
+    let takesAll = index.stored.entities.count == targets.count
+    let upper = range.upper ?? []
+    let isBounded = range.upper != nil
+    var count = 0
+    try range.lower.withUnsafeBytes { lower in
+      try upper.withUnsafeBytes { upper in
+        try tree.visitKeys(from: lower) { key in
+          if isBounded, !key.precedes(upper) { return false }
+          if takesAll || IndexKey.reference(of: key).map(isTarget) ?? false { count += 1 }
+          return true
+        }
+      }
+    }
+    return count
+  }
+
   func plan() throws -> FetchPlan { FetchPlan(access: try access(), entityName: entityName) }
 
   private func access() throws -> FetchPlan.Access {
@@ -211,5 +254,15 @@ final class FetchPlanning {
       range: KeyRange(lower: search.prefix, upper: IndexKey.successor(of: search.prefix)),
       isReversed: isReversed, groupElementCount: search.equalCount + count, capacity: capacity,
       rowLimit: limit)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether these bytes come before others in the order of keys.
+  @inline(__always)
+  fileprivate func precedes(_ other: UnsafeRawBufferPointer) -> Bool {
+    let common = Swift.min(count, other.count)
+    for index in 0..<common where self[index] != other[index] { return self[index] < other[index] }
+    return count < other.count
   }
 }

@@ -22,6 +22,8 @@ struct IndexSearch {
   private(set) var equalCount = 0
   /// Whether the values are one each.
   private(set) var isSingle = true
+  /// Whether keys that have the values' bytes are of rows that have the values, and no others.
+  private(set) var isExact = true
   /// Whether the element after them is bounded from below and from above.
   private var isBoundedBelow = false
   private var isBoundedAbove = false
@@ -67,6 +69,7 @@ struct IndexSearch {
         }
         equalCount += 1
         if equal.elements.count != 1 || !equal.isWhole { isSingle = false }
+        if !equal.isWhole { isExact = false }
         if !equal.isWhole { break }
         continue
       }

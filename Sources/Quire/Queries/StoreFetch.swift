@@ -45,11 +45,18 @@ final class StoreFetch {
   var pendingCount: Int { pending.count }
   var isPending: Bool { !pending.isEmpty || !inherited.isEmpty }
 
-  /// How many rows there are, when there is no predicate and nothing unsaved; otherwise `nil`.
+  /// Whether nothing unsaved counts.
+  var showsRowsAlone: Bool {
+    pending.isEmpty && inherited.isEmpty && changed.isEmpty && hidden.isEmpty
+      && view.parentRows == nil && session.context.family == nil
+  }
+
+  /// How many rows match, when nothing unsaved counts and no row need be read for it.
   func rowCount() throws -> Int? {
     if let incremental = view.incremental { return try count(incremental) }
-    guard target.predicate == nil, pending.isEmpty, changed.isEmpty, hidden.isEmpty else {
-      return nil
+    guard showsRowsAlone else { return nil }
+    if target.predicate != nil {
+      return try FetchPlanning(storages, of: target, capacity: .max, in: view).coveredCount()
     }
     var count = 0
     for storage in storages { count += try view.count(of: storage) }

@@ -48,9 +48,7 @@ class TripsViewController: UITableViewController {
   }
 
   func averageRating() throws -> Double {
-    let trips = try stack.viewContext.fetch(Trip.fetchRequest())
-    return trips.isEmpty
-      ? 0 : Double(trips.map { Int($0.rating) }.reduce(0, +)) / Double(trips.count)
+    try stack.viewContext.average(\Trip.rating) ?? 0
   }
 
   func toggleFavorite(at indexPath: IndexPath) {

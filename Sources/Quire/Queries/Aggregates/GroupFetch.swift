@@ -105,6 +105,7 @@ extension FetchExecution {
     var grouping = Grouping(query) { id, store in parts[store].reference(of: id) }
     for (place, part) in parts.enumerated() {
       grouping.store = place
+      if try part.count(query, in: &grouping) { continue }
       _ = try part.visitMatches(&grouping, part.plan(capacity: .max))
     }
     return try grouping.results(types) { reference, store in

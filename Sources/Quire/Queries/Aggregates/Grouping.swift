@@ -162,6 +162,12 @@ struct Grouping: MatchVisitor {
 
   // MARK: Groups
 
+  /// Counts so many objects of a group.
+  mutating func count(_ key: GroupKey, _ count: Int) {
+    let group = index(of: key)
+    for number in 0..<query.aggregates.count { running[group + number].countObjects(count) }
+  }
+
   @inline(__always)
   private mutating func index(of key: GroupKey) -> Int {
     if let last, last.key == key { return last.index }

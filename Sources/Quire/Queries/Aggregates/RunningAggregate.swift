@@ -25,6 +25,8 @@ struct RunningAggregate {
   @inline(__always)
   mutating func countObject() { count += 1 }
 
+  mutating func countObjects(_ number: Int) { count += number }
+
   // MARK: Numbers
 
   @inline(__always)
