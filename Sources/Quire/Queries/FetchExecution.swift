@@ -185,6 +185,26 @@ extension ManagedObjectContext {
     return try FetchExecution(request, in: self).count()
   }
 
+  /// The IDs of the objects that ``fetch(_:)`` would return, in the same order. No object is made.
+  ///
+  /// An object that was never saved has a temporary ID.
+  public final func objectIDs<Result: ManagedObject>(
+    for request: FetchRequest<Result>
+  ) throws -> [ManagedObjectID] {
+    settlePendingChanges()
+    try throwKeptErrors()
+    let execution = try FetchExecution(request, in: self)
+    let places = try execution.places()
+    return try places.references.enumerated().map { index, reference in
+      let session = execution.parts[places.store(at: index)].session
+      // An object of a family may show another ID than its place's.
+      if family == nil, !reference.isTemporary, let id = session.objectID(of: reference) {
+        return id
+      }
+      return try session.object(at: reference).objectID
+    }
+  }
+
   /// The sessions of the stores that a request asks, in their order.
   final func sessions(of stores: [PersistentStore]?) throws -> [StoreSession] {
     let sessions = try requiredSessions()

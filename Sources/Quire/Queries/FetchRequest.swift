@@ -41,6 +41,11 @@ public struct FetchRequest<Result: ManagedObject> {
   public init() { self.init(entityName: Result.entityName) }
 }
 
+extension PropertyReading {
+  /// A request for all objects of the entity that the class is registered for.
+  public static func fetchRequest() -> FetchRequest<Self> { FetchRequest() }
+}
+
 extension ManagedObject: PredicateConvertible {
   public var predicateValue: PredicateValue? { objectID.predicateValue }
 }

@@ -124,6 +124,27 @@ extension Workload {
         engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.group),
     ])
 
+  static let objCount = Workload(
+    name: "obj_count", summary: "how many artworks each artist has, a request each",
+    count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
+    goals: [Goal(.times(5, .sqlite), in: .ordered)],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.count),
+      Contender(
+        engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.count),
+    ])
+
+  static let objGroupCount = Workload(
+    name: "obj_group_count", summary: "number of artworks by artist, ten times",
+    count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.groupCount),
+      Contender(
+        engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.groupCount),
+    ])
+
   static let objDelete = Workload(
     name: "obj_delete", summary: "N / 10 by id: fetch, delete; one save",
     count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],

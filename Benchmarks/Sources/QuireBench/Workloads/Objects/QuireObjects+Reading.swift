@@ -122,4 +122,39 @@ extension QuireObjects {
     try run.expect(found, ArtworkData.expectedGroups(count: run.count), "the groups")
     try close(coordinator)
   }
+
+  static func groupCount(_ run: Run) throws {
+    let coordinator = try run.mode == .memory ? openWithAll(run) : open(run)
+    run.operationCount = ArtworkData.groupingCount
+    let found = try run.time {
+      let context = context(of: coordinator)
+      defer { withExtendedLifetime(context) {} }
+      var found = 0
+      for _ in 0..<run.operationCount {
+        let rows = try context.aggregate(Gallery.Artwork.self, .count, groupedBy: \.artist)
+        found += rows.reduce(0) { $0 + $1.values }
+      }
+      return found
+    }
+    try run.expect(found, run.operationCount * run.count, "the artworks counted")
+    try close(coordinator)
+  }
+
+  static func count(_ run: Run) throws {
+    let coordinator = try run.mode == .memory ? openWithAll(run) : open(run)
+    run.operationCount = ArtworkData.artistCount
+    let artists = context(of: coordinator)
+    let ids = try fetchArtists(artists).map(\.objectID)
+    let found = try run.time {
+      let context = context(of: coordinator)
+      defer { withExtendedLifetime(context) {} }
+      var found = 0
+      for id in ids {
+        found += try context.count(Gallery.Artwork.self, where: Key("artist") == id)
+      }
+      return found
+    }
+    try run.expect(found, run.count, "the artworks counted")
+    try close(coordinator)
+  }
 }

@@ -105,4 +105,35 @@ extension SQLiteObjects {
     }
     try run.expect(found, ArtworkData.expectedGroups(count: run.count), "the groups")
   }
+
+  static func groupCount(_ run: Run) throws {
+    let database = try run.mode == .memory ? openWithAll(run) : open(run)
+    run.operationCount = ArtworkData.groupingCount
+    let found = try run.time {
+      let select = try database.prepare("SELECT artist, count(*) FROM artwork GROUP BY artist")
+      var found = 0
+      for _ in 0..<run.operationCount {
+        while try select.step() { found += select.integer(1) }
+        select.reset()
+      }
+      return found
+    }
+    try run.expect(found, run.operationCount * run.count, "the artworks counted")
+  }
+
+  static func count(_ run: Run) throws {
+    let database = try run.mode == .memory ? openWithAll(run) : open(run)
+    run.operationCount = ArtworkData.artistCount
+    let found = try run.time {
+      let select = try database.prepare("SELECT count(*) FROM artwork WHERE artist = ?")
+      var found = 0
+      for artist in 1...ArtworkData.artistCount {
+        select.bind(1, artist)
+        while try select.step() { found += select.integer(0) }
+        select.reset()
+      }
+      return found
+    }
+    try run.expect(found, run.count, "the artworks counted")
+  }
 }
