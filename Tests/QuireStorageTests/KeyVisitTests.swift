@@ -42,6 +42,26 @@ struct KeyVisitTests {
     }
   }
 
+  @Test func `keys are counted as they would be visited`() throws {
+    let store = try store()
+    let tree = try #require(try store.snapshot().indexTree("tree"))
+    let bounds = ["", "0", "1", "10", "500", "5001", "99", "a common beginning of keys, 5", "b", "~"]
+      .map { Array($0.utf8) } + [Self.keys[0], Self.keys[399], Self.keys[400]]
+    for lower in bounds {
+      for upper in bounds + [nil] {
+        let expected = Self.keys.count { key in
+          !key.lexicographicallyPrecedes(lower)
+            && upper.map { key.lexicographicallyPrecedes($0) } ?? true
+        }
+        let found = try lower.withUnsafeBytes { lower in
+          guard let upper else { return try tree.keyCount(from: lower, to: nil) }
+          return try upper.withUnsafeBytes { try tree.keyCount(from: lower, to: $0) }
+        }
+        #expect(found == expected, "\(lower) to \(String(describing: upper))")
+      }
+    }
+  }
+
   @Test func `a transaction shows the keys that it has put`() throws {
     let store = try store()
     try store.write { transaction in

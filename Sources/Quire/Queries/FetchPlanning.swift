@@ -51,19 +51,19 @@ final class FetchPlanning {
 
   private func count(_ tree: IndexTree, _ range: KeyRange, _ index: EntityIndex) throws -> Int {
     let takesAll = index.stored.entities.count == targets.count
-    let upper = range.upper ?? []
-    let isBounded = range.upper != nil
-    var count = 0
-    try range.lower.withUnsafeBytes { lower in
-      try upper.withUnsafeBytes { upper in
+    return try range.lower.withUnsafeBytes { lower in
+      try (range.upper ?? []).withUnsafeBytes { bytes in
+        let upper = range.upper == nil ? nil : bytes
+        if takesAll { return try tree.keyCount(from: lower, to: upper) }
+        var count = 0
         try tree.visitKeys(from: lower) { key in
-          if isBounded, !key.precedes(upper) { return false }
-          if takesAll || IndexKey.reference(of: key).map(isTarget) ?? false { count += 1 }
+          if let upper, !key.precedes(upper) { return false }
+          if IndexKey.reference(of: key).map(isTarget) ?? false { count += 1 }
           return true
         }
+        return count
       }
     }
-    return count
   }
 
   func plan() throws -> FetchPlan { FetchPlan(access: try access(), entityName: entityName) }

@@ -80,11 +80,16 @@ extension FetchTarget {
       case .and(let parts): return parts.allSatisfy(isPlain)
       case .comparison(let comparison):
         guard comparison.modifier == .direct, case .keyPath(let path) = comparison.left,
-          path.count == 1, let slot = binding.slot(named: path[0]),
-          let type = binding.traits[slot].attributeType,
-          case .constant(.value(let value)?) = comparison.right
+          path.count == 1, let slot = binding.slot(named: path[0])
         else { return false }
-        return comparison.operator != .beginsWith && value.isOf(type)
+        let trait = binding.traits[slot]
+        switch (comparison.right, trait.attributeType) {
+        case (.constant(.value(let value)?), let type?):
+          return comparison.operator != .beginsWith && value.isOf(type)
+        case (.constant(.object?), nil):
+          return comparison.operator == .equal && !trait.isToMany && !trait.isTransient
+        default: return false
+        }
       default: return false
       }
     }

@@ -38,6 +38,24 @@ extension IndexTree {
     return try body(IndexLayout.key(at: slot, in: leaf, room: room))
   }
 
+  /// How many keys there are from `lower` up to `upper`, which is not among them; up to the end of
+  /// the tree if that is `nil`.
+  ///
+  /// - Throws: ``StorageError/damaged(page:reason:)`` if a page on the way is damaged.
+  /// - Complexity: O(log *n*), and a search in each leaf that has such keys: none of them is put
+  ///   together.
+  public func keyCount(
+    from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer?
+  ) throws -> Int {
+    var count = 0
+    try visitLeaves(from: lower) { leaf, first in
+      let end = upper.map { IndexLayout.find($0, in: leaf).slot } ?? leaf.count
+      if end > first { count += end - first }
+      return end == leaf.count
+    }
+    return count
+  }
+
   /// Calls `body` with the last eight bytes of each key of `byteCount` bytes that begins with the
   /// eight bytes of `first`, in order: both as big-endian numbers.
   ///
