@@ -45,7 +45,8 @@ struct KeyVisitTests {
   @Test func `keys are counted as they would be visited`() throws {
     let store = try store()
     let tree = try #require(try store.snapshot().indexTree("tree"))
-    let bounds = ["", "0", "1", "10", "500", "5001", "99", "a common beginning of keys, 5", "b", "~"]
+    let bounds =
+      ["", "0", "1", "10", "500", "5001", "99", "a common beginning of keys, 5", "b", "~"]
       .map { Array($0.utf8) } + [Self.keys[0], Self.keys[399], Self.keys[400]]
     for lower in bounds {
       for upper in bounds + [nil] {
