@@ -31,7 +31,11 @@ final class FetchPlanning {
     for storage in targets { rowCount += try view.count(of: storage) }
     for index in try usableIndexes(conditions) where !canDangle(index) {
       let search = IndexSearch(index, conditions, rowCount: rowCount, reference(of:))
-      guard search.isExact, search.equalCount == conditions.count else { continue }
+      // An index may have a property twice.
+      let narrowed = search.elements.prefix(search.equalCount)
+      guard search.isExact,
+        conditions.allSatisfy({ condition in narrowed.contains { $0.path == condition.path } })
+      else { continue }
       guard let tree = try view.indexTree(index.stored) else { return 0 }
       return try search.ranges.reduce(0) { try $0 + count(tree, $1, index) }
     }

@@ -28,6 +28,7 @@ import Testing
       FetchIndex("byPrice", on: "price")
       FetchIndex("bySold", on: "sold", .descending("title"))
       FetchIndex("byTitle", on: "title")
+      FetchIndex("twice", on: "artist", "artist")
     }
     Entity("Print", parent: "Work") { Attribute("edition", .integer16) }
   }
