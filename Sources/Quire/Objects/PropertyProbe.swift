@@ -27,6 +27,7 @@ final class PropertyProbe: @unchecked Sendable {
   private var owner: ManagedObject
   private var names: [String] = []
   private var slot: Int?
+  private var isOfSeveral = false
 
   private init(_ binding: EntityBinding, _ model: ModelBinding, _ classes: ObjectClasses) {
     (self.model, self.classes) = (model, classes)
@@ -47,6 +48,8 @@ final class PropertyProbe: @unchecked Sendable {
 
   private func note(_ slot: Int, of object: ManagedObject) {
     guard object === self.object, slot < object.binding.properties.count else { return }
+    // Something is made of two properties.
+    if self.slot != nil, owner === object { isOfSeveral = true }
     names.append(object.binding.name(of: slot))
     (self.slot, owner) = (slot, object)
     guard case .relationship(let relationship) = object.binding.properties[slot],
@@ -72,7 +75,8 @@ final class PropertyProbe: @unchecked Sendable {
           + "class for its entity with the coordinator")
     }
     let value = $current.withValue(probe) { object[keyPath: property] }
-    guard let slot = probe.slot, try probe.shows(value, slot, { object[keyPath: property] })
+    guard !probe.isOfSeveral, let slot = probe.slot,
+      try probe.shows(value, slot, { object[keyPath: property] })
     else {
       throw PersistenceError(
         .undefinedKey,
@@ -88,41 +92,52 @@ final class PropertyProbe: @unchecked Sendable {
     case .relationship:
       return owner !== object && (flattened(value) as? ManagedObject) === object
     case .attribute(let attribute):
-      for sample in PropertyProbe.samples(of: attribute.type) {
-        try owner.setValue(sample, forKey: attribute.name)
-        // A case of an enumeration may have any raw value.
-        if Value.self is any RawRepresentable.Type { return true }
-        guard let shown = flattened(read()) as? any PredicateConvertible else { return false }
-        if flattened(shown) is any RawRepresentable { return true }
-        guard let wanted = try owner.attribute(slot),
-          PredicateValue.value(wanted) == shown.predicateValue
-            || wanted.isAlike(shown.predicateValue)
+      let samples = PropertyProbe.cases(of: Value.self) ?? PropertyProbe.samples(of: attribute.type)
+      for sample in samples {
+        try owner.setAttribute(slot, sample)
+        guard let shown = (flattened(read()) as? any PredicateConvertible)?.predicateValue,
+          case .value(let shown) = shown,
+          sample.isAlike(shown)
+            || sample.plainValue as? URL == shown.plainValue as? URL
+              && shown.plainValue is URL
         else { return false }
       }
-      return true
+      // What nobody has looked at may be anything.
+      return !samples.isEmpty
     }
+  }
+
+  /// The raw values of an enumeration, as it has no others; `nil` of another type.
+  private static func cases<Value>(of type: Value.Type) -> [AttributeValue]? {
+    func present<Property: AggregateValue>(_ type: Property.Type) -> Any.Type {
+      Property.Present.self
+    }
+    func values<Cases: CaseIterable>(_ type: Cases.Type) -> [AttributeValue] {
+      Cases.allCases.compactMap { ($0 as? any ManagedAttribute)?.attributeValue }
+    }
+    let present = (type as? any AggregateValue.Type).map { present($0) } ?? type
+    return (present as? any CaseIterable.Type).map { values($0) }
   }
 
   /// Values that few functions leave as they are.
-  private static func samples(of type: AttributeType) -> [Any] {
+  private static func samples(of type: AttributeType) -> [AttributeValue] {
     switch type {
-    case .integer16, .integer32, .integer64: [-259, 515]
-    case .double, .float: [-1.5, 2.25]
-    case .decimal: [Decimal(-15) / 10, Decimal(225) / 100]
-    case .boolean: [true, false]
-    case .string: ["aB \u{DF}\u{301} ", "Zy"]
+    case .integer16, .integer32, .integer64: [.integer(-259), .integer(515)]
+    case .double: [.double(-1.5), .double(2.25)]
+    case .float: [.float(-1.5), .float(2.25)]
+    case .decimal: [.decimal(Decimal(-15) / 10), .decimal(Decimal(225) / 100)]
+    case .boolean: [.boolean(true), .boolean(false)]
+    case .string: [.string("aB \u{DF}\u{301} "), .string("Zy")]
     case .date:
-      [Date(timeIntervalSinceReferenceDate: -1.5), Date(timeIntervalSinceReferenceDate: 2)]
-    case .binaryData: [Data([1, 2, 0, 3]), Data([4])]
-    case .uuid: [UUID(), UUID()]
-    default: []
+      [-1.5, 2].map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+    case .binaryData: [.binary(Data([1, 2, 0, 3])), .binary(Data([4]))]
+    case .uuid: [.uuid(UUID()), .uuid(UUID())]
+    case .uri: PropertyProbe.addresses.map { .uri($0) }
+    case .objectID: PropertyProbe.addresses.map { .objectID($0) }
+    case .undefined, .transformable, .composite: []
     }
   }
-}
 
-extension AttributeValue {
-  /// Doubles may show floats.
-  fileprivate func isAlike(_ other: PredicateValue?) -> Bool {
-    if case .value(let other)? = other { isAlike(other) } else { false }
-  }
+  private static let addresses = ["scheme://host:1/path/a?query#part", "other:b"]
+    .compactMap { URL(string: $0) }
 }

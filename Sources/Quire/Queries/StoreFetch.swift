@@ -54,8 +54,9 @@ final class StoreFetch {
   /// How many rows match, when nothing unsaved counts and no row need be read for it.
   func rowCount() throws -> Int? {
     if let incremental = view.incremental { return try count(incremental) }
-    guard showsRowsAlone else { return nil }
+    guard pending.isEmpty, changed.isEmpty, hidden.isEmpty else { return nil }
     if target.predicate != nil {
+      guard showsRowsAlone else { return nil }
       return try FetchPlanning(storages, of: target, capacity: .max, in: view).coveredCount()
     }
     var count = 0

@@ -35,6 +35,9 @@ import Testing
     @Managed var copyOf: Artwork?
     var doubled: Double { price * 2 }
     var value: Double { price }
+    var other: Style { style == .oil ? .ink : .oil }
+    var area: Double { year > 0 ? price : 0 }
+    @Managed var page: URL?
   }
 
   static let model = try! ManagedObjectModel {
@@ -54,6 +57,7 @@ import Testing
       Attribute("sold", .boolean)
       Attribute("made", .date)
       Attribute("token", .uuid)
+      Attribute("page", .uri)
       Attribute("style", .string)
       Relationship("artist", toOne: "Artist", inverse: "artworks")
       // Nobody is told when it is deleted.
@@ -218,6 +222,13 @@ import Testing
     expect(.undefinedKey, "no property") { _ = try context.sum(\Artwork.doubled) }
     expect(.undefinedKey, "no property") { _ = try context.sum(\Artwork.price.magnitude) }
     expect(.undefinedKey, "no property") { _ = try context.sum(\Artist.artworks.count) }
+    expect(.undefinedKey, "no property") { _ = try context.minimum(\Artwork.other) }
+    expect(.undefinedKey, "no property") { _ = try context.sum(\Artwork.area) }
+    expect(.undefinedKey, "no property") {
+      _ = try context.aggregate(Artwork.self, .distinctCount(\Artwork.page?.scheme))
+    }
+    let pages = try context.aggregate(Artwork.self, .distinctCount(\.page))
+    #expect(pages == 0)
     expect(.undefinedKey, "no property") { _ = try context.maximum(\Artist.name.count) }
     expect(.undefinedKey, "no property") { _ = try context.maximum(\Artist.name.localizedName) }
     expect(.undefinedKey, "is price meant?") {
