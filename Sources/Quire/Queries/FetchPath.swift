@@ -85,9 +85,8 @@ extension PathSubject {
     switch binding.properties[slot] {
     case .attribute:
       guard let value = try attribute(slot) else { return nil }
-      if case .transformed(let data) = value, let transformer = binding.transformers[slot] {
-        return try self.value(of: transformer.reverseTransformedValue(data), at: rest)
-          ?? .value(value)
+      if let plain = try transformed(value, slot) {
+        return try self.value(of: plain, at: rest) ?? .value(value)
       }
       return rest.isEmpty ? .value(value) : try self.value(inside: value, at: rest)
     case .relationship(let relationship) where relationship.isToMany:
@@ -109,6 +108,25 @@ extension PathSubject {
     }
     guard let value, !rest.isEmpty else { return value.map(PredicateValue.value) }
     return try KeyValue(value.plainValue).value(at: rest).predicateValue
+  }
+
+  /// What the transformer of an attribute makes of a value; `nil` where there is none.
+  func transformed(_ value: AttributeValue, _ slot: Int) throws -> Any? {
+    guard case .transformed(let data) = value, let transformer = binding.transformers[slot] else {
+      return nil
+    }
+    do {
+      return try transformer.reverseTransformedValue(data)
+    } catch {
+      let name = binding.name(of: slot)
+      var error = PersistenceError(
+        .coreData,
+        "\(binding.entity.name).\(name) has bytes of which its transformer cannot make a value",
+        underlying: error)
+      (error.entityName, error.key) = (binding.entity.name, name)
+      error.objectID = objectIdentity.base as? ManagedObjectID
+      throw error
+    }
   }
 
   /// What a transformer has made; `nil` if it is nothing that a predicate compares.

@@ -61,7 +61,7 @@ final class FetchPlanning {
         if takesAll { return try tree.keyCount(from: lower, to: upper) }
         var count = 0
         try tree.visitKeys(from: lower) { key in
-          if let upper, !key.precedes(upper) { return false }
+          if let upper, CanonicalText.byteOrder(key, upper) != .ascending { return false }
           if IndexKey.reference(of: key).map(isTarget) ?? false { count += 1 }
           return true
         }
@@ -258,15 +258,5 @@ final class FetchPlanning {
       range: KeyRange(lower: search.prefix, upper: IndexKey.successor(of: search.prefix)),
       isReversed: isReversed, groupElementCount: search.equalCount + count, capacity: capacity,
       rowLimit: limit)
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  /// Whether these bytes come before others in the order of keys.
-  @inline(__always)
-  fileprivate func precedes(_ other: UnsafeRawBufferPointer) -> Bool {
-    let common = Swift.min(count, other.count)
-    for index in 0..<common where self[index] != other[index] { return self[index] < other[index] }
-    return count < other.count
   }
 }

@@ -23,10 +23,7 @@ final class StandIn<Subject: PathSubject>: KeyValueCoding {
     switch subject.binding.properties[slot] {
     case .attribute:
       guard let value = try subject.attribute(slot) else { return nil }
-      guard case .transformed(let data) = value,
-        let transformer = subject.binding.transformers[slot]
-      else { return value.plainValue }
-      return try transformer.reverseTransformedValue(data)
+      return try subject.transformed(value, slot) ?? value.plainValue
     case .relationship(let relationship) where relationship.isToMany:
       let members = try subject.members(slot).map { StandIn($0, session) }
       return relationship.isOrdered ? members as Any : Set(members) as Any

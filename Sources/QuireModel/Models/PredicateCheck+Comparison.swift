@@ -133,7 +133,7 @@ private struct ComparisonCheck {
     guard type.isCollection else { return }
     if other == .unknown { return }
     var message = "\(words(side, type)), which \(comparison.operator.rawValue) does not compare"
-    if other?.isConstantAbsence ?? false {
+    if other == .absent {
       message += " with nil: ask for \(side).@count == 0"
     } else if case .keyPath = side {
       message += ": say of how many members it is to be true by ANY, ALL or NONE before it"

@@ -70,7 +70,6 @@ package indirect enum ExpressionType: Hashable, Sendable {
   }
 
   var isCollection: Bool { if case .collection = self { true } else { false } }
-  var isConstantAbsence: Bool { self == .absent }
 
   /// Whether a value of this type may equal one of the other.
   package func mayEqual(_ other: ExpressionType) -> Bool {

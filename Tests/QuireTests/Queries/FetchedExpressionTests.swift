@@ -2,6 +2,12 @@ import Quire
 import QuireModel
 import Testing
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// What was once evaluated in memory alone, a fetch finds too.
 @Suite struct FetchedExpressionTests {
   private final class Artist: ManagedObject, FunctionReceiver {
@@ -128,6 +134,15 @@ import Testing
         #expect(try context.count(for: request) == count, "\(format)")
         #expect(try all.filter { try predicate.evaluate(with: $0) }.count == count, "\(format)")
       }
+      // What cannot be read is told of the property, as by an object.
+      try context.insert("Work", [:]).setValue(
+        AttributeValue.transformed(Data([1])), forKey: "words")
+      try context.save()
+      var request = FetchRequest<ManagedObject>(entityName: "Work")
+      request.predicate = try FetchPredicate(format: "ANY words == 'a'")
+      context.reset()
+      let error = #expect(throws: PersistenceError.self) { try context.fetch(request) }
+      #expect(error?.key == "words" && error?.code == .coreData)
       for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
   }

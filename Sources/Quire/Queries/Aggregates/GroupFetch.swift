@@ -1,23 +1,20 @@
 import QuireModel
 
 extension ManagedObjectContext {
-  /// The groups of what a request finds, in the order of their values.
-  ///
-  /// - Returns: the groups, and for each path that tells them whether it leads to an attribute.
+  /// The groups of what a request without a limit finds, in the order of their values.
   final func groupResults<Object: ManagedObject>(
     _ query: GroupQuery, _ request: FetchRequest<Object>
-  ) throws -> ([GroupResult], [AttributeType?]) {
+  ) throws -> [GroupResult] {
     settlePendingChanges()
     try throwKeptErrors()
     let (binding, model) = try entity(of: request)
     try query.check(PredicateCheck(of: binding, in: model), binding.entity)
-    let types = query.groups.map { binding.entity.attributeType(at: $0[...], in: model) }
     let execution = try FetchExecution(request, in: self, reading: query.paths)
-    var results = try execution.group(query, types)
+    var results = try execution.group(query)
     if results.count > 1, !query.groups.isEmpty {
       results.sort { precedes($0.group, $1.group) }
     }
-    return (results, types)
+    return results
   }
 
   private func precedes(_ left: [PredicateValue?], _ right: [PredicateValue?]) -> Bool {
@@ -81,26 +78,8 @@ extension GroupQuery {
   }
 }
 
-extension EntityDescription {
-  /// The type of the attribute at the end of a path; `nil` where there is something else.
-  fileprivate func attributeType(
-    at names: ArraySlice<String>, in model: ModelBinding
-  ) -> AttributeType? {
-    guard let name = names.first else { return nil }
-    if let attribute = attribute(named: name) { return names.count == 1 ? attribute.type : nil }
-    guard let relationship = relationship(named: name) else { return nil }
-    return model.entity(named: relationship.destination)?.entity
-      .attributeType(at: names.dropFirst(), in: model)
-  }
-}
-
 extension FetchExecution {
-  fileprivate func group(_ query: GroupQuery, _ types: [AttributeType?]) throws -> [GroupResult] {
-    guard limit == 0, offset == 0 else {
-      throw PersistenceError(
-        .persistentStoreUnsupportedRequestType,
-        "groups are made of all objects of a request: a limit or an offset would leave some out")
-    }
+  fileprivate func group(_ query: GroupQuery) throws -> [GroupResult] {
     let parts = parts
     var grouping = Grouping(query) { id, store in parts[store].reference(of: id) }
     for (place, part) in parts.enumerated() {
@@ -108,7 +87,7 @@ extension FetchExecution {
       if try part.count(query, in: &grouping) { continue }
       _ = try part.visitMatches(&grouping, part.plan(capacity: .max))
     }
-    return try grouping.results(types) { reference, store in
+    return try grouping.results { reference, store in
       guard let storage = try parts[store].view.storage(of: reference) else {
         throw PersistenceError(.persistentStoreOpen, "a row leads to an entity that is not there")
       }

@@ -3,7 +3,7 @@ import QuireModel
 /// What tells the groups of an aggregate from each other: a value that objects have in common.
 enum GroupKey: Hashable {
   case absent
-  /// A number without a fraction, or a Boolean, of an attribute with one type.
+  case boolean(Bool)
   case integer(Int64)
   case text(String)
   /// An object that a store has; of several stores, which.
@@ -14,7 +14,7 @@ enum GroupKey: Hashable {
     switch value {
     case nil: self = .absent
     case .value(.integer(let number))?: self = .integer(number)
-    case .value(.boolean(let flag))?: self = .integer(flag ? 1 : 0)
+    case .value(.boolean(let flag))?: self = .boolean(flag)
     case .value(.string(let text))?: self = .text(text)
     // What is not a number is one group.
     case .value(.double(let number))? where number.isNaN: self = .other(.value(.double(0.0 / 0)))
@@ -29,7 +29,7 @@ extension FieldTable.Place {
   func groupKey(in row: UnsafeRawPointer, store: Int) -> GroupKey? {
     if isNil(in: row) { return .absent }
     switch FieldKind(rawValue: kind) {
-    case .boolean: return .integer(fixed(in: row) as UInt8 != 0 ? 1 : 0)
+    case .boolean: return .boolean(fixed(in: row) as UInt8 != 0)
     case .integer16: return .integer(Int64(fixed(in: row) as Int16))
     case .integer32: return .integer(Int64(fixed(in: row) as Int32))
     case .integer64: return .integer(fixed(in: row))

@@ -193,20 +193,18 @@ struct Grouping: MatchVisitor {
 
   /// The groups with their results, in no order.
   ///
-  /// - Parameters:
-  ///   - types: of the attributes that tell the groups; `nil` for relationships.
-  ///   - object: what a reference stands for.
+  /// - Parameter object: what a reference stands for.
   func results(
-    _ types: [AttributeType?], _ object: (Reference, Int) throws -> ManagedObjectID
+    _ object: (Reference, Int) throws -> ManagedObjectID
   ) throws -> [GroupResult] {
     let count = query.aggregates.count
     return try keys.enumerated().map { number, key in
       GroupResult(
-        group: try zip(key, types).map { key, type in
+        group: try key.map { key in
           switch key {
           case .absent: nil
-          case .integer(let number):
-            type == .boolean ? .value(.boolean(number != 0)) : .value(.integer(number))
+          case .boolean(let flag): .value(.boolean(flag))
+          case .integer(let number): .value(.integer(number))
           case .text(let text): .value(.string(text))
           case .reference(let reference, let store): try object(reference, store).predicateValue
           case .other(let value): value

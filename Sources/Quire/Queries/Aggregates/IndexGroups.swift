@@ -67,7 +67,7 @@ extension StoredIndex.Element {
   fileprivate func groupKey(in key: UnsafeRawBufferPointer, store: Int) -> GroupKey {
     guard key.count > 9, key[0] == IndexKeyWriter.Tag.value else { return .absent }
     switch kind {
-    case .boolean: return .integer(Int64(key[1]))
+    case .boolean: return .boolean(key[1] != 0)
     case .integer16: return .integer(Int64(key.number(as: Int16.self)))
     case .integer32: return .integer(Int64(key.number(as: Int32.self)))
     case .integer64: return .integer(key.number(as: Int64.self))

@@ -76,7 +76,7 @@ extension ManagedObjectContext {
     for aggregate in repeat each aggregates {
       query.aggregates.append(try aggregate.part(naming))
     }
-    let (results, _) = try groupResults(query, request)
+    let results = try groupResults(query, request)
     let values = results.first?.values ?? []
     var place = 0
     func next() -> PredicateValue? {
@@ -120,7 +120,7 @@ extension ManagedObjectContext {
     for aggregate in repeat each aggregates {
       query.aggregates.append(try aggregate.part(naming))
     }
-    let (results, _) = try groupResults(query, request)
+    let results = try groupResults(query, request)
     return try results.map { result in
       var place = 0
       func next(_ values: [PredicateValue?]) -> PredicateValue? {
