@@ -104,7 +104,14 @@ import Testing
     try expect(.intersection, [1, 2, 2], [2], makes: [2])
     try expect(.difference, [1, 2], [2], makes: [1])
     try expect(.element, ["a", "b"], 1, makes: "b")
-    #expect(throws: FetchPredicateError.self) { try compute(.element, ["a"], 1) }
+    try expect(.element, ["a"], 1, makes: nil)
+    try expect(.first, ["a", "b"], makes: "a")
+    try expect(.last, ["a", "b"], makes: "b")
+    try expect(.first, [String](), makes: nil)
+    try expect(.last, nil, makes: nil)
+    #expect(throws: FetchPredicateError.self) { try compute(.element, ["a"], -1) }
+    #expect(throws: FetchPredicateError.self) { try compute(.element, ["a"], 0.5) }
+    #expect(throws: FetchPredicateError.self) { try compute(.first, "a") }
     #expect(throws: FetchPredicateError.self) { try compute(.minimum, ["a"], [1]) }
     #expect(throws: FetchPredicateError.self) { try compute(.sum, ["a"]) }
   }

@@ -50,6 +50,40 @@ import Testing
     }
   }
 
+  @Test func `absent values go where they are told, and the reverse is exact`() throws {
+    let values: [PredicateValue?] = [nil, .value(1), .value(2)]
+    for (placement, ascending, order) in [
+      (.smallest, true, [0, 1, 2]), (.smallest, false, [2, 1, 0]), (.first, true, [0, 1, 2]),
+      (.first, false, [0, 2, 1]), (.last, true, [1, 2, 0]), (.last, false, [2, 1, 0]),
+    ] as [(FetchSortDescriptor.AbsentValues, Bool, [Int])] {
+      let descriptor = FetchSortDescriptor(
+        key: "x", ascending: ascending, options: [.natural, .caseInsensitive],
+        absentValues: placement)
+      let sorted = (0..<3).sorted { descriptor.compare(values[$0], values[$1]) < 0 }
+      #expect(sorted == order, "\(descriptor)")
+      let reversed = descriptor.reversedSortDescriptor
+      #expect(
+        (0..<3).sorted { reversed.compare(values[$0], values[$1]) < 0 } == order.reversed(),
+        "\(reversed)")
+      #expect(reversed.reversedSortDescriptor == descriptor)
+      let data = try JSONEncoder().encode(descriptor)
+      #expect(try JSONDecoder().decode(FetchSortDescriptor.self, from: data) == descriptor)
+    }
+    let plain = try JSONEncoder().encode(FetchSortDescriptor(key: "a.b", options: .natural))
+    let decoded = try JSONDecoder().decode([String: Anything].self, from: plain)
+    #expect(decoded.keys.sorted() == ["ascending", "keyPath", "options"])
+    for text in [
+      #"{"keyPath":["a"],"ascending":true,"options":"q"}"#,
+      #"{"keyPath":["a"],"ascending":true,"absentValues":"middle"}"#, #"{"keyPath":["a"]}"#,
+    ] {
+      #expect(throws: DecodingError.self) {
+        try JSONDecoder().decode(FetchSortDescriptor.self, from: Data(text.utf8))
+      }
+    }
+  }
+
+  private struct Anything: Decodable { init(from decoder: any Decoder) {} }
+
   @Test func `descending is the exact reverse`() {
     let descriptor = FetchSortDescriptor(key: "a.b", ascending: false)
     #expect(descriptor.keyPath == ["a", "b"])

@@ -81,6 +81,81 @@ import Testing
     #expect(try FetchPredicate(format: "x == %@", Optional("a")) == (Key("x") == "a"))
   }
 
+  @Test func `arrays have members, and objects are of entities`() throws {
+    let x = FetchExpression.keyPath(["x"])
+    for (format, expression) in [
+      ("x[FIRST]", .function(.first, [x])), ("x[last]", .function(.last, [x])),
+      ("x[2]", .function(.element, [x, FetchExpression(2)])),
+      ("x [ 2 ] . y", .path(.function(.element, [x, FetchExpression(2)]), ["y"])),
+      ("x[SIZE]", .keyPath(["x", "@count"])), ("x['a']", .keyPath(["x", "a"])),
+      ("x['a b'].c['d']", .keyPath(["x", "a b", "c", "d"])),
+      ("SELF['a']", .keyPath(["a"])), ("$v['a']", .path(.variable("v"), ["a"])),
+      ("$v.b['a'].c", .path(.variable("v"), ["b", "a", "c"])),
+      ("x[FIRST][LAST]", .function(.last, [.function(.first, [x])])),
+      ("x[#first]", .function(.element, [x, .keyPath(["first"])])),
+      (
+        "x[y + 1]",
+        .function(.element, [x, .function(.add, [.keyPath(["y"]), FetchExpression(1)])])
+      ),
+      ("objectFrom:withIndex:(x, 0)", .function(.element, [x, FetchExpression(0)])),
+      ("-x[0]", .function(.negate, [.function(.element, [x, FetchExpression(0)])])),
+      ("first", .keyPath(["first"])), ("size.last", .keyPath(["size", "last"])),
+    ] as [(String, FetchExpression)] {
+      #expect(try FetchExpression(format: format) == expression, "\(format)")
+      #expect(try FetchExpression(format: expression.description) == expression, "\(expression)")
+    }
+    #expect(try FetchExpression(format: "x[FIRST].y").description == "x[FIRST].y")
+    #expect(
+      try FetchPredicate(format: "SELF isKindOfClass: %@", "Artist")
+        == Key.object.isKind(of: "Artist"))
+    #expect(
+      try FetchPredicate(format: "a.b isKindOfClass: 'Artist' AND x = 1")
+        == (Key("a.b").isKind(of: "Artist") && Key("x") == 1))
+    #expect(try FetchPredicate(format: "entity == 'Artist'") == (Key.entity == "Artist"))
+    #expect(
+      try FetchPredicate(format: "x ==[cl] 'a'")
+        == Key("x").equals("a", [.caseInsensitive, .natural]))
+  }
+
+  @Test(arguments: [
+    ("x[", "a value or a key path"), ("x[]", "a value or a key path"), ("x[FIRST", "] after FIRST"),
+    ("x[FIRST LAST]", "] after FIRST"), ("x[1", "] after FIRST"),
+    ("x isKindOfClass 'A'", "a comparison"),
+    ("ANY x isKindOfClass: 'A'", "a comparison"), ("x isKindOfClass:", "a value or a key path"),
+    ("x CONTAINS[] 'a'", "the options c, d, l or n"),
+  ])
+  func `an error of brackets and kinds says what was expected`(format: String, expected: String) {
+    do {
+      let predicate = try FetchPredicate(format: format)
+      Issue.record("\(format) was read as \(predicate)")
+    } catch {
+      #expect(error.expected.hasPrefix(expected), "\(error)")
+    }
+  }
+
+  @Test func `keys say in Swift what formats say`() throws {
+    let expensive = Key("works").filtered(by: Key("price") > 100 && Key.object != Key("best"))
+    for (format, predicate) in [
+      ("NONE x.y == 'a'", Key("x.y").none == "a"), ("x.@sum > 1", Key("x").sum > 1),
+      ("x.y.@avg > 1", Key("x.y").average > 1), ("x.@min == nil", Key("x").minimum == nil),
+      ("x.@max >= 1", Key("x").maximum >= 1), ("length:(x) == 1", Key("x").length == 1),
+      ("x[FIRST].y == 1", Key("x").first.key("y") == 1), ("x[LAST] == nil", Key("x").last == nil),
+      ("x[3] == nil", Key("x")[3] == nil),
+      ("SUBQUERY(works, $x, $x.price > 100 AND $x != $x.best).@count > 1", expensive.count > 1),
+      (
+        "SUBQUERY(works, $x, $x.price > 100 AND $x != $x.best).price.@sum > 1",
+        expensive.key("price").sum > 1
+      ),
+      (
+        "SUBQUERY(a, $x2, SUBQUERY($x2.b, $x, $x.c == 1).@count == $x2.d).@count == 0",
+        Key("a").filtered(by: Key("b").filtered(by: Key("c") == 1).count == Key("d")).count == 0
+      ),
+      ("uppercase:(x) == 'A'", Key(.function(.uppercase, [.keyPath(["x"])])) == "A"),
+    ] {
+      #expect(try FetchPredicate(format: format) == predicate, "\(predicate)")
+    }
+  }
+
   @Test func `escapes in texts`() throws {
     #expect(
       try FetchPredicate(format: #"x == "a\"\\\n\t\r\u00e9\'""#) == (Key("x") == "a\"\\\n\t\ré'"))
@@ -91,7 +166,7 @@ import Testing
     ("", 0, "the end"), ("x", 1, "the end"), ("x ==", 4, "the end"), ("x == 1 y", 7, "\"y\""),
     ("x == 1 AND", 10, "the end"), ("(x == 1", 7, "the end"), ("x == 1)", 6, "\")\""),
     ("x ~ 1", 2, "\"~\""), ("x == in", 5, "\"in\""), ("x == {1, 2", 10, "the end"),
-    ("x == {1 2}", 8, "\"2\""), ("x CONTAINS[l] 'a'", 11, "\"l\""),
+    ("x == {1 2}", 8, "\"2\""), ("x CONTAINS[cx] 'a'", 11, "\"cx\""),
     ("x CONTAINS[c 'a'", 13, "\"'a'\""),
     ("é == 'a", 7, "the end"), ("x. == 1", 3, "\"==\""), ("x.@some.y == 1", 2, "\"@some\""),
     ("x == $", 5, "\"$\""), ("SUBQUERY(x, y, y.z == 1).@count > 0", 12, "\"y\""),
@@ -170,6 +245,37 @@ import Testing
     }
   }
 
+  @Test func `what is encoded is decoded as an equal predicate`() throws {
+    var generator = PredicateGenerator(seed: 5)
+    for _ in 0..<300 {
+      let predicate = generator.predicate(depth: 3)
+      let data = try JSONEncoder().encode(predicate)
+      #expect(
+        try JSONDecoder().decode(FetchPredicate.self, from: data) == predicate, "\(predicate)")
+      let expression = generator.expression(depth: 2)
+      let encoded = try JSONEncoder().encode([expression])
+      #expect(try JSONDecoder().decode([FetchExpression].self, from: encoded) == [expression])
+    }
+    let text = String(decoding: try JSONEncoder().encode(Key("x") > 1), as: UTF8.self)
+    #expect(text == #"{"format":"x > 1"}"#)
+  }
+
+  @Test func `what is no form of a predicate is a decoding error`() {
+    for text in [
+      "{}", "1", #"{"format":"x >"}"#, #"{"format":1}"#, #"{"format":"x == 1","objects":[1]}"#,
+      #"{"format":"\#(String(repeating: "(", count: 500))"}"#,
+    ] {
+      #expect(throws: DecodingError.self, "\(text)") {
+        try JSONDecoder().decode(FetchPredicate.self, from: Data(text.utf8))
+      }
+    }
+    #expect(throws: EncodingError.self) {
+      try JSONEncoder().encode(Key("x") == OpaqueIdentity(SomethingOpaque()))
+    }
+  }
+
+  private struct SomethingOpaque: Hashable, Sendable {}
+
   @Test func `garbage is an error or a predicate`() throws {
     var random = SeededGenerator(seed: 99)
     let parts = [
@@ -177,7 +283,8 @@ import Testing
       "@count", "@", ".", "%@", "%K", "%", "%d", "1", "-", "e5", "[cd]", "[", "]", "IN ", "SELF",
       "nil", "é", "\u{301}", "\0", "CAST(", "'Date'", ",", "$", "<", ">", "=", "!", "&&", "|",
       "\r\n", "$x", "+", "**", "-1", "TERNARY(", "FUNCTION(", "SUBQUERY(", "FETCH(", "abs:(", "max",
-      " UNION ", "now()", "@sum", "SELF.", "x == 1", ", 1)",
+      " UNION ", "now()", "@sum", "SELF.", "x == 1", ", 1)", "FIRST", "x[", "0]",
+      " isKindOfClass: ",
     ]
     var predicateCount = 0
     var expressionCount = 0
@@ -250,7 +357,7 @@ struct PredicateGenerator {
     .comparison(
       expression(depth: depth), choose(FetchPredicate.Operator.allCases),
       expression(depth: depth),
-      options: FetchComparisonOptions(rawValue: .random(in: 0...7, using: &random)),
+      options: FetchComparisonOptions(rawValue: .random(in: 0...15, using: &random)),
       modifier: choose(FetchPredicate.Modifier.allCases))
   }
 

@@ -94,6 +94,9 @@ struct Evaluation {
     case .function(let function, let arguments):
       return try compute(Computation(function), try arguments.map(value))
     case .call(let operand, let selector, let arguments):
+      if let question = KindQuestion(rawValue: selector), arguments.count == 1 {
+        return try answer(question, value(of: operand), value(of: arguments[0]))
+      }
       return try call(
         selector, on: value(of: operand).withObjects,
         try arguments.map { try value(of: $0).withObjects.plain })
@@ -115,12 +118,15 @@ struct Evaluation {
       case .withoutIndex where arguments.count == 1: return arguments[0]
       case .count where arguments.count == 1:
         if let members = arguments[0].members { return .one(members.count) }
-      case .element where arguments.count == 2:
-        if case .array(let members) = arguments[0].expanded {
-          let index = try arguments[1].predicateValue
-          return members[try computation.index(index, below: members.count)]
+      case .element, .first, .last:
+        let place = try arguments.dropFirst().first?.predicateValue
+        switch arguments.first?.expanded {
+        case .array(let members)?:
+          return try computation.index(place, of: members.count).map { members[$0] } ?? .one(nil)
+        case .one(nil)?: return .one(nil)
+        default:
+          throw computation.error("it needs an array or an ordered relationship")
         }
-        throw computation.error("it needs an array")
       case .union, .intersection, .difference:
         guard arguments.count == 2, let left = arguments[0].expanded.setMembers,
           let right = arguments[1].expanded.setMembers
@@ -159,6 +165,25 @@ struct Evaluation {
       return KeyValue(try object.value(forKey: selector))
     }
     return KeyValue(try BuiltInSelector(selector).call(on: object, arguments))
+  }
+
+  private func answer(
+    _ question: KindQuestion, _ subject: KeyValue, _ kind: KeyValue
+  ) throws -> KeyValue {
+    guard case .one(let subject) = subject, let kind = kind.plain else { return .one(false) }
+    let name: String
+    switch kind {
+    case let text as String: name = text
+    case let entity as EntityDescription: name = entity.name
+    case let type as ManagedObject.Type: name = type.entityName
+    default:
+      throw PersistenceError(
+        .invalidExpression,
+        "\(question.rawValue) needs an entity, its name or its class, but there is "
+          + PersistenceError.briefDescription(of: kind))
+    }
+    guard let member = subject as? any EntityMember else { return .one(false) }
+    return .one(question.answer(for: member.entity, name))
   }
 
   private func fetch(_ request: Any?, in context: Any?, _ countOnly: Bool) throws -> KeyValue {

@@ -46,6 +46,10 @@ enum KeyValue {
         return KeyValue(dictionary.plainValue(for: name))
       }
       if value is any PlainCollection { return try expanded.value(for: name) }
+      if let entity = value as? EntityDescription {
+        if name == "name" { return .one(entity.name) }
+        return try KeyValue(entity.name).value(for: name)
+      }
       do {
         return KeyValue(try BuiltInSelector(name).call(on: value, []))
       } catch let error as PersistenceError where error.code == .unrecognizedSelector {

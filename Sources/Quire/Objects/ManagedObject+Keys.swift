@@ -12,7 +12,8 @@ extension ManagedObject: KeyValueCoding {
   ///
   /// Integers of any width are `Int`; a to-many relationship is a `Set<ManagedObject>`, an ordered
   /// one an array. A fetched property is an array of what it has found when it was first asked for
-  /// since the object was read or refreshed. `objectID` is the ID, where no property is called so.
+  /// since the object was read or refreshed. `objectID` is the ID, and `entity` the
+  /// ``EntityDescription``, where no property is called so.
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property, and
   ///   what reading the store throws.
@@ -20,6 +21,7 @@ extension ManagedObject: KeyValueCoding {
     guard let slot = binding.slot(named: key) else {
       if let property = entity.fetchedProperty(named: key) { return try fetchedObjects(property) }
       if key == FetchExpression.objectIDName { return objectID }
+      if key == FetchExpression.entityName { return entity }
       _ = try slot(for: key)
       return nil
     }

@@ -120,7 +120,7 @@ struct ExactFetch: ~Copyable {
     in context: ManagedObjectContext
   ) throws -> ExactFetch? {
     guard comparison.operator == .equal, comparison.modifier == .direct,
-      comparison.options.subtracting(.normalized).isEmpty,
+      comparison.options.comparesTextAsItIs,
       case .keyPath(let path) = comparison.left, path.count == 1,
       case .constant(.value(let value)?) = comparison.right
     else { return nil }

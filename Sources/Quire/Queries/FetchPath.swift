@@ -141,6 +141,10 @@ extension PathSubject {
     switch names.first {
     case "self": return try value(at: rest)
     case FetchExpression.objectIDName where rest.isEmpty: return .object(objectIdentity)
+    case FetchExpression.entityName:
+      let name = PredicateValue.value(.string(binding.entity.name))
+      if rest.isEmpty || Array(rest) == ["name"] { return name }
+      return try KeyValue(binding.entity).value(at: rest).predicateValue
     // A property that another entity of the family has.
     default: return nil
     }

@@ -246,7 +246,8 @@ final class FetchPlanning {
     var count = 0
     for (descriptor, element) in zip(sortDescriptors, elements[search.equalCount...]) {
       guard descriptor.keyPath == element.path, element.kind != .reference,
-        element.kind != .string || descriptor.options.subtracting(.normalized).isEmpty,
+        element.kind != .string || descriptor.options.comparesTextAsItIs,
+        !descriptor.movesAbsentValues,
         isReversed.map({ $0 == (descriptor.ascending != element.isAscending) }) ?? true
       else { break }
       isReversed = descriptor.ascending != element.isAscending

@@ -35,12 +35,13 @@ final class FetchTarget {
   ) throws {
     let (binding, model) = try context.entity(of: request)
     entityName = binding.entity.name
-    predicate = request.predicate
     sortDescriptors = request.sortDescriptors
     if let paths = request.predicate.map(FetchTarget.plainPaths), let paths {
+      predicate = request.predicate
       predicateNames = paths
     } else {
-      madeEvaluator = try request.predicate.map { try PredicateEvaluator(fetched: $0) }
+      predicate = request.predicate?.namingKinds(of: model)
+      madeEvaluator = try predicate.map { try PredicateEvaluator(fetched: $0) }
       predicateNames = madeEvaluator?.paths ?? []
     }
     let sortNames = request.sortDescriptors.map(\.keyPath) + others
@@ -51,7 +52,7 @@ final class FetchTarget {
       || !(madeEvaluator?.asksPathsAlone ?? true)
       || (own.predicate + own.sort).contains { $0.slot >= 0 && binding.traits[$0.slot].canDangle }
     paths = Array(repeating: nil, count: model.entities.count)
-    try check(from: binding, in: model)
+    try check(request.predicate, from: binding, in: model)
     if !binding.entity.isAbstract { paths[binding.index] = own }
     guard request.includesSubentities, !binding.entity.subentityNames.isEmpty else { return }
     for entity in model.model.family(of: binding.entity).dropFirst() where !entity.isAbstract {
@@ -62,8 +63,10 @@ final class FetchTarget {
 }
 
 extension FetchTarget {
-  /// Makes sure that the predicate and the sort keys can be meant.
-  private func check(from binding: EntityBinding, in model: ModelBinding) throws {
+  /// Makes sure that the predicate, as it was written, and the sort keys can be meant.
+  private func check(
+    _ predicate: FetchPredicate?, from binding: EntityBinding, in model: ModelBinding
+  ) throws {
     do {
       let check = PredicateCheck(of: binding, in: model)
       if let predicate, !isPlain(binding) { try check.check(predicate) }

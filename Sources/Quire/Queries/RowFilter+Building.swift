@@ -131,7 +131,7 @@ struct RowFilterBuilder {
   }
 
   private mutating func add(_ comparison: FetchPredicate.Comparison, _ isNegated: Bool) -> Bool {
-    guard comparison.modifier == .direct, comparison.options.subtracting(.normalized).isEmpty
+    guard comparison.modifier == .direct, comparison.options.comparesTextAsItIs
     else { return false }
     if case .keyPath(let path) = comparison.left, let field = field(path) {
       return add(field, comparison.operator, comparison.right, isNegated)

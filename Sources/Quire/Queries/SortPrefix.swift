@@ -7,10 +7,13 @@ struct SortPrefix: Comparable, Sendable {
   struct Rule: Sendable {
     let ascending: Bool
     fileprivate let comparesTextAsItIs: Bool
+    /// The direction for absent values.
+    fileprivate let ascendsFromAbsent: Bool
 
     init(_ descriptor: FetchSortDescriptor) {
       ascending = descriptor.ascending
-      comparesTextAsItIs = descriptor.options.subtracting(.normalized).isEmpty
+      ascendsFromAbsent = descriptor.ascending != descriptor.movesAbsentValues
+      comparesTextAsItIs = descriptor.options.comparesTextAsItIs
     }
   }
 
@@ -28,7 +31,7 @@ struct SortPrefix: Comparable, Sendable {
   init(_ value: PredicateValue?, by rule: Rule) {
     let ascending = rule.ascending
     guard let value else {
-      self.init(rank: 0, 0, isExact: true, ascending: ascending)
+      self.init(rank: 0, 0, isExact: true, ascending: rule.ascendsFromAbsent)
       return
     }
     switch value {

@@ -17,6 +17,7 @@ final class StandIn<Subject: PathSubject>: KeyValueCoding {
   func value(forKey key: String) throws -> Any? {
     guard let slot = subject.binding.slot(named: key) else {
       if key == FetchExpression.objectIDName { return subject.objectIdentity.base }
+      if key == FetchExpression.entityName { return subject.binding.entity }
       throw PersistenceError.undefinedKey(
         key, of: subject.objectIdentity.base, message: "has no property \(key)")
     }
@@ -45,11 +46,20 @@ extension StandIn: PredicateConvertible {
 }
 
 /// What gives its place to an object when it is more than values that are wanted.
-protocol ObjectStandIn: AnyObject {
+protocol ObjectStandIn: AnyObject, EntityMember {
   func managedObject() throws -> ManagedObject
 }
 
+/// What is an object of an entity, or stands for one.
+protocol EntityMember {
+  var entity: EntityDescription { get }
+}
+
+extension ManagedObject: EntityMember {}
+
 extension StandIn: ObjectStandIn {
+  var entity: EntityDescription { subject.binding.entity }
+
   func managedObject() throws -> ManagedObject {
     guard let session else {
       throw PersistenceError(

@@ -53,6 +53,12 @@ extension ManagedObjectID: Codable {
   }
 }
 
+extension PersistentStoreCoordinator: ObjectIdentityDecoding {
+  package func identity(from decoder: any Decoder) throws -> OpaqueIdentity {
+    OpaqueIdentity(try ManagedObjectID(from: decoder))
+  }
+}
+
 extension ManagedObjectID {
   /// The store that the object is in, when a coordinator of this process has it open; `nil` for a
   /// temporary ID.

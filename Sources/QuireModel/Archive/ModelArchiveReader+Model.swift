@@ -148,11 +148,12 @@ extension ModelArchiveReader {
     let names = try readStrings()
     let direction = try readByte()
     let options = FetchComparisonOptions(rawValue: try readByte())
-    let known: FetchComparisonOptions = [.caseInsensitive, .diacriticInsensitive, .normalized]
-    if direction > 1 || !options.isSubset(of: known) {
-      throw damaged("a sort descriptor has no meaning in this format")
-    }
-    return FetchSortDescriptor(keyPath: names, ascending: direction == 1, options: options)
+    // The lowest bit says the direction, those above it where absent values go.
+    guard let placement = FetchSortDescriptor.AbsentValues(rawValue: direction >> 1),
+      options.isSubset(of: .all)
+    else { throw damaged("a sort descriptor has no meaning in this format") }
+    return FetchSortDescriptor(
+      keyPath: names, ascending: direction & 1 == 1, options: options, absentValues: placement)
   }
 
   private mutating func readIndex() throws(ModelArchiveError) -> FetchIndexDescription {

@@ -163,7 +163,7 @@ extension ModelArchiveWriter {
     for descriptor in request.sortDescriptors {
       write(descriptor.keyPath.count)
       for name in descriptor.keyPath { write(name) }
-      bytes.append(descriptor.ascending ? 1 : 0)
+      bytes.append(descriptor.absentValues.rawValue << 1 | (descriptor.ascending ? 1 : 0))
       bytes.append(descriptor.options.rawValue)
     }
   }

@@ -46,16 +46,78 @@ extension PredicateFormatParser {
     return try names(after: try start())
   }
 
-  /// What the names after an operand lead to, if names follow.
+  /// What the names and indexes after an operand lead to, if any follow.
   mutating func names(
     after operand: FetchExpression
   ) throws(PredicateFormatError) -> FetchExpression {
-    guard try skip(.point) else { return operand }
-    if operand == .evaluatedObject { return try keyPath() }
+    var operand = operand
+    // A name in brackets is one of the path before it, and so are those behind it.
+    var isPath = false
+    while true {
+      if try skip(.openBracket) {
+        (operand, isPath) = try member(of: operand)
+      } else if try skip(.point) {
+        let operandHeight = height
+        let names = try names()
+        if isPath || operand == .evaluatedObject {
+          operand = try appending(names, to: operand, operandHeight)
+        } else {
+          try raise(above: operandHeight)
+          operand = .path(operand, names)
+        }
+      } else {
+        return operand
+      }
+    }
+  }
+
+  private mutating func appending(
+    _ names: [String], to operand: FetchExpression, _ operandHeight: Int
+  ) throws(PredicateFormatError) -> FetchExpression {
+    switch operand {
+    case .evaluatedObject: return .keyPath(names)
+    case .keyPath(let before): return .keyPath(before + names)
+    case .path(let start, let before): return .path(start, before + names)
+    default:
+      try raise(above: operandHeight)
+      return .path(operand, names)
+    }
+  }
+
+  /// What stands between brackets, behind the opening one: `FIRST]`, `2]`, `'city']`; and whether
+  /// that goes on with the path before it.
+  private mutating func member(
+    of operand: FetchExpression
+  ) throws(PredicateFormatError) -> (FetchExpression, isPath: Bool) {
     let operandHeight = height
-    let names = try names()
-    try raise(above: operandHeight)
-    return .path(operand, names)
+    let word = lexer.word
+    switch word {
+    case .first?, .last?, .size?: try lexer.advance()
+    default: break
+    }
+    let member: FetchExpression
+    var isPath = false
+    switch word {
+    case .first?, .last?:
+      try raise(above: operandHeight)
+      member = .function(word == .first ? .first : .last, [operand])
+    case .size?:
+      member = try appending([FetchExpression.countOperator], to: operand, operandHeight)
+    default:
+      let index = try expression()
+      if case .constant(.value(.string(let name))?) = index {
+        // Of a dictionary, which a composite attribute is.
+        member = try appending([name], to: operand, operandHeight)
+        isPath = true
+      } else {
+        try raise(above: max(operandHeight, height))
+        member = .function(.element, [operand, index])
+      }
+    }
+    if try !skip(.closeBracket) {
+      throw lexer.error(expected: "] after FIRST, LAST, SIZE, an index or a name")
+    }
+    return (member, isPath)
   }
 
   private mutating func start() throws(PredicateFormatError) -> FetchExpression {

@@ -149,6 +149,7 @@ struct PredicateFormatParser {
   ) throws(PredicateFormatError) -> FetchPredicate {
     let leftHeight = height
     guard let found = nextOperator else {
+      if modifier == .direct, isAtSelector { return try question(of: left, leftHeight) }
       throw lexer.error(expected: "a comparison such as == or CONTAINS")
     }
     try lexer.advance()
@@ -158,7 +159,26 @@ struct PredicateFormatParser {
     return .comparison(left, found, right, options: options, modifier: modifier)
   }
 
-  private var isAtComparison: Bool { nextOperator != nil }
+  /// `isKindOfClass: b` behind an operand, and the like: short for `FUNCTION(a, …) == YES`.
+  private mutating func question(
+    of left: FetchExpression, _ leftHeight: Int
+  ) throws(PredicateFormatError) -> FetchPredicate {
+    let selector = lexer.text + ":"
+    try lexer.advance()
+    _ = try skip(.colon)
+    let right = try expression()
+    try raise(above: max(leftHeight, height))
+    try raise(above: height)
+    return .comparison(
+      .call(left, selector: selector, [right]), .equal, FetchExpression(true))
+  }
+
+  private var isAtSelector: Bool {
+    lexer.next == .word && lexer.word?.isReserved != true
+      && lexer.byteAfterNext == UInt8(ascii: ":")
+  }
+
+  private var isAtComparison: Bool { nextOperator != nil || isAtSelector }
 
   private var nextOperator: FetchPredicate.Operator? {
     switch lexer.next {
@@ -171,16 +191,13 @@ struct PredicateFormatParser {
   private mutating func options() throws(PredicateFormatError) -> FetchComparisonOptions {
     guard try skip(.openBracket) else { return [] }
     guard lexer.next == .word else {
-      throw lexer.error(expected: "the options c, d or n")
+      throw lexer.error(expected: "the options c, d, l or n")
     }
     var options: FetchComparisonOptions = []
-    for letter in lexer.text.utf8 {
-      switch letter | 0x20 {
-      case UInt8(ascii: "c"): options.insert(.caseInsensitive)
-      case UInt8(ascii: "d"): options.insert(.diacriticInsensitive)
-      case UInt8(ascii: "n"): options.insert(.normalized)
-      default: throw lexer.error(expected: "the options c, d or n")
-      }
+    for letter in lexer.text.lowercased() {
+      guard let option = FetchComparisonOptions.letters.first(where: { $0.letter == letter })
+      else { throw lexer.error(expected: "the options c, d, l or n") }
+      options.insert(option.option)
     }
     try lexer.advance()
     if try !skip(.closeBracket) { throw lexer.error(expected: "] after the options") }

@@ -14,6 +14,18 @@ package struct PathCheck {
     if case .object(let entity) = start.element { owner = entity }
     return try Walk(names: names, owner: owner, entities: entities).type(from: start, at: 0)
   }
+
+  /// The first name of a path behind which members have no order; `nil` if they have one, or are
+  /// not known.
+  func unorderedName(in names: [String], from start: ExpressionType) -> String? {
+    guard case .object(var entityName?) = start.element else { return nil }
+    for name in names {
+      guard let relationship = entities(entityName)?.relationship(named: name) else { return nil }
+      if relationship.isToMany, !relationship.isOrdered { return name }
+      entityName = relationship.destination
+    }
+    return nil
+  }
 }
 
 /// One key path.
@@ -89,6 +101,11 @@ private struct Walk {
       return (relationship.isToMany ? .collection(type) : type, index + 1)
     }
     if name == FetchExpression.objectIDName { return (.object(entity: entity.name), index + 1) }
+    if name == FetchExpression.entityName {
+      // An entity is its name.
+      let hasName = index + 1 < names.count && names[index + 1] == "name"
+      return (.text, index + (hasName ? 2 : 1))
+    }
     if entity.fetchedProperty(named: name) != nil {
       throw PredicateMistake(
         .transient,

@@ -55,11 +55,18 @@ package struct PredicateCheck {
     case .variable(let name): return try type(ofVariable: name)
     case .path(let operand, let names): return try paths.type(of: names, from: type(of: operand))
     case .function(let function, let arguments):
-      return result(of: function, try types(of: arguments), arguments)
-    case .call(let operand, _, let arguments):
-      _ = try type(of: operand)
+      let types = try types(of: arguments)
+      switch function {
+      case .element, .first, .last: try checkOrder(of: arguments.first, in: expression)
+      default: break
+      }
+      return result(of: function, types, arguments)
+    case .call(let operand, let selector, let arguments):
+      let type = try type(of: operand)
       _ = try types(of: arguments)
-      return .unknown
+      guard let question = KindQuestion(rawValue: selector) else { return .unknown }
+      try check(question, of: type, arguments.first, in: expression)
+      return .number
     case .conditional(let predicate, let yes, let no):
       try check(predicate)
       return .common([try type(of: yes), try type(of: no)])
@@ -123,7 +130,7 @@ package struct PredicateCheck {
     case .cast:
       guard case .constant(.value(.string(let name))?)? = arguments.last else { return .unknown }
       return CastTarget(named: name)?.expressionType ?? .unknown
-    case .element: return types.first?.element ?? .unknown
+    case .element, .first, .last: return types.first?.element ?? .unknown
     case .union: return .collection(.common(types.map(\.element)))
     case .intersection, .difference: return .collection(types.first?.element ?? .unknown)
     }

@@ -50,9 +50,10 @@ package struct Computation {
         throw error("its second argument is not the name of a type")
       }
       return try CastTarget.cast(arguments[0], to: type)
-    case .element:
-      guard let array = arguments[0] else { return nil }
-      return try members(of: array)[try index(arguments[1], below: members(of: array).count)]
+    case .element, .first, .last:
+      let members = try members(of: arguments[0])
+      let index = try index(arguments.count == 2 ? arguments[1] : nil, of: members.count)
+      return index.flatMap { members[$0] }
     case .union, .intersection, .difference:
       return try .collection(
         combined(members(of: arguments[0]), members(of: arguments[1])))
@@ -95,13 +96,21 @@ package struct Computation {
     }
   }
 
+  /// Which member of an array of so many the function gives; `nil` for a place that it has not.
+  ///
+  /// - Parameter value: the second argument, which only `objectFrom:withIndex:` has.
   package func index(
-    _ value: PredicateValue?, below count: Int
-  ) throws(FetchPredicateError) -> Int {
-    guard case .value(.integer(let number))? = value, let index = Int(exactly: number),
-      (0..<count).contains(index)
-    else { throw error("\(value?.description ?? "nil") is no index of an array of \(count)") }
-    return index
+    _ value: PredicateValue?, of count: Int
+  ) throws(FetchPredicateError) -> Int? {
+    switch function {
+    case .first: return count > 0 ? 0 : nil
+    case .last: return count > 0 ? count - 1 : nil
+    default:
+      guard case .value(.integer(let number))? = value, number >= 0 else {
+        throw error("\(value?.description ?? "nil") is no index of an array")
+      }
+      return number < count ? Int(number) : nil
+    }
   }
 
   /// The set that the function makes of two, each member once, in the order of the arguments.

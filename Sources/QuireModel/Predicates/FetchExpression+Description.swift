@@ -48,12 +48,36 @@ extension FetchExpression: CustomStringConvertible {
       if case .constant = arguments[0] { return "-(\(arguments[0]))" }
       return "-\(arguments[0].operand(Function.operandPrecedence))"
     }
+    if let index = index(function, arguments) {
+      return "\(arguments[0].indexedStart)[\(index)]"
+    }
     if function == .cast, arguments.count == 2 {
       // A cast of a literal would be read as the value that it makes.
       if case .constant = arguments[0] { return "\(function.rawValue)(\(list(arguments)))" }
       return "CAST(\(list(arguments)))"
     }
     return "\(function.rawValue)(\(list(arguments)))"
+  }
+
+  /// What stands between brackets, if that is how the function is written.
+  private static func index(_ function: Function, _ arguments: [FetchExpression]) -> String? {
+    switch (function, arguments.count) {
+    case (.first, 1): return "FIRST"
+    case (.last, 1): return "LAST"
+    case (.element, 2):
+      guard case .constant(.value(.integer(let index))?) = arguments[1] else { return nil }
+      return index.description
+    default: return nil
+    }
+  }
+
+  /// As what an index follows.
+  private var indexedStart: String {
+    switch self {
+    case .keyPath(let names) where !names.isEmpty: description
+    case .path(_, let names) where !names.isEmpty: description
+    default: pathStart
+    }
   }
 
   /// As an operand where only operators of this precedence or more need no parentheses.

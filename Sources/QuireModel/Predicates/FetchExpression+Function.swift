@@ -72,8 +72,13 @@ extension FetchExpression {
     case randomBelow = "random:"
     /// `CAST(a, "NSDate")`: a value as another type. Dates are seconds since the reference date.
     case cast = "castObject:toType:"
-    /// The member of an array at an index.
+    /// `a[0]`: the member of an array, or of an ordered relationship, at an index; an absent value
+    /// where the array has no such place.
     case element = "objectFrom:withIndex:"
+    /// `a[FIRST]`: the first member of an array; an absent value when it is empty.
+    case first = "[FIRST]"
+    /// `a[LAST]`
+    case last = "[LAST]"
 
     /// `a UNION b`, a set.
     case union = "UNION"
@@ -91,7 +96,7 @@ extension FetchExpression.Function {
     case .now, .random: 0
     case .sum, .average, .minimum, .maximum, .median, .standardDeviation: nil
     case .negate, .absolute, .ceiling, .floor, .truncated, .squareRoot, .onesComplement, .count,
-      .uppercase, .lowercase, .canonical, .length, .withoutIndex, .randomBelow:
+      .uppercase, .lowercase, .canonical, .length, .withoutIndex, .randomBelow, .first, .last:
       1
     case .add, .subtract, .multiply, .divide, .power, .modulus, .bitwiseAnd, .bitwiseOr,
       .bitwiseXor, .leftShift, .rightShift, .cast, .element, .union, .intersection, .difference:
@@ -126,7 +131,8 @@ extension FetchExpression.Function {
 
   private static let selectors: [String: FetchExpression.Function] = {
     var selectors: [String: FetchExpression.Function] = [:]
-    for function in allCases where function.infix?.precedence != 0 {
+    for function in allCases
+    where function.infix?.precedence != 0 && ![.first, .last].contains(function) {
       let selector = function.rawValue.lowercased()
       selectors[selector] = function
       let parts = selector.split(separator: ":")

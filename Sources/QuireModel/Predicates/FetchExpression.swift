@@ -46,6 +46,10 @@ extension FetchExpression {
   /// The name that stands for an object's ID in a key path, unless a property is called so.
   package static let objectIDName = "objectID"
 
+  /// The name that stands for the name of an object's entity in a key path, unless a property is
+  /// called so.
+  package static let entityName = "entity"
+
   /// An expression for a value; collections become aggregates of their members.
   public init(_ value: some PredicateConvertible) { self.init(value: value.predicateValue) }
 

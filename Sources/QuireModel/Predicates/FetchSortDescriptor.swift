@@ -6,42 +6,75 @@
 
 /// One key of the order in which a fetch returns its objects.
 ///
-/// Absent values come first when ascending. Then, where values of several kinds meet: numbers, with
-/// what is not a number before all others; strings in Unicode order; dates; UUIDs; URIs; data byte
+/// Absent values come first when ascending, or where ``absentValues`` says. Then, where values of
+/// several kinds meet: numbers, with what is not a number before all others; strings, in Unicode
+/// order unless ``options`` have ``FetchComparisonOptions/natural``; dates; UUIDs; URIs; data byte
 /// by byte. `false` is before `true`. Descending is the exact reverse.
+///
+/// ```swift
+/// FetchSortDescriptor(key: "title", options: [.natural, .caseInsensitive])
+/// FetchSortDescriptor(key: "artist.born", ascending: false, absentValues: .last)
+/// ```
+///
+/// Arrays of objects are sorted with the same descriptors, by `sorted(using:)`.
 public struct FetchSortDescriptor: Hashable, Sendable {
+  /// Where what has no value is put.
+  public enum AbsentValues: UInt8, Hashable, Sendable, CaseIterable {
+    /// Before all values when ascending, behind them when descending, as in Core Data.
+    case smallest
+    /// Before all values in either direction.
+    case first
+    /// Behind all values in either direction.
+    case last
+  }
+
   /// The names from the fetched entity to the value, through to-one relationships.
   public var keyPath: [String]
   public var ascending: Bool
-  /// What is ignored when strings are compared.
+  /// What is ignored when strings are compared, and how they are ordered.
   public var options: FetchComparisonOptions
+  public var absentValues: AbsentValues
 
   public init(
-    keyPath: [String], ascending: Bool = true, options: FetchComparisonOptions = []
+    keyPath: [String], ascending: Bool = true, options: FetchComparisonOptions = [],
+    absentValues: AbsentValues = .smallest
   ) {
     self.keyPath = keyPath
     self.ascending = ascending
     self.options = options
+    self.absentValues = absentValues
   }
 
   /// - Parameter key: names separated by dots.
-  public init(key: String, ascending: Bool = true, options: FetchComparisonOptions = []) {
-    let names = FetchExpression.names(in: key)
-    self.init(keyPath: names, ascending: ascending, options: options)
+  public init(
+    key: String, ascending: Bool = true, options: FetchComparisonOptions = [],
+    absentValues: AbsentValues = .smallest
+  ) {
+    self.init(
+      keyPath: FetchExpression.names(in: key), ascending: ascending, options: options,
+      absentValues: absentValues)
   }
 
   /// The key path as one text.
   public var key: String { keyPath.joined(separator: ".") }
 
-  /// The same key in the other direction.
+  /// The exact reverse, absent values included.
   public var reversedSortDescriptor: FetchSortDescriptor {
-    FetchSortDescriptor(keyPath: keyPath, ascending: !ascending, options: options)
+    var reversed = self
+    reversed.ascending.toggle()
+    switch absentValues {
+    case .smallest: break
+    case .first: reversed.absentValues = .last
+    case .last: reversed.absentValues = .first
+    }
+    return reversed
   }
 }
 
 extension FetchSortDescriptor: CustomStringConvertible {
   public var description: String {
     "\(key)\(options.isEmpty ? "" : " \(options)") \(ascending ? "ascending" : "descending")"
+      + (absentValues == .smallest ? "" : ", absent values \(absentValues)")
   }
 }
 
@@ -49,8 +82,11 @@ extension FetchSortDescriptor {
   /// How `left` stands to `right` in this descriptor's direction: -1, 0 or 1.
   package func compare(_ left: PredicateValue?, _ right: PredicateValue?) -> Int {
     let order = compareForSorting(left, right, options)
-    return ascending ? order : -order
+    return ascending != (movesAbsentValues && (left == nil) != (right == nil)) ? order : -order
   }
+
+  /// Whether absent values are at the other end than the smallest ones.
+  package var movesAbsentValues: Bool { absentValues == (ascending ? .last : .first) }
 }
 
 /// How `left` stands to `right` when sorting: -1, 0 or 1.

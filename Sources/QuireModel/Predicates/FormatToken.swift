@@ -44,6 +44,10 @@ enum FormatWord: String, CaseIterable {
   case union = "UNION"
   case intersect = "INTERSECT"
   case minus = "MINUS"
+  // And these between brackets.
+  case first = "FIRST"
+  case last = "LAST"
+  case size = "SIZE"
 
   /// - Parameter bytes: the UTF-8 of a word.
   init?(_ bytes: ArraySlice<UInt8>) {
@@ -75,7 +79,7 @@ enum FormatWord: String, CaseIterable {
   /// Whether a property of that name is written behind a `#`.
   var isReserved: Bool {
     switch self {
-    case .union, .intersect, .minus: false
+    case .union, .intersect, .minus, .first, .last, .size: false
     default: true
     }
   }

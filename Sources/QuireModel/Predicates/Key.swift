@@ -4,153 +4,148 @@
 /// Key("price") > 100 && Key("artist.name").beginsWith("A", .caseInsensitive)
 /// Key("artists.slug").any == "hokusai" || Key("artist") == nil
 /// Key("artworks").count > 0 && !Key("status").in(["sold", "lent"])
+/// Key("artworks.price").sum > 1_000 && Key("tags.word").none == "print"
+/// Key("artworks").filtered(by: Key("price") > 100).count >= 3
 /// ```
 public struct Key: Sendable {
   /// What the key stands for on the left of a comparison.
   public let expression: FetchExpression
   /// How many members of a collection must satisfy the comparison.
   public let modifier: FetchPredicate.Modifier
+  /// Whether the comparison holds where it would not.
+  let isNegated: Bool
 
   /// - Parameter path: names separated by dots.
   public init(_ path: String) { self.init(names: FetchExpression.names(in: path)) }
 
   /// - Parameter names: names that may have dots in them.
-  public init(names: [String]) { self.init(.keyPath(names), .direct) }
+  public init(names: [String]) { self.init(.keyPath(names)) }
 
-  private init(_ expression: FetchExpression, _ modifier: FetchPredicate.Modifier) {
+  /// A key for what an expression stands for: what can be written in a format and not here.
+  public init(
+    _ expression: FetchExpression, modifier: FetchPredicate.Modifier = .direct
+  ) { self.init(expression, modifier, isNegated: false) }
+
+  private init(
+    _ expression: FetchExpression, _ modifier: FetchPredicate.Modifier, isNegated: Bool
+  ) {
     self.expression = expression
     self.modifier = modifier
+    self.isNegated = isNegated
   }
 
   /// The object itself, `SELF` in a format string.
-  public static let object = Key(.evaluatedObject, .direct)
+  public static let object = Key(.evaluatedObject)
+
+  /// The name of the entity that the object is of: `Key.entity == "Artist"`. Objects of
+  /// descendants have their own; see ``isKind(of:)``.
+  public static let entity = Key(names: [FetchExpression.entityName])
 
   /// The comparison holds for at least one member.
-  public var any: Key { Key(expression, .any) }
+  public var any: Key { Key(expression, modifier: .any) }
 
   /// The comparison holds for every member.
-  public var all: Key { Key(expression, .all) }
+  public var all: Key { Key(expression, modifier: .all) }
 
-  /// The number of objects of a to-many relationship.
-  public var count: Key {
-    guard case .keyPath(let names) = expression else { return self }
-    return Key(.keyPath(names + [FetchExpression.countOperator]), modifier)
-  }
+  /// The comparison holds for no member.
+  public var none: Key { Key(expression, .any, isNegated: true) }
 }
 
-// MARK: Comparisons with a name
+// MARK: What is asked of a collection or a value
 
 extension Key {
-  public func equals(
-    _ value: some PredicateConvertible, _ options: FetchComparisonOptions = []
-  ) -> FetchPredicate { compare(.equal, FetchExpression(value), options) }
+  /// The number of objects of a to-many relationship, or of members of another collection.
+  public var count: Key { with(.count) }
 
-  public func beginsWith(
-    _ text: String, _ options: FetchComparisonOptions = []
-  ) -> FetchPredicate { compare(.beginsWith, FetchExpression(text), options) }
+  /// The sum of numbers: `Key("artworks.price").sum`. Absent ones count as 0.
+  public var sum: Key { with(.sum) }
 
-  public func endsWith(
-    _ text: String, _ options: FetchComparisonOptions = []
-  ) -> FetchPredicate { compare(.endsWith, FetchExpression(text), options) }
+  /// The average of numbers, of which absent ones count as 0, as in Core Data.
+  public var average: Key { with(.average) }
 
-  /// A string contains `value`, or a to-many relationship has it.
-  public func contains(
-    _ value: some PredicateConvertible, _ options: FetchComparisonOptions = []
-  ) -> FetchPredicate { compare(.contains, FetchExpression(value), options) }
+  /// The smallest value; absent of nothing.
+  public var minimum: Key { with(.minimum) }
 
-  /// - Parameter pattern: see ``FetchPredicate/Operator/like``.
-  public func like(
-    _ pattern: String, _ options: FetchComparisonOptions = []
-  ) -> FetchPredicate { compare(.like, FetchExpression(pattern), options) }
+  /// The greatest value; absent of nothing.
+  public var maximum: Key { with(.maximum) }
 
-  /// - Parameter pattern: see ``FetchPredicate/Operator/matches``.
-  public func matches(
-    _ pattern: String, _ options: FetchComparisonOptions = []
-  ) -> FetchPredicate { compare(.matches, FetchExpression(pattern), options) }
+  /// The number of UTF-16 units of a text, as in Core Data.
+  public var length: Key { Key(.function(.length, [expression]), modifier, isNegated: isNegated) }
 
-  public func `in`<Value: PredicateConvertible>(
-    _ values: some Sequence<Value>, _ options: FetchComparisonOptions = []
-  ) -> FetchPredicate {
-    compare(.in, .aggregate(values.map { FetchExpression($0) }), options)
+  /// The first object of an ordered relationship; absent where there is none.
+  public var first: Key { member(.first) }
+
+  /// The last object of an ordered relationship.
+  public var last: Key { member(.last) }
+
+  /// The object at a place of an ordered relationship; absent where it has no such place.
+  public subscript(index: Int) -> Key {
+    Key(.function(.element, [expression, FetchExpression(index)]), modifier, isNegated: isNegated)
   }
 
-  /// From `low` to `high`, both included.
-  public func between(
-    _ low: some PredicateConvertible, and high: some PredicateConvertible
-  ) -> FetchPredicate {
-    compare(.between, .aggregate([FetchExpression(low), FetchExpression(high)]))
+  /// A property of what the key stands for: `Key("steps").first.key("word")`. Names are separated
+  /// by dots.
+  public func key(_ path: String) -> Key { appending(FetchExpression.names(in: path)) }
+
+  /// The objects of a to-many relationship of which a predicate is true, whose keys start from
+  /// them: a `SUBQUERY`.
+  ///
+  /// ```swift
+  /// Key("artworks").filtered(by: Key("price") > 100 && Key("sold") == false).count > 0
+  /// ```
+  public func filtered(by predicate: FetchPredicate) -> Key {
+    let variable = predicate.freeVariable
+    let inner = predicate.replacingLeaves { (leaf, bound) -> FetchExpression? in
+      switch leaf {
+      case .evaluatedObject: .variable(variable)
+      case .keyPath(let names), .path(.evaluatedObject, let names):
+        names.isEmpty ? .variable(variable) : .path(.variable(variable), names)
+      default: nil
+      }
+    }
+    return Key(
+      .subquery(expression, variable: variable, inner), modifier, isNegated: isNegated)
   }
 
-  /// A comparison of this key with any expression.
-  public func compare(
-    _ operator: FetchPredicate.Operator, _ right: FetchExpression,
-    _ options: FetchComparisonOptions = []
-  ) -> FetchPredicate {
-    .comparison(expression, `operator`, right, options: options, modifier: modifier)
-  }
-}
-
-// MARK: Comparisons with an operator
-
-extension Key {
-  public static func == (key: Key, value: some PredicateConvertible) -> FetchPredicate {
-    key.compare(.equal, FetchExpression(value))
-  }
-  public static func != (key: Key, value: some PredicateConvertible) -> FetchPredicate {
-    key.compare(.notEqual, FetchExpression(value))
-  }
-  public static func < (key: Key, value: some PredicateConvertible) -> FetchPredicate {
-    key.compare(.lessThan, FetchExpression(value))
-  }
-  public static func <= (key: Key, value: some PredicateConvertible) -> FetchPredicate {
-    key.compare(.lessThanOrEqual, FetchExpression(value))
-  }
-  public static func > (key: Key, value: some PredicateConvertible) -> FetchPredicate {
-    key.compare(.greaterThan, FetchExpression(value))
-  }
-  public static func >= (key: Key, value: some PredicateConvertible) -> FetchPredicate {
-    key.compare(.greaterThanOrEqual, FetchExpression(value))
+  /// Whether the object is of an entity or of one of its descendants.
+  ///
+  /// - Parameter name: the name of the entity, or of its class as the model calls it.
+  public func isKind(of name: String) -> FetchPredicate {
+    .comparison(
+      .call(expression, selector: KindQuestion.isKind.rawValue, [FetchExpression(name)]), .equal,
+      FetchExpression(true))
   }
 
-  // These take `nil` as a literal, too.
-  public static func == (key: Key, right: FetchExpression) -> FetchPredicate {
-    key.compare(.equal, right)
-  }
-  public static func != (key: Key, right: FetchExpression) -> FetchPredicate {
-    key.compare(.notEqual, right)
+  private func with(_ operation: CollectionOperator) -> Key { appending([operation.rawValue]) }
+
+  private func member(_ function: FetchExpression.Function) -> Key {
+    Key(.function(function, [expression]), modifier, isNegated: isNegated)
   }
 
-  public static func == (left: Key, right: Key) -> FetchPredicate {
-    left.compare(.equal, right.expression)
-  }
-  public static func != (left: Key, right: Key) -> FetchPredicate {
-    left.compare(.notEqual, right.expression)
-  }
-  public static func < (left: Key, right: Key) -> FetchPredicate {
-    left.compare(.lessThan, right.expression)
-  }
-  public static func <= (left: Key, right: Key) -> FetchPredicate {
-    left.compare(.lessThanOrEqual, right.expression)
-  }
-  public static func > (left: Key, right: Key) -> FetchPredicate {
-    left.compare(.greaterThan, right.expression)
-  }
-  public static func >= (left: Key, right: Key) -> FetchPredicate {
-    left.compare(.greaterThanOrEqual, right.expression)
+  private func appending(_ names: [String]) -> Key {
+    let path: FetchExpression =
+      switch expression {
+      case .evaluatedObject: .keyPath(names)
+      case .keyPath(let before): .keyPath(before + names)
+      case .path(let start, let before): .path(start, before + names)
+      default: .path(expression, names)
+      }
+    return Key(path, modifier, isNegated: isNegated)
   }
 }
 
 extension FetchPredicate {
-  public static func && (left: FetchPredicate, right: FetchPredicate) -> FetchPredicate {
-    // A chain stays flat: `a && b && c` is one conjunction of three.
-    if case .and(let parts) = left { return .and(parts + [right]) }
-    return .and([left, right])
+  /// A name that no variable of the predicate has, bound ones among them.
+  fileprivate var freeVariable: String {
+    var taken: Set<String> = []
+    forEachExpression(bound: []) { expression, bound in
+      if case .variable(let name) = expression { taken.insert(name) }
+      if case .subquery(_, let name, _) = expression { taken.insert(name) }
+      taken.formUnion(bound)
+    }
+    if !taken.contains("x") { return "x" }
+    var number = 2
+    while taken.contains("x\(number)") { number += 1 }
+    return "x\(number)"
   }
-
-  public static func || (left: FetchPredicate, right: FetchPredicate) -> FetchPredicate {
-    if case .or(let parts) = left { return .or(parts + [right]) }
-    return .or([left, right])
-  }
-
-  public static prefix func ! (predicate: FetchPredicate) -> FetchPredicate { .not(predicate) }
 }

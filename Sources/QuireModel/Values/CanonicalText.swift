@@ -79,6 +79,15 @@ package enum CanonicalText {
     return String(result)
   }
 
+  /// The scalars of `text` in decomposed form, each without its case, and which it was before.
+  static func forEachFolded(
+    _ text: String, _ body: (_ folded: Unicode.Scalar, _ original: Unicode.Scalar) -> Void
+  ) {
+    for scalar in text._nfd {
+      for folded in scalar.properties._caseFolded.unicodeScalars { body(folded, scalar) }
+    }
+  }
+
   private enum ASCIIKind { case asciiWithoutCapitals, ascii, other }
 
   private static func asciiKind(of text: String) -> ASCIIKind {

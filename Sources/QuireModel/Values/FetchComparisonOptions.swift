@@ -13,14 +13,26 @@ public struct FetchComparisonOptions: OptionSet, Hashable, Sendable {
   /// `[n]`: the strings are promised to be normalised. Accepted so that formats port; it changes
   /// nothing, because strings are always compared by canonical equivalence.
   public static let normalized = FetchComparisonOptions(rawValue: 4)
+  /// `[l]`: texts are ordered as people order them, by ``NaturalOrder``: `file2` before `file10`,
+  /// `ä` beside `a`. What equals what is not changed by it. There is no locale: the order is the
+  /// same everywhere.
+  public static let natural = FetchComparisonOptions(rawValue: 8)
+
+  package static let all: FetchComparisonOptions = [
+    .caseInsensitive, .diacriticInsensitive, .normalized, .natural,
+  ]
+
+  /// Whether texts are equal, and in the order, that they are without options.
+  package var comparesTextAsItIs: Bool { subtracting(.normalized).isEmpty }
 }
 
 extension FetchComparisonOptions: CustomStringConvertible {
   /// The letters of a format string, in brackets; empty without options.
-  public var description: String {
-    let letters =
-      (contains(.caseInsensitive) ? "c" : "") + (contains(.diacriticInsensitive) ? "d" : "")
-      + (contains(.normalized) ? "n" : "")
-    return letters.isEmpty ? "" : "[\(letters)]"
-  }
+  public var description: String { letters.isEmpty ? "" : "[\(letters)]" }
+
+  static let letters: [(letter: Character, option: FetchComparisonOptions)] = [
+    ("c", .caseInsensitive), ("d", .diacriticInsensitive), ("n", .normalized), ("l", .natural),
+  ]
+
+  var letters: String { String(Self.letters.filter { contains($0.option) }.map(\.letter)) }
 }

@@ -32,6 +32,8 @@ extension AttributeValue {
     switch (self, other) {
     case (.integer(let left), .integer(let right)):
       ValueOrder(left, right)
+    case (.string(let left), .string(let right)) where options.contains(.natural):
+      NaturalOrder.order(CanonicalText.folded(left, options), CanonicalText.folded(right, options))
     case (.string(let left), .string(let right)):
       CanonicalText.order(
         CanonicalText.folded(left, options), CanonicalText.folded(right, options))

@@ -326,6 +326,32 @@ struct MeaningGenerator {
     }
   }
 
+  /// A member of an ordered relationship by its place.
+  private mutating func member() -> MadePredicate {
+    var way = way(2)
+    while way.entity != "Node" { way = self.way(2) }
+    let steps = way.with("steps")
+    let place = generator.below(4)
+    let source: FetchExpression =
+      switch place {
+      case 0: .function(.first, [steps])
+      case 1: .function(.last, [steps])
+      default: .function(.element, [steps, FetchExpression(place - 1)])
+      }
+    let word = pick(Self.words)
+    let (`operator`, test) = relation()
+    return MadePredicate(
+      predicate: .comparison(.path(source, ["word"]), `operator`, FetchExpression(word))
+    ) { [way] scope in
+      var value = Plain.none
+      if case .list(let members) = Self.step(way.value(scope), "steps"), !members.isEmpty {
+        let index = place == 0 ? 0 : place == 1 ? members.count - 1 : place - 1
+        if index < members.count { value = Self.step(members[index], "word") }
+      }
+      return test(value, .text(word))
+    }
+  }
+
   // MARK: Predicates
 
   mutating func predicate(depth: Int) -> MadePredicate {
@@ -437,7 +463,26 @@ struct MeaningGenerator {
 
   private mutating func objects(_ depth: Int) -> MadePredicate {
     let way = way(2)
-    switch generator.below(4) {
+    switch generator.below(7) {
+    case 4:
+      // Both are of the family of nodes, to whose entities a question may be about.
+      let isStep = way.entity == "Step"
+      let name = isStep ? "Step" : pick(["Node", "Leaf"])
+      return MadePredicate(
+        predicate: .comparison(
+          .call(way.expression, selector: "isKindOfClass:", [FetchExpression(name)]), .equal,
+          FetchExpression(true))
+      ) { scope in
+        guard let kind = way.value(scope).object?["entity"].text else { return false }
+        return name == "Node" ? kind != "Step" : kind == name
+      }
+    case 5:
+      let name = pick(["Node", "Leaf", "Step"])
+      let (`operator`, test) = relation()
+      return MadePredicate(
+        predicate: .comparison(way.with("entity"), `operator`, FetchExpression(name))
+      ) { test(Self.step(way.value($0), "entity"), .text(name)) }
+    case 6: return member()
     case 0:
       let isNot = isOnce(in: 2)
       return MadePredicate(

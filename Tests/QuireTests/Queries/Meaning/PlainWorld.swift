@@ -121,6 +121,7 @@ enum PlainWorld {
     for entity in ["Node", "Step"] {
       for object in try context.fetch(FetchRequest<ManagedObject>(entityName: entity)) {
         let plain = PlainObject(object.objectID, entity)
+        plain.values["entity"] = .text(object.entity.name)
         known[object.objectID] = plain
         found.append((object, plain))
       }

@@ -1,0 +1,44 @@
+import QuireModel
+
+extension Sequence where Element: KeyValueCoding {
+  /// The objects in the order of sort descriptors, which is that of a fetch with them. Objects that
+  /// are equal in all keys stay in the order that they have.
+  ///
+  /// ```swift
+  /// let works = try artist.works.sorted(using: [FetchSortDescriptor(key: "title", options: .natural)])
+  /// ```
+  ///
+  /// - Throws: what ``KeyValueCoding/value(forKeyPath:)`` throws for a key;
+  ///   ``PersistenceError/Code/invalidExpression`` for a key that leads to many values, or to what no
+  ///   predicate compares.
+  /// - Complexity: O(*n* log *n*); each key of an object is read once.
+  public func sorted(using descriptors: [FetchSortDescriptor]) throws -> [Element] {
+    let items = try map { object in
+      (
+        object: object,
+        keys: try descriptors.map { descriptor in
+          let value = try KeyValue(object).comparedValue(at: descriptor.keyPath)
+          if case .collection? = value {
+            throw PersistenceError(
+              .invalidExpression,
+              "the sort key \(descriptor.key) leads to many values, which have no place in an order: "
+                + "sort by one value, such as \(descriptor.key).@count")
+          }
+          return value
+        }
+      )
+    }
+    return items.enumerated().sorted { left, right in
+      for (place, descriptor) in descriptors.enumerated() {
+        let order = descriptor.compare(left.element.keys[place], right.element.keys[place])
+        if order != 0 { return order < 0 }
+      }
+      return left.offset < right.offset
+    }.map(\.element.object)
+  }
+
+  /// The objects in the order of one sort descriptor.
+  public func sorted(using descriptor: FetchSortDescriptor) throws -> [Element] {
+    try sorted(using: [descriptor])
+  }
+}

@@ -1,0 +1,37 @@
+/// In a predicate an entity is its name: `entity == %@`.
+extension EntityDescription: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .value(.string(name)) }
+}
+
+extension EntityDescription {
+  /// Whether this entity or an ancestor of it is called so, or has a class that the model calls so.
+  ///
+  /// What `isKindOfClass:` asks in a predicate.
+  package func isKind(named name: String) -> Bool {
+    isCalled(name) || (parent?.isKind(named: name) ?? false)
+  }
+
+  /// The same without ancestors, as `isMemberOfClass:` asks.
+  package func isCalled(_ name: String) -> Bool {
+    if self.name == name { return true }
+    guard let className = managedObjectClassName else { return false }
+    // With or without its module.
+    return className == name || className.split(separator: ".").last.map(String.init) == name
+  }
+}
+
+/// A question about an object's entity in a predicate.
+package enum KindQuestion: String {
+  /// Of the entity or of a descendant of it.
+  case isKind = "isKindOfClass:"
+  /// Of that entity itself.
+  case isMember = "isMemberOfClass:"
+
+  /// - Parameter name: of an entity, or of its class as the model calls it.
+  package func answer(for entity: EntityDescription, _ name: String) -> Bool {
+    switch self {
+    case .isKind: entity.isKind(named: name)
+    case .isMember: entity.isCalled(name)
+    }
+  }
+}

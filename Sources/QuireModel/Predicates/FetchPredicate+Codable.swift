@@ -1,0 +1,163 @@
+/// A predicate is encoded as its format, which people can read, with the objects that it compares
+/// with beside it.
+///
+/// What is decoded equals what was encoded, with the exceptions of ``description``, and means the
+/// same in any case. Objects are encoded as they encode themselves: managed objects as the URIs of
+/// their IDs, which need a coordinator in the decoder's `userInfo`. Others cannot be encoded.
+///
+/// Decoding what no program has encoded, or what is nested too deep, is a `DecodingError`.
+extension FetchPredicate: Codable {
+  public func encode(to encoder: any Encoder) throws {
+    try checkDepth()
+    var objects: [OpaqueIdentity] = []
+    let form = replacingLeaves { leaf, _ in FormatCoding.form(of: leaf, &objects) }
+    try FormatCoding.encode(form.description, objects, to: encoder)
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let coding = try FormatCoding(from: decoder)
+    do {
+      self = try FetchPredicate(format: coding.format).replacingLeaves { leaf, bound in
+        try coding.object(for: leaf, bound, decoder)
+      }
+    } catch let error as PredicateFormatError {
+      throw coding.failure(error, decoder)
+    }
+  }
+}
+
+/// An expression is encoded like a predicate.
+extension FetchExpression: Codable {
+  public func encode(to encoder: any Encoder) throws {
+    try checkDepth()
+    var objects: [OpaqueIdentity] = []
+    let form = replacingLeaves { leaf, _ in FormatCoding.form(of: leaf, &objects) }
+    try FormatCoding.encode(form.description, objects, to: encoder)
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let coding = try FormatCoding(from: decoder)
+    do {
+      self = try FetchExpression(format: coding.format).replacingLeaves { leaf, bound in
+        try coding.object(for: leaf, bound, decoder)
+      }
+    } catch let error as PredicateFormatError {
+      throw coding.failure(error, decoder)
+    }
+  }
+}
+
+/// Somebody in a decoder's `userInfo` who reads the objects of predicates.
+package protocol ObjectIdentityDecoding {
+  func identity(from decoder: any Decoder) throws -> OpaqueIdentity
+}
+
+/// A format, and the objects that variables in it stand for.
+private struct FormatCoding {
+  let format: String
+  private var objects: [OpaqueIdentity] = []
+
+  private enum CodingKeys: String, CodingKey {
+    case format
+    case objects
+  }
+
+  /// No name of a variable that a program gives.
+  private static func variable(_ number: Int) -> String { "object \(number)" }
+
+  // MARK: Encoding
+
+  /// - Returns: `nil` for a leaf that has a literal.
+  static func form(
+    of leaf: FetchExpression, _ objects: inout [OpaqueIdentity]
+  ) -> FetchExpression? {
+    guard case .constant(let value?) = leaf, value.hasObjects else { return nil }
+    return form(of: value, &objects)
+  }
+
+  private static func form(
+    of value: PredicateValue?, _ objects: inout [OpaqueIdentity]
+  ) -> FetchExpression {
+    switch value {
+    case .object(let identity)?:
+      objects.append(identity)
+      return .variable(variable(objects.count))
+    case .collection(let members)?:
+      var list: [FetchExpression] = []
+      for member in members { list.append(form(of: member, &objects)) }
+      return .aggregate(list)
+    default: return .constant(value)
+    }
+  }
+
+  static func encode(
+    _ format: String, _ objects: [OpaqueIdentity], to encoder: any Encoder
+  ) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(format, forKey: .format)
+    if objects.isEmpty { return }
+    var list = container.nestedUnkeyedContainer(forKey: .objects)
+    for object in objects {
+      guard let base = object.base as? any Encodable else {
+        throw EncodingError.invalidValue(
+          object,
+          .init(
+            codingPath: list.codingPath,
+            debugDescription: "the object \(object) cannot be encoded: it has no form of its own"))
+      }
+      try base.encode(to: list.superEncoder())
+    }
+  }
+
+  // MARK: Decoding
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    format = try container.decode(String.self, forKey: .format)
+    guard container.contains(.objects) else { return }
+    var list = try container.nestedUnkeyedContainer(forKey: .objects)
+    let reader = decoder.userInfo.values.lazy.compactMap { $0 as? any ObjectIdentityDecoding }.first
+    while !list.isAtEnd {
+      guard let reader else {
+        throw DecodingError.dataCorruptedError(
+          in: list,
+          debugDescription: "a predicate with objects is decoded with a coordinator: set "
+            + "persistentStoreCoordinator in the decoder's userInfo")
+      }
+      objects.append(try reader.identity(from: list.superDecoder()))
+    }
+  }
+
+  func object(
+    for leaf: FetchExpression, _ bound: Set<String>, _ decoder: any Decoder
+  ) throws -> FetchExpression? {
+    let (name, path): (String, [String])
+    switch leaf {
+    case .variable(let variable): (name, path) = (variable, [])
+    case .path(.variable(let variable), let names): (name, path) = (variable, names)
+    default: return nil
+    }
+    guard !bound.contains(name),
+      let number = objects.indices.first(where: { Self.variable($0 + 1) == name })
+    else { return nil }
+    let object = FetchExpression.constant(.object(objects[number]))
+    return path.isEmpty ? object : .path(object, path)
+  }
+
+  func failure(_ error: PredicateFormatError, _ decoder: any Decoder) -> DecodingError {
+    DecodingError.dataCorrupted(
+      .init(
+        codingPath: decoder.codingPath + [CodingKeys.format], debugDescription: error.description,
+        underlyingError: error))
+  }
+}
+
+extension PredicateValue {
+  fileprivate var hasObjects: Bool {
+    switch self {
+    case .value: false
+    case .object: true
+    case .collection(let members): members.contains { $0?.hasObjects ?? false }
+    }
+  }
+}
