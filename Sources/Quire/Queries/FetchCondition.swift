@@ -19,15 +19,6 @@ struct FetchCondition {
 
   var isOfObjectItself: Bool { path.isEmpty }
 
-  /// Whether objects are demanded.
-  var namesObjects: Bool {
-    if isOfObjectItself { return true }
-    guard case .equal(let values) = demand, case .object? = values.first ?? nil else {
-      return false
-    }
-    return true
-  }
-
   /// The parts of a predicate that all must be true.
   static func conjuncts(of predicate: FetchPredicate) -> [FetchPredicate] {
     guard case .and(let parts) = predicate else { return [predicate] }
@@ -41,27 +32,76 @@ struct FetchCondition {
     return conditions
   }
 
+  /// What a conjunct demands of one of the values that it compares, of which there may be several:
+  /// for `ANY artists.name == 'x'` that one of them is `'x'`.
+  static func memberConditions(of conjunct: FetchPredicate) -> [FetchCondition] {
+    guard case .comparison(var comparison) = conjunct else { return conditions(of: conjunct) }
+    if let member = membership(in: comparison) { return [member] }
+    if comparison.modifier == .any, comparison.left.pathOfSubject != nil {
+      comparison.modifier = .direct
+    }
+    return conditions(of: .comparison(comparison))
+  }
+
+  /// That an object is a member of a relationship.
+  private static func membership(in comparison: FetchPredicate.Comparison) -> FetchCondition? {
+    guard comparison.modifier == .direct else { return nil }
+    let sides: (path: FetchExpression, member: FetchExpression)
+    switch comparison.operator {
+    case .contains: sides = (comparison.left, comparison.right)
+    case .in: sides = (comparison.right, comparison.left)
+    default: return nil
+    }
+    guard let path = sides.path.pathOfSubject, !path.isEmpty,
+      case .constant(.object(let object)?) = sides.member
+    else { return nil }
+    return FetchCondition(path: path, demand: .equal([.object(object)]))
+  }
+
   /// The conditions that say all that a predicate does: each property equals one of some values.
   ///
   /// - Returns: `nil` when it says something else.
   static func equalities(of predicate: FetchPredicate) -> [FetchCondition]? {
     var found: [FetchCondition] = []
     for conjunct in conjuncts(of: predicate) {
-      let conditions = conditions(of: conjunct)
-      guard case .comparison(let comparison) = conjunct, conditions.count == 1,
-        comparison.operator == .equal || comparison.operator == .in,
-        case .equal = conditions[0].demand, !conditions[0].isOfObjectItself,
-        !found.contains(where: { $0.path == conditions[0].path })
+      guard let equality = equality(of: conjunct), !equality.isOfObjectItself,
+        !found.contains(where: { $0.path == equality.path })
       else { return nil }
-      found.append(conditions[0])
+      found.append(equality)
     }
     return found
+  }
+
+  /// The one condition that says all that a predicate does: that a property equals one of some
+  /// values.
+  private static func equality(of predicate: FetchPredicate) -> FetchCondition? {
+    switch predicate {
+    case .comparison(let comparison)
+    where comparison.operator == .equal || comparison.operator == .in:
+      let conditions = conditions(of: predicate)
+      guard conditions.count == 1, case .equal = conditions[0].demand else { return nil }
+      return conditions[0]
+    case .or(let parts):
+      var (path, values): ([String]?, [PredicateValue?]) = (nil, [])
+      for part in parts {
+        guard let condition = equality(of: part), path == nil || condition.path == path,
+          case .equal(let more) = condition.demand
+        else { return nil }
+        path = condition.path
+        values += more
+      }
+      return path.map { FetchCondition(path: $0, demand: .equal(values)) }
+    default: return nil
+    }
   }
 
   private static func append(_ predicate: FetchPredicate, to conditions: inout [FetchCondition]) {
     switch predicate {
     case .and(let parts):
       for part in parts { append(part, to: &conditions) }
+    case .or:
+      // What is equal to this or that is equal to one of a list.
+      if let equality = equality(of: predicate) { conditions.append(equality) }
     case .comparison(let comparison):
       guard comparison.modifier == .direct,
         comparison.options.subtracting(.normalized).isEmpty

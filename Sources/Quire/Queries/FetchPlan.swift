@@ -6,9 +6,10 @@ import QuireStorage
 /// Whatever the plan, the predicate is evaluated on every row that it leads to, and the result is
 /// the same, order included. What there is to choose from:
 ///
-/// - Candidates: the objects that the predicate names, the keys of an index in the ranges that it
-///   allows, or the links that lead back from an object which it names, as long as they are not
-///   more than a quarter of the rows. They are visited in the order of the rows.
+/// - Candidates, as long as they are not more than a quarter of the rows: the objects that the
+///   predicate names, the keys of an index in the ranges that it allows, the links that lead back
+///   from objects which it is about, and unions and intersections of these
+///   (``CandidateSearch``). They are visited in the order of the rows.
 /// - An index in the order of the request, when the request has a limit: the walk ends with the
 ///   first rows. If it meets too many rows of which the predicate is not true, it is given up.
 /// - All rows, one after the other: a row that is read in passing costs much less than one that is
@@ -17,21 +18,10 @@ package struct FetchPlan: CustomStringConvertible {
   enum Access {
     case scan
     /// Rows in order, each once.
-    case candidates([Reference], Source)
+    case candidates([Reference], RowSource)
     case walk(IndexWalk)
     /// What a store of another make has answered.
     case answer(IncrementalRows.Answer, IncrementalRows)
-  }
-
-  /// Where candidates come from.
-  enum Source {
-    case index(EntityIndex)
-    /// The predicate itself.
-    case names
-    /// The other side of the relationship of this name.
-    case links(String)
-
-    var isIndex: Bool { if case .index = self { true } else { false } }
   }
 
   let access: Access
@@ -42,23 +32,24 @@ package struct FetchPlan: CustomStringConvertible {
     if case .answer(let answer, _) = access { answer.handled.contains(.order) } else { false }
   }
 
+  /// Whether rows are visited in the order of an index, as long as that is not given up.
+  var isWalk: Bool { if case .walk = access { true } else { false } }
+
   package var description: String {
     switch access {
     case .answer(let answer, _): "\(answer.references.count) rows that the store names"
     case .scan: "all rows of \(entityName)"
-    case .candidates(let rows, .index(let index)):
-      "index \(index.stored.title), \(rows.count) candidates"
     case .candidates(let rows, .names): "\(rows.count) rows that the predicate names"
-    case .candidates(let rows, .links(let name)): "links of \(name), \(rows.count) candidates"
+    case .candidates(let rows, let source): "\(source), \(rows.count) candidates"
     case .walk(let walk):
-      "index \(walk.index.stored.title) in \(walk.isReversed ? "reverse " : "")order"
+      "index \(walk.search.index.stored.title) in \(walk.isReversed ? "reverse " : "")order"
     }
   }
 }
 
 /// A walk through an index in the order of a request.
 struct IndexWalk {
-  let index: EntityIndex
+  let search: IndexSearch
   let range: KeyRange
   let isReversed: Bool
   /// The elements that decide the order: keys that are equal in them come in any order.

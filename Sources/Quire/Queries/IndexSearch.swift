@@ -29,6 +29,8 @@ struct IndexSearch {
   private var isBoundedAbove = false
   /// The bytes before the ranges.
   private(set) var prefix: [UInt8] = []
+  /// What the predicate demands.
+  let conditions: [FetchCondition]
 
   /// More places than this are not looked at one by one.
   private let placeLimit: Int
@@ -43,6 +45,7 @@ struct IndexSearch {
     _ reference: (OpaqueIdentity) -> Reference?
   ) {
     self.index = index
+    self.conditions = conditions
     placeLimit = min(max(rowCount / 16, 4_096), 65_536)
     var prefixes: [[UInt8]] = [[]]
     for element in elements {
@@ -93,7 +96,30 @@ struct IndexSearch {
   var elements: [StoredIndex.Element] { index.stored.elements }
 
   /// Whether the index narrows the search at all.
-  var isUseful: Bool { equalCount > 0 || isBoundedBelow || isBoundedAbove }
+  var isUseful: Bool { equalCount > 0 || isBounded }
+
+  /// Whether one element is narrowed to what lies above or below a value.
+  var isBounded: Bool { isBoundedBelow || isBoundedAbove }
+
+  /// Whether the store has one row at most.
+  var findsOneRow: Bool { index.isUnique && isSingle && equalCount == elements.count }
+
+  /// The paths of the elements that are narrowed, from the first.
+  var narrowedPaths: [[String]] {
+    elements.prefix(equalCount + (isBounded ? 1 : 0)).map(\.path)
+  }
+
+  /// The conditions that narrow the search.
+  var usedConditions: [FetchCondition] {
+    narrowedPaths.enumerated().flatMap { place, path in
+      conditions.filter { condition in
+        guard condition.path == path else { return false }
+        if place >= equalCount { return true }
+        if case .equal = condition.demand { return true }
+        return false
+      }
+    }
+  }
 
   /// What is narrowed more is to be tried first.
   var rank: Int {

@@ -14,6 +14,12 @@ protocol MatchVisitor {
     _ object: ManagedObject?, row: () throws -> RowBytes?
   ) throws -> Bool
 
+  /// Called before a row is read.
+  mutating func countRow()
+
+  /// Called when the order of an index is given up, and with it a copy of the visitor.
+  mutating func abandonWalk()
+
   /// Whether a match is not looked at any further, as its first sort key is after all that are
   /// wanted.
   ///
@@ -52,6 +58,11 @@ protocol MatchVisitor {
 }
 
 extension MatchVisitor {
+  @inline(__always)
+  mutating func countRow() {}
+
+  mutating func abandonWalk() {}
+
   static var takesRows: Bool { false }
 
   @inline(__always)

@@ -41,6 +41,7 @@ extension StoreFetch {
       let references = batch.filter(isVisible)
       if !isFiltered || visitor.readsKeys { try rows.read(references) }
       for reference in references {
+        visitor.countRow()
         if try !visit(reference, rows, isFiltered: isFiltered, &visitor) { return false }
       }
     }

@@ -107,6 +107,7 @@ extension StoreFetch {
     _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
     guard isVisible(reference) else { return .noMatch }
+    visitor.countRow()
     let bytes = try cursor.valueBytes
     var isTested = check.filter == nil
     // What is passed over for its fixed part needs no further check than whether it ends right.
@@ -220,7 +221,7 @@ extension StoreFetch {
 
   /// - Returns: whether the walk came to its end.
   func visitRows(on walk: IndexWalk, _ visitor: inout some MatchVisitor) throws -> Bool {
-    guard let tree = try view.indexTree(walk.index.stored) else { return true }
+    guard let tree = try view.indexTree(walk.search.index.stored) else { return true }
     let scratch = RowScratch()
     defer { withExtendedLifetime(scratch) {} }
     let lookups = try lookups()
@@ -233,7 +234,7 @@ extension StoreFetch {
       guard let reference = IndexKey.reference(of: UnsafeRawBufferPointer(try entries.key)) else {
         continue
       }
-      let end = IndexKey.end(ofFirst: walk.groupElementCount, walk.index.stored.elements, in: key)
+      let end = IndexKey.end(ofFirst: walk.groupElementCount, walk.search.elements, in: key)
       if !key[..<end].elementsEqual(group) {
         // Whatever follows comes after all of these.
         if matchCount >= walk.capacity { return true }

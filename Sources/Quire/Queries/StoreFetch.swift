@@ -43,6 +43,8 @@ final class StoreFetch {
   }
 
   var pendingCount: Int { pending.count }
+  /// How many objects are asked instead of their rows.
+  var unsavedCount: Int { pending.count + inherited.count }
   var isPending: Bool { !pending.isEmpty || !inherited.isEmpty }
 
   /// Whether nothing unsaved counts.
@@ -57,7 +59,7 @@ final class StoreFetch {
     guard pending.isEmpty, changed.isEmpty, hidden.isEmpty else { return nil }
     if target.predicate != nil {
       guard showsRowsAlone else { return nil }
-      return try FetchPlanning(storages, of: target, capacity: .max, in: view).coveredCount()
+      return try planning(capacity: .max).coveredCount()
     }
     var count = 0
     for storage in storages { count += try view.count(of: storage) }
@@ -76,8 +78,12 @@ final class StoreFetch {
     if let family = session.context.family, !family.shownReferences.isEmpty {
       return FetchPlan(access: .scan, entityName: target.entityName)
     }
-    let planning = FetchPlanning(storages, of: target, capacity: capacity, in: view)
-    return try planning.plan()
+    return try planning(capacity: capacity).plan()
+  }
+
+  func planning(capacity: Int) -> FetchPlanning {
+    FetchPlanning(
+      storages, of: target, capacity: capacity, in: view, showsRowsAlone: showsRowsAlone)
   }
 
   /// - Returns: whether to go on.
@@ -114,6 +120,7 @@ final class StoreFetch {
         visitor = copy
         return true
       }
+      visitor.abandonWalk()
     }
     for storage in storages {
       if try !visitRows(of: storage, &visitor) { return false }

@@ -47,7 +47,11 @@ import Testing
           "place", .composite, elements: { AttributeDescription("city", .string) }))
       base.relationships = [RelationshipDescription("owner", toOne: "Owner", inverse: "things")]
       var owner = Entity("Owner")
+      owner.attributes = [AttributeDescription("label", .string)]
       owner.relationships = [RelationshipDescription("things", toMany: "Base", inverse: "owner")]
+      if generator.below(3) > 0 {
+        owner.indexes = [FetchIndexDescription("label", [.init("label", ascending: true)])]
+      }
       var first = Entity("First", parent: "Base")
       var second = Entity("Second", parent: "First")
       base.indexes = indexes("base")
@@ -60,7 +64,8 @@ import Testing
 
     mutating func change(_ context: ManagedObjectContext, _ count: Int) throws {
       var owners = try context.found("Owner").objects
-      while owners.count < 4 { owners.append(try context.add("Owner", [:])) }
+      while owners.count < 12 { owners.append(try context.add("Owner", [:])) }
+      try set(.string(pick(IndexValues.texts)), "label", pick(owners))
       var all = try context.found("Base").objects
       for _ in 0..<count {
         switch generator.below(all.isEmpty ? 1 : 6) {
@@ -95,6 +100,35 @@ import Testing
 
     // MARK: Requests
 
+    /// A comparison, or several of which one must be true.
+    private mutating func part(_ context: ManagedObjectContext) throws -> FetchPredicate {
+      guard generator.below(3) == 0 else { return try comparison(context) }
+      return .or(
+        try (0..<2 + generator.below(2)).map { _ in
+          generator.below(4) == 0
+            ? .and([try comparison(context), try comparison(context)]) : try comparison(context)
+        })
+    }
+
+    /// What is asked of an owner about its things.
+    private mutating func question(_ context: ManagedObjectContext) throws -> FetchPredicate {
+      let things = try context.found("Base").objects
+      if generator.below(3) == 0, !things.isEmpty {
+        let thing = FetchExpression.constant(.object(OpaqueIdentity(pick(things).objectID)))
+        return generator.below(2) == 0
+          ? .comparison(.keyPath(["things"]), .equal, thing, modifier: .any)
+          : .comparison(thing, .in, .keyPath(["things"]))
+      }
+      let type = pick(IndexValues.types)
+      func constant() -> FetchExpression {
+        .constant(IndexValues.constant(for: type, using: &generator).map(PredicateValue.value))
+      }
+      let path = FetchExpression.keyPath(["things", "a\(type.rawValue)"])
+      return generator.below(4) == 0
+        ? .comparison(path, .between, .aggregate([constant(), constant()]), modifier: .any)
+        : .comparison(path, pick([.equal, .equal, .lessThan]), constant(), modifier: .any)
+    }
+
     private mutating func comparison(_ context: ManagedObjectContext) throws -> FetchPredicate {
       if generator.below(8) == 0 {
         let owners = try context.found("Owner").objects
@@ -103,6 +137,12 @@ import Testing
         return generator.below(2) == 0
           ? .comparison(.keyPath(["owner"]), .equal, .constant(generator.below(5) == 0 ? nil : one))
           : .comparison(.keyPath(["owner"]), .in, .constant(.collection([one, other])))
+      }
+      if generator.below(8) == 0 {
+        let label = FetchExpression.constant(.value(.string(pick(IndexValues.texts))))
+        return .comparison(
+          .keyPath(["owner", "label"]), pick([.equal, .equal, .lessThan, .beginsWith]),
+          generator.below(6) == 0 ? .constant(nil) : label)
       }
       if generator.below(16) == 0 {
         // Owners are no rows of the fetch, and new ones are rows of nothing yet.
@@ -141,14 +181,19 @@ import Testing
     }
 
     mutating func compare(_ context: ManagedObjectContext, _ label: String) throws {
-      var request = FetchRequest<ManagedObject>(entityName: pick(["Base", "First", "Second"]))
+      let asksOwners = generator.below(8) == 0
+      var request = FetchRequest<ManagedObject>(
+        entityName: asksOwners ? "Owner" : pick(["Base", "First", "Second"]))
       request.includesSubentities = generator.below(5) > 0
       request.includesPendingChanges = generator.below(6) > 0
-      let parts = try (0..<generator.below(4)).map { _ in try comparison(context) }
+      let parts = try (0..<generator.below(4)).map { _ in
+        try asksOwners ? question(context) : part(context)
+      }
       request.predicate = parts.isEmpty ? nil : parts.count == 1 ? parts[0] : .and(parts)
       request.sortDescriptors = (0..<generator.below(4)).map { _ in
         FetchSortDescriptor(
-          keyPath: generator.below(8) == 0 ? ["place", "city"] : [pick(Self.names)],
+          keyPath: asksOwners
+            ? ["label"] : generator.below(8) == 0 ? ["place", "city"] : [pick(Self.names)],
           ascending: generator.below(2) == 0)
       }
       var plain = request
@@ -161,13 +206,21 @@ import Testing
       expected.removeFirst(min(request.fetchOffset, expected.count))
       if request.fetchLimit > 0 { expected = Array(expected.prefix(request.fetchLimit)) }
       let plan = try context.plans(for: request).map(\.description).joined(separator: "; ")
-      plans[
-        plan.hasPrefix("index")
-          ? plan.contains(" order") ? "walk" : "index" : plan.contains("names") ? "names" : plan,
-        default: 0] += 1
+      plans[kind(of: plan), default: 0] += 1
       let found = try context.fetch(request).map(\.objectID)
       #expect(found == expected, "\(label): \(plan), \(request)")
       #expect(try context.count(for: request) == expected.count, "\(label): \(plan)")
+      let explanation = try request.explain(in: context)
+      #expect(explanation.objectCount == expected.count, "\(label): \(explanation)")
+    }
+
+    /// The first word of a plan; of one by indexes, what they are used for.
+    private func kind(of plan: String) -> String {
+      if plan.contains(" from ") { return "path" }
+      for word in ["union", "intersection", "links", "names", " order"] where plan.contains(word) {
+        return word
+      }
+      return plan.hasPrefix("index") ? "index" : plan
     }
   }
 
@@ -194,7 +247,8 @@ import Testing
       plans.merge(trial.plans, uniquingKeysWith: +)
     }
     print("plans: \(plans.sorted { $0.key < $1.key })")
-    #expect(plans["index", default: 0] > 100 && plans["walk", default: 0] > 10)
-    #expect(plans["names", default: 0] > 40)
+    #expect(plans["index", default: 0] > 100 && plans[" order", default: 0] > 10)
+    #expect(plans["names", default: 0] > 40 && plans["union", default: 0] > 40)
+    #expect(plans["path", default: 0] > 40 && plans["links", default: 0] > 20)
   }
 }

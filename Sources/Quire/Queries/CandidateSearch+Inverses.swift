@@ -1,0 +1,117 @@
+import QuireModel
+import QuireStorage
+
+// Rows that lead to objects which can be found first.
+extension CandidateSearch {
+  /// A way back from the objects that conditions are about to the rows that lead to them.
+  ///
+  /// - Parameter conditions: all of which one destination must meet.
+  /// - Returns: `nil` where they do not follow a relationship that has an inverse, or may be true
+  ///   of a row that leads to nothing.
+  func inverseSearch(_ conditions: [FetchCondition]) throws -> InverseSearch? {
+    guard let name = conditions.first?.path.first, let binding = storages.first?.binding,
+      conditions.allSatisfy({ $0.path.first == name && !$0.allowsAbsence }),
+      let slot = binding.slot(named: name),
+      case .relationship(let relationship) = binding.properties[slot], !relationship.isTransient,
+      let inverse = relationship.inverse, showsRowsAlone || !relationship.isToMany
+    else { return nil }
+    if conditions[0].path.count == 1 {
+      guard let objects = objects(conditions[0]) else { return nil }
+      return InverseSearch(
+        relationship: relationship, inverse: inverse, destinations: .named(objects))
+    }
+    guard showsRowsAlone else { return nil }
+    let destinations = try CandidateSearch(
+      storages(ofFamily: relationship.destination), in: view, showsRowsAlone: true)
+    guard let source = try destinations.source(ofConditions: conditions.map(\.ofDestination)) else {
+      return nil
+    }
+    return InverseSearch(
+      relationship: relationship, inverse: inverse, destinations: .found(source, destinations))
+  }
+
+  /// The objects of which one must be led to; `nil` when there are many, or something else is
+  /// demanded.
+  private func objects(_ condition: FetchCondition) -> [Reference]? {
+    guard case .equal(let values) = condition.demand, values.count <= CandidateSearch.smallCount
+    else { return nil }
+    var found: Set<Reference> = []
+    for value in values {
+      guard case .object(let identity)? = value else { return nil }
+      if let reference = reference(of: identity) { found.insert(reference) }
+    }
+    return found.sorted()
+  }
+
+  private func storages(ofFamily name: String) -> [EntityStorage] {
+    let model = view.entities.model
+    guard let entity = model.entity(named: name) else { return [] }
+    let names = Set(model.family(of: entity).map(\.name))
+    return view.entities.byIndex.compactMap { storage in
+      storage.flatMap { names.contains($0.binding.entity.name) ? $0 : nil }
+    }
+  }
+
+  // MARK: Reading
+
+  /// - Returns: the rows, in order; `nil` when there are more than `limit`.
+  func read(_ search: InverseSearch, limit: Int) throws -> [Reference]? {
+    let owners: [Reference]
+    switch search.destinations {
+    case .named(let objects): owners = objects
+    case .found(let source, let destinations):
+      // Each may have no row that leads to it.
+      guard let found = try destinations.read(source, limit: max(limit, destinations.limit)) else {
+        return nil
+      }
+      owners = found
+    }
+    var found: Set<Reference> = []
+    for owner in owners {
+      guard let storage = view.entities.storage(of: owner) else { continue }
+      // An object of another entity is nobody's destination.
+      guard let slot = storage.binding.slot(named: search.inverse) else { continue }
+      guard try insertMembers(of: owner, slot, storage, into: &found, limit) else { return nil }
+    }
+    return found.sorted()
+  }
+
+  /// - Returns: `false` when there are too many.
+  private func insertMembers(
+    of owner: Reference, _ slot: Int, _ storage: EntityStorage, into found: inout Set<Reference>,
+    _ limit: Int
+  ) throws -> Bool {
+    guard let link = storage.link(slot) else {
+      // The inverse leads to one.
+      if let row = try RowSubject(at: owner, in: view), let member = row.destination(slot),
+        isTarget(member)
+      {
+        found.insert(member)
+      }
+      return found.count <= limit
+    }
+    guard let links = try view.links(link) else { return true }
+    var cursor = links.tree.entries(withPrefix: LinkKey.prefix(of: owner.key))
+    var count = 0
+    while try cursor.next() {
+      count += 1
+      guard count <= limit, let key = LinkKey(try cursor.key, isOrdered: links.isOrdered) else {
+        return false
+      }
+      if isTarget(key.member) { found.insert(key.member) }
+    }
+    return found.count <= limit
+  }
+}
+
+extension FetchCondition {
+  /// The same of the object that the first step of the path leads to.
+  fileprivate var ofDestination: FetchCondition {
+    FetchCondition(path: Array(path.dropFirst()), demand: demand)
+  }
+
+  /// Whether it may be true of a row that leads to nothing.
+  fileprivate var allowsAbsence: Bool {
+    if case .equal(let values) = demand { values.contains { $0 == nil } } else { false }
+  }
+}

@@ -1,0 +1,225 @@
+import QuireModel
+import QuireStorage
+
+/// Finds candidates: rows of some entities among which all are of which a predicate is true.
+///
+/// There may be several ways: indexes, links that lead back from objects, and for a disjunction a
+/// way for each of its parts. The one that is expected to lead to the fewest rows is taken, by
+/// numbers that trees have without anything being kept for it (`CandidateSearch+Estimates.swift`).
+/// A wrong estimate costs time and changes no result, as the predicate is evaluated on every
+/// candidate.
+struct CandidateSearch {
+  /// The concrete entities.
+  let storages: [EntityStorage]
+  let view: StoreView
+  /// How many rows the entities have.
+  let rowCount: Int
+  /// Whether the rows are all there is to see: nothing unsaved changes where a path leads.
+  let showsRowsAlone: Bool
+
+  init(_ storages: [EntityStorage], in view: StoreView, showsRowsAlone: Bool) throws {
+    self.storages = storages
+    self.view = view
+    self.showsRowsAlone = showsRowsAlone
+    var rowCount = 0
+    for storage in storages { rowCount += try view.count(of: storage) }
+    self.rowCount = rowCount
+  }
+
+  /// So few rows are looked up as fast as they are read one after the other.
+  static let smallCount = 64
+
+  /// More candidates than this take longer than reading all rows: a row that is read in passing
+  /// costs much less than one that is looked up.
+  var limit: Int { max(CandidateSearch.smallCount, rowCount / 4) }
+
+  /// One way to find candidates.
+  struct Choice {
+    let source: RowSource
+    /// The key paths that it narrows; two choices that narrow different ones are worth more
+    /// together.
+    let paths: Set<[String]>
+  }
+
+  /// The best way to find the rows of which all the predicates may be true.
+  ///
+  /// - Returns: `nil` when there is none, or it is expected to lead to more rows than pays.
+  func source(for conjuncts: [FetchPredicate]) throws -> RowSource? {
+    let choices = try choices(for: conjuncts)
+    if let first = choices.first, first.source.isSurelyBest { return first.source }
+    return try best(of: choices)
+  }
+
+  /// The ways to find the rows of which all the predicates may be true.
+  func choices(for conjuncts: [FetchPredicate]) throws -> [Choice] {
+    let conditions = conjuncts.flatMap(FetchCondition.conditions)
+    if let named = namedRows(conditions) { return [Choice(source: .names(named), paths: [[]])] }
+    var searches = try indexes(conjuncts) { path in conditions.contains { $0.path == path } }
+      .map { search($0, conditions) }.filter(\.isUseful)
+    if searches.count > 1 { searches.sort { $0.rank > $1.rank } }
+    var choices = searches.map { Choice(source: .index($0), paths: Set($0.narrowedPaths)) }
+    // One row at most needs no other way.
+    if searches.first?.findsOneRow ?? false { return choices }
+    for (number, conjunct) in conjuncts.enumerated() {
+      let demands = FetchCondition.memberConditions(of: conjunct)
+      if let path = demands.first?.path {
+        guard let inverse = try inverseSearch(demands) else { continue }
+        choices.append(Choice(source: .inverse(inverse), paths: [path]))
+      } else if case .or(let parts) = conjunct, let union = try union(of: parts, with: conjuncts) {
+        choices.append(Choice(source: union, paths: [["OR", "\(number)"]]))
+      }
+    }
+    return choices
+  }
+
+  /// The best way to find the rows of which one value at each path meets all conditions.
+  func source(ofConditions conditions: [FetchCondition]) throws -> RowSource? {
+    var choices = try indexes([]) { path in conditions.contains { $0.path == path } }
+      .map { search($0, conditions) }.filter(\.isUseful)
+      .map { Choice(source: .index($0), paths: Set($0.narrowedPaths)) }
+    if let inverse = try inverseSearch(conditions) {
+      choices.append(Choice(source: .inverse(inverse), paths: [conditions[0].path]))
+    }
+    return try best(of: choices)
+  }
+
+  /// A way for each part of a disjunction; what must be true besides may help each of them.
+  private func union(
+    of parts: [FetchPredicate], with conjuncts: [FetchPredicate]
+  ) throws -> RowSource? {
+    // Each part is likely to find a row.
+    guard parts.count <= limit else { return nil }
+    let others = conjuncts.filter { if case .or = $0 { false } else { true } }
+    var sources: [RowSource] = []
+    for part in parts where part != .constant(false) {
+      guard let source = try source(for: FetchCondition.conjuncts(of: part) + others) else {
+        return nil
+      }
+      sources.append(source)
+    }
+    return sources.count == 1 ? sources[0] : .union(sources)
+  }
+
+  private func best(of choices: [Choice]) throws -> RowSource? {
+    guard let first = choices.first else { return nil }
+    if choices.count == 1, first.source.isPoint { return first.source }
+    var estimated: [(choice: Choice, count: Int)] = []
+    for choice in choices {
+      let count = try estimate(choice.source)
+      // An estimate may be twice too high.
+      if count / 2 <= limit { estimated.append((choice, count)) }
+    }
+    guard let best = estimated.indices.min(by: { estimated[$0].count < estimated[$1].count }) else {
+      return nil
+    }
+    return intersection(estimated, from: best)
+  }
+
+  /// What the narrowest choice finds, and others find as well, as long as reading their keys costs
+  /// less than looking up the rows that they rule out.
+  private func intersection(
+    _ choices: [(choice: Choice, count: Int)], from best: Int
+  ) -> RowSource {
+    var parts = [choices[best].choice.source]
+    var paths = choices[best].choice.paths
+    var expected = Double(choices[best].count)
+    for (choice, count) in choices.sorted(by: { $0.count < $1.count }) {
+      guard expected > Double(CandidateSearch.smallCount) else { break }
+      let remaining = expected * Double(count) / Double(max(1, rowCount))
+      guard !choice.paths.isSubset(of: paths),
+        Double(count) < (expected - remaining) * CandidateSearch.keysForOneRow
+      else { continue }
+      parts.append(choice.source)
+      paths.formUnion(choice.paths)
+      expected = remaining
+    }
+    return parts.count == 1 ? parts[0] : .intersection(parts)
+  }
+
+  /// How many keys of an index are read and sorted in the time that one row is looked up.
+  private static let keysForOneRow = 2.0
+
+  // MARK: Indexes
+
+  /// The indexes that have all rows of which the predicates can be true, and whose first element
+  /// is wanted.
+  func indexes(
+    _ conjuncts: [FetchPredicate], beginningWith isWanted: ([String]) -> Bool
+  ) throws -> [EntityIndex] {
+    guard let first = storages.first else { return [] }
+    var usable: [EntityIndex] = []
+    for index in try view.indexes().indexes(of: first.stored.number) {
+      guard let path = index.stored.elements.first?.path, isWanted(path),
+        storages.allSatisfy({ index.stored.entities.contains($0.stored.number) }),
+        isWhole(index, for: conjuncts)
+      else { continue }
+      usable.append(index)
+    }
+    return usable
+  }
+
+  /// Whether the index has all rows, or all of which the predicates can be true.
+  private func isWhole(_ index: EntityIndex, for conjuncts: [FetchPredicate]) -> Bool {
+    guard let partial = index.predicate else { return true }
+    return FetchCondition.conjuncts(of: partial).allSatisfy(conjuncts.contains)
+  }
+
+  func search(_ index: EntityIndex, _ conditions: [FetchCondition]) -> IndexSearch {
+    IndexSearch(index, conditions, rowCount: rowCount, reference(of:))
+  }
+
+  // MARK: Objects
+
+  /// The objects that the predicate names, as far as they may be rows of the fetch.
+  private func namedRows(_ conditions: [FetchCondition]) -> [Reference]? {
+    var best: [Reference]?
+    for condition in conditions where condition.isOfObjectItself {
+      guard case .equal(let values) = condition.demand, values.count <= limit else { continue }
+      var found: Set<Reference> = []
+      for value in values {
+        // An object is nothing else.
+        guard case .object(let identity)? = value, let reference = reference(of: identity),
+          isTarget(reference)
+        else { continue }
+        found.insert(reference)
+      }
+      if let best, best.count <= found.count { continue }
+      best = found.sorted()
+    }
+    return best
+  }
+
+  func isTarget(_ reference: Reference) -> Bool {
+    storages.contains { $0.stored.number == reference.entity }
+  }
+
+  /// - Returns: `nil` for what no row can lead to.
+  func reference(of identity: OpaqueIdentity) -> Reference? {
+    guard let id = identity.base as? ManagedObjectID, let store = id.store,
+      storages.first?.identity == store,
+      let stored = view.entities.schema.entity(named: id.entity.name)
+    else { return nil }
+    return Reference(entity: stored.number, key: id.key)
+  }
+}
+
+extension RowSource {
+  fileprivate var isSurelyBest: Bool {
+    switch self {
+    case .names: true
+    case .index(let search): search.findsOneRow
+    default: false
+    }
+  }
+
+  /// Whether it takes a look at one place or a few, which costs no more than an estimate.
+  fileprivate var isPoint: Bool {
+    switch self {
+    case .index(let search): !search.isBounded && search.ranges.count <= 16
+    case .names: true
+    case .inverse(let search):
+      if case .named(let objects) = search.destinations { objects.count <= 16 } else { false }
+    case .union, .intersection: false
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import QuireModel
+import QuireStorage
+
+extension FetchRequest {
+  /// Runs the request as ``ManagedObjectContext/fetch(_:)`` would, without making objects, and says
+  /// how: which indexes are searched, what is filtered and sorted, and how many rows were expected
+  /// and read.
+  ///
+  /// ```swift
+  /// print(try request.explain(in: context))
+  /// ```
+  ///
+  /// - Throws: what ``ManagedObjectContext/fetch(_:)`` throws.
+  /// - Complexity: that of the fetch; keys of indexes that are parts of a plan are read twice.
+  public func explain(in context: ManagedObjectContext) throws -> FetchExplanation {
+    context.settlePendingChanges()
+    try context.throwKeptErrors()
+    return try FetchExecution(self, in: context).explanation(of: self)
+  }
+}
+
+extension FetchExecution {
+  fileprivate func explanation<Result>(
+    of request: FetchRequest<Result>
+  ) throws -> FetchExplanation {
+    var visitor = CountingVisitor()
+    var searches: [FetchExplanation.Search] = []
+    let first = try parts.first?.plan(capacity: capacity)
+    let isInOrder = sortDescriptors.isEmpty || parts.count == 1 && first?.isSorted ?? false
+    if isInOrder, !parts.contains(where: \.isPending) { visitor.limit = capacity }
+    for (place, part) in parts.enumerated() {
+      let plan = place == 0 ? first : nil
+      let search = try explain(part, plan ?? part.plan(capacity: capacity), &visitor)
+      searches.append(search)
+      if search.endedEarly { break }
+    }
+    let count = max(0, visitor.matchCount - offset)
+    return FetchExplanation(
+      entityName: parts.first?.target.entityName ?? request.entityName,
+      predicate: request.predicate, sortDescriptors: sortDescriptors, fetchLimit: limit,
+      fetchOffset: offset, searches: searches, objectCount: limit > 0 ? min(count, limit) : count)
+  }
+
+  private func explain(
+    _ part: StoreFetch, _ plan: FetchPlan, _ visitor: inout CountingVisitor
+  ) throws -> FetchExplanation.Search {
+    let expected = try ExpectedCounts(part, plan, capacity: capacity)
+    let before = visitor.matchCount
+    visitor.tally = CountingVisitor.Tally()
+    let goesOn = try part.visitMatches(&visitor, plan)
+    let isCountedByKeys =
+      try part.target.predicate != nil && part.view.incremental == nil && part.rowCount() != nil
+    let order: FetchExplanation.Order
+    if sortDescriptors.isEmpty {
+      order = .none
+    } else if plan.isSorted || plan.isWalk && visitor.tally.abandonedRowCount == 0 {
+      order = .source
+    } else {
+      order = .sort(kept: capacity == .max ? nil : capacity)
+    }
+    return FetchExplanation.Search(
+      storeIdentifier: part.session.store.identifier, source: expected.source,
+      filter: part.target.predicate, order: order, rowCount: visitor.tally.rowCount,
+      expectedRowCount: expected.rowCount, unsavedObjectCount: part.unsavedCount,
+      matchCount: visitor.matchCount - before, expectedMatchCount: expected.matchCount,
+      endedEarly: !goesOn, abandonedRowCount: visitor.tally.abandonedRowCount,
+      isCountedByKeys: isCountedByKeys)
+  }
+}
+
+/// Counts what a fetch looks at and finds.
+private struct CountingVisitor: MatchVisitor {
+  /// What stays when a visitor's copy is given up.
+  final class Tally {
+    var rowCount = 0
+    var abandonedRowCount = 0
+  }
+
+  var tally = Tally()
+  private(set) var matchCount = 0
+  /// With how many matches to end.
+  var limit = Int.max
+
+  var readsKeys: Bool { false }
+
+  mutating func visit<Subject: PathSubject>(
+    _ subject: Subject, at reference: Reference, sortedBy paths: [FetchPath],
+    _ object: ManagedObject?, row: () throws -> RowBytes?
+  ) -> Bool {
+    matchCount += 1
+    return matchCount < limit
+  }
+
+  mutating func countRow() { tally.rowCount += 1 }
+  mutating func abandonWalk() { tally.abandonedRowCount = tally.rowCount }
+}

@@ -1,0 +1,58 @@
+import QuireModel
+import QuireStorage
+
+// Counts that the keys of an index tell.
+extension FetchPlanning {
+  /// How many rows the predicate is true of, where the keys of an index say it: then no row is
+  /// read.
+  func coveredCount() throws -> Int? {
+    guard let predicate, let conditions = FetchCondition.equalities(of: predicate) else {
+      return nil
+    }
+    let search = try candidateSearch()
+    let indexes = try search.indexes(FetchCondition.conjuncts(of: predicate)) { path in
+      conditions.contains { $0.path == path }
+    }
+    for index in indexes where !canDangle(index) {
+      let found = search.search(index, conditions)
+      // An index may have a property twice.
+      let narrowed = found.elements.prefix(found.equalCount)
+      guard found.isExact,
+        conditions.allSatisfy({ condition in narrowed.contains { $0.path == condition.path } })
+      else { continue }
+      guard let tree = try view.indexTree(index.stored) else { return 0 }
+      return try found.ranges.reduce(0) { try $0 + count(tree, $1, index, search) }
+    }
+    return nil
+  }
+
+  /// Whether a key may be of a row that leads to an object which is gone.
+  private func canDangle(_ index: EntityIndex) -> Bool {
+    index.stored.elements.contains { element in
+      element.kind == .reference
+        && targets.contains { storage in
+          storage.binding.slot(named: element.path[0])
+            .map { storage.binding.traits[$0].canDangle } ?? true
+        }
+    }
+  }
+
+  private func count(
+    _ tree: IndexTree, _ range: KeyRange, _ index: EntityIndex, _ search: CandidateSearch
+  ) throws -> Int {
+    let takesAll = index.stored.entities.count == targets.count
+    return try range.lower.withUnsafeBytes { lower in
+      try (range.upper ?? []).withUnsafeBytes { bytes in
+        let upper = range.upper == nil ? nil : bytes
+        if takesAll { return try tree.keyCount(from: lower, to: upper) }
+        var count = 0
+        try tree.visitKeys(from: lower) { key in
+          if let upper, CanonicalText.byteOrder(key, upper) != .ascending { return false }
+          if IndexKey.reference(of: key).map(search.isTarget) ?? false { count += 1 }
+          return true
+        }
+        return count
+      }
+    }
+  }
+}
