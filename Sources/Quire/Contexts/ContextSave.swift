@@ -165,9 +165,12 @@ extension ContextSave {
         }
         let writer = StoreWriter(
           transaction, part.entities, deferring: context.deferredLinks)
-        let history = try HistoryRecording(part, of: context, to: part.store, writer)
+        var history = try HistoryRecording(of: context, to: part.store, writer)
+        try history?.keepTombstones(of: part.deleted.lazy.map(\.reference))
         try part.write(to: writer, watching: context.watched)
-        try history?.write(part)
+        part.historyNumber = try history?.write(
+          inserted: part.inserted.lazy.map(\.reference), updated: part.updateList,
+          deleted: part.deleted.lazy.map(\.reference))
         if settling { try writer.settleLinks() }
       }
       for part in parts {

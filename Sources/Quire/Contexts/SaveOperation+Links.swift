@@ -7,32 +7,12 @@ extension SaveOperation {
     of object: ManagedObject, _ slots: some Sequence<Int>, _ writer: StoreWriter
   ) throws {
     guard let storage = object.storage else { return }
-    for slot in slots where object.binding.relationshipSlots.contains(slot) {
-      let field = storage.fieldBySlot[slot]
-      guard field >= 0,
-        // The row at hand is the transaction's, as its version is.
-        let owner = object.hasRow
-          ? object.storedReference(slot)
-          : try writer.withRow(object.reference, { $0.reference(field) }) ?? nil,
-        let link = ownersLink(of: slot, of: object.binding, owner)
-      else { continue }
-      try writer.removeLink(link, from: owner.key, to: object.reference)
+    try writer.removeForeignLinks(of: object.reference, storage, slots) { slot, field in
+      // The row at hand is the transaction's, as its version is.
+      object.hasRow
+        ? object.storedReference(slot)
+        : try writer.withRow(object.reference, { $0.reference(field) }) ?? nil
     }
-  }
-
-  /// The link tree in which the destination of a to-one relationship lists those that lead to it.
-  func ownersLink(
-    of slot: Int, of binding: EntityBinding, _ owner: Reference
-  ) -> StoredEntity.Link? {
-    guard let storage = entities.storage(of: owner) else { return nil }
-    let (entity, inverseSlot) = (binding.traits[slot].destination, binding.traits[slot].inverseSlot)
-    if inverseSlot >= 0, storage.binding.index == Int(entity) {
-      return storage.link(Int(inverseSlot))
-    }
-    guard let inverse = binding.relationship(slot).inverse,
-      let slot = storage.binding.slot(named: inverse)
-    else { return nil }
-    return storage.link(slot)
   }
 
   func writeLinks(
@@ -49,7 +29,7 @@ extension SaveOperation {
           isOutdated = true
           continue
         }
-        if let link = ownersLink(of: slot, of: object.binding, owner) {
+        if let link = writer.ownersLink(of: slot, of: object.binding, owner) {
           try writer.addLink(link, from: owner.key, to: reference)
         }
       case .many(let pending):

@@ -146,32 +146,11 @@ extension SaveOperation {
   /// Removes the links and the values outside of it that the row of a deleted object has.
   private func removeWhatRowHas(of object: ManagedObject, _ writer: StoreWriter) throws {
     guard let storage = object.storage else { return }
-    for slot in object.binding.relationshipSlots {
-      guard let link = storage.link(slot) else { continue }
-      let relationship = object.binding.relationship(slot)
-      for key in try writer.linkKeys(link, of: object.reference.key) {
-        try removeBacklink(of: relationship, from: object, to: key.member, writer)
-      }
-      try writer.removeLinks(link, of: object.reference.key)
-    }
-    try writer.removeExternal(at: object.reference, in: storage)
-  }
-
-  /// A deleted object still has this destination in the store.
-  func removeBacklink(
-    of relationship: RelationshipDescription, from object: ManagedObject, to member: Reference,
-    _ writer: StoreWriter
-  ) throws {
-    guard let storage = entities.storage(of: member), let inverse = relationship.inverse,
-      let slot = storage.binding.slot(named: inverse)
-    else { return }
-    if let link = storage.link(slot) {
-      try writer.removeLink(link, from: member.key, to: object.reference)
-    } else if relationship.deleteRule != .noAction,
-      try writer.contains(member), !isDeleted(member)
-    {
+    try writer.removeWhatRowHas(at: object.reference, storage) { relationship, member in
       // Its foreign key leads here and nobody in this save knows of it: another save made it.
-      isOutdated = true
+      if relationship.deleteRule != .noAction, try writer.contains(member), !isDeleted(member) {
+        isOutdated = true
+      }
     }
   }
 

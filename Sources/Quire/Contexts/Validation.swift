@@ -119,17 +119,23 @@ struct Validation {
   mutating func checkCount(
     _ object: ManagedObject, _ slot: Int, of members: some Sequence<ManagedObject>
   ) {
-    let relationship = object.binding.relationship(slot)
-    let count = members.count { !$0.isDeleted }
+    checkCount(
+      members.count { !$0.isDeleted }, object.binding.relationship(slot),
+      Subject(entityName: object.entity.name, objectID: object.objectID))
+  }
+
+  mutating func checkCount(
+    _ count: Int, _ relationship: RelationshipDescription, _ subject: Subject
+  ) {
     // Being required says nothing about a number of destinations: the smallest one does.
     if count == 0 && relationship.isOptional { return }
     if count < relationship.minCount {
       fail(
-        .validationRelationshipLacksMinimumCount, object, relationship.name,
+        .validationRelationshipLacksMinimumCount, subject, relationship.name,
         "has \(count) objects of at least \(relationship.minCount)")
     } else if relationship.maxCount > 0 && count > relationship.maxCount {
       fail(
-        .validationRelationshipExceedsMaximumCount, object, relationship.name,
+        .validationRelationshipExceedsMaximumCount, subject, relationship.name,
         "has \(count) objects of at most \(relationship.maxCount)")
     }
   }
@@ -161,9 +167,24 @@ struct Validation {
     _ code: PersistenceError.Code, _ object: ManagedObject, _ key: String, _ what: String,
     _ value: AttributeValue? = nil
   ) {
-    var error = PersistenceError(code, "\(object.entity.name).\(key) \(what)")
-    error.entityName = object.entity.name
-    error.objectID = object.objectID
+    fail(
+      code, Subject(entityName: object.entity.name, objectID: object.objectID), key, what, value)
+  }
+
+  /// What an error is about, where there need be no object.
+  struct Subject {
+    let entityName: String
+    /// `nil` for what is not stored yet.
+    let objectID: ManagedObjectID?
+  }
+
+  mutating func fail(
+    _ code: PersistenceError.Code, _ subject: Subject, _ key: String, _ what: String,
+    _ value: AttributeValue? = nil
+  ) {
+    var error = PersistenceError(code, "\(subject.entityName).\(key) \(what)")
+    error.entityName = subject.entityName
+    error.objectID = subject.objectID
     error.key = key
     error.rejectedValue = value
     errors.append(error)

@@ -27,6 +27,22 @@ struct SlotSet: Sequence {
     if high == nil { high = [slot] } else { high?.append(slot) }
   }
 
+  /// - Returns: whether the slot was not there.
+  @discardableResult
+  mutating func insert(_ slot: Int) -> Bool {
+    if slot < 64 {
+      let isNew = low & 1 << UInt64(slot) == 0
+      low |= 1 << UInt64(slot)
+      return isNew
+    }
+    var slots = high ?? []
+    let place = slots.firstIndex { $0 >= slot } ?? slots.count
+    if place < slots.count, slots[place] == slot { return false }
+    slots.insert(slot, at: place)
+    high = slots
+    return true
+  }
+
   @inline(__always)
   func makeIterator() -> Iterator { Iterator(low: low, high: high) }
 

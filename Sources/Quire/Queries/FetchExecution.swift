@@ -14,10 +14,13 @@ struct FetchExecution {
   let limit: Int
   let offset: Int
 
-  /// - Parameter others: paths whose values are read after those of the sort keys.
+  /// - Parameters:
+  ///   - others: paths whose values are read after those of the sort keys.
+  ///   - state: says which states of stores are asked, without anything unsaved; `nil` for what the
+  ///     context shows.
   init<Result>(
     _ request: FetchRequest<Result>, in context: ManagedObjectContext,
-    reading others: [[String]] = []
+    reading others: [[String]] = [], of state: ((StoreSession) -> StoreView?)? = nil
   ) throws {
     let target = try FetchTarget(request, in: context, reading: others)
     guard request.fetchLimit >= 0, request.fetchOffset >= 0 else {
@@ -30,6 +33,12 @@ struct FetchExecution {
     offset = request.fetchOffset
     sortDescriptors = request.sortDescriptors
     let sessions = try context.sessions(of: request.affectedStores)
+    if let state {
+      parts = try sessions.map {
+        try StoreFetch($0, target, pending: [], changed: [:], in: state($0))
+      }
+      return
+    }
     if context.parent != nil {
       parts = try sessions.map { session in
         let changes = try InheritedChanges(session, target, request)

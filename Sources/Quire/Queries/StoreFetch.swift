@@ -20,10 +20,11 @@ final class StoreFetch {
   /// Whether a path leads from a row to another, for which a changed object may stand.
   let followsChanges: Bool
 
+  /// - Parameter state: what is read; `nil` for the last state that the session can show.
   init(
     _ session: StoreSession, _ target: FetchTarget, pending: [ManagedObject],
     changed: [Reference: ManagedObject], inherited: [Reference] = [],
-    hidden: Set<Reference> = []
+    hidden: Set<Reference> = [], in state: StoreView? = nil
   ) throws {
     self.session = session
     self.target = target
@@ -31,7 +32,7 @@ final class StoreFetch {
     self.changed = changed
     self.inherited = inherited
     self.hidden = hidden
-    let view = try session.latestView()
+    let view = try state ?? session.latestView()
     self.view = view
     var storages: [EntityStorage] = []
     for index in target.paths.indices where target.paths[index] != nil {

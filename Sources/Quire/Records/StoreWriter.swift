@@ -103,6 +103,20 @@ final class StoreWriter {
     }
   }
 
+  /// Removes all rows of an entity with their keys in indexes; what they have outside of them is
+  /// gone already.
+  ///
+  /// - Returns: `false`, with nothing changed, when rows of other entities share an index with
+  ///   them, or a migration has left rows to be finished.
+  /// - Complexity: O(pages) of the trees.
+  func removeAllRows(of storage: EntityStorage) throws -> Bool {
+    guard storage.stored.unfinished == nil,
+      try indexUpkeep()?.removeAll(of: storage) ?? true
+    else { return false }
+    try rows(of: storage.stored).removeAll()
+    return true
+  }
+
   /// Whether two objects have values that a constraint wants to be unique, among those that were
   /// written.
   func hasDuplicates() throws -> Bool {

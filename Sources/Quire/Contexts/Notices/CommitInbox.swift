@@ -93,6 +93,12 @@ final class CommitInbox: CommitListener {
 extension CommitInbox.Content {
   mutating func note(_ changes: SavedChanges) {
     if isTooMuch { return }
+    let count = changes.inserted.count + changes.updated.count + changes.deleted.count
+    guard count <= CommitInbox.placeLimit else {
+      places = [:]
+      isTooMuch = true
+      return
+    }
     for reference in changes.inserted { note(reference, changes.commit, isInsertion: true) }
     for update in changes.updated { note(update.reference, changes.commit, isInsertion: false) }
     for reference in changes.deleted { note(reference, changes.commit, isInsertion: false) }

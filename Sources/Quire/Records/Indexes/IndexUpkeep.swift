@@ -141,6 +141,18 @@ final class IndexUpkeep {
     }
   }
 
+  /// Removes all keys of an entity's rows.
+  ///
+  /// - Returns: `false`, with nothing changed, when an index has rows of other entities as well.
+  func removeAll(of storage: EntityStorage) throws -> Bool {
+    let items = try items(of: storage)
+    guard items.allSatisfy({ $0.index.stored.entities == [storage.stored.number] }) else {
+      return false
+    }
+    for item in items { try existingTree(at: item.place)?.removeAll() }
+    return true
+  }
+
   func items(of storage: EntityStorage) throws -> [Item] {
     let number = storage.stored.number
     if let items = items[number] { return items }

@@ -7,10 +7,9 @@ import QuireStorage
   import Foundation
 #endif
 
-/// What a save will write into the history of its store.
+/// What a save, or a batch, will write into the history of its store.
 ///
-/// Made before the save writes anything, as what is to be kept of deleted objects is then still
-/// there.
+/// Made before anything is written, as what is to be kept of deleted objects is then still there.
 struct HistoryRecording {
   private let writer: StoreWriter
   private let author: String?
@@ -19,10 +18,7 @@ struct HistoryRecording {
   private var tombstones: [Reference: [(name: String, value: AttributeValue)]] = [:]
 
   /// - Returns: `nil` when the store keeps no history.
-  init?(
-    _ save: SaveOperation, of context: ManagedObjectContext, to store: PersistentStore,
-    _ writer: StoreWriter
-  ) throws {
+  init?(of context: ManagedObjectContext, to store: PersistentStore, _ writer: StoreWriter) throws {
     // Nobody can begin a history while the transaction is open.
     guard store.hub.mayHaveHistory,
       try writer.transaction.recordTree(StoreSchema.historyTree) != nil
@@ -30,17 +26,16 @@ struct HistoryRecording {
     self.writer = writer
     author = context.transactionAuthor
     contextName = context.name
-    for object in save.deleted {
-      guard let storage = object.storage else { continue }
-      let fields = storage.layout.fields.indices.filter { field in
-        let slot = storage.slotByField[field]
-        guard slot >= 0, case .attribute(let attribute) = storage.binding.properties[slot] else {
-          return false
-        }
-        return attribute.preservesValueInHistoryOnDeletion
-      }
+  }
+
+  /// Keeps what is to be preserved of objects that will be deleted.
+  mutating func keepTombstones(of deleted: some Sequence<Reference>) throws {
+    var (known, fields) = (nil as EntityStorage?, [] as [Int])
+    for reference in deleted {
+      guard let storage = writer.entities.storage(of: reference) else { continue }
+      if storage !== known { (known, fields) = (storage, storage.preservedFields) }
       if fields.isEmpty { continue }
-      tombstones[object.reference] = try writer.withRow(object.reference) { row in
+      tombstones[reference] = try writer.withRow(reference) { row in
         try fields.compactMap { field in
           try row.value(field).map { (storage.layout.fields[field].name, $0) }
         }
@@ -48,41 +43,72 @@ struct HistoryRecording {
     }
   }
 
-  /// Enters the save, when all its objects have their places.
-  func write(_ save: SaveOperation) throws {
-    var groups: [UInt16: HistoryRecord.Group] = [:]
-    func change(_ entity: UInt16, _ body: (inout HistoryRecord.Group) -> Void) {
-      body(&groups[entity, default: HistoryRecord.Group(entity: entity)])
+  /// Enters what was changed, when all new objects have their places.
+  ///
+  /// - Returns: the number of the transaction; `nil` when nothing was changed.
+  func write(
+    inserted: some Sequence<Reference>, updated: some Sequence<SavedChanges.Update>,
+    deleted: some Sequence<Reference>
+  ) throws -> Int64? {
+    var groups = GroupsByEntity()
+    for reference in inserted {
+      groups.change(reference.entity) { $0.inserted.append(reference.key) }
     }
-    for item in save.inserted {
-      change(item.reference.entity) { $0.inserted.append(item.reference.key) }
-    }
-    for update in save.updated {
-      let reference = update.object.reference
-      change(reference.entity) { group in
-        let names = update.changedSlots.map { group.place(of: update.object.binding.name(of: $0)) }
-        group.updated.append(.init(key: reference.key, names: names))
+    for update in updated {
+      guard let storage = writer.entities.storage(of: update.reference) else { continue }
+      groups.change(update.reference.entity) { group in
+        let names = update.slots.map { group.place(of: storage.binding.name(of: $0)) }
+        group.updated.append(.init(key: update.reference.key, names: names))
       }
     }
-    for object in save.deleted {
-      change(object.reference.entity) { group in
-        var deletion = HistoryRecord.Group.Deletion(key: object.reference.key)
-        for (name, value) in tombstones[object.reference] ?? [] {
+    for reference in deleted {
+      groups.change(reference.entity) { group in
+        var deletion = HistoryRecord.Group.Deletion(key: reference.key)
+        for (name, value) in tombstones[reference] ?? [] {
           deletion.tombstone.append((group.place(of: name), value))
         }
         group.deleted.append(deletion)
       }
     }
-    let changeCount = groups.values.reduce(0) { $0 + $1.changeCount }
+    let changeCount = groups.sorted.reduce(0) { $0 + $1.changeCount }
     // Objects that were set to what they were are no change.
-    guard changeCount > 0 else { return }
+    guard changeCount > 0 else { return nil }
     let process = ProcessInfo.processInfo
     let record = HistoryRecord(
       head: .init(
         timestamp: Date(), firstChangeID: 1, changeCount: changeCount, author: author,
         contextName: contextName, bundleID: process.processName,
         processID: "\(process.processIdentifier)"),
-      groups: groups.sorted { $0.key < $1.key }.map(\.value))
-    save.historyNumber = try StoredHistory.append(record, in: writer.transaction)
+      groups: groups.sorted)
+    return try StoredHistory.append(record, in: writer.transaction)
+  }
+
+  /// Changes by entity: those that follow each other are mostly of one.
+  private struct GroupsByEntity {
+    private var groups: [HistoryRecord.Group] = []
+    private var last = 0
+
+    mutating func change(_ entity: UInt16, _ body: (inout HistoryRecord.Group) -> Void) {
+      if !groups.indices.contains(last) || groups[last].entity != entity {
+        last = groups.firstIndex { $0.entity == entity } ?? groups.count
+        if last == groups.count { groups.append(HistoryRecord.Group(entity: entity)) }
+      }
+      body(&groups[last])
+    }
+
+    var sorted: [HistoryRecord.Group] { groups.sorted { $0.entity < $1.entity } }
+  }
+}
+
+extension EntityStorage {
+  /// The fields whose values a history keeps when an object is deleted.
+  fileprivate var preservedFields: [Int] {
+    layout.fields.indices.filter { field in
+      let slot = slotByField[field]
+      guard slot >= 0, case .attribute(let attribute) = binding.properties[slot] else {
+        return false
+      }
+      return attribute.preservesValueInHistoryOnDeletion
+    }
   }
 }

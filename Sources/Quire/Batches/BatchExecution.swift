@@ -1,0 +1,229 @@
+import QuireModel
+import QuireStorage
+
+/// One batch request of a context: from the stores that it is for to what has become of them.
+///
+/// What a request changes is written by the ``StoreWriter`` that saves write with, so the rules for
+/// rows, links, indexes and derived attributes are the same. What is its own is that nothing is an
+/// object: what a save has in the slots of objects, a batch reads from rows, and writes into rows.
+final class BatchExecution {
+  let context: ManagedObjectContext
+  private let resultType: BatchResultType
+  private let progress: BatchProgress?
+  private var doneCount = 0
+  private var unreportedCount = 0
+
+  private static let reportCount = 1024
+
+  init(
+    _ context: ManagedObjectContext, _ resultType: BatchResultType, _ progress: BatchProgress?
+  ) throws {
+    guard !context.isSaving, !context.isProcessingChanges else {
+      throw PersistenceError(
+        .managedObjectContextRecursiveSave,
+        "a batch request was run by an object that is being told of a save or of its deletion: run "
+          + "it when the save has returned")
+    }
+    self.context = context
+    self.resultType = resultType
+    self.progress = progress
+  }
+
+  /// Counts objects that are done.
+  ///
+  /// - Throws: `CancellationError` when somebody does not want the others.
+  @inline(__always)
+  func advance() throws {
+    unreportedCount += 1
+    if unreportedCount == BatchExecution.reportCount { try report() }
+  }
+
+  @inline(never)
+  private func report() throws {
+    doneCount += unreportedCount
+    unreportedCount = 0
+    if let progress, !progress(doneCount) { throw CancellationError() }
+    try Task.checkCancellation()
+  }
+
+  // MARK: Stores
+
+  /// The sessions of the stores that have an entity, or one of its descendants.
+  ///
+  /// - Parameter stores: those that were asked for; `nil` for all.
+  /// - Throws: when there is none, or one that cannot be written.
+  func sessions(
+    of stores: [PersistentStore]?, with entity: EntityBinding, includingSubentities: Bool = true
+  ) throws -> [StoreSession] {
+    let family =
+      includingSubentities
+      ? context.modelBinding?.model.family(of: entity.entity) ?? [] : [entity.entity]
+    let indexes = family.compactMap { context.modelBinding?.entity(named: $0.name)?.index }
+    let sessions = try context.sessions(of: stores).filter { session in
+      indexes.contains { session.entities.byIndex[$0] != nil }
+    }
+    if sessions.isEmpty, !indexes.isEmpty, !family.allSatisfy(\.isAbstract) {
+      var error = PersistenceError(
+        .persistentStoreOperation,
+        "no store that the batch request is for has the entity \(entity.entity.name) in its "
+          + "configuration")
+      error.entityName = entity.entity.name
+      throw error
+    }
+    for session in sessions { try checkWritable(session.store) }
+    return sessions
+  }
+
+  func checkWritable(_ store: PersistentStore) throws {
+    if store.incremental != nil {
+      throw PersistenceError(
+        .persistentStoreUnsupportedRequestType,
+        "a store of type \(store.type.rawValue) takes no batch requests: insert, change or delete "
+          + "objects there and save, or name other stores in affectedStores")
+    }
+    if store.isReadOnly {
+      throw PersistenceError(
+        .persistentStoreSave,
+        "the store \(store.name) was opened read-only: open it for writing, or name others in "
+          + "affectedStores")
+    }
+  }
+
+  // MARK: Places
+
+  /// Where objects are, by their stores, in order and each once.
+  func places(
+    of ids: [ManagedObjectID], in stores: [PersistentStore]?
+  ) throws -> [(session: StoreSession, references: [Reference])] {
+    let sessions = try context.sessions(of: stores)
+    var references: [ObjectIdentifier: [Reference]] = [:]
+    for id in ids {
+      guard let place = context.place(for: id),
+        sessions.contains(where: { $0 === place.session })
+      else { throw noPlace(of: id) }
+      references[ObjectIdentifier(place.session), default: []].append(place.reference)
+    }
+    return try sessions.compactMap { session in
+      guard var found = references[ObjectIdentifier(session)] else { return nil }
+      try checkWritable(session.store)
+      found.sort()
+      var last: Reference?
+      found.removeAll { reference in
+        defer { last = reference }
+        return reference == last
+      }
+      return (session, found)
+    }
+  }
+
+  private func noPlace(of id: ManagedObjectID) -> PersistenceError {
+    var error = PersistenceError(
+      .persistentStoreOperation,
+      id.isTemporaryID
+        ? "\(id) was never saved, and a batch request is about objects of stores: save it first"
+        : "\(id) is of no store that the batch request is for")
+    error.objectID = id
+    error.entityName = id.entity.name
+    return error
+  }
+
+  /// Where the objects are that a request finds in the stores as they are written upon, in the
+  /// order of their keys.
+  func places(
+    of request: FetchRequest<ManagedObject>, _ writes: [BatchWrite]
+  ) throws -> [(BatchWrite, [Reference])] {
+    var request = request
+    request.affectedStores = writes.map(\.store)
+    let found = try FetchExecution(request, in: context) { session in
+      writes.first { $0.session === session }?.state
+    }.places()
+    guard writes.count > 1 else {
+      return writes.map { ($0, found.references.sorted()) }
+    }
+    var references = Array(repeating: [Reference](), count: writes.count)
+    for (index, reference) in found.references.enumerated() {
+      references[found.store(at: index)].append(reference)
+    }
+    return zip(writes, references).map { ($0, $1.sorted()) }
+  }
+
+  // MARK: Writing
+
+  /// Writes to stores, and commits when all of them are written.
+  ///
+  /// - Parameter body: gets what writes to each of the stores, in their order.
+  func run(
+    in sessions: [StoreSession], _ body: ([BatchWrite]) throws -> Void
+  ) throws -> BatchResult {
+    for session in sessions { try session.settleLinks() }
+    let transactions = try ContextSave.beginWrites(in: sessions)
+    // What was committed is over already.
+    defer { transactions.values.forEach { $0.abort() } }
+    do {
+      let writes = try sessions.compactMap { session in
+        try transactions[ObjectIdentifier(session)].map { try BatchWrite(session, $0) }
+      }
+      try body(writes)
+      for write in writes { try write.finish() }
+      try report()
+      try commit(writes)
+      return result(of: writes)
+    } catch let error as StorageError {
+      throw PersistenceError(
+        .persistentStoreSave, "the batch request could not be written", underlying: error)
+    }
+  }
+
+  private func commit(_ writes: [BatchWrite]) throws {
+    for (count, write) in writes.enumerated() {
+      do {
+        try write.commit()
+      } catch {
+        guard count > 0 else { throw error }
+        tell(writes.prefix(count))
+        let names = { (writes: ArraySlice<BatchWrite>) in
+          writes.map(\.store.name).joined(separator: ", ")
+        }
+        throw PersistenceError(
+          .persistentStoreIncompleteSave,
+          "the batch request is done in \(names(writes[..<count])), and not in "
+            + "\(names(writes[count...])): run it again for these",
+          underlying: error)
+      }
+    }
+    tell(writes[...])
+  }
+
+  /// Tells who listens of what is durable: the context itself too, whose objects know nothing.
+  private func tell(_ writes: ArraySlice<BatchWrite>) {
+    for write in writes where write.store.hub.isListened {
+      guard let changes = write.savedChanges(), !changes.isEmpty else { continue }
+      write.store.hub.publish(
+        CommitNotice(
+          changes: changes, author: context.transactionAuthor, contextName: context.name,
+          origin: nil))
+    }
+  }
+
+  private func result(of writes: [BatchWrite]) -> BatchResult {
+    let count = writes.reduce(0) { $0 + $1.changes.count }
+    var notice = ObjectIDNotice(
+      .didSaveObjectIDs, contextName: context.name, author: context.transactionAuthor)
+    guard resultType == .objectIDs else {
+      return BatchResult(resultType, count: count, objectIDs: [], notice)
+    }
+    var ids: [ManagedObjectID] = []
+    for write in writes {
+      ids += write.changes.primary.compactMap(write.session.permanentID)
+      guard let changes = write.savedChanges() else { continue }
+      notice.insertedObjectIDs.formUnion(changes.insertedIDs)
+      notice.deletedObjectIDs.formUnion(changes.deletedIDs)
+      for (id, names) in changes.updatedProperties {
+        notice.updatedObjectIDs.insert(id)
+        notice.changedProperties[id] = Set(names)
+      }
+      if writes.count == 1 { notice.commitNumber = changes.commitNumber.rawValue }
+    }
+    return BatchResult(resultType, count: count, objectIDs: ids, notice)
+  }
+}

@@ -1,0 +1,179 @@
+import QuireModel
+
+// Deletions, by the rules that a context applies to objects.
+extension BatchWrite {
+  /// Deletes objects, those that cascade rules lead to with them.
+  ///
+  /// - Parameter chosen: where they are, in order and each once.
+  func delete(_ chosen: [Reference], _ execution: BatchExecution) throws {
+    var deletion = BatchDeletion(self)
+    try deletion.collect(chosen)
+    let deleted = deletion.deleted
+    if deleted.isEmpty { return }
+    try history?.keepTombstones(of: deleted)
+    try deletion.findOthers(execution)
+    try validation.finish()
+    try noteOwners(deletion)
+    try writer.gatheringRemovals {
+      for reference in deletion.related {
+        let storage = try storage(of: reference)
+        let slots = storage.binding.storedRelationshipSlots
+        try writer.removeForeignLinks(of: reference, storage, slots) { _, field in
+          try writer.withRow(reference) { $0.reference(field) } ?? nil
+        }
+      }
+    }
+    try writer.gatheringLeavingMembers {
+      for reference in deleted {
+        let storage = try storage(of: reference)
+        if storage.binding.storedRelationshipSlots.isEmpty, !storage.canHaveExternal { continue }
+        // Rows that lead here are written below, those of objects that stay.
+        try writer.removeWhatRowHas(at: reference, storage) { _, _ in }
+      }
+    }
+    try removeRows(at: deleted, execution)
+    for (reference, slots) in deletion.others.sorted(by: { $0.key < $1.key }) {
+      for slot in slots { try writeOther(slot, at: reference) }
+    }
+    changes.noteDeletions(deleted)
+  }
+
+  /// Notes whose derived values change, before anything does.
+  private func noteOwners(_ deletion: BatchDeletion) throws {
+    guard let derived else { return }
+    for reference in deletion.deleted { try derived.noteOwners(of: reference) }
+    for (reference, slots) in deletion.others {
+      derived.note(reference)
+      try derived.noteOwners(of: reference, changing: slots)
+    }
+  }
+
+  /// Removes rows, those of an entity together.
+  private func removeRows(at references: [Reference], _ execution: BatchExecution) throws {
+    var start = 0
+    while start < references.count {
+      let storage = try storage(of: references[start])
+      var end = start
+      while end < references.count, references[end].entity == references[start].entity { end += 1 }
+      let rowCount = try writer.rows(of: storage.stored).count
+      if rowCount == end - start, try writer.removeAllRows(of: storage) {
+        for _ in start..<end { try execution.advance() }
+        start = end
+        continue
+      }
+      while start < end {
+        let next = min(start + 1024, end)
+        try writer.removeRows(at: references[start..<next].map(\.key), in: storage)
+        for _ in start..<next { try execution.advance() }
+        start = next
+      }
+    }
+  }
+}
+
+/// Which objects go with a deletion, and which stay and lose what led to them.
+private struct BatchDeletion {
+  private let write: BatchWrite
+  /// In the order of their places.
+  private(set) var deleted: [Reference] = []
+  /// Those of entities that have relationships.
+  private(set) var related: [Reference] = []
+  /// Objects that stay, and the slots of theirs that led to objects that go.
+  private(set) var others: [Reference: SlotSet] = [:]
+
+  init(_ write: BatchWrite) { self.write = write }
+
+  /// Takes objects, and what their cascade rules lead to.
+  mutating func collect(_ chosen: [Reference]) throws {
+    deleted = chosen
+    if try hasCascades(chosen) {
+      var known = Set(deleted)
+      var queue = deleted
+      while let reference = queue.popLast() {
+        let storage = try write.storage(of: reference)
+        for slot in storage.binding.storedRelationshipSlots
+        where storage.binding.traits[slot].deleteRule == .cascade {
+          for member in try destinations(of: reference, storage, slot)
+          where known.insert(member).inserted {
+            queue.append(member)
+          }
+        }
+      }
+      deleted = known.sorted()
+    }
+    related = deleted.filter {
+      write.entities.storage(of: $0)?.binding.storedRelationshipSlots.isEmpty == false
+    }
+  }
+
+  /// Whether objects of the entities, which lie together, may take others along.
+  private func hasCascades(_ references: [Reference]) throws -> Bool {
+    var last: UInt16?
+    for reference in references where reference.entity != last {
+      last = reference.entity
+      let traits = try write.storage(of: reference).binding.traits
+      if traits.contains(where: { $0.deleteRule == .cascade && !$0.isTransient }) { return true }
+    }
+    return false
+  }
+
+  /// Applies the rules that are not to cascade.
+  mutating func findOthers(_ execution: BatchExecution) throws {
+    for reference in related {
+      let storage = try write.storage(of: reference)
+      for slot in storage.binding.storedRelationshipSlots {
+        switch storage.binding.traits[slot].deleteRule {
+        case .noAction, .cascade: continue
+        case .nullify: try nullify(slot, of: reference, storage)
+        case .deny:
+          let remaining = try destinations(of: reference, storage, slot).filter { !isDeleted($0) }
+          if remaining.isEmpty { continue }
+          write.validation.fail(
+            .validationRelationshipDeniedDelete, write.subject(reference, storage),
+            storage.binding.name(of: slot),
+            "still leads to \(remaining.count) objects, so the object cannot be deleted")
+        }
+      }
+    }
+  }
+
+  private mutating func nullify(
+    _ slot: Int, of reference: Reference, _ storage: EntityStorage
+  ) throws {
+    for member in try destinations(of: reference, storage, slot) where !isDeleted(member) {
+      let other = try write.storage(of: member)
+      guard let inverse = write.writer.inverseSlot(of: slot, of: storage.binding, on: other) else {
+        continue
+      }
+      let field = other.fieldBySlot[inverse]
+      // A row may lead elsewhere by now, whatever is left of the other side.
+      if field >= 0, try write.state.row(member)?.reference(field) != reference { continue }
+      others[member, default: SlotSet()].insert(inverse)
+    }
+  }
+
+  private func isDeleted(_ reference: Reference) -> Bool {
+    var (low, high) = (0, deleted.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if deleted[middle] < reference { low = middle + 1 } else { high = middle }
+    }
+    return low < deleted.count && deleted[low] == reference
+  }
+
+  /// What a relationship leads to, of what is there.
+  private func destinations(
+    of reference: Reference, _ storage: EntityStorage, _ slot: Int
+  ) throws -> [Reference] {
+    let field = storage.fieldBySlot[slot]
+    let found: [Reference]
+    if field >= 0 {
+      found = try write.state.row(reference)?.reference(field).map { [$0] } ?? []
+    } else if let link = storage.link(slot) {
+      found = try write.state.members(of: reference, link)
+    } else {
+      found = []
+    }
+    return try found.filter { try write.state.contains($0) }
+  }
+}

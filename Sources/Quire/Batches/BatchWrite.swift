@@ -1,0 +1,146 @@
+import QuireModel
+import QuireStorage
+
+/// What a batch request writes to one store, in one transaction.
+final class BatchWrite {
+  let session: StoreSession
+  let store: PersistentStore
+  let entities: StoreEntities
+  /// The store as the transaction began with it.
+  let state: StoreView
+  let writer: StoreWriter
+  /// `nil` when the model has no derived attributes.
+  let derived: DerivedValues?
+  var history: HistoryRecording?
+  var changes = BatchChanges()
+  var validation = Validation()
+  private let transaction: WriteTransaction
+  /// By the index of the entity in its model, as far as they were needed.
+  private var rowWriters: [RowWriter?]
+  private var historyNumber: Int64?
+  private var commitNumber: CommitNumber?
+
+  init(_ session: StoreSession, _ transaction: WriteTransaction) throws {
+    self.session = session
+    self.transaction = transaction
+    store = session.store
+    entities = store.entities
+    try session.checkVersion(of: transaction)
+    // Rows are looked for in what the store shows, which has to be what is written upon.
+    try transaction.waitUntilBaseIsShown()
+    state = try session.newestState()
+    let writer = StoreWriter(transaction, entities)
+    self.writer = writer
+    derived = entities.derivations.map { DerivedValues($0, writer) }
+    history = try HistoryRecording(of: session.context, to: store, writer)
+    rowWriters = Array(repeating: nil, count: entities.byIndex.count)
+  }
+
+  func rowWriter(for storage: EntityStorage) -> RowWriter {
+    if let writer = rowWriters[storage.index] { return writer }
+    let writer = RowWriter(storage.layout)
+    rowWriters[storage.index] = writer
+    return writer
+  }
+
+  func storage(of reference: Reference) throws -> EntityStorage {
+    guard let storage = entities.storage(of: reference) else {
+      throw StoreSchema.damaged("has no entity number \(reference.entity), which a row leads to")
+    }
+    return storage
+  }
+
+  // MARK: The end
+
+  /// Writes what is to be written when all rows and links are.
+  ///
+  /// - Throws: all that is wrong with objects;
+  ///   ``PersistenceError/Code/managedObjectConstraintMerge`` when two have the values of a
+  ///   constraint.
+  func finish() throws {
+    try checkCounts()
+    try validation.finish()
+    try derived?.write()
+    try requireUniqueness()
+    historyNumber = try history?.write(
+      inserted: changes.inserted, updated: changes.updated, deleted: changes.deleted)
+    try writer.writeKeys()
+  }
+
+  func requireUniqueness() throws {
+    if try writer.hasDuplicates() {
+      throw PersistenceError(
+        .managedObjectConstraintMerge,
+        "after the batch request two objects would have values that a uniqueness constraint forbids"
+      )
+    }
+  }
+
+  func commit() throws { commitNumber = try store.commit(transaction).commitNumber }
+
+  /// What the commit has changed; `nil` before it.
+  func savedChanges() -> SavedChanges? {
+    commitNumber.map {
+      SavedChanges(
+        entities: entities, commit: $0, inserted: Array(changes.inserted),
+        updated: changes.updated, deleted: changes.deleted, historyNumber: historyNumber)
+    }
+  }
+
+  // MARK: Objects at other ends
+
+  /// Checks how many destinations objects have that lost or got some at the other end.
+  private func checkCounts() throws {
+    for reference in changes.others.keys.sorted() {
+      guard let slots = changes.others[reference] else { continue }
+      let storage = try storage(of: reference)
+      for slot in slots where storage.binding.traits[slot].limitsCount {
+        let relationship = storage.binding.relationship(slot)
+        if let link = storage.link(slot) {
+          let count = try writer.linkKeys(link, of: reference.key).count
+          validation.checkCount(count, relationship, subject(reference, storage))
+        } else if storage.fieldBySlot[slot] >= 0,
+          try writer.withRow(reference, { $0.reference(storage.fieldBySlot[slot]) }) == .some(nil)
+        {
+          validation.fail(
+            .validationMissingMandatoryProperty, subject(reference, storage), relationship.name,
+            "leads nowhere")
+        }
+      }
+    }
+  }
+
+  func subject(_ reference: Reference, _ storage: EntityStorage) -> Validation.Subject {
+    Validation.Subject(
+      entityName: storage.binding.entity.name, objectID: session.permanentID(of: reference))
+  }
+
+  /// Writes the row of an object that has changed at the other end of a relationship, with a new
+  /// version, unless all that changed is what others' rows say.
+  ///
+  /// - Parameter destination: where the slot leads now, if it is a field of the row.
+  func writeOther(_ slot: Int, at reference: Reference, to destination: Reference? = nil) throws {
+    changes.noteOther(slot, at: reference)
+    let storage = try storage(of: reference)
+    let (trait, field) = (storage.binding.traits[slot], storage.fieldBySlot[slot])
+    if trait.isToMany, trait.isForeignKeyOfOthers { return }
+    let version = try newVersion(at: reference)
+    let row = rowWriter(for: storage)
+    let isWritten = try writer.withRow(reference) { reader in
+      // The version rises once.
+      if field < 0, reader.version == version { return false }
+      try row.write(version: version) { index in
+        if index == field { return destination.map { .reference($0) } }
+        return reader.isNil(index) ? nil : .copy(of: index, in: reader)
+      }
+      return true
+    }
+    if isWritten == true { try writer.putRow(row, at: reference, in: storage) }
+  }
+
+  /// The version that a row has after this transaction, if that writes it.
+  func newVersion(at reference: Reference) throws -> UInt32 {
+    guard let former = try state.row(reference)?.version, former < .max else { return 1 }
+    return former + 1
+  }
+}
