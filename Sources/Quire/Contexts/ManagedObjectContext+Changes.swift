@@ -91,24 +91,6 @@ extension ManagedObjectContext {
     if !isAwoken { object.awakeFromInsert() }
   }
 
-  /// Marks an object to be deleted by the next save.
-  ///
-  /// Delete rules are applied by ``processPendingChanges()``, which fetches and saves call; until
-  /// then the relationships of the object are whole.
-  public final func delete(_ object: ManagedObject) {
-    guard object.context === self else {
-      report(
-        PersistenceError(
-          .managedObjectExternalRelationship,
-          "\(object.objectID) does not belong to this context and cannot be deleted in it"))
-      return
-    }
-    guard !object.isDeleted else { return }
-    changes.decideLater(on: object)
-    markDeleted(object)
-    awaitEndOfEvent()
-  }
-
   final func markDeleted(_ object: ManagedObject) {
     journal?.note(object)
     object.state.insert(.deleted)
@@ -141,7 +123,7 @@ extension ManagedObjectContext {
   final func settlePendingChanges() {
     guard !isProcessingChanges else { return }
     mergeWaitingCommits()
-    applyDeleteRules()
+    if propagatesDeletesAtEndOfEvent || isSaving { applyDeleteRules() }
     noticeCenter?.postEvent()
   }
 

@@ -47,6 +47,7 @@ extension ManagedObjectContext {
     if family != nil { forgetFamily() }
     formerSessions = []
     assignedStores = [:]
+    if retained != nil { retained = RetainedObjects([]) }
     return objectIDs
   }
 

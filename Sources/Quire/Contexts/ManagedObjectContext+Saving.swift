@@ -6,50 +6,13 @@ extension ManagedObjectContext {
   /// changes for ever.
   public static var willSaveLimit: Int { 1_000 }
 
-  /// Writes all changes to the store in one transaction, durable when this returns; or hands them
-  /// to the ``parent``, where that is one: see ``init(parent:)``.
-  ///
-  /// A save either happens whole or leaves the store, and the changes here, as they were. Without
-  /// changes nothing is written. With several stores that holds for each of them: there is one
-  /// transaction in each store that has changes, and the first is committed when all of them are
-  /// written. Should a later one fail then, the objects of the first stores are saved and clean,
-  /// and ``PersistenceError/Code/persistentStoreIncompleteSave`` says which; the others keep their
-  /// changes. The same is true of a crash between two commits.
-  ///
-  /// In this order: delete rules are applied; objects are told by
-  /// ``ManagedObject/willSave()``, again and again while they change something; they are validated,
-  /// all of them before the first error is thrown; the store is written, when ``mergePolicy`` has
-  /// resolved what conflicts there are; objects become clean, with permanent IDs, and are told by
-  /// ``ManagedObject/didSave()``. Who observes the context is told before all of this and after it;
-  /// see ``ContextNotice``.
-  ///
-  /// The event ends: what objects change when they are told that they will be saved is undone with
-  /// it. What a save has written can be undone, and is then to be saved again.
-  ///
-  /// - Throws: validation errors (codes 1550 to 1700);
-  ///   ``PersistenceError/Code/managedObjectMerge`` when an object to write was changed or deleted
-  ///   by another save since it was read here, with the conflicts, unless the policy resolves them,
-  ///   or what the policy throws; ``PersistenceError/Code/managedObjectConstraintMerge`` when two
-  ///   objects would have values that a uniqueness constraint forbids, in the same way;
-  ///   ``PersistenceError/Code/persistentStoreSave`` when the engine cannot write, with its error,
-  ///   when a store is read-only, or when none takes a new object;
-  ///   ``PersistenceError/Code/managedObjectExternalRelationship`` (133010) when a relationship
-  ///   leads from one store to another; ``PersistenceError/Code/persistentStoreIncompleteSave``
-  ///   (134040); ``PersistenceError/Code/managedObjectContextLocking`` when
-  ///   objects do not stop changing, or when objects or observers of the parent drop or change what
-  ///   is being handed to it; ``PersistenceError/Code/managedObjectContextRecursiveSave``
-  ///   when one of them saves itself, or something saves in the middle of an undo.
-  public final func save() throws {
-    try write(asking: true)
-  }
-
   /// Saves without asking or telling objects, and lets go of the rows: for whoever makes objects in
   /// large numbers, validates them in the end, and seldom looks at one again.
   final func flush() throws {
     try write(asking: false)
   }
 
-  private func write(asking: Bool) throws {
+  final func write(asking: Bool) throws {
     guard !isSaving, !isProcessingChanges else {
       throw PersistenceError(
         .managedObjectContextRecursiveSave,

@@ -92,6 +92,25 @@ nonisolated open class ManagedObjectContext {
   /// the empty value, and the next fetch or save throws that error. In both cases a save that would
   /// write the object is a conflict.
   public final var shouldDeleteInaccessibleFaults = true
+  /// Whether delete rules are applied when changes are processed, at the end of an event and by
+  /// fetches, or only by the save. At first the former.
+  public final var propagatesDeletesAtEndOfEvent = true
+  /// How old the state of the store may be, in seconds, that faults and relationships are read
+  /// from. Below 0, as at first, it is that of the last fetch or save however old; with 0 each fault
+  /// is read from the newest state. Objects that were read keep their values, and a query generation
+  /// its state.
+  public final var stalenessInterval: Double = -1 {
+    didSet { for session in sessions { session.noteStaleness() } }
+  }
+  /// Whether the context holds all objects that it knows, and not only the changed ones.
+  ///
+  /// They go with ``reset()``, when the context goes, and when this becomes `false` again.
+  public final var retainsRegisteredObjects: Bool {
+    get { retained != nil }
+    set { retained = newValue ? retained ?? .init(allObjects) : nil }
+  }
+  /// What ``retainsRegisteredObjects`` holds; `nil` without it.
+  @exclusivity(unchecked) final var retained: RetainedObjects?
   // Unchecked as in ``ManagedObject``: each access is over before anything else is called, and the
   // objects that a change lets go of go when it is made.
   @exclusivity(unchecked) final var changes = Changes()
@@ -239,7 +258,7 @@ nonisolated open class ManagedObjectContext {
   ///
   /// Code ported from Core Data keeps its shape; what moves work to another thread is
   /// ``PersistentContainer/performBackgroundTask(_:)``.
-  public final nonisolated(nonsending) func perform<Result>(
+  open nonisolated(nonsending) func perform<Result>(
     _ body: () throws -> Result
   ) async rethrows -> Result {
     mergeWaitingCommits()
@@ -247,10 +266,66 @@ nonisolated open class ManagedObjectContext {
     return try body()
   }
 
-  public final func performAndWait<Result>(_ body: () throws -> Result) rethrows -> Result {
+  /// Runs `body` in place, so that it cannot wait for itself.
+  open func performAndWait<Result>(_ body: () throws -> Result) rethrows -> Result {
     mergeWaitingCommits()
     defer { processPendingChanges() }
     return try body()
+  }
+
+  /// Writes all changes to the store in one transaction, durable when this returns; or hands them
+  /// to the ``parent``, where that is one: see ``init(parent:)``.
+  ///
+  /// A save either happens whole or leaves the store, and the changes here, as they were. Without
+  /// changes nothing is written. With several stores that holds for each of them: there is one
+  /// transaction in each store that has changes, and the first is committed when all of them are
+  /// written. Should a later one fail then, the objects of the first stores are saved and clean,
+  /// and ``PersistenceError/Code/persistentStoreIncompleteSave`` says which; the others keep their
+  /// changes. The same is true of a crash between two commits.
+  ///
+  /// In this order: delete rules are applied; objects are told by
+  /// ``ManagedObject/willSave()``, again and again while they change something; they are validated,
+  /// all of them before the first error is thrown; the store is written, when ``mergePolicy`` has
+  /// resolved what conflicts there are; objects become clean, with permanent IDs, and are told by
+  /// ``ManagedObject/didSave()``. Who observes the context is told before all of this and after it;
+  /// see ``ContextNotice``.
+  ///
+  /// The event ends: what objects change when they are told that they will be saved is undone with
+  /// it. What a save has written can be undone, and is then to be saved again.
+  ///
+  /// - Throws: validation errors (codes 1550 to 1700);
+  ///   ``PersistenceError/Code/managedObjectMerge`` when an object to write was changed or deleted
+  ///   by another save since it was read here, with the conflicts, unless the policy resolves them,
+  ///   or what the policy throws; ``PersistenceError/Code/managedObjectConstraintMerge`` when two
+  ///   objects would have values that a uniqueness constraint forbids, in the same way;
+  ///   ``PersistenceError/Code/persistentStoreSave`` when the engine cannot write, with its error,
+  ///   when a store is read-only, or when none takes a new object;
+  ///   ``PersistenceError/Code/managedObjectExternalRelationship`` (133010) when a relationship
+  ///   leads from one store to another; ``PersistenceError/Code/persistentStoreIncompleteSave``
+  ///   (134040); ``PersistenceError/Code/managedObjectContextLocking`` when
+  ///   objects do not stop changing, or when objects or observers of the parent drop or change what
+  ///   is being handed to it; ``PersistenceError/Code/managedObjectContextRecursiveSave``
+  ///   when one of them saves itself, or something saves in the middle of an undo.
+  open func save() throws {
+    try write(asking: true)
+  }
+
+  /// Marks an object to be deleted by the next save.
+  ///
+  /// Delete rules are applied by ``processPendingChanges()``, which fetches and saves call; until
+  /// then the relationships of the object are whole.
+  open func delete(_ object: ManagedObject) {
+    guard object.context === self else {
+      report(
+        PersistenceError(
+          .managedObjectExternalRelationship,
+          "\(object.objectID) does not belong to this context and cannot be deleted in it"))
+      return
+    }
+    guard !object.isDeleted else { return }
+    changes.decideLater(on: object)
+    markDeleted(object)
+    awaitEndOfEvent()
   }
 }
 
@@ -294,6 +369,8 @@ extension ManagedObjectContext {
   final func unregisterNew(_ object: ManagedObject) { newObjects.removeEntry(of: object) }
 
   final func unregister(_ object: ManagedObject) {
+    let held = retained?.remove(object)
+    defer { withExtendedLifetime(held) {} }
     if family != nil { family?.forget(object) }
     if !fetchedLists.isEmpty { fetchedLists.forget(object) }
     if let session = object.session {

@@ -59,6 +59,7 @@ extension StoreSession {
   func enter(_ object: ManagedObject) {
     if object.reference.isTemporary { return context.enterNew(object) }
     register.set(object.reference, to: Unmanaged.passUnretained(object))
+    if context.retained != nil { context.retained?.insert(object) }
   }
 
   func unregister(_ object: ManagedObject) {

@@ -30,8 +30,13 @@ final class StoreSession {
   @exclusivity(unchecked) var recent: (number: UInt16, home: Unmanaged<ObjectHome>)?
   /// What relationships and faults are read from.
   @exclusivity(unchecked) var view: StoreView? {
-    didSet { viewReference = view.map { .passUnretained($0) } }
+    didSet {
+      viewReference = view.map { .passUnretained($0) }
+      if context.stalenessInterval >= 0 { noteStaleness() }
+    }
   }
+  /// When the state was the newest; `nil` while it may be of any age.
+  private var viewTime: ContinuousClock.Instant?
   // Sound: held above. For looks that call nothing by which it could become another.
   @exclusivity(unchecked) private var viewReference: Unmanaged<StoreView>?
   /// The state of the store that a query generation keeps the context at.
@@ -91,8 +96,29 @@ final class StoreSession {
 extension StoreSession {
   /// The state of the store that relationships and faults are read from.
   func currentView() throws -> StoreView {
-    if let view, pinnedView == nil, !view.entities.isRetired { return view }
+    if let view, pinnedView == nil, !view.entities.isRetired, viewTime == nil || !isStale {
+      return view
+    }
     return try newestView()
+  }
+
+  /// Called when ``ManagedObjectContext/stalenessInterval`` or the state has changed.
+  func noteStaleness() {
+    guard context.stalenessInterval >= 0 else {
+      viewTime = nil
+      viewReference = view.map { .passUnretained($0) }
+      return
+    }
+    viewTime = .now
+    // Every look has to ask for the time.
+    viewReference = nil
+  }
+
+  /// Whether the state is older than the context wants it to be. Where changes are written or
+  /// processed one state serves to the end.
+  private var isStale: Bool {
+    guard let viewTime, !context.isSaving, !context.isProcessingChanges else { return false }
+    return ContinuousClock.now - viewTime >= .seconds(context.stalenessInterval)
   }
 
   /// Gives a fault its row from that state, and tells nobody.
@@ -130,6 +156,7 @@ extension StoreSession {
     if let view, view.entities === store.entities, view.incremental == nil,
       try storage({ () throws(StorageError) in try store.pages.isNewest(view.snapshot) })
     {
+      if viewTime != nil { viewTime = .now }
       return view
     }
     let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }

@@ -61,7 +61,7 @@ final class PropertyProbe: @unchecked Sendable {
   }
 
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the key path is none of the model's.
-  static func names<Object: ManagedObject, Value>(
+  static func names<Object, Value>(
     of property: KeyPath<Object, Value>, from binding: EntityBinding, in model: ModelBinding,
     _ classes: ObjectClasses
   ) throws -> [String] {
@@ -89,6 +89,12 @@ final class PropertyProbe: @unchecked Sendable {
   /// Whether the key path shows what the property has.
   private func shows<Value>(_ value: Value, _ slot: Int, _ read: () -> Value) throws -> Bool {
     switch owner.binding.properties[slot] {
+    case .relationship(let relationship) where relationship.isToMany:
+      guard let destination = model.entity(named: relationship.destination) else { return false }
+      let member = PropertyProbe.object(of: destination, classes)
+      try owner.setMembers(slot, [member])
+      let shown = KeyValue(read()).members ?? []
+      return shown.count == 1 && shown[0].plain as? ManagedObject === member
     case .relationship:
       return owner !== object && (flattened(value) as? ManagedObject) === object
     case .attribute(let attribute):

@@ -173,10 +173,48 @@ extension ManagedObjectContext {
   {
     settlePendingChanges()
     try throwKeptErrors()
+    if request.preparesObjects {
+      try checkPrefetching(request)
+      var plain = request
+      (plain.returnsObjectsAsFaults, plain.relationshipKeyPathsForPrefetching) = (true, [])
+      let objects = try fetch(plain)
+      try prepare(objects, for: request)
+      return objects
+    }
     let intake = FetchIntake(
       Result.self, in: self, refreshesObjects: request.shouldRefreshRefetchedObjects)
+    if !request.includesPropertyValues { return try fetchWithoutRows(request, intake) }
     if let objects = try ExactFetch.objects(request, in: self, intake) { return objects }
     return try FetchExecution(request, in: self).objects(intake)
+  }
+
+  private func fetchWithoutRows<Result: ManagedObject>(
+    _ request: FetchRequest<Result>, _ intake: FetchIntake
+  ) throws -> [Result] {
+    let execution = try FetchExecution(request, in: self)
+    let places = try execution.places()
+    var objects = ObjectBuffer()
+    objects.reserve(places.count)
+    for (index, reference) in places.references.enumerated() {
+      let session = execution.parts[places.store(at: index)].session
+      objects.append(try intake.take(session.object(at: reference), nil))
+    }
+    return objects.take(as: Result.self)
+  }
+
+  /// What a request asks for by its ``FetchRequest/resultType``, as one that was made of a model's
+  /// template does.
+  ///
+  /// - Throws: what ``fetch(_:)`` or ``dictionaries(for:)`` throws.
+  public final func execute<Result: ManagedObject>(
+    _ request: FetchRequest<Result>
+  ) throws -> FetchRequestResult<Result> {
+    switch request.resultType {
+    case .managedObjects: .managedObjects(try fetch(request))
+    case .managedObjectIDs: .managedObjectIDs(try objectIDs(for: request))
+    case .dictionaries: .dictionaries(try dictionaries(for: request))
+    case .count: .count(try count(for: request))
+    }
   }
 
   /// How ``fetch(_:)`` would find the rows of a request, in each of the stores.

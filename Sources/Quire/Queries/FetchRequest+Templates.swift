@@ -10,7 +10,8 @@ extension ManagedObjectModel {
   /// ```
   ///
   /// What comes back, objects, their number or something else, is up to the method that takes the
-  /// request; a template's ``FetchRequestTemplate/resultType`` is not looked at.
+  /// request; ``ManagedObjectContext/execute(_:)`` goes by the template's
+  /// ``FetchRequestTemplate/resultType``.
   ///
   /// - Parameters:
   ///   - variables: values by the names of variables, without the dollar signs. A path behind a
@@ -52,6 +53,10 @@ extension FetchRequest {
     fetchBatchSize = template.fetchBatchSize
     includesSubentities = template.includesSubentities
     includesPendingChanges = template.includesPendingChanges
+    includesPropertyValues = template.includesPropertyValues
+    returnsObjectsAsFaults = template.returnsObjectsAsFaults
+    returnsDistinctResults = template.returnsDistinctResults
+    resultType = FetchRequestResultType(rawValue: template.resultType) ?? .managedObjects
     guard let format = template.predicateFormat else { return }
     do {
       predicate = try FetchPredicate(format: format).substituting(variables)

@@ -32,6 +32,33 @@ public struct FetchRequest<Result: ManagedObject> {
   /// otherwise they keep the values they had.
   public var shouldRefreshRefetchedObjects = false
 
+  /// Whether the objects found are faults, which read their properties when these are asked for;
+  /// otherwise all are read at once, as the fetch finds them.
+  public var returnsObjectsAsFaults = true
+
+  /// Whether the rows of objects come with them. Without, objects take less memory, and are read as
+  /// they are when they are looked at; that is what a fetch for IDs or relationships needs.
+  public var includesPropertyValues = true
+
+  /// Paths over relationships whose objects are going to be looked at: a store of another make is
+  /// asked for all of a step at once. Other stores follow links as fast without.
+  public var relationshipKeyPathsForPrefetching: [String] = []
+
+  /// What ``ManagedObjectContext/execute(_:)`` returns. Its other methods say it themselves.
+  public var resultType = FetchRequestResultType.managedObjects
+
+  /// What ``ManagedObjectContext/dictionaries(for:)`` returns of each object or group.
+  public var propertiesToFetch: [ExpressionDescription] = []
+
+  /// What the objects of a group have in common, in ``ManagedObjectContext/dictionaries(for:)``.
+  public var propertiesToGroupBy: [ExpressionDescription] = []
+
+  /// Which groups are wanted there; its keys are names of what is fetched.
+  public var havingPredicate: FetchPredicate?
+
+  /// Whether a dictionary that is like an earlier one is left out.
+  public var returnsDistinctResults = false
+
   /// The stores that are asked, and whose new objects count; `nil` for all that the context has.
   public var affectedStores: [PersistentStore]?
 
@@ -39,6 +66,13 @@ public struct FetchRequest<Result: ManagedObject> {
 
   /// A request for the objects of the entity that the class is registered for.
   public init() { self.init(entityName: Result.entityName) }
+}
+
+extension FetchRequest {
+  /// Whether more is wanted of the objects than to be found.
+  var preparesObjects: Bool {
+    !returnsObjectsAsFaults || !relationshipKeyPathsForPrefetching.isEmpty
+  }
 }
 
 extension PropertyReading {

@@ -10,6 +10,8 @@ struct FetchMatch {
   var object: ManagedObject?
   /// The values of the sort keys; empty when a prefix says it all.
   var keys: [PredicateValue?] = []
+  /// What was read of it.
+  var values: [PredicateValue?] = []
 }
 
 /// Counts.
@@ -41,6 +43,8 @@ struct MatchList: MatchVisitor {
   var place = 0
   /// Whether the rows of matches are wanted.
   var keepsRows = true
+  /// What else is read of matches.
+  var reading: ValueReading?
   private let descriptors: [FetchSortDescriptor]
   private let firstRule: SortPrefix.Rule?
   /// How many are wanted at most, those before the offset among them.
@@ -78,6 +82,7 @@ struct MatchList: MatchVisitor {
     let prefix = try readKeys(of: subject, paths, into: &match)
     guard items.count == capacity else {
       if keepsRows { match.row = try row() }
+      if let reading { match.values = try reading.values(of: subject, in: place) }
       items.append(Item(prefix: prefix, index: matches.count))
       matches.append(match)
       if items.count == capacity { makeHeap() }
@@ -87,6 +92,7 @@ struct MatchList: MatchVisitor {
     guard prefix < last.prefix || prefix == last.prefix && precedes(match, matches[last.index])
     else { return true }
     if keepsRows { match.row = try row() }
+    if let reading { match.values = try reading.values(of: subject, in: place) }
     matches[last.index] = match
     items[0].prefix = prefix
     sink(0)

@@ -107,15 +107,9 @@ final class BatchFaultingContent {
     return ManagedObject(origin(at: index))
   }
 
-  /// Reads the rows of faults, all at once from a store of another make.
   private func fulfil(_ objects: [ManagedObject]) {
-    let faults = objects.filter { $0.isFault && $0.context === context }
     do {
-      for session in context.sessions where faults.contains(where: { $0.session === session }) {
-        try session.currentView().incremental?.read(
-          faults.lazy.filter { $0.session === session }.map(\.reference))
-      }
-      for fault in faults { try fault.fulfil() }
+      try context.fulfil(objects)
     } catch {
       context.report(error)
     }

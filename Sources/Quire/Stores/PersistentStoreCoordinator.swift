@@ -27,6 +27,7 @@ public final class PersistentStoreCoordinator: Sendable {
   let unthrownErrors = Mutex<[ObjectIdentifier: [any Error]]>([:])
   /// Who wants to know of saves of the store, by any coordinator.
   let remoteChangeCenter = RemoteChangeCenter()
+  let storeChangeCenter = StoreChangeCenter()
 
   /// A coordinator for a model that has one version.
   ///
@@ -149,6 +150,7 @@ public final class PersistentStoreCoordinator: Sendable {
     }
     AddedStores.add(opened)
     remoteChangeCenter.watch { stores }
+    storeChangeCenter.post(StoresChange(added: [opened]))
     return opened
   }
 
@@ -178,6 +180,7 @@ public final class PersistentStoreCoordinator: Sendable {
     store.entities.retire()
     AddedStores.remove(store)
     remoteChangeCenter.watch { stores }
+    storeChangeCenter.post(StoresChange(removed: [store]))
     try store.close()
   }
 
@@ -195,6 +198,7 @@ public final class PersistentStoreCoordinator: Sendable {
       AddedStores.remove(old)
       AddedStores.add(new)
       remoteChangeCenter.watch { stores }
+      storeChangeCenter.post(StoresChange(added: [new], removed: [old]))
     }
     return isOurs
   }

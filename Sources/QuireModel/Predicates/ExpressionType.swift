@@ -69,7 +69,7 @@ package indirect enum ExpressionType: Hashable, Sendable {
     if case .collection(let element) = self { element } else { self }
   }
 
-  var isCollection: Bool { if case .collection = self { true } else { false } }
+  package var isCollection: Bool { if case .collection = self { true } else { false } }
 
   /// Whether a value of this type may equal one of the other.
   package func mayEqual(_ other: ExpressionType) -> Bool {

@@ -136,7 +136,7 @@ extension ManagedObjectContext {
     }
   }
 
-  private func naming<Object: ManagedObject>(
+  final func naming<Object: ManagedObject>(
     of request: FetchRequest<Object>
   ) throws -> PropertyNaming {
     let (binding, model) = try entity(of: request)

@@ -1,0 +1,186 @@
+import QuireModel
+
+/// Groups with values by name: how expressions of a request become one query, and its results the
+/// values of expressions.
+struct GroupTable {
+  let columns: [ExpressionDescription]
+  /// By which objects are grouped.
+  let groups: [ExpressionDescription]
+  /// What is made of the objects of each group.
+  private var aggregates: [GroupQuery.Aggregate] = []
+  /// The columns, with variables in the place of what the query gives.
+  private var expressions: [FetchExpression] = []
+
+  init(columns: [ExpressionDescription], groups: [ExpressionDescription]) {
+    self.columns = columns
+    self.groups = groups
+  }
+
+  var query: GroupQuery {
+    get throws {
+      var query = GroupQuery()
+      query.groups = try groups.map { group in
+        guard case .keyPath(let names) = group.expression, !names.isEmpty else {
+          throw PersistenceError(
+            .invalidExpression,
+            "objects are grouped by what key paths lead to, and \(group.expression) is none")
+        }
+        return names
+      }
+      query.aggregates = aggregates
+      return query
+    }
+  }
+
+  // MARK: What is asked for
+
+  /// Names of groups and of aggregates, which no format can write.
+  private static func groupVariable(_ number: Int) -> String { "\u{1}group \(number)" }
+  private static func aggregateVariable(_ number: Int) -> String { "\u{1}aggregate \(number)" }
+
+  mutating func takeColumns() throws {
+    for column in columns {
+      let taken = try takingAggregates(in: column.expression)
+      expressions.append(
+        try taken.replacingLeaves { leaf, _ in try group(leaf) ?? differing(leaf, column.name) })
+    }
+  }
+
+  /// A predicate for groups, whose keys are names of columns and groups, ready to be asked of the
+  /// values of groups.
+  mutating func having(_ predicate: FetchPredicate) throws -> FetchPredicate {
+    switch predicate {
+    case .constant: return predicate
+    case .comparison(var comparison):
+      comparison.left = try groupValue(of: comparison.left)
+      comparison.right = try groupValue(of: comparison.right)
+      return .comparison(comparison)
+    case .not(let part): return .not(try having(part))
+    case .and(let parts): return .and(try having(parts))
+    case .or(let parts): return .or(try having(parts))
+    }
+  }
+
+  private mutating func having(_ predicates: [FetchPredicate]) throws -> [FetchPredicate] {
+    var result: [FetchPredicate] = []
+    for predicate in predicates { result.append(try having(predicate)) }
+    return result
+  }
+
+  private mutating func groupValue(of expression: FetchExpression) throws -> FetchExpression {
+    // What is written with names of columns stands for these.
+    let columns = columns
+    let groups = groups
+    let named = expression.aggregatesKept { leaf in
+      guard case .keyPath(let names) = leaf, !groups.contains(where: { $0.expression == leaf })
+      else { return nil }
+      let name = names.joined(separator: ".")
+      return columns.first { $0.name == name }?.expression
+    }
+    let taken = try takingAggregates(in: named)
+    return try taken.replacingLeaves { leaf, _ in
+      if let group = group(leaf) { return group }
+      guard case .keyPath(let names) = leaf else { return nil }
+      throw unknown(names.joined(separator: "."), "a key of havingPredicate")
+    }
+  }
+
+  private func group(_ leaf: FetchExpression) -> FetchExpression? {
+    groups.firstIndex { $0.expression == leaf }.map { .variable(Self.groupVariable($0)) }
+  }
+
+  /// - Throws: for a leaf that is not the same for all objects of a group.
+  private func differing(_ leaf: FetchExpression, _ name: String) throws -> FetchExpression? {
+    switch leaf {
+    case .keyPath, .evaluatedObject, .path:
+      throw PersistenceError(
+        .invalidExpression,
+        "\(name) asks for \(leaf), which differs within a group: group by it, or make one value of it, "
+          + "as by max:(\(leaf))")
+    default: return nil
+    }
+  }
+
+  func unknown(_ name: String, _ role: String) -> PersistenceError {
+    var error = PersistenceError(
+      .undefinedKey,
+      "\(name), \(role), is none of the values that are fetched: "
+        + columns.map(\.name).joined(separator: ", "))
+    error.key = name
+    return error
+  }
+
+  private mutating func takingAggregates(
+    in expression: FetchExpression
+  ) throws -> FetchExpression {
+    if let aggregate = expression.aggregate {
+      aggregates.append(aggregate)
+      return .variable(Self.aggregateVariable(aggregates.count - 1))
+    }
+    guard case .function(let function, let arguments) = expression else { return expression }
+    var taken: [FetchExpression] = []
+    for argument in arguments { taken.append(try takingAggregates(in: argument)) }
+    return .function(function, taken)
+  }
+
+  // MARK: What comes out
+
+  /// The values of a group, by the names of variables.
+  func values(of result: GroupResult) -> [String: KeyValue] {
+    var values: [String: KeyValue] = [:]
+    for (number, value) in result.group.enumerated() {
+      values[Self.groupVariable(number)] = KeyValue(value)
+    }
+    for (number, value) in result.values.enumerated() {
+      values[Self.aggregateVariable(number)] = KeyValue(value)
+    }
+    return values
+  }
+
+  func row(_ values: [String: KeyValue]) throws -> [PredicateValue?] {
+    let evaluation = Evaluation(.one(nil), values)
+    return try expressions.map { try evaluation.comparedValue(of: $0) }
+  }
+}
+
+extension FetchExpression {
+  /// What is made of all objects of a group, if the expression is that.
+  var aggregate: GroupQuery.Aggregate? {
+    guard case .function(let function, let arguments) = self, arguments.count == 1 else {
+      return nil
+    }
+    switch (function, arguments[0]) {
+    case (.count, .evaluatedObject): return GroupQuery.Aggregate(function: .count, path: nil)
+    case (_, .keyPath(let names)) where !names.contains(where: CollectionOperator.isOperator):
+      let aggregate: AggregateFunction? =
+        switch function {
+        case .sum: .sum
+        case .average: .average
+        case .minimum: .minimum
+        case .maximum: .maximum
+        case .count: .count
+        default: nil
+        }
+      return aggregate.map { GroupQuery.Aggregate(function: $0, path: names) }
+    default: return nil
+    }
+  }
+
+  /// The same with others in the place of leaves, but for those of aggregates.
+  fileprivate func aggregatesKept(
+    _ body: (FetchExpression) -> FetchExpression?
+  ) -> FetchExpression {
+    if aggregate != nil { return self }
+    guard case .function(let function, let arguments) = self else {
+      return replacingLeaves { leaf, _ in body(leaf) }
+    }
+    return .function(function, arguments.map { $0.aggregatesKept(body) })
+  }
+
+  /// Whether a part is made of all objects of a group.
+  var hasAggregate: Bool {
+    if aggregate != nil { return true }
+    guard case .function(_, let arguments) = self else { return false }
+    return arguments.contains(where: \.hasAggregate)
+  }
+}

@@ -1,0 +1,122 @@
+import QuireModel
+
+extension ManagedObjectContext {
+  /// Values by name in the place of objects: what ``FetchRequest/propertiesToFetch`` names, for
+  /// each object that a request finds, or for each group of ``FetchRequest/propertiesToGroupBy``.
+  ///
+  /// ```swift
+  /// var request = FetchRequest<Artwork>()
+  /// request.propertiesToFetch = ["artist.name", try .init("total", format: "sum:(price)")]
+  /// request.propertiesToGroupBy = ["artist.name"]
+  /// request.havingPredicate = Key("total") > 1_000
+  /// let rows = try context.dictionaries(for: request)
+  /// ```
+  ///
+  /// Values are as ``ManagedObject/value(forKey:)`` gives them, but that a to-one relationship is
+  /// the ID of its object; absent ones are left out. Where nothing is named, these are all
+  /// attributes and to-one relationships. Unsaved changes count, as in a fetch.
+  ///
+  /// `sum:`, `average:`, `min:`, `max:` and `count:` of one key path with one value are made of all
+  /// objects of a group, and of all that are found where there are no groups; `count:(SELF)` is the
+  /// number of objects. Absent values are passed over. Groups come in the order of their values,
+  /// absent ones first; sort keys, and keys of the predicate for groups, are names of the result.
+  ///
+  /// ``aggregate(_:_:groupedBy:_:where:)`` and ``values(_:_:where:sortedBy:limit:isDistinct:)`` do
+  /// the same in types of Swift.
+  ///
+  /// - Throws: what ``fetch(_:)`` throws; ``PersistenceError/Code/invalidExpression`` for an
+  ///   expression with many values, one that is not the same for a whole group, and a name that two
+  ///   have.
+  /// - Complexity: that of finding the objects; none is made.
+  public final func dictionaries<Object: ManagedObject>(
+    for request: FetchRequest<Object>
+  ) throws -> [[String: Any]] {
+    let (binding, _) = try entity(of: request)
+    let columns = try request.columns(of: binding.entity)
+    let rows: [[PredicateValue?]]
+    if request.propertiesToGroupBy.isEmpty, !columns.contains(where: \.expression.hasAggregate) {
+      if let having = request.havingPredicate {
+        throw PersistenceError(
+          .invalidExpression,
+          "havingPredicate (\(having)) is asked of groups, and the request has none: name "
+            + "propertiesToGroupBy, or use predicate")
+      }
+      rows = try valueRows(
+        columns.map(\.expression), request, isDistinct: request.returnsDistinctResults)
+    } else {
+      rows = try groupRows(columns, request)
+    }
+    return rows.map { row in
+      var dictionary: [String: Any] = [:]
+      for (column, value) in zip(columns, row) { dictionary[column.name] = value?.plainValue }
+      return dictionary
+    }
+  }
+
+  private func groupRows<Object: ManagedObject>(
+    _ columns: [ExpressionDescription], _ request: FetchRequest<Object>
+  ) throws -> [[PredicateValue?]] {
+    var table = GroupTable(columns: columns, groups: request.propertiesToGroupBy)
+    let having = try request.havingPredicate.map { try table.having($0) }
+    try table.takeColumns()
+    var search = request
+    search.sortDescriptors = []
+    (search.fetchLimit, search.fetchOffset) = (0, 0)
+    let results = try groupResults(try table.query, search)
+    var rows: [[PredicateValue?]] = []
+    for result in results {
+      let values = table.values(of: result)
+      if let having, try !Evaluation(.one(nil), values).holds(having) { continue }
+      rows.append(try table.row(values))
+    }
+    if request.returnsDistinctResults {
+      var seen: Set<[PredicateValue?]> = []
+      rows = rows.filter { seen.insert($0).inserted }
+    }
+    let places = try request.sortDescriptors.map { descriptor in
+      guard let place = columns.firstIndex(where: { $0.name == descriptor.key }) else {
+        throw table.unknown(descriptor.key, "the sort key")
+      }
+      return (descriptor, place)
+    }
+    let sorted = rows.enumerated().sorted { left, right in
+      for (descriptor, place) in places {
+        let order = descriptor.compare(left.element[place], right.element[place])
+        if order != 0 { return order < 0 }
+      }
+      return left.offset < right.offset
+    }
+    return request.window(of: sorted.map(\.element))
+  }
+}
+
+extension FetchRequest {
+  fileprivate func columns(of entity: EntityDescription) throws -> [ExpressionDescription] {
+    var columns = propertiesToFetch
+    if columns.isEmpty {
+      columns = propertiesToGroupBy
+      if columns.isEmpty {
+        columns =
+          entity.attributes.filter { !$0.isTransient }.map { .init($0.name) }
+          + entity.relationships.filter { !$0.isToMany && !$0.isTransient }.map { .init($0.name) }
+      }
+    }
+    var names: Set<String> = []
+    for column in columns where !names.insert(column.name).inserted {
+      throw PersistenceError(
+        .invalidExpression, "propertiesToFetch has two values that are called \(column.name)")
+    }
+    return columns
+  }
+}
+
+extension PredicateValue {
+  /// The value as key-value coding shows it, and the ID of an object.
+  fileprivate var plainValue: Any? {
+    switch self {
+    case .value(let value): value.plainValue
+    case .object(let identity): identity.base
+    case .collection(let members): members.map { $0?.plainValue as Any }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import QuireModel
+
+/// What is read of each object that a fetch finds.
+struct ValueReading {
+  let expressions: [FetchExpression]
+  /// The stores that are asked, by their places.
+  let sessions: [StoreSession]
+
+  func values(of subject: some PathSubject, in store: Int) throws -> [PredicateValue?] {
+    try expressions.map { expression in
+      if case .keyPath(let names) = expression { return try subject.value(at: names[...]) }
+      let object = KeyValue.one(StandIn(subject, sessions[store]))
+      return try Evaluation(object, [:]).comparedValue(of: expression)
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// The values of expressions for each object that a request finds, in its order.
+  ///
+  /// - Parameter isDistinct: leaves out rows that were there before; offset and limit count what is
+  ///   left.
+  final func valueRows<Object: ManagedObject>(
+    _ expressions: [FetchExpression], _ request: FetchRequest<Object>, isDistinct: Bool
+  ) throws -> [[PredicateValue?]] {
+    settlePendingChanges()
+    try throwKeptErrors()
+    try checkSingle(expressions, request)
+    var search = request
+    if isDistinct { (search.fetchOffset, search.fetchLimit) = (0, 0) }
+    let rows = try FetchExecution(search, in: self).valueRows(expressions)
+    guard isDistinct else { return rows }
+    var seen: Set<[PredicateValue?]> = []
+    return request.window(of: rows.filter { seen.insert($0).inserted })
+  }
+
+  /// Makes sure that each expression has one value.
+  private func checkSingle<Object: ManagedObject>(
+    _ expressions: [FetchExpression], _ request: FetchRequest<Object>
+  ) throws {
+    let (binding, model) = try entity(of: request)
+    let check = PredicateCheck(of: binding, in: model)
+    for expression in expressions {
+      do {
+        try expression.checkDepth()
+        let type = try check.type(of: expression)
+        guard type.isCollection else { continue }
+        throw PersistenceError(
+          .invalidExpression,
+          "\(expression) of \(binding.entity.name) is \(type): fetch one value, such as "
+            + "\(expression).@count")
+      } catch let mistake as PredicateMistake {
+        throw PersistenceError(mistake)
+      } catch let error as FetchPredicateError {
+        throw PersistenceError(error)
+      }
+    }
+  }
+}
+
+extension FetchRequest {
+  /// What offset and limit leave.
+  func window<Row>(of rows: [Row]) -> [Row] {
+    let rest = rows.dropFirst(max(0, fetchOffset))
+    return Array(fetchLimit > 0 ? rest.prefix(fetchLimit) : rest)
+  }
+}
+
+extension FetchExecution {
+  fileprivate func valueRows(_ expressions: [FetchExpression]) throws -> [[PredicateValue?]] {
+    var list = MatchList(sortDescriptors, capacity: capacity)
+    list.keepsRows = false
+    list.reading = ValueReading(expressions: expressions, sessions: parts.map(\.session))
+    for (place, part) in parts.enumerated() {
+      list.place = place
+      if try !part.visitMatches(&list, part.plan(capacity: capacity)) { break }
+    }
+    return list.sorted().dropFirst(offset).map(\.values)
+  }
+}
