@@ -33,8 +33,13 @@ extension CandidateSearch {
   }
 
   private func estimate(_ search: IndexSearch) throws -> Int {
+    try estimate(search.ranges, of: search)
+  }
+
+  /// The same of other ranges of its index.
+  func estimate(_ ranges: [KeyRange], of search: IndexSearch) throws -> Int {
     guard let tree = try view.indexTree(search.index.stored) else { return 0 }
-    let count = try estimate(search.ranges, in: tree)
+    let count = try estimate(ranges, in: tree)
     // An index of an ancestor has rows of other entities as well.
     guard search.index.stored.entities.count > storages.count, tree.count > rowCount else {
       return min(rowCount, count)

@@ -1,95 +1,6 @@
 import QuireModel
 import QuireStorage
 
-/// An index that has all rows of one entity by the value of one attribute first: what a request for
-/// `attribute == constant` is answered from, without a plan.
-final class ExactIndex {
-  let entityName: String
-  let property: String
-  let storage: EntityStorage
-  let element: StoredIndex.Element
-  /// `nil` when the index has no key.
-  let keys: IndexTree?
-  let rows: RecordTree
-
-  init(
-    _ entityName: String, _ property: String, _ storage: EntityStorage,
-    _ element: StoredIndex.Element, _ keys: IndexTree?, _ rows: RecordTree
-  ) {
-    self.entityName = entityName
-    self.property = property
-    self.storage = storage
-    self.element = element
-    self.keys = keys
-    self.rows = rows
-  }
-
-  /// - Parameter view: of a store that has rows and indexes of its own.
-  /// - Returns: `nil` where there is none such, or the entity has heirs.
-  static func find(
-    _ binding: EntityBinding, _ property: String, in view: StoreView
-  ) throws -> ExactIndex? {
-    guard !binding.entity.isAbstract, binding.entity.subentityNames.isEmpty,
-      let storage = view.entities.byIndex[binding.index], let rows = try view.rows(of: storage)
-    else { return nil }
-    for index in try view.indexes().indexes(of: storage.stored.number) {
-      guard let element = index.stored.elements.first, element.path == [property],
-        element.kind != .reference, element.isAscending, index.predicate == nil
-      else { continue }
-      return ExactIndex(
-        binding.entity.name, property, storage, element, try view.indexTree(index.stored), rows)
-    }
-    return nil
-  }
-
-  /// The rows whose keys begin as a value's do, in order; `nil` when they are more than a plan
-  /// would look up without a thought.
-  func references(_ value: AttributeValue) throws -> [Reference]? {
-    guard let bounds = KeyBounds(value, element.kind, after: []), bounds.low == bounds.high else {
-      return nil
-    }
-    guard let keys else { return [] }
-    var found: [Reference] = []
-    var isUsual = true
-    try bounds.low.withUnsafeBytes { lower in
-      try keys.visitKeys(from: lower) { key in
-        guard key.begins(with: lower) else { return false }
-        guard let reference = IndexKey.reference(of: key) else { return true }
-        // What a plan would do about a key that leads elsewhere is left to it.
-        isUsual = reference.entity == storage.stored.number && found.count < ExactIndex.limit
-        if isUsual { found.append(reference) }
-        return isUsual
-      }
-    }
-    guard isUsual else { return nil }
-    if found.count > 1 { found.sort() }
-    return found
-  }
-
-  private static let limit = 64
-}
-
-extension UnsafeRawBufferPointer {
-  /// Eight bytes at a time.
-  fileprivate func begins(with prefix: UnsafeRawBufferPointer) -> Bool {
-    guard count >= prefix.count else { return false }
-    var index = 0
-    while index + 8 <= prefix.count {
-      if loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        != prefix.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      {
-        return false
-      }
-      index += 8
-    }
-    while index < prefix.count {
-      if self[index] != prefix[index] { return false }
-      index += 1
-    }
-    return true
-  }
-}
-
 /// A request for `attribute == constant`, and nothing else, over saved rows of one store.
 ///
 /// Such a request is answered from an index by a look at its keys and rows. What is not as usual is
@@ -101,15 +12,36 @@ struct ExactFetch: ~Copyable {
   private let value: AttributeValue
   private let limit: Int
 
+  /// How many objects a request finds, by the keys of an index.
+  ///
+  /// - Returns: `nil` when the request is another, or something is not as usual.
+  static func count<Result: ManagedObject>(
+    _ request: FetchRequest<Result>, in context: ManagedObjectContext
+  ) throws -> Int? {
+    guard case .comparison(let comparison)? = request.predicate, request.fetchOffset >= 0,
+      isUsual(request, in: context), case .constant(let value?) = comparison.right,
+      let (_, index) = try index(for: comparison, request.entityName, in: context),
+      let count = try index.count(value)
+    else { return nil }
+    let rest = max(0, count - request.fetchOffset)
+    return request.fetchLimit > 0 ? min(rest, request.fetchLimit) : rest
+  }
+
+  /// Whether saved rows of all stores are asked.
+  private static func isUsual<Result>(
+    _ request: FetchRequest<Result>, in context: ManagedObjectContext
+  ) -> Bool {
+    request.sortDescriptors.isEmpty && request.fetchLimit >= 0 && request.affectedStores == nil
+      && context.family == nil && (context.changes.isEmpty || !request.includesPendingChanges)
+  }
+
   // A function, as an initialiser would take a copy of the request.
   /// - Returns: `nil` when the request is another, or something is not as usual.
   static func objects<Result: ManagedObject>(
     _ request: FetchRequest<Result>, in context: ManagedObjectContext, _ intake: FetchIntake
   ) throws -> [Result]? {
-    guard case .comparison(let comparison)? = request.predicate,
-      request.sortDescriptors.isEmpty, request.fetchOffset == 0, request.fetchLimit >= 0,
-      request.affectedStores == nil, context.family == nil,
-      context.changes.isEmpty || !request.includesPendingChanges,
+    guard case .comparison(let comparison)? = request.predicate, request.fetchOffset == 0,
+      isUsual(request, in: context),
       let exact = try find(comparison, request.entityName, request.fetchLimit, in: context)
     else { return nil }
     return try exact.objects(intake)
@@ -119,21 +51,31 @@ struct ExactFetch: ~Copyable {
     _ comparison: FetchPredicate.Comparison, _ entityName: String, _ fetchLimit: Int,
     in context: ManagedObjectContext
   ) throws -> ExactFetch? {
+    guard case .constant(.value(let value)?) = comparison.right,
+      let (session, index) = try index(for: comparison, entityName, in: context)
+    else { return nil }
+    return ExactFetch(
+      predicate: .comparison(comparison), index: index, session: session, value: value,
+      limit: fetchLimit == 0 ? .max : fetchLimit)
+  }
+
+  /// The index by the property on the left of an equality, in the only store.
+  private static func index(
+    for comparison: FetchPredicate.Comparison, _ entityName: String,
+    in context: ManagedObjectContext
+  ) throws -> (session: StoreSession, index: ExactIndex)? {
     guard comparison.operator == .equal, comparison.modifier == .direct,
       comparison.options.comparesTextAsItIs,
-      case .keyPath(let path) = comparison.left, path.count == 1,
-      case .constant(.value(let value)?) = comparison.right
+      case .keyPath(let path) = comparison.left, path.count == 1
     else { return nil }
     let sessions = context.presentSessions()
     guard sessions.count == 1, let model = context.modelBinding else { return nil }
     let session = sessions[0]
     let view = try session.latestView()
-    guard view.isPlain,
-      let index = try view.exactIndex(entityName, path[0], model)
-    else { return nil }
-    return ExactFetch(
-      predicate: .comparison(comparison), index: index, session: session, value: value,
-      limit: fetchLimit == 0 ? .max : fetchLimit)
+    guard view.isPlain, let index = try view.exactIndex(entityName, path[0], model) else {
+      return nil
+    }
+    return (session, index)
   }
 
   /// - Returns: `nil` when something is not as usual.

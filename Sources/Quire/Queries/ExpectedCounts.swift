@@ -85,7 +85,7 @@ extension FetchExplanation.Source {
       return
     }
     let range = walk.range
-    expectedRowCount = try tree.estimatedKeyCount(from: range.lower, to: range.upper)
+    expectedRowCount = try search.estimate([range], of: walk.search)
     rowCount = try range.lower.withUnsafeBytes { lower in
       guard let upper = range.upper else { return try tree.keyCount(from: lower, to: nil) }
       return try upper.withUnsafeBytes { try tree.keyCount(from: lower, to: $0) }

@@ -229,6 +229,7 @@ extension ManagedObjectContext {
   public final func count<Result: ManagedObject>(for request: FetchRequest<Result>) throws -> Int {
     settlePendingChanges()
     try throwKeptErrors()
+    if let count = try ExactFetch.count(request, in: self) { return count }
     return try FetchExecution(request, in: self).count()
   }
 

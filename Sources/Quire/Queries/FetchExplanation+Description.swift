@@ -31,7 +31,7 @@ extension FetchExplanation.Search {
   fileprivate func lines(_ sortDescriptors: [FetchSortDescriptor]) -> [String] {
     var lines = source.lines(depth: 1)
     if abandonedRowCount > 0 {
-      lines.append("  given up after \(abandonedRowCount) rows, then all rows")
+      lines.append("  given up after \(abandonedRowCount) rows")
     }
     if let filter { lines.append("  filter on rows: \(filter.shortDescription)") }
     switch order {

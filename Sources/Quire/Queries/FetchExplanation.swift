@@ -59,8 +59,8 @@ public struct FetchExplanation: Hashable, Sendable {
     public let expectedMatchCount: Int
     /// Whether the search ended with the last object that was wanted.
     public let endedEarly: Bool
-    /// How many rows were read in the order of an index before that was given up and all rows were
-    /// read instead; 0 when it was not.
+    /// How many rows were read in the order of an index before that was given up for candidates, or
+    /// for all rows; 0 when it was not.
     public let abandonedRowCount: Int
     /// Whether ``ManagedObjectContext/count(for:)`` reads keys of an index, and no row.
     public let isCountedByKeys: Bool

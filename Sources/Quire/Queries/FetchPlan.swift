@@ -11,7 +11,8 @@ import QuireStorage
 ///   from objects which it is about, and unions and intersections of these
 ///   (``CandidateSearch``). They are visited in the order of the rows.
 /// - An index in the order of the request, when the request has a limit: the walk ends with the
-///   first rows. If it meets too many rows of which the predicate is not true, it is given up.
+///   first rows. If it meets too many rows of which the predicate is not true, it is given up for
+///   candidates or all rows.
 /// - All rows, one after the other: a row that is read in passing costs much less than one that is
 ///   looked up.
 package struct FetchPlan: CustomStringConvertible {
@@ -57,5 +58,7 @@ struct IndexWalk {
   /// How many matches are enough, when all of their group were met.
   let capacity: Int
   /// How many rows may be looked up before the walk is given up.
-  let rowLimit: Int
+  var rowLimit: Int
+  /// Where candidates are if it is given up; `nil` to read all rows then.
+  var fallback: RowSource?
 }

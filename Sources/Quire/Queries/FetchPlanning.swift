@@ -37,16 +37,40 @@ final class FetchPlanning {
     let walks = capacity < .max && !sortDescriptors.isEmpty
     if conjuncts.isEmpty, !walks { return .scan }
     let search = try candidateSearch()
-    if let source = try search.source(for: conjuncts),
-      let found = try search.read(source, limit: search.limit)
-    {
-      return .candidates(found, source)
+    let source = try search.source(for: conjuncts)
+    let walk = walks && capacity <= search.limit ? try walk(conjuncts, search) : nil
+    if let source {
+      if var cheaper = walk, try isCheaper(&cheaper, than: source, conjuncts, search) {
+        return .walk(cheaper)
+      }
+      if let found = try search.read(source, limit: search.limit) {
+        return .candidates(found, source)
+      }
     }
-    guard walks, capacity <= search.limit else { return .scan }
-    return try walk(conjuncts, search).map { .walk($0) } ?? .scan
+    return walk.map { .walk($0) } ?? .scan
   }
 
   // MARK: Walks
+
+  /// Whether a walk is expected to end before it has met as many rows as there are candidates. It is
+  /// given up when it has met so many.
+  private func isCheaper(
+    _ walk: inout IndexWalk, than source: RowSource, _ conjuncts: [FetchPredicate],
+    _ search: CandidateSearch
+  ) throws -> Bool {
+    if source.isSurelyBest { return false }
+    let candidates = try search.estimate(source)
+    guard candidates > max(CandidateSearch.smallCount, capacity) else { return false }
+    let matches = max(1, try search.expectedMatchCount(conjuncts))
+    let inRange = try search.estimate([walk.range], of: walk.search)
+    // Rows in the order of an index lie apart from each other, candidates are sorted.
+    guard 2 * Double(capacity) * Double(inRange) / Double(matches) < Double(candidates) else {
+      return false
+    }
+    walk.rowLimit = min(walk.rowLimit, candidates)
+    walk.fallback = source
+    return true
+  }
 
   private func walk(_ conjuncts: [FetchPredicate], _ search: CandidateSearch) throws -> IndexWalk? {
     let conditions = conjuncts.flatMap(FetchCondition.conditions)
@@ -76,9 +100,11 @@ final class FetchPlanning {
       count += 1
     }
     guard let isReversed else { return nil }
+    // Where the next element is bounded, the only range is that between the bounds.
+    let whole = KeyRange(lower: search.prefix, upper: IndexKey.successor(of: search.prefix))
+    let bounded = search.ranges.first ?? KeyRange(lower: search.prefix, upper: search.prefix)
     return IndexWalk(
-      search: search,
-      range: KeyRange(lower: search.prefix, upper: IndexKey.successor(of: search.prefix)),
+      search: search, range: search.isBounded ? bounded : whole,
       isReversed: isReversed, groupElementCount: search.equalCount + count, capacity: capacity,
       rowLimit: limit)
   }

@@ -122,6 +122,12 @@ final class StoreFetch {
         return true
       }
       visitor.abandonWalk()
+      if let fallback = walk.fallback {
+        let search = try planning(capacity: .max).candidateSearch()
+        if let found = try search.read(fallback, limit: search.limit) {
+          return try visitCandidates(found, mustExist: fallback.isIndex, &visitor)
+        }
+      }
     }
     for storage in storages {
       if try !visitRows(of: storage, &visitor) { return false }

@@ -183,6 +183,59 @@ import Testing
     #expect(try context.fetch(request(both)).count == 87)
   }
 
+  // MARK: Orders
+
+  @Test func `the order of an index is walked where that ends before candidates are read`() throws {
+    let context = try IndexScene().open(
+      try Self.model(
+        FetchIndex("byYear", on: "year"), FetchIndex("byYearAndPrice", on: "year", "price"),
+        FetchIndex("byPrice", on: "price")))
+    try fill(context, 3_000)
+    let walk = "index Work.byYearAndPrice in order"
+    let cases: [(FetchPredicate, String)] = [
+      (Key("year") == 1903, walk),
+      (Key("year") == 1903 && Key("price") >= 30, walk),
+      (Key("year") == 1903 && Key("title") == "title 3", walk),
+      // No row has both.
+      (Key("year") == 1903 && Key("title") == "title 300", walk),
+      (Key("year") == 1903 && Key("price") > 48, "index Work.byYearAndPrice, 9 candidates"),
+      (Key("price") >= 30, "index Work.byPrice in order"),
+    ]
+    for (predicate, plan) in cases {
+      var request = request(predicate)
+      request.sortDescriptors = [.init(key: "price"), .init(key: "title", ascending: false)]
+      for (limit, offset) in [(1, 0), (5, 0), (4, 7)] {
+        (request.fetchLimit, request.fetchOffset) = (limit, offset)
+        request.predicate = .not(.not(predicate))
+        let expected = try context.fetch(request)
+        request.predicate = predicate
+        #expect(try context.plans(for: request)[0].description == plan, "\(predicate)")
+        #expect(try context.fetch(request) == expected, "\(predicate)")
+        #expect(try request.explain(in: context).objectCount == expected.count)
+      }
+    }
+  }
+
+  @Test func `an order that was walked in vain is given up for candidates`() throws {
+    let context = try IndexScene().open(
+      try Self.model(FetchIndex("byYear", on: "year"), FetchIndex("byPrice", on: "price")))
+    // What is asked for comes last in the order.
+    for number in 0..<2_000 {
+      try context.add("Work", ["price": Double(number), "year": number < 1_800 ? 1900 : 1903])
+    }
+    try context.save()
+    var request = request(Key("year") == 1903)
+    request.sortDescriptors = [.init(key: "price")]
+    request.fetchLimit = 2
+    let search = try request.explain(in: context).searches[0]
+    #expect(search.source.kind == .indexOrder(name: "Work.byPrice", isReversed: false))
+    let abandoned = search.abandonedRowCount
+    #expect((100...400).contains(abandoned) && search.rowCount == abandoned + 200)
+    #expect(search.order == .sort(kept: 2))
+    let prices = try context.fetch(request).map { try $0.value(forKey: "price") as? Double }
+    #expect(prices == [1_800, 1_801])
+  }
+
   // MARK: Relationships
 
   @Test func `what leads to objects that an index finds is found by their links`() throws {

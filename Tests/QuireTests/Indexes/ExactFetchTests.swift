@@ -61,6 +61,7 @@ struct ExactFetchTests {
           request.fetchLimit = 1 + generator.below(3)
           expected = Array(expected.prefix(request.fetchLimit))
         }
+        #expect(try context.count(for: request) == expected.count, "\(label): \(request)")
         let found = try context.fetch(request)
         #expect(
           found.map(ObjectIdentifier.init) == expected.map(ObjectIdentifier.init),
@@ -90,6 +91,63 @@ struct ExactFetchTests {
     try add(5, to: child, &generator)
     count += try compare(child, &generator, "child")
     #expect(count > 100)
+  }
+
+  @Test func `what leads to an object is counted by keys as by rows`() throws {
+    let model = try ManagedObjectModel {
+      Entity("Artist") { Relationship("works", toMany: "Work", inverse: "artist") }
+      Entity("Painter", parent: "Artist") {}
+      Entity("Work") {
+        Relationship("artist", toOne: "Artist", inverse: "works")
+        // Nobody is told when it is deleted.
+        Relationship("owner", toOne: "Artist")
+        FetchIndex("byArtist", on: "artist")
+        FetchIndex("byOwner", on: "owner")
+      }
+    }
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = coordinator
+    var artists = try (0..<6).map { try context.add($0 < 3 ? "Artist" : "Painter", [:]) }
+    for number in 0..<100 {
+      try context.add(
+        "Work", ["artist": artists[number * number % 6], "owner": artists[number % 6]])
+    }
+    try context.save()
+    context.delete(artists[5])
+    try context.save()
+    artists.append(try context.add("Artist", [:]))
+    let works = try context.found("Work").objects
+    func compare(_ label: String) throws {
+      for name in ["artist", "owner"] {
+        for object in artists as [ManagedObject?] + [nil] {
+          let constant = FetchExpression.constant(
+            object.map { .object(OpaqueIdentity($0.objectID)) })
+          var request = FetchRequest<ManagedObject>(entityName: "Work")
+          request.predicate = .not(.not(.comparison(.keyPath([name]), .equal, constant)))
+          for (limit, offset) in [(0, 0), (3, 0), (0, 10), (7, 15)] {
+            (request.fetchLimit, request.fetchOffset) = (limit, offset)
+            let expected = try context.fetch(request).count
+            var exact = request
+            exact.predicate = .comparison(.keyPath([name]), .equal, constant)
+            #expect(try context.count(for: exact) == expected, "\(label): \(exact)")
+          }
+        }
+      }
+    }
+    try compare("saved")
+    try works[0].setValue(artists[2], forKey: "artist")
+    try works[1].setValue(artists[6], forKey: "artist")
+    try compare("unsaved")
+    try context.save()
+    try compare("saved again")
+    var request = FetchRequest<ManagedObject>(entityName: "Work")
+    request.predicate = Key("artist") == works[0]
+    #expect(try context.count(for: request) == 0)
+    request.predicate = Key("artist") == artists[0]
+    request.fetchOffset = -1
+    #expect(throws: PersistenceError.self) { try context.count(for: request) }
   }
 
   @Test func `an object that is there keeps its values, unless it is to be refreshed`() throws {

@@ -65,7 +65,7 @@ import Testing
             index Work.byPrice where price < 2: 16 rows, about 16 expected
           filter on rows: title == "title 7" OR (price < 2 AND year == 1903)
           sort: title ascending, keeping the first 5
-          20 rows read, about 20 expected; 7 match, about 20 expected
+          20 rows read, about 20 expected; 6 match, about 20 expected
         5 objects
         """)
     let path = request(Key("artist.name") == "artist 3", offset: 1)

@@ -1,0 +1,148 @@
+import QuireModel
+import QuireStorage
+
+/// An index that has all rows of one entity by the value of one property first: what a request for
+/// `property == constant` is answered from, without a plan.
+final class ExactIndex {
+  let entityName: String
+  let property: String
+  let storage: EntityStorage
+  let element: StoredIndex.Element
+  /// `nil` when the index has no key.
+  let keys: IndexTree?
+  let rows: RecordTree
+  /// Whether each key is of a row of the entity.
+  private let isOfOneEntity: Bool
+  /// The numbers of the entities that a relationship leads to, by their names.
+  private let destinations: [String: UInt16]
+
+  private init(
+    _ entityName: String, _ property: String, _ storage: EntityStorage,
+    _ index: StoredIndex, _ element: StoredIndex.Element, _ rows: RecordTree, in view: StoreView
+  ) throws {
+    self.entityName = entityName
+    self.property = property
+    self.storage = storage
+    self.element = element
+    self.rows = rows
+    keys = try view.indexTree(index)
+    isOfOneEntity = index.entities == [storage.stored.number]
+    destinations =
+      element.kind == .reference ? ExactIndex.destinations(of: property, storage, in: view) : [:]
+  }
+
+  private static func destinations(
+    of property: String, _ storage: EntityStorage, in view: StoreView
+  ) -> [String: UInt16] {
+    guard let slot = storage.binding.slot(named: property),
+      case .relationship(let relationship) = storage.binding.properties[slot],
+      let entity = view.entities.model.entity(named: relationship.destination)
+    else { return [:] }
+    var numbers: [String: UInt16] = [:]
+    for member in view.entities.model.family(of: entity) {
+      numbers[member.name] = view.entities.schema.entity(named: member.name)?.number
+    }
+    return numbers
+  }
+
+  /// - Parameter view: of a store that has rows and indexes of its own.
+  /// - Returns: `nil` where there is none such, or the entity has heirs.
+  static func find(
+    _ binding: EntityBinding, _ property: String, in view: StoreView
+  ) throws -> ExactIndex? {
+    guard !binding.entity.isAbstract, binding.entity.subentityNames.isEmpty,
+      let storage = view.entities.byIndex[binding.index], let rows = try view.rows(of: storage)
+    else { return nil }
+    for index in try view.indexes().indexes(of: storage.stored.number) {
+      guard let element = index.stored.elements.first, element.path == [property],
+        element.isAscending, index.predicate == nil, let slot = binding.slot(named: property),
+        // A key may lead to what is gone.
+        element.kind != .reference || !binding.traits[slot].canDangle
+      else { continue }
+      return try ExactIndex(
+        binding.entity.name, property, storage, index.stored, element, rows, in: view)
+    }
+    return nil
+  }
+
+  /// The rows whose keys begin as a value's do, in order; `nil` when they are more than a plan
+  /// would look up without a thought.
+  func references(_ value: AttributeValue) throws -> [Reference]? {
+    guard let bounds = KeyBounds(value, element.kind, after: []), bounds.low == bounds.high else {
+      return nil
+    }
+    guard let keys else { return [] }
+    var found: [Reference] = []
+    var isUsual = true
+    try bounds.low.withUnsafeBytes { lower in
+      try keys.visitKeys(from: lower) { key in
+        guard key.begins(with: lower) else { return false }
+        guard let reference = IndexKey.reference(of: key) else { return true }
+        // What a plan would do about a key that leads elsewhere is left to it.
+        isUsual = reference.entity == storage.stored.number && found.count < ExactIndex.limit
+        if isUsual { found.append(reference) }
+        return isUsual
+      }
+    }
+    guard isUsual else { return nil }
+    if found.count > 1 { found.sort() }
+    return found
+  }
+
+  private static let limit = 64
+
+  // MARK: Counts
+
+  /// How many rows have a value.
+  ///
+  /// - Returns: `nil` where keys do not tell: a plan knows whether the value can be meant.
+  func count(_ value: PredicateValue) throws -> Int? {
+    guard isOfOneEntity, let start = start(ofKeysWith: value) else { return nil }
+    guard let keys else { return 0 }
+    let end = IndexKey.successor(of: start)
+    return try start.withUnsafeBytes { lower in
+      guard let end else { return try keys.keyCount(from: lower, to: nil) }
+      return try end.withUnsafeBytes { try keys.keyCount(from: lower, to: $0) }
+    }
+  }
+
+  /// What the keys of all rows that have a value begin with, and no others.
+  private func start(ofKeysWith value: PredicateValue) -> [UInt8]? {
+    switch value {
+    case .value(let value):
+      guard let bounds = KeyBounds(value, element.kind, after: []), bounds.isExact,
+        bounds.low == bounds.high
+      else { return nil }
+      return bounds.low
+    case .object(let identity):
+      guard element.kind == .reference, let id = identity.base as? ManagedObjectID,
+        id.store == storage.identity, !id.isTemporaryID, let number = destinations[id.entity.name]
+      else { return nil }
+      var writer = IndexKeyWriter()
+      writer.append(to: Reference(entity: number, key: id.key))
+      return writer.bytes
+    case .collection: return nil
+    }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Eight bytes at a time.
+  fileprivate func begins(with prefix: UnsafeRawBufferPointer) -> Bool {
+    guard count >= prefix.count else { return false }
+    var index = 0
+    while index + 8 <= prefix.count {
+      if loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        != prefix.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      {
+        return false
+      }
+      index += 8
+    }
+    while index < prefix.count {
+      if self[index] != prefix[index] { return false }
+      index += 1
+    }
+    return true
+  }
+}
