@@ -33,7 +33,7 @@ package enum Tool {
     [
       DemoCommand.self, ModelsCommand.self, DiffCommand.self, ImportCommand.self,
       MigrateCommand.self, RestoreCommand.self, StatCommand.self, CheckCommand.self,
-      DumpCommand.self, FixturesCommand.self,
+      DumpCommand.self, QueryCommand.self, ExplainCommand.self, FixturesCommand.self,
     ]
   }
 

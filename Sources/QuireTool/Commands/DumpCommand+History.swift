@@ -4,9 +4,7 @@ import QuireModel
 
 extension DumpCommand {
   /// A line for each transaction.
-  func dumpHistory(to console: Console) throws {
-    let (context, opened) = try openedContext()
-    defer { try? context.persistentStoreCoordinator?.remove(opened) }
+  func dumpHistory(of context: ManagedObjectContext, to console: Console) throws {
     guard let coordinator = context.persistentStoreCoordinator,
       coordinator.currentPersistentHistoryToken(fromStores: nil) != nil
     else { return console.note("the store keeps no history") }

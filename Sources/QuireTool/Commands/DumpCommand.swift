@@ -52,27 +52,20 @@ struct DumpCommand: Command {
 
   func run(_ console: Console) throws -> ExitCode {
     guard structures.isEmpty else { return try dumpStructures(to: console) }
-    try Tool.working(on: store) {
-      if showsHistory { try dumpHistory(to: console) } else { try dump(to: console.output) }
+    try Tool.reading(store) { context, model in
+      if showsHistory {
+        try dumpHistory(of: context, to: console)
+      } else {
+        try dump(context, model, to: console.output)
+      }
     }
     return .good
   }
 
-  /// The context's store, which is to be removed from its coordinator in the end.
-  func openedContext() throws -> (context: ManagedObjectContext, store: PersistentStore) {
-    let model = try PersistentStoreCoordinator.managedObjectModel(storedAt: store)
-    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
-    let opened = try coordinator.addPersistentStore(
-      type: .quire, at: store, options: [ReadOnlyPersistentStoreOption: true])
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return (context, opened)
-  }
-
-  private func dump(to output: TextOutput) throws {
-    let model = try PersistentStoreCoordinator.managedObjectModel(storedAt: store)
+  private func dump(
+    _ context: ManagedObjectContext, _ model: ManagedObjectModel, to output: TextOutput
+  ) throws {
     let entities = try chosenEntities(of: model).filter { !$0.isAbstract }
-    let (context, opened) = try openedContext()
     for entity in entities.sorted(by: { $0.name < $1.name }) {
       var request = FetchRequest<ManagedObject>(entityName: entity.name)
       request.includesSubentities = false
@@ -81,14 +74,11 @@ struct DumpCommand: Command {
         guard output.isOpen else { return }
       }
     }
-    try context.persistentStoreCoordinator?.remove(opened)
   }
 
   private func chosenEntities(of model: ManagedObjectModel) throws -> [EntityDescription] {
     guard let entity else { return model.entities }
-    if let entity = model.entity(named: entity) { return model.family(of: entity) }
-    let names = model.entities.map(\.name).joined(separator: ", ")
-    throw InputError("the store has no entity \(entity); it has \(names)")
+    return model.family(of: try Tool.entity(named: entity, of: model))
   }
 
   private func line(_ object: ManagedObject) throws -> JSONValue {

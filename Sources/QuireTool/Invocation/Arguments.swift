@@ -58,6 +58,27 @@ struct Arguments {
     return number
   }
 
+  /// The value of an option as a number of objects, when it was given.
+  func count(of name: String) throws(UsageError) -> Int? {
+    guard let number = try number(of: name) else { return nil }
+    guard let count = Int(exactly: number) else {
+      throw wrong("--\(name) takes a number up to \(Int.max), not \(number).")
+    }
+    return count
+  }
+
+  /// The words of an option's value, which has commas between them; none when it was not given.
+  func list(of name: String) throws(UsageError) -> [String] {
+    guard let value = values[name] else { return [] }
+    let words = value.split(separator: ",", omittingEmptySubsequences: false).map { word in
+      String(word.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+    if words.contains("") {
+      throw wrong("--\(name) has nothing between two commas, or beside one.")
+    }
+    return words
+  }
+
   // MARK: Parsing
 
   private mutating func takeOption(
@@ -90,7 +111,8 @@ struct Arguments {
     operands.append(word)
   }
 
-  private func wrong(_ sentence: String) -> UsageError {
+  /// A command line that is wrong for this reason.
+  func wrong(_ sentence: String) -> UsageError {
     UsageError(sentence, usage: syntax.usage)
   }
 }

@@ -8,6 +8,8 @@ import Foundation
 package final class TextOutput {
   private static let blockByteCount = 1 << 16
 
+  /// Whether a person reads along.
+  let isTerminal: Bool
   private let deliver: ([UInt8]) -> Outcome
   private var pending: [UInt8] = []
   private(set) var isOpen = true
@@ -20,7 +22,8 @@ package final class TextOutput {
     case failed(String)
   }
 
-  package init(_ deliver: @escaping ([UInt8]) -> Outcome) {
+  package init(isTerminal: Bool = false, _ deliver: @escaping ([UInt8]) -> Outcome) {
+    self.isTerminal = isTerminal
     self.deliver = deliver
   }
 
@@ -51,7 +54,7 @@ extension TextOutput {
   private convenience init(descriptor: Int32) {
     // Without this the signal ends the process, and what a command wanted to clean up stays.
     signal(SIGPIPE, SIG_IGN)
-    self.init { bytes in
+    self.init(isTerminal: isatty(descriptor) != 0) { bytes in
       bytes.withUnsafeBytes { buffer in
         var rest = buffer[...]
         while let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress {

@@ -11,7 +11,9 @@ struct Grid {
     self.columns = columns
   }
 
-  mutating func add(_ cells: String...) { rows.append(cells) }
+  mutating func add(_ cells: String...) { add(cells) }
+
+  mutating func add(_ cells: [String]) { rows.append(cells) }
 
   var isEmpty: Bool { rows.isEmpty }
 

@@ -9,10 +9,12 @@ struct ToolRun {
 
   init(_ arguments: String...) { self.init(arguments) }
 
-  init(_ arguments: [String]) {
+  /// - Parameter onTerminal: whether the output is a terminal.
+  init(_ arguments: [String], onTerminal: Bool = false) {
     let (output, errors) = (Memory(), Memory())
     code = Tool.run(
-      arguments: arguments, output: TextOutput(output.take), errors: TextOutput(errors.take))
+      arguments: arguments, output: TextOutput(isTerminal: onTerminal, output.take),
+      errors: TextOutput(errors.take))
     self.output = output.text
     self.errors = errors.text
   }

@@ -148,7 +148,7 @@ struct RunningAggregate {
 }
 
 /// What is made of the values of a group.
-enum AggregateFunction {
+package enum AggregateFunction {
   case count, distinctCount, sum, average, minimum, maximum
 
   /// Whether a number counts for what it is, whatever its type.

@@ -1,0 +1,81 @@
+import Quire
+import QuireModel
+
+/// The columns of groups: the values that their objects have in common, and what is made of the
+/// others.
+struct GroupColumns {
+  private let groups: [String]
+  private let aggregates: [(function: AggregateFunction, key: String?)]
+  /// The names of the columns.
+  let names: [String]
+
+  /// - Returns: `nil` when none of the options is given that ask for groups.
+  init?(_ arguments: Arguments) throws(UsageError) {
+    groups = try arguments.list(of: "group-by")
+    var aggregates: [(function: AggregateFunction, key: String?)] = []
+    if arguments.has(flag: "count") { aggregates.append((.count, nil)) }
+    let functions: [(String, AggregateFunction)] = [
+      ("sum", .sum), ("avg", .average), ("min", .minimum), ("max", .maximum),
+    ]
+    var names = groups + aggregates.map { _ in "count" }
+    for (word, function) in functions {
+      for key in try arguments.list(of: word) {
+        aggregates.append((function, key))
+        names.append("\(word)(\(key))")
+      }
+    }
+    if names.isEmpty { return nil }
+    self.aggregates = aggregates
+    self.names = names
+    if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+      throw arguments.wrong("The column \(twice) is asked for twice.")
+    }
+  }
+
+  /// The groups in the order that the query asks for, offset and limit applied.
+  func rows(
+    of query: ObjectQuery, in context: ManagedObjectContext, _ model: ManagedObjectModel
+  ) throws -> [[JSONValue]] {
+    let results = try context.groupRows(
+      of: query.unorderedRequest(in: model), by: groups.map { FetchExpression.names(in: $0) },
+      aggregates.map { ($0.function, $0.key.map { FetchExpression.names(in: $0) }) })
+    var rows = results.map { $0.group + $0.values }
+    let order = query.sort.compactMap { key in
+      names.firstIndex(of: key.name).map { (column: $0, ascending: key.ascending) }
+    }
+    if !order.isEmpty {
+      // Groups that are equal in the keys stay in the order of their values.
+      let places = rows.indices.sorted { left, right in
+        for (column, ascending) in order {
+          let comparison = compareForSorting(rows[left][column], rows[right][column])
+          if comparison != 0 { return (comparison < 0) == ascending }
+        }
+        return left < right
+      }
+      rows = places.map { rows[$0] }
+    }
+    return rows.dropFirst(query.offset).prefix(query.limit ?? .max).map { row in
+      row.map { JSONValue($0) }
+    }
+  }
+
+  /// - Parameter rows: whose values tell what is a number.
+  func columns(of rows: [[JSONValue]]) -> [ResultColumn] {
+    names.enumerated().map { place, name in
+      let isNumber = rows.contains { if case .number = $0[place] { true } else { false } }
+      return ResultColumn(name: name, isNumber: isNumber)
+    }
+  }
+}
+
+extension JSONValue {
+  /// A value that a predicate could compare: an attribute's, or an object by its ID.
+  init(_ value: PredicateValue?) {
+    switch value {
+    case nil: self = .null
+    case .value(let value): self.init(value)
+    case .object(let identity): self = .string("\(identity)")
+    case .collection(let members): self = .array(members.map { JSONValue($0) })
+    }
+  }
+}
