@@ -67,13 +67,11 @@ final class BatchWrite {
     try writer.writeKeys()
   }
 
-  func requireUniqueness() throws {
-    if try writer.hasDuplicates() {
-      throw PersistenceError(
-        .managedObjectConstraintMerge,
-        "after the batch request two objects would have values that a uniqueness constraint forbids"
-      )
+  private func requireUniqueness() throws {
+    guard let (index, objects) = try writer.firstDuplicates(), let first = objects.first else {
+      return
     }
+    throw constraintError(index, first, objects)
   }
 
   func commit() throws { commitNumber = try store.commit(transaction).commitNumber }
@@ -140,7 +138,13 @@ final class BatchWrite {
 
   /// The version that a row has after this transaction, if that writes it.
   func newVersion(at reference: Reference) throws -> UInt32 {
-    guard let former = try state.row(reference)?.version, former < .max else { return 1 }
-    return former + 1
+    try state.row(reference).map { BatchWrite.version(after: $0.version) } ?? 1
+  }
+
+  static func version(after former: UInt32) -> UInt32 { former < .max ? former + 1 : 1 }
+
+  /// - Throws: what is wrong with objects, when that is more than anybody wants to read.
+  func stopAtManyErrors() throws {
+    if validation.errors.count >= 100 { try validation.finish() }
   }
 }

@@ -17,17 +17,14 @@ extension ManagedObject {
     return plain
   }
 
-  /// The bytes of a value, if the attribute has a transformer that is registered; without one the
-  /// bytes are the value, and anything else is refused.
+  /// See ``EntityBinding/transformedAttribute(_:_:)``.
   final func transformedAttribute(_ value: Any, _ slot: Int) throws -> AttributeValue {
-    if let value = value as? AttributeValue, case .transformed = value { return value }
-    if let transformer = binding.transformers[slot] {
-      return .transformed(try encoding(slot) { try transformer.transformedValue(value) })
+    do {
+      return try binding.transformedAttribute(value, slot)
+    } catch var error as PersistenceError {
+      error.objectID = objectID
+      throw error
     }
-    if let data = value as? Data ?? (value as? [UInt8]).map({ Data($0) }) {
-      return .transformed(data)
-    }
-    throw withoutTransformer(slot)
   }
 
   /// The value of a typed property.
@@ -35,7 +32,7 @@ extension ManagedObject {
     try checkTransformable(slot, Value.self)
     guard case .transformed(let data)? = try attribute(slot) else { return nil }
     guard let transformer = binding.transformers[slot] else {
-      guard transformerName(slot) == nil else { throw withoutTransformer(slot) }
+      guard binding.transformerName(slot) == nil else { throw withoutTransformer(slot) }
       return try decoding(slot) { try CodableTransformer<Value>().value(of: data) }
     }
     let value = try decoding(slot) { try transformer.reverseTransformedValue(data) }
@@ -52,10 +49,15 @@ extension ManagedObject {
     if let registered = binding.transformers[slot] {
       transformer = registered
     } else {
-      guard transformerName(slot) == nil else { throw withoutTransformer(slot) }
+      guard binding.transformerName(slot) == nil else { throw withoutTransformer(slot) }
       transformer = CodableTransformer<Value>()
     }
-    try put(.transformed(encoding(slot) { try transformer.transformedValue(value) }), in: slot)
+    do {
+      try put(.transformed(binding.transformed(value, by: transformer, slot)), in: slot)
+    } catch var error as PersistenceError {
+      error.objectID = objectID
+      throw error
+    }
   }
 
   private func checkTransformable<Value>(_ slot: Int, _ type: Value.Type) throws {
@@ -67,22 +69,7 @@ extension ManagedObject {
     }
   }
 
-  private func transformerName(_ slot: Int) -> String? {
-    guard case .attribute(let attribute) = binding.properties[slot] else { return nil }
-    return attribute.valueTransformerName
-  }
-
   // MARK: Errors
-
-  private func encoding<Result>(_ slot: Int, _ body: () throws -> Result) throws -> Result {
-    do {
-      return try body()
-    } catch {
-      throw about(
-        slot, .managedObjectValidation, "cannot be what it was set to: its transformer refuses it",
-        error)
-    }
-  }
 
   private func decoding<Result>(_ slot: Int, _ body: () throws -> Result) throws -> Result {
     do {
@@ -94,25 +81,72 @@ extension ManagedObject {
   }
 
   private func withoutTransformer(_ slot: Int) -> PersistenceError {
+    var error = binding.withoutTransformer(slot)
+    error.objectID = objectID
+    return error
+  }
+
+  private func about(
+    _ slot: Int, _ code: PersistenceError.Code, _ words: String, _ underlying: any Error
+  ) -> PersistenceError {
+    var error = binding.error(about: slot, code, words, underlying)
+    error.objectID = objectID
+    return error
+  }
+}
+
+extension EntityBinding {
+  /// The bytes of a value, if the attribute has a transformer that is registered; without one the
+  /// bytes are the value, and anything else is refused.
+  func transformedAttribute(_ value: Any, _ slot: Int) throws -> AttributeValue {
+    if let value = value as? AttributeValue, case .transformed = value { return value }
+    if let transformer = transformers[slot] {
+      return .transformed(try transformed(value, by: transformer, slot))
+    }
+    if let data = value as? Data ?? (value as? [UInt8]).map({ Data($0) }) {
+      return .transformed(data)
+    }
+    throw withoutTransformer(slot)
+  }
+
+  fileprivate func transformed(
+    _ value: Any, by transformer: any ValueTransformer, _ slot: Int
+  ) throws -> Data {
+    do {
+      return try transformer.transformedValue(value)
+    } catch {
+      throw self.error(
+        about: slot, .managedObjectValidation,
+        "cannot be what it was set to: its transformer refuses it", error)
+    }
+  }
+
+  fileprivate func transformerName(_ slot: Int) -> String? {
+    guard case .attribute(let attribute) = properties[slot] else { return nil }
+    return attribute.valueTransformerName
+  }
+
+  fileprivate func withoutTransformer(_ slot: Int) -> PersistenceError {
     guard let name = transformerName(slot) else {
-      return about(
-        slot, .unacceptableValue,
+      return error(
+        about: slot, .unacceptableValue,
         "has no transformer: name one in the model, and until then set it to Data")
     }
-    return about(
-      slot, .unacceptableValue,
+    return error(
+      about: slot, .unacceptableValue,
       "has the transformer \(name), and none of that name is registered: pass it to the coordinator's "
         + "transformers. Until then the value is Data")
   }
 
-  private func about(
-    _ slot: Int, _ code: PersistenceError.Code, _ words: String, _ underlying: (any Error)? = nil
+  /// - Parameter words: what is wrong with the property, without its name.
+  func error(
+    about slot: Int, _ code: PersistenceError.Code, _ words: String,
+    _ underlying: (any Error)? = nil
   ) -> PersistenceError {
-    let name = binding.name(of: slot)
+    let name = name(of: slot)
     var error = PersistenceError(code, "\(entity.name).\(name) \(words)", underlying: underlying)
     error.entityName = entity.name
     error.key = name
-    error.objectID = objectID
     return error
   }
 }

@@ -63,6 +63,14 @@ final class DerivedValues {
     }
   }
 
+  /// Notes an object whose row was written without what is derived from it alone: all its values.
+  func noteAll(_ reference: Reference) {
+    guard let binding = writer.entities.storage(of: reference)?.binding else { return }
+    for derivation in binding.derivations {
+      affected[reference, default: []].insert(derivation.slot)
+    }
+  }
+
   private func slot(of dependency: DerivationPlan.Dependency, in owner: Reference) -> Int? {
     // The way back may lead to objects of a wider entity.
     guard let binding = writer.entities.storage(of: owner)?.binding,

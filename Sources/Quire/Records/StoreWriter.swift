@@ -119,9 +119,12 @@ final class StoreWriter {
 
   /// Whether two objects have values that a constraint wants to be unique, among those that were
   /// written.
-  func hasDuplicates() throws -> Bool {
-    guard case .some(let upkeep?) = upkeep else { return false }
-    return try upkeep.hasDuplicates(entities)
+  func hasDuplicates() throws -> Bool { try firstDuplicates() != nil }
+
+  /// The objects that have them, of the first constraint that is broken.
+  func firstDuplicates() throws -> (index: StoredIndex, objects: [Reference])? {
+    guard case .some(let upkeep?) = upkeep else { return nil }
+    return try upkeep.firstDuplicates(entities)
   }
 
   func indexUpkeep() throws -> IndexUpkeep? {

@@ -230,7 +230,7 @@ struct BatchTwins {
       try objects.save()
     }
     let found = try refusal { try change(batch) }
-    #expect(found == expected, "\(label)")
+    try #require(found == expected, "\(label)")
     objects.rollback()
     #expect(try StoreFacts(batch).findings == [], "\(label)")
     if found != nil {
@@ -238,7 +238,9 @@ struct BatchTwins {
       #expect(batch.historyToken == token, "\(label)")
       return false
     }
-    #expect(try BatchScene.lines(batch) == BatchScene.lines(objects), "\(label)")
+    let (lines, wanted) = (try BatchScene.lines(batch), try BatchScene.lines(objects))
+    // What comes later would differ as well.
+    try #require(lines == wanted, "\(label): \(lines.difference(from: wanted))")
     if batch.historyToken != token {
       #expect(
         try BatchScene.lastTransaction(batch) == BatchScene.lastTransaction(objects), "\(label)")

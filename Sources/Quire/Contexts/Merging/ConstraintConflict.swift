@@ -50,16 +50,20 @@ extension ConstraintConflict {
       let names = constraint.joined(separator: ", ")
       let objects = conflictingObjectIDs.map(\.description).joined(separator: ", ")
       let other = databaseObjectID.map { ", which \($0) has in the store" } ?? ""
-      let texts = constraint.map { path in
+      return
+        "\(names) of \(entityName) is to be unique, and is \(valueTexts.joined(separator: ", ")) in "
+        + objects + other
+    }
+
+    /// The values, for people, in the order of the constraint.
+    var valueTexts: [String] {
+      constraint.map { path in
         switch values[path] {
         case .attribute(let value)?: "\(value.plainValue)"
         case .object(let id)?: "\(id)"
         case nil: "?"
         }
       }
-      return
-        "\(names) of \(entityName) is to be unique, and is \(texts.joined(separator: ", ")) in "
-        + objects + other
     }
   }
 }

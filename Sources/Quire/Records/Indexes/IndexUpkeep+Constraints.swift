@@ -2,33 +2,45 @@ import QuireStorage
 
 // Whether keys that came break a constraint.
 extension IndexUpkeep {
-  /// Whether two objects have the values of one constraint, among those whose values came: to be
-  /// asked when all rows are written, as what is there twice meanwhile may not be in the end.
-  func hasDuplicates(_ entities: StoreEntities) throws -> Bool {
+  /// Objects that have the values of one constraint, among those whose values came: to be asked when
+  /// all rows are written, as what is there twice meanwhile may not be in the end.
+  ///
+  /// - Returns: those of the first constraint that is broken, in the order of their places; `nil`
+  ///   when none is.
+  func firstDuplicates(
+    _ entities: StoreEntities
+  ) throws -> (index: StoredIndex, objects: [Reference])? {
     defer { unchecked = [] }
     try settle()
-    for unique in unchecked where try isDuplicate(unique, entities) { return true }
-    return false
+    for unique in unchecked {
+      let objects = try duplicates(unique, entities)
+      if objects.count > 1 { return (unique.index.stored, objects) }
+    }
+    return nil
   }
 
-  private func isDuplicate(_ unique: UniqueKey, _ entities: StoreEntities) throws -> Bool {
+  private func duplicates(_ unique: UniqueKey, _ entities: StoreEntities) throws -> [Reference] {
     let index = unique.index.stored
     guard IndexKey.hasAllValues(index.elements, in: unique.key),
       let place = indexes.place(of: index.number), let tree = try existingTree(at: place)
-    else { return false }
+    else { return [] }
     let values = Array(unique.key.dropLast(IndexKey.referenceByteCount))
     var keys: [[UInt8]] = []
     var entries = tree.entries(withPrefix: values)
     while try entries.next() { keys.append(Array(try entries.key)) }
     // The row may have changed again, or be gone.
-    guard keys.count > 1, keys.contains(unique.key) else { return false }
-    if !unique.isCut { return true }
-    var wholeKeys: Set<[UInt8]> = []
+    guard keys.count > 1, keys.contains(unique.key) else { return [] }
+    func references(_ keys: [[UInt8]]) -> [Reference] {
+      keys.compactMap { key in key.withUnsafeBytes { IndexKey.reference(of: $0) } }.sorted()
+    }
+    if !unique.isCut { return references(keys) }
+    var keysByValue: [[UInt8]: [[UInt8]]] = [:]
     for key in keys {
       guard let whole = try wholeKey(key, index, entities) else { continue }
-      if !wholeKeys.insert(whole).inserted { return true }
+      keysByValue[whole, default: []].append(key)
     }
-    return false
+    let groups = keysByValue.values.filter { $0.count > 1 }.map(references)
+    return groups.min { $0[0] < $1[0] } ?? []
   }
 
   /// - Returns: `nil` when a value is absent, which no constraint minds.

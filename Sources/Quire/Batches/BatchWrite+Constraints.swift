@@ -1,0 +1,54 @@
+import QuireModel
+
+// What uniqueness constraints say of the objects of a batch request.
+extension BatchWrite {
+  /// Why the values of a constraint cannot be those of several objects.
+  ///
+  /// - Parameters:
+  ///   - object: one of them, which is written.
+  ///   - objects: all of them. Those that were not there before the request are not named.
+  func constraintError(
+    _ index: StoredIndex, _ object: Reference, _ objects: [Reference]
+  ) -> PersistenceError {
+    var values: [String: MergeConflict.Value] = [:]
+    for element in index.elements {
+      values[element.path.joined(separator: ".")] = try? value(of: element, at: object)
+    }
+    let known = objects.filter { (try? state.contains($0)) ?? false }
+    let ids = known.compactMap(session.permanentID)
+    let report = ConstraintConflict.Report(
+      entityName: index.entityName,
+      constraint: index.elements.map { $0.path.joined(separator: ".") }, values: values,
+      databaseObjectID: ids.first, conflictingObjectIDs: Array(ids.dropFirst()),
+      databaseValues: nil, conflictingValues: [])
+    let names = ids.map(\.description) + (known.count < objects.count ? ["new objects"] : [])
+    var error = PersistenceError(
+      .managedObjectConstraintMerge,
+      "\(report.constraint.joined(separator: ", ")) of \(index.entityName) is to be unique, and after "
+        + "the batch request would be \(report.valueTexts.joined(separator: ", ")) in "
+        + names.joined(separator: ", "))
+    error.entityName = index.entityName
+    error.constraintConflicts = [report]
+    return error
+  }
+
+  private func value(
+    of element: StoredIndex.Element, at reference: Reference
+  ) throws -> MergeConflict.Value? {
+    let storage = try storage(of: reference)
+    guard let name = element.path.first, let field = storage.layout.index(of: name) else {
+      return nil
+    }
+    return try writer.withRow(reference) { row -> MergeConflict.Value? in
+      if element.kind == .reference {
+        return row.reference(field).flatMap(session.permanentID).map { .object($0) }
+      }
+      var value = try row.value(field, in: writer)
+      for name in element.path.dropFirst() {
+        guard case .composite(let elements)? = value else { return nil }
+        value = elements[name]
+      }
+      return value.map { .attribute($0) }
+    } ?? nil
+  }
+}

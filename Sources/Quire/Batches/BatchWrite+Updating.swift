@@ -1,0 +1,286 @@
+import QuireModel
+import QuireStorage
+
+// Changes of objects that are there.
+extension BatchWrite {
+  /// Changes objects, in the order of their places.
+  func update(_ places: [Reference], _ update: BatchUpdate, _ execution: BatchExecution) throws {
+    var start = 0
+    while start < places.count {
+      // Places are in order, those of an entity together.
+      let storage = try storage(of: places[start])
+      let updating = try BatchUpdating(self, update, storage)
+      var end = start
+      while end < places.count, places[end].entity == places[start].entity { end += 1 }
+      if updating.moves.isEmpty {
+        for place in places[start..<end] {
+          try updating.updateAttributes(at: place)
+          try execution.advance()
+        }
+      } else {
+        // One object of a one-to-one relationship may take from another what that was just given.
+        let portion = updating.hasOneToOnes ? 1 : 4096
+        while start < end {
+          let next = min(start + portion, end)
+          try updating.update(places[start..<next], isLast: next == places.count)
+          for _ in start..<next { try execution.advance() }
+          start = next
+        }
+      }
+      start = end
+    }
+  }
+}
+
+/// Changes of the objects of one entity.
+private final class BatchUpdating {
+  /// An attribute, and what it becomes.
+  private struct Assignment {
+    let slot: Int
+    let field: Int
+    let source: BatchUpdate.Source
+  }
+
+  /// A to-one relationship, and where it is to lead.
+  struct Move {
+    let slot: Int
+    let field: Int
+    /// Where it leads for all objects; `nil` for what the expression says of each.
+    let destination: Reference?
+    let expression: FetchExpression?
+  }
+
+  private let write: BatchWrite
+  private let storage: EntityStorage
+  private var assignments: [Assignment] = []
+  private(set) var moves: [Move] = []
+  private let row: RowWriter
+  /// What the object at hand gets, and the slots that this changes.
+  private var values: [(assignment: Assignment, value: AttributeValue?)] = []
+  private var changedSlots = SlotSet()
+
+  init(_ write: BatchWrite, _ update: BatchUpdate, _ storage: EntityStorage) throws {
+    self.write = write
+    self.storage = storage
+    row = write.rowWriter(for: storage)
+    let binding = storage.binding
+    for (name, source) in update.sources {
+      // A subentity has it as well, in a slot of its own.
+      let slot = try binding.batchSlot(named: name)
+      let field = storage.fieldBySlot[slot]
+      guard field >= 0 else { continue }
+      if binding.traits[slot].attributeType != nil {
+        assignments.append(Assignment(slot: slot, field: field, source: source))
+        continue
+      }
+      var destination: Reference?
+      var expression: FetchExpression?
+      switch source {
+      case .object(let id): destination = try id.map { try write.destination($0, binding, slot) }
+      case .expression(let given): expression = given
+      case .value: break
+      }
+      moves.append(
+        Move(slot: slot, field: field, destination: destination, expression: expression))
+    }
+    assignments.sort { $0.slot < $1.slot }
+    moves.sort { $0.slot < $1.slot }
+  }
+
+  var hasOneToOnes: Bool {
+    moves.contains { storage.binding.oneToOneSlots.contains($0.slot) }
+  }
+
+  // MARK: Attributes
+
+  func updateAttributes(at reference: Reference) throws {
+    let isPatched: Bool? = try write.writer.withRow(reference) { reader in
+      try readValues(of: reference, reader, reader)
+      return try !changedSlots.isEmpty && patch(reader)
+    }
+    guard let isPatched, !changedSlots.isEmpty else { return }
+    try noteOwners(of: reference)
+    try writeRow(at: reference, isPatched: isPatched)
+    try finish(reference)
+  }
+
+  /// Works out what attributes become, of those that become something else.
+  ///
+  /// - Parameters:
+  ///   - former: the row as it was before the request.
+  ///   - current: the row as it is.
+  private func readValues(
+    of reference: Reference, _ former: RowReader, _ current: RowReader
+  ) throws {
+    values.removeAll(keepingCapacity: true)
+    changedSlots = SlotSet()
+    for assignment in assignments {
+      let value: AttributeValue?
+      switch assignment.source {
+      case .value(let constant): value = constant
+      case .expression(let expression):
+        value = try evaluate(expression, at: reference, former).plain.map {
+          try storage.binding.attributeValue($0, assignment.slot)
+        }
+      case .object: value = nil
+      }
+      let present = try current.value(assignment.field, in: write.writer)
+      if value.map({ present?.isIdentical(to: $0) ?? false }) ?? (present == nil) { continue }
+      guard isAllowed(value, assignment.slot, reference) else { continue }
+      values.append((assignment, value))
+      changedSlots.append(assignment.slot)
+    }
+    try write.stopAtManyErrors()
+  }
+
+  private func evaluate(
+    _ expression: FetchExpression, at reference: Reference, _ former: RowReader
+  ) throws -> KeyValue {
+    let subject = RowSubject(
+      reference: reference, source: .borrowed(former), storage: storage, view: write.state)
+    return try Evaluation(.one(StandIn(subject, write.session)), [:]).value(of: expression)
+  }
+
+  /// Whether the model's rules allow a value.
+  private func isAllowed(
+    _ value: AttributeValue?, _ slot: Int, _ reference: Reference
+  ) -> Bool {
+    var isAllowed = true
+    storage.binding.rules[slot]?.check(value) { failure in
+      isAllowed = false
+      write.validation.fail(
+        failure.code, write.subject(reference, storage), failure.key, failure.words, failure.value)
+    }
+    return isAllowed
+  }
+
+  /// Builds the new row over a copy of the one that there is, if that is enough.
+  private func patch(_ reader: RowReader) throws -> Bool {
+    guard storage.canPatchRows,
+      row.begin(copyOf: reader.bytes, version: BatchWrite.version(after: reader.version))
+    else { return false }
+    for (assignment, value) in values {
+      guard try row.patch(assignment.field, value) else { return false }
+    }
+    return true
+  }
+
+  /// Writes the row with its new values.
+  ///
+  /// - Parameter isPatched: whether it is built already.
+  private func writeRow(
+    at reference: Reference, isPatched: Bool, leading: [(field: Int, to: Reference?)] = []
+  ) throws {
+    if isPatched {
+      try write.writer.putPatchedRow(row, at: reference, in: storage, changing: changedSlots)
+      return
+    }
+    let version = try write.newVersion(at: reference)
+    var placed: [(field: Int, content: RowWriter.Field?)] = []
+    for (assignment, value) in values {
+      let content = try write.writer.placing(
+        value.map { .value($0) }, assignment.field, storage)
+      placed.append((assignment.field, content))
+    }
+    for (field, destination) in leading {
+      placed.append((field, destination.map { .reference($0) }))
+    }
+    try write.writer.withRow(reference) { reader in
+      try row.write(version: version) { field in
+        if let new = placed.first(where: { $0.field == field }) { return new.content }
+        return reader.isNil(field) ? nil : .copy(of: field, in: reader)
+      }
+    }
+    try write.writer.putRow(row, at: reference, in: storage)
+  }
+
+  private func noteOwners(of reference: Reference) throws {
+    guard let derived = write.derived else { return }
+    try derived.noteOwners(of: reference, changing: changedSlots)
+  }
+
+  private func finish(_ reference: Reference) throws {
+    write.changes.noteChange(of: changedSlots, at: reference)
+    guard let derived = write.derived else { return }
+    derived.noteAll(reference)
+    try derived.noteOwners(of: reference, changing: changedSlots)
+  }
+
+  // MARK: Relationships
+
+  /// Changes objects of which relationships change: all leave where they led, then rows are
+  /// written, then all arrive where they lead.
+  ///
+  /// - Parameter isLast: whether no objects follow. One object of a one-to-one relationship leads to
+  ///   the one that all are to lead to: the last.
+  func update(_ places: ArraySlice<Reference>, isLast: Bool) throws {
+    var moving: [(reference: Reference, slots: SlotSet, links: [BatchLink])] = []
+    for reference in places {
+      guard let former = try write.state.row(reference) else { continue }
+      let links = try former.withReader { try self.links(of: reference, $0, isLast: isLast) }
+      _ = try write.writer.withRow(reference) { current in
+        try former.withReader { try readValues(of: reference, $0, current) }
+      }
+      var slots = changedSlots
+      for link in links { slots.insert(link.slot) }
+      if slots.isEmpty { continue }
+      moving.append((reference, slots, links))
+    }
+    for object in moving { try write.noteOwners(of: object.reference, object.slots, object.links) }
+    try write.writer.gatheringRemovals {
+      for object in moving { try write.leave(object.links, from: object.reference) }
+    }
+    for object in moving {
+      guard let former = try write.state.row(object.reference) else { continue }
+      _ = try write.writer.withRow(object.reference) { current in
+        try former.withReader { try readValues(of: object.reference, $0, current) }
+      }
+      changedSlots = object.slots
+      try writeRow(
+        at: object.reference, isPatched: false,
+        leading: object.links.map { (storage.fieldBySlot[$0.slot], $0.new) })
+    }
+    try write.writer.gatheringLinks {
+      for object in moving { try write.arrive(object.links, from: object.reference) }
+    }
+    for object in moving {
+      changedSlots = object.slots
+      try finish(object.reference)
+    }
+  }
+
+  /// The relationships of an object that are to lead elsewhere.
+  private func links(
+    of reference: Reference, _ former: RowReader, isLast: Bool
+  ) throws -> [BatchLink] {
+    try moves.compactMap { move in
+      let isTaken = !isLast && storage.binding.oneToOneSlots.contains(move.slot)
+      var destination = isTaken ? nil : move.destination
+      if let expression = move.expression {
+        destination = try self.destination(
+          evaluate(expression, at: reference, former), move.slot)
+      }
+      // An earlier object of the request may have taken it.
+      let present = try write.writer.withRow(reference) { $0.reference(move.field) } ?? nil
+      if destination == present { return nil }
+      if destination == nil, storage.binding.traits[move.slot].limitsCount {
+        write.validation.fail(
+          .validationMissingMandatoryProperty, write.subject(reference, storage),
+          storage.binding.name(of: move.slot), "leads nowhere")
+        try write.stopAtManyErrors()
+      }
+      return BatchLink(
+        slot: move.slot, storage: storage, old: present, new: destination)
+    }
+  }
+
+  private func destination(_ value: KeyValue, _ slot: Int) throws -> Reference? {
+    guard let value = try value.predicateValue else { return nil }
+    guard case .object(let identity) = value else {
+      throw storage.binding.error(
+        about: slot, .unacceptableValue, "is to lead to \(value), which is no object")
+    }
+    return try write.destination(
+      try storage.binding.destinationID(identity.base, slot), storage.binding, slot)
+  }
+}

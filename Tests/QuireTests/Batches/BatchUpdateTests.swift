@@ -1,0 +1,200 @@
+import Quire
+import QuireModel
+import QuireTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Changing objects where they are stored.
+@Suite struct BatchUpdateTests {
+  private func fill(_ context: ManagedObjectContext, _ count: Int = 10) throws {
+    for number in 0..<count {
+      try context.insert("Plain", ["number": number, "title": "title \(number % 3)"])
+    }
+    try context.save()
+  }
+
+  private func failure(_ body: () throws -> Void) -> PersistenceError? {
+    do {
+      try body()
+      return nil
+    } catch { return error as? PersistenceError }
+  }
+
+  @Test(arguments: GotchaHome.own)
+  func `a request sets values and expressions, and says how many objects became others`(
+    _ home: GotchaHome
+  ) throws {
+    try BatchScene.with(home) { context in
+      try fill(context)
+      var request = BatchUpdateRequest(entityName: "Plain", predicate: Key("number") >= 7)
+      request.propertiesToUpdate = [
+        "number": try FetchExpression(format: "number * 10"), "title": "title 0",
+      ]
+      request.resultType = .updatedObjectIDsResultType
+      let result = try context.execute(request)
+      #expect(result.objectIDs.map(\.description) == ["Plain/p8", "Plain/p9", "Plain/p10"])
+      #expect(
+        try context.values(of: "number", "Plain", sortedBy: "number").suffix(4)
+          == ["6", "70", "80", "90"])
+      #expect(try context.found("Plain", Key("number") == 80).objects.count == 1)
+      #expect(try context.found("Plain", Key("number") == 8).objects.isEmpty)
+      let notice = result.objectIDNotification()
+      #expect(notice.updatedObjectIDs == Set(result.objectIDs))
+      #expect(notice.changedProperties[result.objectIDs[0]] == ["number", "title"])
+      // Number 9 had its title already.
+      #expect(notice.changedProperties[result.objectIDs[2]] == ["number"])
+      request = BatchUpdateRequest(entityName: "Plain")
+      request.propertiesToUpdate = ["title": "title 0"]
+      request.resultType = .updatedObjectsCountResultType
+      #expect(try context.execute(request).result as? Int == 4)
+      #expect(try context.execute(request).result as? Int == 0)
+      request.propertiesToUpdate = ["title": nil]
+      #expect(try context.execute(request).count == 10)
+      #expect(try context.values(of: "title", "Plain", "title == nil").count == 10)
+    }
+  }
+
+  @Test func `expressions see every object as it was before`() throws {
+    try BatchScene.with { context in
+      let one = try context.insert("Thing", ["weight": 1])
+      let two = try context.insert("Thing", ["weight": 2, "parent": one])
+      try one.setValue(two, forKey: "parent")
+      try context.save()
+      var request = BatchUpdateRequest(entityName: "Thing")
+      request.propertiesToUpdate = ["weight": try FetchExpression(format: "parent.weight")]
+      try context.execute(request)
+      context.refreshAllObjects()
+      #expect(try one.value(forKey: "weight") as? Int == 2)
+      #expect(try two.value(forKey: "weight") as? Int == 1)
+      #expect(try two.value(forKey: "doubled") as? Int == 2)
+      #expect(try two.value(forKey: "load") as? Int == 2)
+    }
+  }
+
+  @Test func `what a request may not set is refused, and nothing is changed`() throws {
+    try BatchScene.with { context in
+      try fill(context)
+      let thing = try context.insert("Thing", ["number": 1])
+      let tag = try context.insert("Tag", ["number": 1])
+      try context.insert("Tag", ["number": 2])
+      try context.insert("Part", ["owner": thing])
+      try context.save()
+      func code(_ entity: String, _ properties: [String: Any?]) -> PersistenceError.Code? {
+        failure {
+          try context.execute(
+            BatchUpdateRequest(entityName: entity, propertiesToUpdate: properties))
+        }?.code
+      }
+      let before = try BatchScene.lines(context)
+      #expect(code("Unknown", [:]) == .undefinedKey)
+      #expect(code("Plain", ["unknown": 1]) == .undefinedKey)
+      #expect(code("Plain", ["number": "text"]) == .unacceptableValue)
+      #expect(code("Plain", ["number": try? FetchExpression(format: "nothing + 1")]) != nil)
+      #expect(
+        code("Plain", ["number": try? FetchExpression(format: "title")]) == .unacceptableValue)
+      #expect(code("Thing", ["friends": []]) == .unacceptableValue)
+      #expect(code("Thing", ["doubled": 1]) == .unacceptableValue)
+      #expect(code("Thing", ["number": Int.max]) == .validationNumberTooLarge)
+      #expect(code("Thing", ["parent": tag.objectID]) == .unacceptableValue)
+      #expect(code("Part", ["owner": nil]) == .validationMissingMandatoryProperty)
+      #expect(code("Tag", ["number": 7]) == .managedObjectConstraintMerge)
+      let error = failure {
+        try context.execute(
+          BatchUpdateRequest(entityName: "Tag", propertiesToUpdate: ["number": 7]))
+      }
+      #expect(error?.message.contains("number of Tag is to be unique") == true)
+      #expect(error?.message.contains("would be 7 in Tag/p1, Tag/p2") == true)
+      #expect(error?.constraintConflicts.first?.values == ["number": .attribute(.integer(7))])
+      let gone = try context.insert("Thing")
+      #expect(code("Thing", ["parent": gone]) == .managedObjectExternalRelationship)
+      try context.save()
+      context.delete(gone)
+      try context.save()
+      #expect(code("Thing", ["parent": gone.objectID]) == .managedObjectReferentialIntegrity)
+      #expect(try BatchScene.lines(context) == before)
+    }
+  }
+
+  @Test func `subentities are changed unless they are left out, abstract ones by their families`()
+    throws
+  {
+    try GotchaHome.memory.withContext { context in
+      try context.insert("Contract", ["title": "c"])
+      try context.insert("Letter", ["title": "l"])
+      try context.save()
+      var request = BatchUpdateRequest(entityName: "Document", propertiesToUpdate: ["title": "x"])
+      #expect(try context.execute(request).count == 2)
+      #expect(try context.values(of: "title", "Document") == ["x", "x"])
+      request.propertiesToUpdate = ["title": "y"]
+      request.includesSubentities = false
+      #expect(try context.execute(request).count == 0)
+      request.entityName = "Letter"
+      #expect(try context.execute(request).count == 1)
+      #expect(try context.values(of: "title", "Contract") == ["x"])
+    }
+  }
+
+  @Test func `unsaved changes stay on top, and conflict by the version that has risen`() throws {
+    try BatchScene.with { context in
+      try fill(context, 3)
+      let objects = try context.fetch(BatchScene.request("Plain"))
+      try objects[0].setValue("unsaved", forKey: "title")
+      _ = try objects[1].value(forKey: "title")
+      var request = BatchUpdateRequest(entityName: "Plain", propertiesToUpdate: ["title": "batch"])
+      request.resultType = .objectIDs
+      let result = try context.execute(request)
+      // Nobody is told who does not ask.
+      #expect(objects[0].text("title") == "unsaved" && objects[1].text("title") == "title 1")
+      #expect(failure { try context.save() }?.code == .managedObjectMerge)
+      context.mergeChanges(fromContextDidSave: result.objectIDNotification())
+      #expect(objects[0].text("title") == "unsaved" && objects[1].text("title") == "batch")
+      try context.save()
+      #expect(try context.values(of: "title", "Plain", sortedBy: "number")[0] == "unsaved")
+    }
+  }
+
+  @Test func `a changed large value frees the one before`() throws {
+    try BatchScene.with { context in
+      try context.insert("Thing", ["photo": Data(repeating: 1, count: 200_000), "weight": 1])
+      try context.save()
+      var request = BatchUpdateRequest(entityName: "Thing")
+      request.propertiesToUpdate = ["weight": 2]
+      try context.execute(request)
+      let thing = try #require(try context.fetch(BatchScene.request("Thing")).first)
+      #expect((try thing.value(forKey: "photo") as? Data)?.count == 200_000)
+      request.propertiesToUpdate = ["photo": Data(repeating: 2, count: 300_000)]
+      try context.execute(request)
+      #expect(try StoreFacts(context).findings == [])
+      request.propertiesToUpdate = ["photo": nil]
+      try context.execute(request)
+      #expect(try StoreFacts(context).findings == [])
+    }
+  }
+
+  @Test func `progress is told, and a refusal changes nothing`() throws {
+    try BatchScene.with { context in
+      try fill(context, 3_000)
+      var request = BatchUpdateRequest(entityName: "Plain", propertiesToUpdate: ["title": "x"])
+      var told: [Int] = []
+      request.progress = {
+        told.append($0)
+        return $0 < 2_000
+      }
+      #expect(throws: CancellationError.self) { try context.execute(request) }
+      #expect(told == [1024, 2048])
+      #expect(try context.values(of: "title", "Plain", "title == 'x'").isEmpty)
+      request.progress = {
+        told.append($0)
+        return true
+      }
+      try context.execute(request)
+      #expect(told.last == 3_000)
+      #expect(try context.values(of: "title", "Plain", "title == 'x'").count == 3_000)
+    }
+  }
+}
