@@ -3,39 +3,29 @@ import QuireStorage
 
 /// What a batch request has changed in one store so far, in little memory: there may be millions.
 struct BatchChanges {
-  /// The objects that the request was about and that are others now, in order.
+  /// The objects that the request was about and that are others now.
   private var changed: [Reference] = []
   /// What of each of them is other than before: its place in ``slotSets``.
   private var changedSlots: [UInt16] = []
   private var slotSets: [[Int]] = []
   /// Objects at other ends of relationships, and what of them is other than before.
   private(set) var others: [Reference: SlotSet] = [:]
-  private(set) var deleted: [Reference] = []
-  /// New objects, by runs of keys that follow each other.
+  private var deletions: [Reference] = []
+  /// New objects, by runs of places that follow each other.
   private var insertedRuns: [(first: Reference, count: Int)] = []
   private var insertedCount = 0
+  /// New objects that gave way to others of the same request: nobody has seen them.
+  private var droppedInsertions: Set<Reference> = []
 
-  var isEmpty: Bool {
-    insertedRuns.isEmpty && changed.isEmpty && others.isEmpty && deleted.isEmpty
-  }
-
+  /// Objects that have got what was given to new ones.
+  private var merged: Set<Reference> = []
   /// How many objects the request was about.
-  var count: Int { insertedCount + changed.count + deletedCount }
-  private var deletedCount = 0
+  private(set) var count = 0
 
-  /// The objects that the request was about.
-  var primary: [Reference] {
-    Array(inserted) + changed + deleted
-  }
-
-  var inserted: some Sequence<Reference> {
-    insertedRuns.lazy.flatMap { run in
-      (0..<run.count).lazy.map { Reference(rawValue: run.first.rawValue + UInt64($0)) }
-    }
-  }
+  // MARK: Noting
 
   mutating func noteInsertion(at reference: Reference) {
-    insertedCount += 1
+    count += 1
     if let last = insertedRuns.last,
       last.first.rawValue + UInt64(last.count) == reference.rawValue
     {
@@ -45,8 +35,8 @@ struct BatchChanges {
     }
   }
 
-  /// - Parameter slots: ascending.
   mutating func noteChange(of slots: SlotSet, at reference: Reference) {
+    count += 1
     let slots = Array(slots)
     var place = slotSets.firstIndex(of: slots)
     if place == nil {
@@ -57,15 +47,65 @@ struct BatchChanges {
     changedSlots.append(UInt16(truncatingIfNeeded: place ?? 0))
   }
 
-  /// Notes that an object has changed at the other end of a relationship.
+  /// Notes that an object has changed once more, or at the other end of a relationship.
   mutating func noteOther(_ slot: Int, at reference: Reference) {
     others[reference, default: SlotSet()].insert(slot)
   }
 
-  mutating func noteDeletions(_ references: [Reference]) {
-    deleted = references
-    deletedCount = references.count
+  /// Notes that an object has got what was given to a new one, in its place.
+  mutating func noteMerge(into reference: Reference) {
+    if !isInserted(reference), merged.insert(reference).inserted { count += 1 }
   }
+
+  /// - Parameter isCounted: whether the request was about the objects.
+  mutating func noteDeletions(_ references: [Reference], isCounted: Bool = true) {
+    if isCounted { count += references.count }
+    if insertedRuns.isEmpty {
+      deletions += references
+      return
+    }
+    for reference in references {
+      if isInserted(reference) {
+        droppedInsertions.insert(reference)
+        count -= 1
+      } else {
+        deletions.append(reference)
+        if merged.remove(reference) != nil { count -= 1 }
+      }
+    }
+  }
+
+  func isInserted(_ reference: Reference) -> Bool {
+    // Places rise as they are given.
+    var (low, high) = (0, insertedRuns.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if insertedRuns[middle].first <= reference { low = middle + 1 } else { high = middle }
+    }
+    guard low > 0 else { return false }
+    let run = insertedRuns[low - 1]
+    return reference.rawValue - run.first.rawValue < UInt64(run.count)
+  }
+
+  // MARK: Reading
+
+  /// The objects that the request was about.
+  var primary: [Reference] {
+    var primary = Array(inserted)
+    primary += changed
+    primary += merged.sorted()
+    return primary.isEmpty ? deleted : primary
+  }
+
+  var inserted: some Sequence<Reference> {
+    let dropped = droppedInsertions
+    return insertedRuns.lazy.flatMap { run in
+      (0..<run.count).lazy.map { Reference(rawValue: run.first.rawValue + UInt64($0)) }
+    }.filter { dropped.isEmpty || !dropped.contains($0) }
+  }
+
+  /// In the order of their places.
+  var deleted: [Reference] { deletions.sorted() }
 
   /// All changed objects, each once, in the order of their places.
   var updated: [SavedChanges.Update] {
@@ -80,7 +120,10 @@ struct BatchChanges {
       for slot in more { slots.insert(slot) }
       updates[place] = .init(reference: updates[place].reference, slots: Array(slots))
     }
-    updates += rest.map { .init(reference: $0.key, slots: Array($0.value)) }
+    // What is new, or gone, is not changed.
+    for reference in deletions { rest[reference] = nil }
+    updates += rest.lazy.filter { !isInserted($0.key) }
+      .map { .init(reference: $0.key, slots: Array($0.value)) }
     return updates.sorted { $0.reference < $1.reference }
   }
 }

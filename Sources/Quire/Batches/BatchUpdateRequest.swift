@@ -6,7 +6,8 @@ import QuireModel
 /// var request = BatchUpdateRequest(entityName: "Artwork")
 /// request.predicate = Key("year") < 1900
 /// request.propertiesToUpdate = [
-///   "price": try FetchExpression(format: "price * 2"), "isSold": false, "artist": hokusai.objectID,
+///   "price": try FetchExpression(format: "price * 2"), "isSold": false,
+///   "artist": hokusai.objectID,
 /// ]
 /// let count = try context.execute(request).count
 /// ```
@@ -56,10 +57,10 @@ extension ManagedObjectContext {
   /// Changes objects in their stores, in one transaction of each store: all of them or none, also
   /// after a crash.
   ///
-  /// What happens goes past this context, as ``execute(_:)-(BatchDeleteRequest)`` says of deletions.
-  /// Objects that have the values already are left as they are, and do not count. A uniqueness
-  /// constraint that would be broken is an error, whatever the ``mergePolicy``: a request does not
-  /// say which of two objects is to give way.
+  /// What happens goes past this context, as ``execute(_:)-(BatchDeleteRequest)`` says of
+  /// deletions. Objects that have the values already are left as they are, and do not count. A
+  /// uniqueness constraint that would be broken is an error, whatever the ``mergePolicy``: a
+  /// request does not say which of two objects is to give way.
   ///
   /// - Throws: validation errors (1550 to 1700), a hundred at most, when a value is not allowed, or
   ///   an object that a relationship led to, or leads to, has too few or too many;
@@ -97,10 +98,15 @@ struct BatchUpdate {
     case expression(FetchExpression)
     /// `nil` for nowhere.
     case object(ManagedObjectID?)
+    /// The same, of an object that is known to be there.
+    case place(Reference?)
   }
 
   /// By the names of properties, in their order.
   let sources: [(name: String, source: Source)]
+
+  /// - Parameter sources: of properties that can be set, in their order.
+  init(_ sources: [(name: String, source: Source)]) { self.sources = sources }
 
   init(_ properties: [String: Any?], _ binding: EntityBinding, _ model: ModelBinding) throws {
     sources = try properties.sorted { $0.key < $1.key }.map { name, value in

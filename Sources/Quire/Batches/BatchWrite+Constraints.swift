@@ -32,6 +32,17 @@ extension BatchWrite {
     return error
   }
 
+  /// Why a new object of a request cannot have the values that another has.
+  ///
+  /// - Parameter place: the new object's place in the request.
+  func constraintError(
+    _ index: StoredIndex, _ rival: Reference, at place: Int
+  ) -> PersistenceError {
+    var error = constraintError(index, rival, [rival])
+    error.message += ", and in object \(place) of the request"
+    return error
+  }
+
   private func value(
     of element: StoredIndex.Element, at reference: Reference
   ) throws -> MergeConflict.Value? {

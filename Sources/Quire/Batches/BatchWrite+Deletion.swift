@@ -4,14 +4,16 @@ import QuireModel
 extension BatchWrite {
   /// Deletes objects, those that cascade rules lead to with them.
   ///
-  /// - Parameter chosen: where they are, in order and each once.
-  func delete(_ chosen: [Reference], _ execution: BatchExecution) throws {
+  /// - Parameters:
+  ///   - chosen: where they are, in order and each once.
+  ///   - execution: the request, if it is about these objects; `nil` when they give way to others.
+  func delete(_ chosen: [Reference], _ execution: BatchExecution?) throws {
     var deletion = BatchDeletion(self)
     try deletion.collect(chosen)
     let deleted = deletion.deleted
     if deleted.isEmpty { return }
     try history?.keepTombstones(of: deleted)
-    try deletion.findOthers(execution)
+    try deletion.findOthers()
     try validation.finish()
     try noteOwners(deletion)
     try writer.gatheringRemovals {
@@ -35,7 +37,7 @@ extension BatchWrite {
     for (reference, slots) in deletion.others.sorted(by: { $0.key < $1.key }) {
       for slot in slots { try writeOther(slot, at: reference) }
     }
-    changes.noteDeletions(deleted)
+    changes.noteDeletions(deleted, isCounted: execution != nil)
   }
 
   /// Notes whose derived values change, before anything does.
@@ -49,7 +51,7 @@ extension BatchWrite {
   }
 
   /// Removes rows, those of an entity together.
-  private func removeRows(at references: [Reference], _ execution: BatchExecution) throws {
+  private func removeRows(at references: [Reference], _ execution: BatchExecution?) throws {
     var start = 0
     while start < references.count {
       let storage = try storage(of: references[start])
@@ -57,14 +59,14 @@ extension BatchWrite {
       while end < references.count, references[end].entity == references[start].entity { end += 1 }
       let rowCount = try writer.rows(of: storage.stored).count
       if rowCount == end - start, try writer.removeAllRows(of: storage) {
-        for _ in start..<end { try execution.advance() }
+        for _ in start..<end { try execution?.advance() }
         start = end
         continue
       }
       while start < end {
         let next = min(start + 1024, end)
         try writer.removeRows(at: references[start..<next].map(\.key), in: storage)
-        for _ in start..<next { try execution.advance() }
+        for _ in start..<next { try execution?.advance() }
         start = next
       }
     }
@@ -118,7 +120,7 @@ private struct BatchDeletion {
   }
 
   /// Applies the rules that are not to cascade.
-  mutating func findOthers(_ execution: BatchExecution) throws {
+  mutating func findOthers() throws {
     for reference in related {
       let storage = try write.storage(of: reference)
       for slot in storage.binding.storedRelationshipSlots {
@@ -147,7 +149,7 @@ private struct BatchDeletion {
       }
       let field = other.fieldBySlot[inverse]
       // A row may lead elsewhere by now, whatever is left of the other side.
-      if field >= 0, try write.state.row(member)?.reference(field) != reference { continue }
+      if field >= 0, try write.leads(member, field) != reference { continue }
       others[member, default: SlotSet()].insert(inverse)
     }
   }
@@ -168,12 +170,12 @@ private struct BatchDeletion {
     let field = storage.fieldBySlot[slot]
     let found: [Reference]
     if field >= 0 {
-      found = try write.state.row(reference)?.reference(field).map { [$0] } ?? []
+      found = try write.leads(reference, field).map { [$0] } ?? []
     } else if let link = storage.link(slot) {
-      found = try write.state.members(of: reference, link)
+      found = try write.writer.linkKeys(link, of: reference.key).map(\.member)
     } else {
       found = []
     }
-    return try found.filter { try write.state.contains($0) }
+    return try found.filter { try write.writer.contains($0) }
   }
 }

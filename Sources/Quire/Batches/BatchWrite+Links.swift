@@ -22,6 +22,12 @@ extension BatchWrite {
         guard let other, let inverse = try inverse(of: link, on: other) else { continue }
         derived.note(other)
         try derived.noteOwners(of: other, changing: SlotSet([inverse]))
+        let field = try storage(of: other).fieldBySlot[inverse]
+        guard field >= 0, let rival = try leads(other, field), rival != reference,
+          let slot = try slot(of: link, on: rival)
+        else { continue }
+        derived.note(rival)
+        try derived.noteOwners(of: rival, changing: SlotSet([slot]))
       }
     }
   }
@@ -68,15 +74,21 @@ extension BatchWrite {
 
   /// Lets what another object led to lead nowhere, as that one has got another.
   private func release(_ rival: Reference, from new: Reference, _ link: BatchLink) throws {
-    let storage = try storage(of: rival)
-    let name = link.storage.binding.name(of: link.slot)
-    guard let slot = storage.binding.slot(named: name), storage.fieldBySlot[slot] >= 0,
-      try leads(rival, storage.fieldBySlot[slot]) == new
+    guard let slot = try slot(of: link, on: rival),
+      try leads(rival, storage(of: rival).fieldBySlot[slot]) == new
     else { return }
     try writeOther(slot, at: rival)
   }
 
-  private func leads(_ reference: Reference, _ field: Int) throws -> Reference? {
+  /// The slot of the same relationship of another object, whose row has it.
+  private func slot(of link: BatchLink, on other: Reference) throws -> Int? {
+    let storage = try storage(of: other)
+    let slot = storage.binding.slot(named: link.storage.binding.name(of: link.slot))
+    return slot.flatMap { storage.fieldBySlot[$0] >= 0 ? $0 : nil }
+  }
+
+  /// Where the row of an object leads.
+  func leads(_ reference: Reference, _ field: Int) throws -> Reference? {
     try writer.withRow(reference) { $0.reference(field) } ?? nil
   }
 

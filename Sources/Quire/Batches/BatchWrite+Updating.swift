@@ -33,7 +33,7 @@ extension BatchWrite {
 }
 
 /// Changes of the objects of one entity.
-private final class BatchUpdating {
+final class BatchUpdating {
   /// An attribute, and what it becomes.
   private struct Assignment {
     let slot: Int
@@ -55,12 +55,17 @@ private final class BatchUpdating {
   private var assignments: [Assignment] = []
   private(set) var moves: [Move] = []
   private let row: RowWriter
+  /// Whether the request may have written the objects before.
+  private let isRepeated: Bool
   /// What the object at hand gets, and the slots that this changes.
   private var values: [(assignment: Assignment, value: AttributeValue?)] = []
   private var changedSlots = SlotSet()
 
-  init(_ write: BatchWrite, _ update: BatchUpdate, _ storage: EntityStorage) throws {
+  init(
+    _ write: BatchWrite, _ update: BatchUpdate, _ storage: EntityStorage, isRepeated: Bool = false
+  ) throws {
     self.write = write
+    self.isRepeated = isRepeated
     self.storage = storage
     row = write.rowWriter(for: storage)
     let binding = storage.binding
@@ -77,6 +82,7 @@ private final class BatchUpdating {
       var expression: FetchExpression?
       switch source {
       case .object(let id): destination = try id.map { try write.destination($0, binding, slot) }
+      case .place(let given): destination = given
       case .expression(let given): expression = given
       case .value: break
       }
@@ -96,7 +102,11 @@ private final class BatchUpdating {
   func updateAttributes(at reference: Reference) throws {
     let isPatched: Bool? = try write.writer.withRow(reference) { reader in
       try readValues(of: reference, reader, reader)
-      return try !changedSlots.isEmpty && patch(reader)
+      if changedSlots.isEmpty { return false }
+      let version =
+        isRepeated
+        ? try write.newVersion(at: reference) : BatchWrite.version(after: reader.version)
+      return try patch(reader, version)
     }
     guard let isPatched, !changedSlots.isEmpty else { return }
     try noteOwners(of: reference)
@@ -122,7 +132,7 @@ private final class BatchUpdating {
         value = try evaluate(expression, at: reference, former).plain.map {
           try storage.binding.attributeValue($0, assignment.slot)
         }
-      case .object: value = nil
+      case .object, .place: value = nil
       }
       let present = try current.value(assignment.field, in: write.writer)
       if value.map({ present?.isIdentical(to: $0) ?? false }) ?? (present == nil) { continue }
@@ -155,9 +165,9 @@ private final class BatchUpdating {
   }
 
   /// Builds the new row over a copy of the one that there is, if that is enough.
-  private func patch(_ reader: RowReader) throws -> Bool {
+  private func patch(_ reader: RowReader, _ version: UInt32) throws -> Bool {
     guard storage.canPatchRows,
-      row.begin(copyOf: reader.bytes, version: BatchWrite.version(after: reader.version))
+      row.begin(copyOf: reader.bytes, version: version)
     else { return false }
     for (assignment, value) in values {
       guard try row.patch(assignment.field, value) else { return false }
@@ -200,7 +210,11 @@ private final class BatchUpdating {
   }
 
   private func finish(_ reference: Reference) throws {
-    write.changes.noteChange(of: changedSlots, at: reference)
+    if isRepeated {
+      for slot in changedSlots { write.changes.noteOther(slot, at: reference) }
+    } else {
+      write.changes.noteChange(of: changedSlots, at: reference)
+    }
     guard let derived = write.derived else { return }
     derived.noteAll(reference)
     try derived.noteOwners(of: reference, changing: changedSlots)
@@ -211,16 +225,15 @@ private final class BatchUpdating {
   /// Changes objects of which relationships change: all leave where they led, then rows are
   /// written, then all arrive where they lead.
   ///
-  /// - Parameter isLast: whether no objects follow. One object of a one-to-one relationship leads to
-  ///   the one that all are to lead to: the last.
+  /// - Parameter isLast: whether no objects follow. One object of a one-to-one relationship leads
+  ///   to the one that all are to lead to: the last.
   func update(_ places: ArraySlice<Reference>, isLast: Bool) throws {
     var moving: [(reference: Reference, slots: SlotSet, links: [BatchLink])] = []
     for reference in places {
-      guard let former = try write.state.row(reference) else { continue }
-      let links = try former.withReader { try self.links(of: reference, $0, isLast: isLast) }
-      _ = try write.writer.withRow(reference) { current in
-        try former.withReader { try readValues(of: reference, $0, current) }
+      let links = try withFormerRow(reference) {
+        try self.links(of: reference, $0, isLast: isLast)
       }
+      try readValues(at: reference)
       var slots = changedSlots
       for link in links { slots.insert(link.slot) }
       if slots.isEmpty { continue }
@@ -231,10 +244,7 @@ private final class BatchUpdating {
       for object in moving { try write.leave(object.links, from: object.reference) }
     }
     for object in moving {
-      guard let former = try write.state.row(object.reference) else { continue }
-      _ = try write.writer.withRow(object.reference) { current in
-        try former.withReader { try readValues(of: object.reference, $0, current) }
-      }
+      try readValues(at: object.reference)
       changedSlots = object.slots
       try writeRow(
         at: object.reference, isPatched: false,
@@ -246,6 +256,24 @@ private final class BatchUpdating {
     for object in moving {
       changedSlots = object.slots
       try finish(object.reference)
+    }
+  }
+
+  /// Calls `body` with the row as it was before the request; of an object that came with it, as it
+  /// is.
+  private func withFormerRow<Result>(
+    _ reference: Reference, _ body: (RowReader) throws -> Result
+  ) throws -> Result {
+    if let former = try write.state.row(reference) { return try former.withReader(body) }
+    guard let result = try write.writer.withRow(reference, body) else {
+      throw StoreSchema.damaged("has no row \(storage.stored.name)/p\(reference.key)")
+    }
+    return result
+  }
+
+  private func readValues(at reference: Reference) throws {
+    try withFormerRow(reference) { former in
+      _ = try write.writer.withRow(reference) { try readValues(of: reference, former, $0) }
     }
   }
 

@@ -90,7 +90,8 @@ final class BatchWrite {
   /// Checks how many destinations objects have that lost or got some at the other end.
   private func checkCounts() throws {
     for reference in changes.others.keys.sorted() {
-      guard let slots = changes.others[reference] else { continue }
+      // What was changed may be gone, by another object of the request.
+      guard let slots = changes.others[reference], try writer.contains(reference) else { continue }
       let storage = try storage(of: reference)
       for slot in slots where storage.binding.traits[slot].limitsCount {
         let relationship = storage.binding.relationship(slot)

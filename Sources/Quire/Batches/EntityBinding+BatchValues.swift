@@ -31,8 +31,8 @@ extension EntityBinding {
   /// - Throws: ``PersistenceError/Code/unacceptableValue`` when it is of another type.
   @inline(__always)
   func attributeValue(_ value: Any, _ slot: Int) throws -> AttributeValue {
-    // What most values are, without a look at the attribute's description. A type is compared before
-    // it is cast, as that takes longer.
+    // What most values are, without a look at the attribute's description. A type is compared
+    // before it is cast, as that takes longer.
     switch traits[slot].attributeType {
     case .string?:
       if type(of: value) == String.self, let text = value as? String { return .string(text) }
@@ -65,8 +65,8 @@ extension EntityBinding {
 
   /// The object that a to-one relationship is to lead to.
   ///
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when the value is no ID and no object, or
-  ///   one of another entity.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when the value is no ID and no object,
+  ///   or one of another entity.
   func destinationID(_ value: Any, _ slot: Int) throws -> ManagedObjectID {
     let id = value as? ManagedObjectID ?? (value as? ManagedObject)?.objectID
     var ancestor = id?.entity

@@ -97,30 +97,3 @@ extension SaveOperation {
     return try writer.contains(place)
   }
 }
-
-/// Where the rows of new objects of one entity go.
-private final class NewRows {
-  let storage: EntityStorage
-  let row: RowWriter
-  private let rows: RecordAppender
-  private let upkeep: IndexUpkeep?
-  private let indexes: [IndexUpkeep.Item]
-
-  init(_ storage: EntityStorage, _ row: RowWriter, _ writer: StoreWriter) throws {
-    self.storage = storage
-    self.row = row
-    rows = try writer.rows(of: storage.stored).appender()
-    upkeep = try writer.indexUpkeep()
-    indexes = try upkeep?.items(of: storage) ?? []
-  }
-
-  /// Puts the row that was built last into its place, which was never given before.
-  @inline(__always)
-  func put(at reference: Reference) throws {
-    let wasThere = try row.withBytes { bytes in
-      if !indexes.isEmpty { try upkeep?.note(bytes, at: reference, indexes, storage.layout) }
-      return try rows.put(bytes, for: reference.key)
-    }
-    if wasThere { throw StoreWriter.keyIsTaken(reference, storage) }
-  }
-}

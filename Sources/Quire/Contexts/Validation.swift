@@ -176,13 +176,16 @@ struct Validation {
     let entityName: String
     /// `nil` for what is not stored yet.
     let objectID: ManagedObjectID?
+    /// The place of a new object among those of a batch request.
+    var place: Int?
   }
 
   mutating func fail(
     _ code: PersistenceError.Code, _ subject: Subject, _ key: String, _ what: String,
     _ value: AttributeValue? = nil
   ) {
-    var error = PersistenceError(code, "\(subject.entityName).\(key) \(what)")
+    let place = subject.place.map { "of object \($0) of the batch request " } ?? ""
+    var error = PersistenceError(code, "\(subject.entityName).\(key) \(place)\(what)")
     error.entityName = subject.entityName
     error.objectID = subject.objectID
     error.key = key

@@ -117,6 +117,27 @@ final class StoreWriter {
     return true
   }
 
+  /// Whether an entity has no rows.
+  func isEmpty(_ storage: EntityStorage) throws -> Bool {
+    try existingRows(of: storage.stored).map { $0.count == 0 } ?? true
+  }
+
+  /// Makes all rows of an entity that has none, in the order of their keys, and the indexes that
+  /// are empty: in little memory, however many there are.
+  ///
+  /// - Parameter body: appends the rows, and notes their keys; looks at neither.
+  func buildRows(
+    of storage: EntityStorage, _ body: (borrowing RecordTreeBuilder) throws -> Void
+  ) throws {
+    let (name, number) = (storage.stored.rowTree, Int(storage.stored.number))
+    if try transaction.recordTree(name) != nil { try transaction.dropTree(name) }
+    if number < rowTrees.count { rowTrees[number] = nil }
+    let upkeep = try indexUpkeep()
+    try upkeep?.beginBuilding(of: storage)
+    note(try transaction.buildRecordTree(name, body), storage.stored.number)
+    try upkeep?.endBuilding()
+  }
+
   /// Whether two objects have values that a constraint wants to be unique, among those that were
   /// written.
   func hasDuplicates() throws -> Bool { try firstDuplicates() != nil }

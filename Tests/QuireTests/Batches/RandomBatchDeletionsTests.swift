@@ -41,7 +41,10 @@ import Testing
   }
 
   private func selection(_ twins: inout BatchTwins) -> (String, FetchPredicate) {
-    let names = ["Thing", "Thing", "SpecialThing", "Tag", "Part", "Lock", "Shelf", "Sign", "Plain"]
+    let names = [
+      "Thing", "Thing", "SpecialThing", "Tag", "SpecialTag", "Part", "Lock", "Shelf", "Sign",
+      "Plain",
+    ]
     let name = names[twins.random.below(names.count)]
     let from = twins.random.below(60)
     let width = [2, 6, 60][twins.random.below(3)]

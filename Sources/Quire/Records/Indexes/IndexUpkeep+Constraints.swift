@@ -2,8 +2,8 @@ import QuireStorage
 
 // Whether keys that came break a constraint.
 extension IndexUpkeep {
-  /// Objects that have the values of one constraint, among those whose values came: to be asked when
-  /// all rows are written, as what is there twice meanwhile may not be in the end.
+  /// Objects that have the values of one constraint, among those whose values came: to be asked
+  /// when all rows are written, as what is there twice meanwhile may not be in the end.
   ///
   /// - Returns: those of the first constraint that is broken, in the order of their places; `nil`
   ///   when none is.

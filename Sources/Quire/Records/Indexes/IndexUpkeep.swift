@@ -20,6 +20,8 @@ final class IndexUpkeep {
   /// in.
   private let leaving: [KeyList]
   private let waitingLimit = KeyMemory.byteCount
+  /// By the place of the index: what sorts more keys than wait, for a tree that is not there yet.
+  @exclusivity(unchecked) private var building: [KeySorter?]
   @exclusivity(unchecked) private var oldKeys: [IndexKeyWriter] = []
   @exclusivity(unchecked) private var newKeys: [IndexKeyWriter] = []
   let scratch = RowScratch()
@@ -38,6 +40,7 @@ final class IndexUpkeep {
     if indexes.isEmpty { return nil }
     self.transaction = transaction
     trees = Array(repeating: nil, count: indexes.list.count)
+    building = Array(repeating: nil, count: indexes.list.count)
     waiting = indexes.list.map { _ in KeyList() }
     leaving = indexes.list.map { _ in KeyList() }
   }
@@ -76,9 +79,12 @@ final class IndexUpkeep {
 
   /// Notes the keys of a row that is put into its place without this, which is known to be free.
   ///
-  /// - Parameter items: of the row's entity.
+  /// - Parameters:
+  ///   - items: of the row's entity.
+  ///   - isUnchecked: whether somebody else sees to it that constraints are kept.
   func note(
-    _ row: UnsafeRawBufferPointer, at reference: Reference, _ items: [Item], _ layout: RowLayout
+    _ row: UnsafeRawBufferPointer, at reference: Reference, _ items: [Item], _ layout: RowLayout,
+    isUnchecked: Bool = false
   ) throws {
     guard let start = row.baseAddress else { return }
     for item in Uncounted(items) {
@@ -96,7 +102,7 @@ final class IndexUpkeep {
       newKeys[0].removeAll()
       try item.index.appendElements(of: reader, to: &newKeys[0])
       newKeys[0].append(reference)
-      if item.index.isUnique {
+      if item.index.isUnique, !isUnchecked {
         unchecked.append(
           UniqueKey(index: item.index, key: newKeys[0].bytes, isCut: newKeys[0].isCut))
       }
@@ -195,6 +201,30 @@ final class IndexUpkeep {
 
   // MARK: Trees
 
+  /// Lets the keys of an entity's new rows wait in any number, sorted run by run, until
+  /// ``endBuilding()``: for trees that are not there yet, and that nobody looks at before.
+  ///
+  /// A tree that is made of the first keys, and gets the others run by run, changes most of its
+  /// pages with each run, and the transaction has all of them in memory.
+  func beginBuilding(of storage: EntityStorage) throws {
+    for item in try items(of: storage) where waiting[item.place].isEmpty {
+      guard try openTree(at: item.place) == nil else { continue }
+      let tree = indexes.list[item.place].tree
+      building[item.place] = KeySorter(transaction, tree + "/run")
+    }
+  }
+
+  /// Makes the trees of the keys that have waited.
+  func endBuilding() throws {
+    for place in building.indices {
+      guard let sorter = building[place] else { continue }
+      building[place] = nil
+      if sorter.isEmpty { continue }
+      try sorter.take(waiting[place])
+      try sorter.build(indexes.list[place].tree)
+    }
+  }
+
   private func note(_ key: [UInt8], at place: Int) throws {
     if key.isEmpty { return }
     waiting[place].append(key)
@@ -214,6 +244,7 @@ final class IndexUpkeep {
       if let tree = try openTree(at: place) { try keys.forEachRun { try tree.remove(run: $0) } }
     }
     if waiting[place].isEmpty { return }
+    if let building = building[place] { return try building.take(waiting[place]) }
     // An error leaves nothing to be done but to abort.
     let keys = waiting[place]
     keys.sort()
@@ -252,7 +283,8 @@ final class IndexUpkeep {
     return try openTree(at: place)
   }
 
-  private func openTree(at place: Int) throws -> MutableIndexTree? {
+  /// The tree without the keys that wait.
+  func openTree(at place: Int) throws -> MutableIndexTree? {
     if let tree = trees[place] { return tree }
     guard let tree = try transaction.mutableIndexTree(indexes.list[place].tree) else { return nil }
     trees[place] = tree

@@ -24,7 +24,16 @@ final class KeySorter {
 
   func add(_ key: [UInt8]) throws {
     keys.append(key)
-    if keys.byteCount >= byteLimit { try spill() }
+    if keys.byteCount >= byteLimit { try spill(keys) }
+  }
+
+  /// Whether no run was put aside.
+  var isEmpty: Bool { runNames.isEmpty }
+
+  /// Takes all keys of a list as a run of their own.
+  func take(_ list: KeyList) throws {
+    if list.isEmpty { return }
+    try spill(list)
   }
 
   /// Makes a tree of the keys, which nothing may be added to afterwards; none when there is no key.
@@ -32,23 +41,23 @@ final class KeySorter {
   /// - Parameter check: gets two keys that follow each other, for all of them.
   func build(_ treeName: String, _ check: (([UInt8], [UInt8]) throws -> Void)? = nil) throws {
     guard !runNames.isEmpty else {
-      if !keys.isEmpty { try buildSorted(treeName, check) }
+      if !keys.isEmpty { try buildSorted(keys, treeName, check) }
       return
     }
-    if !keys.isEmpty { try spill() }
+    if !keys.isEmpty { try spill(keys) }
     try merge(into: treeName, check)
     for run in runNames { try transaction.dropTree(run) }
   }
 
-  private func spill() throws {
+  private func spill(_ keys: KeyList) throws {
     let run = "\(name)/\(runNames.count)"
-    try buildSorted(run, nil)
+    try buildSorted(keys, run, nil)
     runNames.append(run)
     keys.removeAll()
   }
 
   private func buildSorted(
-    _ treeName: String, _ check: (([UInt8], [UInt8]) throws -> Void)?
+    _ keys: KeyList, _ treeName: String, _ check: (([UInt8], [UInt8]) throws -> Void)?
   ) throws {
     keys.sort()
     if let check { try keys.forEachPair(check) }

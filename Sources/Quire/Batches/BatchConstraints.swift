@@ -1,0 +1,101 @@
+import QuireModel
+import QuireStorage
+
+/// Looks for objects that have a new one's values of its entity's uniqueness constraints.
+///
+/// Keys of new rows wait before they go into their trees, and a look would have them go one by one.
+/// So those that wait are known here, and the trees are brought up only when one of them is met.
+final class BatchConstraints {
+  struct Rival {
+    let index: StoredIndex
+    let reference: Reference
+  }
+
+  /// What the constraints see of one row.
+  private struct Key {
+    let item: IndexUpkeep.Item
+    /// As the index has it, without a reference.
+    var key: [UInt8]
+    let isCut: Bool
+    /// The values whole.
+    var whole: [UInt8]
+  }
+
+  private let write: BatchWrite
+  private let storage: EntityStorage
+  private let upkeep: IndexUpkeep
+  private let items: [IndexUpkeep.Item]
+  /// By the place of the index: the keys that wait, as far as they go.
+  private var waiting: [Int: Set<[UInt8]>] = [:]
+  private var waitingCount = 0
+  /// The keys of the row that was looked for last.
+  private var keys: [Key] = []
+
+  private static let waitingLimit = 16_384
+
+  /// - Returns: `nil` when the entity has no constraints.
+  init?(_ write: BatchWrite, _ storage: EntityStorage) throws {
+    guard let upkeep = try write.writer.indexUpkeep() else { return nil }
+    items = try upkeep.items(of: storage).filter(\.index.isUnique)
+    if items.isEmpty { return nil }
+    self.write = write
+    self.storage = storage
+    self.upkeep = upkeep
+  }
+
+  /// The objects that have the values of a row, each once for each constraint.
+  func rivals(of bytes: UnsafeRawBufferPointer) throws -> [Rival] {
+    keys.removeAll(keepingCapacity: true)
+    let row = RowReader(checked: bytes, storage.layout)
+    for item in items where try item.index.hasAllValues(row) {
+      var writer = IndexKeyWriter()
+      try item.index.appendElements(of: row, to: &writer)
+      keys.append(
+        Key(
+          item: item, key: writer.bytes, isCut: writer.isCut,
+          whole: writer.isCut ? try item.index.wholeKey(of: row) : []))
+    }
+    if keys.contains(where: { waiting[$0.item.place]?.contains($0.key) ?? false }) {
+      try settle()
+    }
+    return try keys.flatMap { key in
+      try references(of: key).map { Rival(index: key.item.index.stored, reference: $0) }
+    }
+  }
+
+  /// Notes that the row that was looked for last is written.
+  func noteWritten() throws {
+    for key in keys { waiting[key.item.place, default: []].insert(key.key) }
+    waitingCount += 1
+    if waitingCount == BatchConstraints.waitingLimit { try settle() }
+  }
+
+  private func settle() throws {
+    for item in items { _ = try upkeep.existingTree(at: item.place) }
+    waiting.removeAll()
+    waitingCount = 0
+  }
+
+  private func references(of key: Key) throws -> [Reference] {
+    guard let tree = try upkeep.openTree(at: key.item.place)?.reading else { return [] }
+    var found: [Reference] = []
+    var entries = tree.entries(withPrefix: key.key)
+    while try entries.next() {
+      let entry = try entries.key
+      guard entry.count == key.key.count + IndexKey.referenceByteCount,
+        let reference = IndexKey.reference(of: UnsafeRawBufferPointer(entry))
+      else { continue }
+      found.append(reference)
+    }
+    guard key.isCut else { return found }
+    return try found.filter { try wholeKey(at: $0, key.item.index.stored) == key.whole }
+  }
+
+  private func wholeKey(at reference: Reference, _ index: StoredIndex) throws -> [UInt8]? {
+    let item = try upkeep.items(of: write.storage(of: reference)).first {
+      $0.index.number == index.number
+    }
+    guard let item else { return nil }
+    return try write.writer.withRow(reference) { try item.index.wholeKey(of: $0) }
+  }
+}

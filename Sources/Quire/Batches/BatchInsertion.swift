@@ -1,0 +1,286 @@
+import QuireModel
+import QuireStorage
+
+/// The new objects of one request, in one store.
+final class BatchInsertion {
+  let write: BatchWrite
+  let storage: EntityStorage
+  let row: BatchRow
+  let rowWriter: RowWriter
+  let execution: BatchExecution
+  private let policy: MergePolicyType
+  private let constraints: BatchConstraints?
+  private var source: (BatchRow) throws -> Bool = { _ in true }
+  /// How many objects were filled in before the one at hand.
+  private var place = 0
+  /// Where the to-one relationships of the object at hand lead.
+  private var links: [BatchLink] = []
+  /// Where objects are that relationships led to before.
+  private var knownDestinations: [ManagedObjectID: Reference] = [:]
+  /// Objects of which derived values are not worked out yet.
+  private var underived: [Reference] = []
+
+  private static let portion = 4096
+
+  init(
+    _ write: BatchWrite, _ storage: EntityStorage, _ policy: MergePolicyType,
+    _ execution: BatchExecution
+  ) throws {
+    self.write = write
+    self.storage = storage
+    self.policy = policy
+    self.execution = execution
+    row = BatchRow(storage)
+    rowWriter = RowWriter(storage.layout)
+    constraints = try BatchConstraints(write, storage)
+  }
+
+  /// Inserts what `source` fills in, until it says that there is no more.
+  func insert(_ source: @escaping (BatchRow) throws -> Bool) throws {
+    self.source = source
+    try write.writer.gatheringLinks {
+      if try isBuilt {
+        try buildRows()
+      } else {
+        try putRows()
+      }
+      try deriveValues()
+    }
+  }
+
+  // MARK: Rows
+
+  /// Whether the rows can be built from first to last: there are none, and none is looked at before
+  /// the end.
+  private var isBuilt: Bool {
+    get throws {
+      guard constraints == nil, write.derived == nil, !storage.binding.hasOneToOnes else {
+        return false
+      }
+      return try write.writer.isEmpty(storage)
+    }
+  }
+
+  private func buildRows() throws {
+    let keys = try NewRowKeys(storage, write.writer, isUnchecked: true)
+    try write.writer.buildRows(of: storage) { builder in
+      while try next() {
+        try encode()
+        let reference = try takePlace()
+        try rowWriter.withBytes { bytes in
+          try keys.note(bytes, at: reference)
+          try builder.append(bytes, for: reference.key)
+        }
+        try finish(reference)
+      }
+    }
+  }
+
+  private func putRows() throws {
+    let rows = try write.writer.rows(of: storage.stored).appender()
+    let keys = try NewRowKeys(storage, write.writer, isUnchecked: true)
+    while try next() {
+      try encode()
+      if let constraints {
+        let rivals = try rowWriter.withBytes { try constraints.rivals(of: $0) }
+        if !rivals.isEmpty, try !isInserted(despite: rivals) { continue }
+      }
+      let reference = try takePlace()
+      if write.derived != nil { try write.noteOwners(of: reference, nil, links) }
+      let wasThere = try rowWriter.withBytes { bytes in
+        try keys.note(bytes, at: reference)
+        return try rows.put(bytes, for: reference.key)
+      }
+      if wasThere { throw StoreWriter.keyIsTaken(reference, storage) }
+      try constraints?.noteWritten()
+      try finish(reference)
+    }
+  }
+
+  private func takePlace() throws -> Reference {
+    Reference(
+      entity: storage.stored.number, key: try write.writer.takeKey(in: storage.stored.keySpace))
+  }
+
+  /// Lets the next object be filled in, and checks it.
+  ///
+  /// - Returns: `false` when there is none.
+  private func next() throws -> Bool {
+    while true {
+      row.begin()
+      if try source(row) { return false }
+      try row.check()
+      try findDestinations()
+      if isValid() { return true }
+      // What else is wrong, with this object and others, is told as well.
+      try write.stopAtManyErrors()
+      place += 1
+    }
+  }
+
+  private func finish(_ reference: Reference) throws {
+    write.changes.noteInsertion(at: reference)
+    if !links.isEmpty { try write.arrive(links, from: reference) }
+    place += 1
+    if write.derived != nil {
+      underived.append(reference)
+      if underived.count == BatchInsertion.portion { try deriveValues() }
+    }
+    try execution.advance()
+  }
+
+  // MARK: Values
+
+  private func findDestinations() throws {
+    links.removeAll(keepingCapacity: true)
+    for (slot, id) in row.destinations {
+      guard let id else { continue }
+      let destination: Reference
+      if let known = knownDestinations[id] {
+        destination = known
+      } else {
+        destination = try write.destination(id, storage.binding, slot)
+        if knownDestinations.count >= 10_000 { knownDestinations.removeAll() }
+        knownDestinations[id] = destination
+      }
+      links.append(BatchLink(slot: slot, storage: storage, old: nil, new: destination))
+    }
+    if links.count > 1 { links.sort { $0.slot < $1.slot } }
+  }
+
+  private func isValid() -> Bool {
+    var isValid = true
+    let binding = storage.binding
+    for slot in binding.ruledSlots where !binding.traits[slot].isTransient {
+      binding.rules[slot]?.check(row.values[slot]) { failure in
+        isValid = false
+        write.validation.fail(failure.code, subject, failure.key, failure.words, failure.value)
+      }
+    }
+    for slot in binding.limitedSlots {
+      let count = write.validation.errors.count
+      if binding.traits[slot].isToMany {
+        write.validation.checkCount(0, binding.relationship(slot), subject)
+      } else if !links.contains(where: { $0.slot == slot }) {
+        write.validation.fail(
+          .validationMissingMandatoryProperty, subject, binding.name(of: slot), "leads nowhere")
+      }
+      if write.validation.errors.count > count { isValid = false }
+    }
+    return isValid
+  }
+
+  private var subject: Validation.Subject {
+    Validation.Subject(
+      entityName: storage.binding.entity.name, objectID: nil, place: place)
+  }
+
+  /// Builds the row of the object at hand.
+  private func encode() throws {
+    try rowWriter.write(
+      version: 1,
+      putting: { field in
+        let slot = storage.plainSlotByField[field]
+        if slot >= 0, let value = row.values[slot] {
+          try rowWriter.put(value, in: field)
+          return true
+        }
+        return try putOther(field)
+      })
+  }
+
+  /// Puts what is no plain value.
+  private func putOther(_ field: Int) throws -> Bool {
+    let slot = storage.slotByField[field]
+    guard slot >= 0, !storage.binding.traits[slot].isDerived else { return false }
+    if storage.binding.traits[slot].attributeType == nil {
+      guard let destination = links.first(where: { $0.slot == slot })?.new else { return false }
+      try rowWriter.put(destination, in: field)
+      return true
+    }
+    guard let value = row.values[slot] else { return false }
+    let content = try write.writer.placing(.value(value), field, storage)
+    guard let content else { return false }
+    try rowWriter.put(content, field)
+    return true
+  }
+
+  private func deriveValues() throws {
+    guard let derived = write.derived, !underived.isEmpty else { return }
+    for reference in underived where try write.writer.contains(reference) {
+      derived.noteAll(reference)
+      try derived.noteOwners(of: reference)
+    }
+    underived.removeAll(keepingCapacity: true)
+    try derived.write()
+  }
+
+  // MARK: Uniqueness
+
+  /// Decides between the object at hand and those that have its values of a constraint.
+  ///
+  /// - Returns: whether it is inserted.
+  private func isInserted(despite rivals: [BatchConstraints.Rival]) throws -> Bool {
+    switch policy {
+    case .errorMergePolicyType:
+      try write.validation.finish()
+      throw write.constraintError(rivals[0].index, rivals[0].reference, at: place)
+    case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType:
+      try giveUp()
+      return false
+    case .overwriteMergePolicyType:
+      try delete(rivals.map(\.reference))
+      return true
+    case .mergeByPropertyObjectTrumpMergePolicyType:
+      let same = rivals.first { $0.reference.entity == storage.stored.number }?.reference
+      try delete(rivals.map(\.reference).filter { $0 != same })
+      guard let same else { return true }
+      try merge(into: same)
+      try giveUp()
+      return false
+    }
+  }
+
+  /// Lets go of the object at hand.
+  private func giveUp() throws {
+    for value in rowWriter.externalValues { try write.writer.external.remove(value) }
+    place += 1
+    try execution.advance()
+  }
+
+  private func delete(_ references: [Reference]) throws {
+    if references.isEmpty { return }
+    try deriveValues()
+    try write.delete(Set(references).sorted(), nil)
+    // Others may have gone with them.
+    knownDestinations.removeAll()
+    for link in links {
+      guard let new = link.new, try !write.writer.contains(new) else { continue }
+      throw storage.binding.error(
+        about: link.slot, .managedObjectReferentialIntegrity,
+        "of object \(place) of the batch request cannot lead to what gave way to the object")
+    }
+  }
+
+  /// Gives what the object at hand was given to the one that has its values of a constraint.
+  private func merge(into other: Reference) throws {
+    try deriveValues()
+    let binding = storage.binding
+    let sources = row.givenSlots.map { slot -> (name: String, source: BatchUpdate.Source) in
+      let isAttribute = binding.traits[slot].attributeType != nil
+      return (
+        binding.name(of: slot),
+        isAttribute
+          ? .value(row.values[slot]) : .place(links.first { $0.slot == slot }.flatMap(\.new))
+      )
+    }
+    let updating = try BatchUpdating(write, BatchUpdate(sources), storage, isRepeated: true)
+    if updating.moves.isEmpty {
+      try updating.updateAttributes(at: other)
+    } else {
+      try updating.update([other], isLast: true)
+    }
+    if write.derived != nil { underived.append(other) }
+    write.changes.noteMerge(into: other)
+  }
+}

@@ -1,0 +1,50 @@
+import QuireModel
+import QuireStorage
+
+/// Where the rows of new objects of one entity go.
+final class NewRows {
+  let storage: EntityStorage
+  let row: RowWriter
+  private let rows: RecordAppender
+  private let keys: NewRowKeys
+
+  init(_ storage: EntityStorage, _ row: RowWriter, _ writer: StoreWriter) throws {
+    self.storage = storage
+    self.row = row
+    rows = try writer.rows(of: storage.stored).appender()
+    keys = try NewRowKeys(storage, writer)
+  }
+
+  /// Puts the row that was built last into its place, which was never given before.
+  @inline(__always)
+  func put(at reference: Reference) throws {
+    let wasThere = try row.withBytes { bytes in
+      try keys.note(bytes, at: reference)
+      return try rows.put(bytes, for: reference.key)
+    }
+    if wasThere { throw StoreWriter.keyIsTaken(reference, storage) }
+  }
+}
+
+/// Where the keys go that the rows of new objects of one entity have in indexes.
+struct NewRowKeys {
+  private let storage: EntityStorage
+  private let upkeep: IndexUpkeep?
+  private let indexes: [IndexUpkeep.Item]
+  /// Whether somebody else sees to it that constraints are kept.
+  private let isUnchecked: Bool
+
+  init(_ storage: EntityStorage, _ writer: StoreWriter, isUnchecked: Bool = false) throws {
+    self.storage = storage
+    self.isUnchecked = isUnchecked
+    upkeep = try writer.indexUpkeep()
+    indexes = try upkeep?.items(of: storage) ?? []
+  }
+
+  /// Notes the keys of a row that is about to be put into its place, which was never given before.
+  @inline(__always)
+  func note(_ row: UnsafeRawBufferPointer, at reference: Reference) throws {
+    if indexes.isEmpty { return }
+    try upkeep?.note(row, at: reference, indexes, storage.layout, isUnchecked: isUnchecked)
+  }
+}
