@@ -104,7 +104,7 @@ struct FetchCondition {
       if let equality = equality(of: predicate) { conditions.append(equality) }
     case .comparison(let comparison):
       guard comparison.modifier == .direct,
-        comparison.options.subtracting(.normalized).isEmpty
+        comparison.options.comparesTextAsItIs
       else { return }
       if let path = comparison.left.pathOfSubject {
         append(comparison.operator, comparison.right, path, to: &conditions)

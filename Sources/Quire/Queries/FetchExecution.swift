@@ -238,11 +238,15 @@ extension ManagedObjectContext {
   /// An object that was never saved has a temporary ID.
   public final func objectIDs<Result: ManagedObject>(
     for request: FetchRequest<Result>
+  ) throws -> [ManagedObjectID] { try objectIDs(for: request, nil) }
+
+  final func objectIDs<Result: ManagedObject>(
+    for request: FetchRequest<Result>, _ watch: FetchWatch?
   ) throws -> [ManagedObjectID] {
     settlePendingChanges()
     try throwKeptErrors()
     let execution = try FetchExecution(request, in: self)
-    let places = try execution.places()
+    let places = try execution.places(watch)
     return try places.references.enumerated().map { index, reference in
       let session = execution.parts[places.store(at: index)].session
       // An object of a family may show another ID than its place's.

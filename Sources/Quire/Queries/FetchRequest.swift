@@ -68,6 +68,8 @@ public struct FetchRequest<Result: ManagedObject> {
   public init() { self.init(entityName: Result.entityName) }
 }
 
+extension FetchRequest: Sendable {}
+
 extension FetchRequest {
   /// Whether more is wanted of the objects than to be found.
   var preparesObjects: Bool {

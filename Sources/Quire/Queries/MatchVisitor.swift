@@ -15,7 +15,9 @@ protocol MatchVisitor {
   ) throws -> Bool
 
   /// Called before a row is read.
-  mutating func countRow()
+  ///
+  /// - Throws: what ends the fetch.
+  mutating func countRow() throws
 
   /// Called when the order of an index is given up, and with it a copy of the visitor.
   mutating func abandonWalk()

@@ -41,7 +41,7 @@ extension StoreFetch {
       let references = batch.filter(isVisible)
       if !isFiltered || visitor.readsKeys { try rows.read(references) }
       for reference in references {
-        visitor.countRow()
+        try visitor.countRow()
         if try !visit(reference, rows, isFiltered: isFiltered, &visitor) { return false }
       }
     }

@@ -107,7 +107,7 @@ extension StoreFetch {
     _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
     guard isVisible(reference) else { return .noMatch }
-    visitor.countRow()
+    try visitor.countRow()
     let bytes = try cursor.valueBytes
     var isTested = check.filter == nil
     // What is passed over for its fixed part needs no further check than whether it ends right.

@@ -78,14 +78,16 @@ extension StoreFetch {
 extension FetchExecution {
   /// Where the objects are, in the order of the request, offset and limit applied. No objects are
   /// made; rows are read as far as the predicate and the sort keys need them.
-  func places() throws -> FetchedPlaces {
+  ///
+  /// - Parameter watch: is told how far the search is, and may end it.
+  func places(_ watch: FetchWatch? = nil) throws -> FetchedPlaces {
     let first = try parts.first?.plan(capacity: capacity)
     let isInOrder = sortDescriptors.isEmpty || parts.count == 1 && first?.isSorted ?? false
     if isInOrder, !parts.contains(where: \.isPending) {
       var visitor = PlaceVisitor(offset: offset, limit: limit)
       try visitParts(first) { store, part, plan in
         visitor.store = store
-        return try part.visitMatches(&visitor, plan)
+        return try part.visitMatches(&visitor, plan, watch)
       }
       return visitor.places
     }
@@ -93,7 +95,7 @@ extension FetchExecution {
     list.keepsRows = false
     try visitParts(first) { store, part, plan in
       list.place = store
-      return try part.visitMatches(&list, plan)
+      return try part.visitMatches(&list, plan, watch)
     }
     var places = FetchedPlaces()
     for match in list.sorted().dropFirst(offset) {

@@ -34,7 +34,7 @@ struct Workload: Sendable {
     .kvLargeScan, .kvLargeUpdate,
     .durableCommit, .durableCommit8, .concurrency, .kvOpenCloseSmall, .kvOpenClose,
     .objInsert, .objInsertBatched, .objFetchAll, .objFetchFaults, .objRelease, .objFetchByID,
-    .objFetchBySlug, .objFilterAndSort, .objTraverse, .objGroup,
+    .objFetchBySlug, .objBeginsWith, .objFilterAndSort, .objTraverse, .objGroup,
     .objGroupCount, .objCount, .objUpdate, .objDelete,
     .stackCreate, .openCloseSmall, .migrateSmall, .migrateRewrite, .migrateRewriteMillion,
     .migrateDeferred, .migrateCustom, .migrateKinds,

@@ -14,6 +14,9 @@ struct ArtworkData {
     }
   }
 
+  /// Each slug begins with one of these.
+  static var slugBeginnings: [String] { (0..<10_000).map { "slug-" + $0.padded(4) } }
+
   static func artistName(_ id: Int) -> String { "Artist \(id.padded(4))" }
   static func price(_ id: Int) -> Double { Double(mix(UInt64(id)) % 1_000_000) / 100 }
   /// Seconds since 2001.

@@ -85,6 +85,7 @@ extension Workload {
   static let objFetchBySlug = Workload(
     name: "obj_fetch_by_slug", summary: "N requests for one slug each, every attribute read",
     count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
+    goals: [Goal(.times(2, .sqlite), in: .ordered)],
     contenders: [
       Contender(
         engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.fetchBySlug),
@@ -92,9 +93,21 @@ extension Workload {
         engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.fetchBySlug),
     ])
 
+  static let objBeginsWith = Workload(
+    name: "obj_begins_with", summary: "10,000 requests for N / 10,000 slugs by how they begin",
+    count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
+    goals: [Goal(.times(2, .sqlite), in: .ordered)],
+    contenders: [
+      Contender(
+        engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.beginsWith),
+      Contender(
+        engine: .sqlite, fixture: SQLiteObjects.makeAll, body: SQLiteObjects.beginsWith),
+    ])
+
   static let objFilterAndSort = Workload(
     name: "obj_filter_sort", summary: "20 times price > x sorted by createdAt, limit 1,000",
     count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
+    goals: [Goal(.times(3, .sqlite), in: .ordered)],
     contenders: [
       Contender(
         engine: .quire, fixture: QuireObjects.makeAll, body: QuireObjects.filterAndSort),

@@ -66,6 +66,25 @@ extension QuireObjects {
     try close(coordinator)
   }
 
+  static func beginsWith(_ run: Run) throws {
+    let coordinator = try run.mode == .memory ? openWithAll(run) : open(run)
+    let beginnings = ArtworkData.slugBeginnings
+    run.operationCount = beginnings.count
+    let sum = try run.time {
+      let context = context(of: coordinator)
+      defer { withExtendedLifetime(context) {} }
+      var sum = ArtworkSum()
+      for beginning in beginnings {
+        var request = FetchRequest<Gallery.Artwork>()
+        request.predicate = try FetchPredicate(format: "slug BEGINSWITH %@", beginning)
+        for artwork in try context.fetch(request) { sum.add(artwork) }
+      }
+      return sum
+    }
+    try run.expectAlmost(sum, .expected(ArtworkData(count: run.count)), "what was fetched")
+    try close(coordinator)
+  }
+
   static func filterAndSort(_ run: Run) throws {
     let coordinator = try run.mode == .memory ? openWithAll(run) : open(run)
     run.operationCount = ArtworkData.filterCount

@@ -51,6 +51,31 @@ extension SQLiteObjects {
     try run.expectAlmost(sum, .expected(data), "what was fetched")
   }
 
+  /// By a range, which is how SQLite itself answers a `GLOB` whose pattern it knows beforehand.
+  static func beginsWith(_ run: Run) throws {
+    let database = try run.mode == .memory ? openWithAll(run) : open(run)
+    let beginnings = ArtworkData.slugBeginnings
+    run.operationCount = beginnings.count
+    let sum = try run.time {
+      let select = try database.prepare(selectSQL + " WHERE slug >= ? AND slug < ?")
+      var sum = ArtworkSum()
+      for var beginning in beginnings {
+        // Behind every digit.
+        var end = beginning + ":"
+        try beginning.withUTF8 { beginning in
+          try end.withUTF8 { end in
+            select.bind(1, text: beginning)
+            select.bind(2, text: end)
+            while try select.step() { sum.add(select) }
+            select.reset()
+          }
+        }
+      }
+      return sum
+    }
+    try run.expectAlmost(sum, .expected(ArtworkData(count: run.count)), "what was fetched")
+  }
+
   static func filterAndSort(_ run: Run) throws {
     let database = try run.mode == .memory ? openWithAll(run) : open(run)
     run.operationCount = ArtworkData.filterCount
