@@ -66,7 +66,7 @@ import Testing
       type: .quire, at: URL(filePath: folder.path("a.quire")))
     let context = ManagedObjectContext()
     context.persistentStoreCoordinator = coordinator
-    for title in ["plain", "", "a \"b\", c", "two\nlines", nil] {
+    for title in ["plain", "", "a \"b\", c", "two\nlines", nil, "\u{1B}[2J"] {
       let work = try EntityDescription.insertNewObject(forEntityName: "Work", into: context)
       try work.setValue(title, forKey: "title")
       try context.save()
@@ -82,11 +82,13 @@ import Testing
         Work/p4,"two
         lines",,,,
         Work/p5,,,,,
+        Work/p6,\u{1B}[2J,,,,
 
         """)
-    // In a table a row stays on its line.
+    // In a table a row stays on its line, and nothing moves the cursor.
     let table = ToolRun("query", folder.path("a.quire"), "--entity", "Work", "--format", "table")
-    #expect(table.lines.count == 7 && table.output.contains("  two lines  "))
+    #expect(table.lines.count == 8 && table.output.contains("  two lines  "))
+    #expect(table.output.contains("   [2J  ") && !table.output.contains("\u{1B}"))
   }
 
   // MARK: Groups

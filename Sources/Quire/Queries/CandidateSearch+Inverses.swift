@@ -13,7 +13,8 @@ extension CandidateSearch {
       conditions.allSatisfy({ $0.path.first == name && !$0.allowsAbsence }),
       let slot = binding.slot(named: name),
       case .relationship(let relationship) = binding.properties[slot], !relationship.isTransient,
-      let inverse = relationship.inverse, showsRowsAlone || !relationship.isToMany
+      let inverse = relationship.inverse,
+      showsRowsAlone || !relationship.isToMany && hasLinks(inverse, of: relationship.destination)
     else { return nil }
     if conditions[0].path.count == 1 {
       guard let objects = objects(conditions[0]) else { return nil }
@@ -28,6 +29,10 @@ extension CandidateSearch {
     }
     return InverseSearch(
       relationship: relationship, inverse: inverse, destinations: .found(source, destinations))
+  }
+
+  private func hasLinks(_ name: String, of entity: String) -> Bool {
+    view.entities.model.entity(named: entity)?.relationshipsByName[name]?.isToMany ?? false
   }
 
   /// The objects of which one must be led to; `nil` when there are many, or something else is
@@ -68,9 +73,10 @@ extension CandidateSearch {
     }
     var found: Set<Reference> = []
     for owner in owners {
-      guard let storage = view.entities.storage(of: owner) else { continue }
-      // An object of another entity is nobody's destination.
-      guard let slot = storage.binding.slot(named: search.inverse) else { continue }
+      // An object of another entity has no such relationship.
+      guard let storage = view.entities.storage(of: owner),
+        let slot = storage.binding.slot(named: search.inverse)
+      else { continue }
       guard try insertMembers(of: owner, slot, storage, into: &found, limit) else { return nil }
     }
     return found.sorted()

@@ -58,18 +58,39 @@ struct FetchCondition {
     return FetchCondition(path: path, demand: .equal([.object(object)]))
   }
 
-  /// The conditions that say all that a predicate does: each property equals one of some values.
+  /// The conditions that say all that a predicate does: each property equals one of some values, or
+  /// lies in a range.
   ///
   /// - Returns: `nil` when it says something else.
-  static func equalities(of predicate: FetchPredicate) -> [FetchCondition]? {
+  static func wholeConditions(of predicate: FetchPredicate) -> [FetchCondition]? {
     var found: [FetchCondition] = []
+    var equal: Set<[String]> = []
     for conjunct in conjuncts(of: predicate) {
-      guard let equality = equality(of: conjunct), !equality.isOfObjectItself,
-        !found.contains(where: { $0.path == equality.path })
-      else { return nil }
-      found.append(equality)
+      if let equality = equality(of: conjunct) {
+        found.append(equality)
+        equal.insert(equality.path)
+      } else if let range = range(of: conjunct) {
+        found += range
+      } else {
+        return nil
+      }
     }
+    // A search takes one list of values for a property, and nothing besides.
+    let isAmbiguous = equal.contains { path in found.count { $0.path == path } > 1 }
+    if isAmbiguous || found.isEmpty || found.contains(where: \.isOfObjectItself) { return nil }
     return found
+  }
+
+  /// The conditions that say all that a comparison does: that a property is less or greater.
+  private static func range(of predicate: FetchPredicate) -> [FetchCondition]? {
+    guard case .comparison(let comparison) = predicate else { return nil }
+    let conditions = conditions(of: predicate)
+    switch comparison.operator {
+    case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+      return conditions.count == 1 ? conditions : nil
+    case .between: return conditions.count == 2 ? conditions : nil
+    default: return nil
+    }
   }
 
   /// The one condition that says all that a predicate does: that a property equals one of some

@@ -30,9 +30,8 @@ extension FetchExecution {
     if isInOrder, !parts.contains(where: \.isPending) { visitor.limit = capacity }
     for (place, part) in parts.enumerated() {
       let plan = place == 0 ? first : nil
-      let search = try explain(part, plan ?? part.plan(capacity: capacity), &visitor)
-      searches.append(search)
-      if search.endedEarly { break }
+      searches.append(try explain(part, plan ?? part.plan(capacity: capacity), &visitor))
+      if visitor.hasEnough { break }
     }
     let count = max(0, visitor.matchCount - offset)
     return FetchExplanation(
@@ -47,13 +46,14 @@ extension FetchExecution {
     let expected = try ExpectedCounts(part, plan, capacity: capacity)
     let before = visitor.matchCount
     visitor.tally = CountingVisitor.Tally()
-    let goesOn = try part.visitMatches(&visitor, plan)
+    _ = try part.visitMatches(&visitor, plan)
+    let isWalked = plan.isWalk && visitor.tally.abandonedRowCount == 0
     let isCountedByKeys =
       try part.target.predicate != nil && part.view.incremental == nil && part.rowCount() != nil
     let order: FetchExplanation.Order
     if sortDescriptors.isEmpty {
       order = .none
-    } else if plan.isSorted || plan.isWalk && visitor.tally.abandonedRowCount == 0 {
+    } else if plan.isSorted || isWalked {
       order = .source
     } else {
       order = .sort(kept: capacity == .max ? nil : capacity)
@@ -63,7 +63,9 @@ extension FetchExecution {
       filter: part.target.predicate, order: order, rowCount: visitor.tally.rowCount,
       expectedRowCount: expected.rowCount, unsavedObjectCount: part.unsavedCount,
       matchCount: visitor.matchCount - before, expectedMatchCount: expected.matchCount,
-      endedEarly: !goesOn, abandonedRowCount: visitor.tally.abandonedRowCount,
+      endedEarly: visitor.hasEnough
+        || isWalked && visitor.tally.rowCount < expected.source.rowCount,
+      abandonedRowCount: visitor.tally.abandonedRowCount,
       isCountedByKeys: isCountedByKeys)
   }
 }
@@ -88,8 +90,10 @@ private struct CountingVisitor: MatchVisitor {
     _ object: ManagedObject?, row: () throws -> RowBytes?
   ) -> Bool {
     matchCount += 1
-    return matchCount < limit
+    return !hasEnough
   }
+
+  var hasEnough: Bool { matchCount >= limit }
 
   mutating func countRow() { tally.rowCount += 1 }
   mutating func abandonWalk() { tally.abandonedRowCount = tally.rowCount }

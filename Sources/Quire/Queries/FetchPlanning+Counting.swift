@@ -6,7 +6,7 @@ extension FetchPlanning {
   /// How many rows the predicate is true of, where the keys of an index say it: then no row is
   /// read.
   func coveredCount() throws -> Int? {
-    guard let predicate, let conditions = FetchCondition.equalities(of: predicate) else {
+    guard let predicate, let conditions = FetchCondition.wholeConditions(of: predicate) else {
       return nil
     }
     let search = try candidateSearch()
@@ -15,11 +15,8 @@ extension FetchPlanning {
     }
     for index in indexes where !canDangle(index) {
       let found = search.search(index, conditions)
-      // An index may have a property twice.
-      let narrowed = found.elements.prefix(found.equalCount)
-      guard found.isExact,
-        conditions.allSatisfy({ condition in narrowed.contains { $0.path == condition.path } })
-      else { continue }
+      let narrowed = found.narrowedPaths
+      guard found.isExact, conditions.allSatisfy({ narrowed.contains($0.path) }) else { continue }
       guard let tree = try view.indexTree(index.stored) else { return 0 }
       return try found.ranges.reduce(0) { try $0 + count(tree, $1, index, search) }
     }

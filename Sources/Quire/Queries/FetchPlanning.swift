@@ -79,10 +79,18 @@ final class FetchPlanning {
     let indexes = try search.indexes(conjuncts) { path in
       path == first || conditions.contains { $0.path == path }
     }
+    var best: IndexWalk?
     for index in indexes {
-      if let walk = walk(search.search(index, conditions), search.limit) { return walk }
+      guard let walk = walk(search.search(index, conditions), search.limit) else { continue }
+      // Of a narrower one fewer rows are met, and of one with more keys fewer are equal.
+      if let best,
+        (best.search.rank, best.groupElementCount) >= (walk.search.rank, walk.groupElementCount)
+      {
+        continue
+      }
+      best = walk
     }
-    return nil
+    return best
   }
 
   private func walk(_ search: IndexSearch, _ limit: Int) -> IndexWalk? {

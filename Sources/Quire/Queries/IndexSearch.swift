@@ -22,7 +22,8 @@ struct IndexSearch {
   private(set) var equalCount = 0
   /// Whether the values are one each.
   private(set) var isSingle = true
-  /// Whether keys that have the values' bytes are of rows that have the values, and no others.
+  /// Whether the keys in the ranges are of rows that meet the conditions which narrow them, and no
+  /// others.
   private(set) var isExact = true
   /// Whether the element after them is bounded from below and from above.
   private var isBoundedBelow = false
@@ -206,6 +207,7 @@ struct IndexSearch {
       interval.narrow(by: condition.demand, element.kind, after: prefix)
     }
     guard interval.isBoundedBelow || interval.isBoundedAbove else { return false }
+    if !interval.isExact { isExact = false }
     isBoundedBelow = interval.isBoundedBelow
     isBoundedAbove = interval.isBoundedAbove
     let range = interval.range(isAscending: element.isAscending)

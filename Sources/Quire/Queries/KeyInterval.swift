@@ -13,6 +13,8 @@ struct KeyInterval {
   private var upper = Bound(bytes: [IndexKeyWriter.Tag.value], isInside: true)
   private(set) var isBoundedBelow = false
   private(set) var isBoundedAbove = false
+  /// Whether what lies between the bounds meets all demands; else it may.
+  private(set) var isExact = true
 
   mutating func narrow(
     by demand: FetchCondition.Demand, _ kind: FieldKind, after prefix: [UInt8]
@@ -20,18 +22,21 @@ struct KeyInterval {
     switch demand {
     // More of these than one can be searched for.
     case .equal(let values):
+      isExact = false
       guard values.count == 1, case .value(let value)? = values[0],
         let bounds = KeyBounds(value, kind, after: prefix)
       else { return }
       raise(to: Bound(bytes: bounds.low, isInside: true))
       reduce(to: Bound(bytes: bounds.high, isInside: true))
     case .greater(let value, let orEqual):
-      guard let bounds = KeyBounds(value, kind, after: prefix) else { return }
+      guard let bounds = bounds(of: value, kind, after: prefix) else { return }
       raise(to: Bound(bytes: bounds.low, isInside: orEqual || !bounds.isExact))
     case .less(let value, let orEqual):
-      guard let bounds = KeyBounds(value, kind, after: prefix) else { return }
+      guard let bounds = bounds(of: value, kind, after: prefix) else { return }
       reduce(to: Bound(bytes: bounds.high, isInside: orEqual || !bounds.isExact))
     case .prefix(let text):
+      // Texts may begin with the bytes and not with the characters.
+      isExact = false
       guard kind == .string else { return }
       var writer = IndexKeyWriter()
       writer.append(contentsOf: prefix)
@@ -40,6 +45,14 @@ struct KeyInterval {
       raise(to: Bound(bytes: bytes, isInside: true))
       reduce(to: Bound(bytes: bytes, isInside: true))
     }
+  }
+
+  private mutating func bounds(
+    of value: AttributeValue, _ kind: FieldKind, after prefix: [UInt8]
+  ) -> KeyBounds? {
+    let bounds = KeyBounds(value, kind, after: prefix)
+    if !(bounds?.isExact ?? false) { isExact = false }
+    return bounds
   }
 
   private mutating func raise(to bound: Bound) {

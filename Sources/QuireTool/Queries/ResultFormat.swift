@@ -46,7 +46,8 @@ enum ResultFormat: String {
 
   private static func cell(_ value: JSONValue) -> String {
     if case .null = value { return "nil" }
-    let text = String(value.plainText.map { $0.isNewline || $0 == "\t" ? " " : $0 })
+    // A control character could move the cursor, or do worse.
+    let text = String(value.plainText.map { $0.hasControl ? " " : $0 })
     return text.count <= cellWidth ? text : text.prefix(cellWidth - 1) + "…"
   }
 
@@ -73,4 +74,10 @@ struct ResultColumn {
 extension JSONValue {
   /// A text as it is, anything else as JSON.
   fileprivate var plainText: String { if case .string(let text) = self { text } else { lineText } }
+}
+
+extension Character {
+  fileprivate var hasControl: Bool {
+    unicodeScalars.contains { $0.properties.generalCategory == .control }
+  }
 }

@@ -188,8 +188,8 @@ import Testing
   @Test func `the order of an index is walked where that ends before candidates are read`() throws {
     let context = try IndexScene().open(
       try Self.model(
-        FetchIndex("byYear", on: "year"), FetchIndex("byYearAndPrice", on: "year", "price"),
-        FetchIndex("byPrice", on: "price")))
+        FetchIndex("byPrice", on: "price"), FetchIndex("byYear", on: "year"),
+        FetchIndex("byYearAndPrice", on: "year", "price")))
     try fill(context, 3_000)
     let walk = "index Work.byYearAndPrice in order"
     let cases: [(FetchPredicate, String)] = [

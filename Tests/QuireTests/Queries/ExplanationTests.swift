@@ -108,17 +108,22 @@ import Testing
     #expect(search.source.kind == .indexOrder(name: "Work.byPrice", isReversed: false))
     #expect(search.source.rowCount == 400 && search.source.expectedRowCount == 400)
     #expect(search.order == .source && search.rowCount == 8 && search.expectedRowCount == 8)
+    #expect(search.endedEarly)
     let (_, hopeless) = try explain(
       request(Key("year") == 2000, by: ["price"], limit: 8), in: context)
     #expect(hopeless.abandonedRowCount == 100 && hopeless.rowCount == 500)
     #expect(hopeless.order == .sort(kept: 8) && hopeless.matchCount == 0)
-    #expect(hopeless.order != search.order)
+    #expect(!hopeless.endedEarly)
   }
 
   @Test func `numbers of an index tell a count`() throws {
     let context = try context()
     #expect(try explain(request(Key("title") == "title 7"), in: context).search.isCountedByKeys)
-    #expect(try !explain(request(Key("price") < 3), in: context).search.isCountedByKeys)
+    #expect(try explain(request(Key("price") < 3), in: context).search.isCountedByKeys)
+    let both = Key("price") < 3 && Key("title") == "title 1"
+    #expect(try !explain(request(both), in: context).search.isCountedByKeys)
+    let start = Key("title").beginsWith("title 1")
+    #expect(try !explain(request(start), in: context).search.isCountedByKeys)
     let text = try request(Key("title") == "title 7").explain(in: context).description
     #expect(text.contains("\n  a count reads keys alone\n"))
   }
