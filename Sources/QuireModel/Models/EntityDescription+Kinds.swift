@@ -20,13 +20,7 @@ extension EntityDescription {
   }
 }
 
-/// A question about an object's entity in a predicate.
-package enum KindQuestion: String {
-  /// Of the entity or of a descendant of it.
-  case isKind = "isKindOfClass:"
-  /// Of that entity itself.
-  case isMember = "isMemberOfClass:"
-
+extension KindQuestion {
   /// - Parameter name: of an entity, or of its class as the model calls it.
   package func answer(for entity: EntityDescription, _ name: String) -> Bool {
     switch self {

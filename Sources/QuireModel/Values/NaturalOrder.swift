@@ -112,12 +112,12 @@ package enum NaturalOrder {
 
   /// What the first three levels compare, one after the other, as bytes.
   private static func key(of text: String) -> [UInt8] {
-    var key = Key()
-    CanonicalText.forEachFolded(text) { folded, original in key.append(folded, original) }
-    return key.bytes
+    var levels = Levels()
+    CanonicalText.forEachFolded(text) { folded, original in levels.append(folded, original) }
+    return levels.bytes
   }
 
-  private struct Key {
+  private struct Levels {
     private var characters: [UInt8] = []
     private var marks: [UInt8] = []
     private var cases: [UInt8] = []
@@ -171,7 +171,7 @@ package enum NaturalOrder {
       cases.append(original.properties.isUppercase ? 2 : 1)
     }
 
-    private mutating func append(_ value: UInt32, to bytes: WritableKeyPath<Key, [UInt8]>) {
+    private mutating func append(_ value: UInt32, to bytes: WritableKeyPath<Levels, [UInt8]>) {
       for shift in [16, 8, 0] { self[keyPath: bytes].append(UInt8(value >> shift & 0xFF)) }
     }
 
@@ -210,9 +210,9 @@ package enum NaturalOrder {
     }
 
     var bytes: [UInt8] {
-      var key = self
-      key.endNumber()
-      return key.characters + [Class.end] + key.marks + [0] + key.cases
+      var levels = self
+      levels.endNumber()
+      return levels.characters + [Class.end] + levels.marks + [0] + levels.cases
     }
   }
 }

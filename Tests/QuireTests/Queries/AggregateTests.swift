@@ -177,6 +177,39 @@ import Testing
     }
   }
 
+  // Every object whose value was not a number was a group of its own, because such a value does not
+  // equal itself in Swift.
+  @Test(arguments: GotchaHome.allCases)
+  func `what is not a number is one group, and one different value`(_ home: GotchaHome) throws {
+    try home.withContext(Self.model, classes: Self.classes) { context in
+      for number in 0..<6 {
+        let artwork = Artwork(context: context)
+        artwork.price = number < 4 ? .nan : 1
+        artwork.weight = number < 3 ? .nan : nil
+        artwork.cost = number < 2 ? .nan : 5
+        artwork.made = number < 2 ? Date(timeIntervalSinceReferenceDate: .nan) : nil
+      }
+      for isSaved in [false, true] {
+        if isSaved {
+          try context.save()
+          context.reset()
+        }
+        let prices = try context.aggregate(
+          Artwork.self, .count, .distinctCount(\.weight), .distinctCount(\.cost),
+          groupedBy: \.price)
+        #expect(prices.map(\.values.0) == [4, 2] && prices.first?.group.isNaN == true)
+        #expect(prices.map(\.values.1) == [1, 0] && prices.map(\.values.2) == [2, 1])
+        let weights = try context.aggregate(
+          Artwork.self, .count, .distinctCount(\.price), groupedBy: \.weight)
+        #expect(weights.map(\.values.0) == [3, 3] && weights.last?.group?.isNaN == true)
+        #expect(weights.map(\.values.1) == [2, 1])
+        let dates = try context.aggregate(
+          Artwork.self, .count, .distinctCount(\.made), groupedBy: \.made, \.cost)
+        #expect(dates.map(\.values.0) == [4, 2] && dates.map(\.values.1) == [0, 1])
+      }
+    }
+  }
+
   @Test(arguments: GotchaHome.own)
   func `unsaved changes count`(_ home: GotchaHome) throws {
     try home.withContext(Self.model, classes: Self.classes) { try expectUnsaved($0) }

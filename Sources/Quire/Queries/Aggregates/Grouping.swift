@@ -200,16 +200,7 @@ struct Grouping: MatchVisitor {
     let count = query.aggregates.count
     return try keys.enumerated().map { number, key in
       GroupResult(
-        group: try key.map { key in
-          switch key {
-          case .absent: nil
-          case .boolean(let flag): .value(.boolean(flag))
-          case .integer(let number): .value(.integer(number))
-          case .text(let text): .value(.string(text))
-          case .reference(let reference, let store): try object(reference, store).predicateValue
-          case .other(let value): value
-          }
-        },
+        group: try key.map { try $0.value(object) },
         values: try query.aggregates.enumerated().map { place, aggregate in
           try running[number * count + place].result(aggregate.function)
         })
