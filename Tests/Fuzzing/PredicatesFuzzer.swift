@@ -8,8 +8,9 @@ import QuireModel
 #endif
 
 // An input is the format of a predicate: a byte for the form, then either text or, a byte each,
-// words of the language and names of the model. What is read prints as a format that reads the same,
-// is encoded and decoded, and is asked of objects by a fetch, by indexes or not, and in memory.
+// words of the language and names of the model. What is read prints as a format that reads the
+// same, is encoded and decoded, and is asked of objects by a fetch, by indexes or not, and in
+// memory.
 
 private let words = [
   "name", "alias", "size", "weight", "cost", "isOpen", "born", "parent", "children", "friends",

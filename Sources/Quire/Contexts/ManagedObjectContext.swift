@@ -96,9 +96,9 @@ nonisolated open class ManagedObjectContext {
   /// fetches, or only by the save. At first the former.
   public final var propagatesDeletesAtEndOfEvent = true
   /// How old the state of the store may be, in seconds, that faults and relationships are read
-  /// from. Below 0, as at first, it is that of the last fetch or save however old; with 0 each fault
-  /// is read from the newest state. Objects that were read keep their values, and a query generation
-  /// its state.
+  /// from. Below 0, as at first, it is that of the last fetch or save however old; with 0 each
+  /// fault is read from the newest state. Objects that were read keep their values, and a query
+  /// generation its state.
   public final var stalenessInterval: Double = -1 {
     didSet { for session in sessions { session.noteStaleness() } }
   }

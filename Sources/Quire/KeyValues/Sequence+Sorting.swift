@@ -5,12 +5,13 @@ extension Sequence where Element: KeyValueCoding {
   /// are equal in all keys stay in the order that they have.
   ///
   /// ```swift
-  /// let works = try artist.works.sorted(using: [FetchSortDescriptor(key: "title", options: .natural)])
+  /// let byTitle = FetchSortDescriptor(key: "title", options: .natural)
+  /// let works = try artist.works.sorted(using: byTitle)
   /// ```
   ///
   /// - Throws: what ``KeyValueCoding/value(forKeyPath:)`` throws for a key;
-  ///   ``PersistenceError/Code/invalidExpression`` for a key that leads to many values, or to what no
-  ///   predicate compares.
+  ///   ``PersistenceError/Code/invalidExpression`` for a key that leads to many values, or to what
+  ///   no predicate compares.
   /// - Complexity: O(*n* log *n*); each key of an object is read once.
   public func sorted(using descriptors: [FetchSortDescriptor]) throws -> [Element] {
     let items = try map { object in

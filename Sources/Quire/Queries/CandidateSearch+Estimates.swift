@@ -19,8 +19,8 @@ extension CandidateSearch {
     }
   }
 
-  /// How many rows all the predicates are expected to be true of, at most: as if what no index knows
-  /// were true of all.
+  /// How many rows all the predicates are expected to be true of, at most: as if what no index
+  /// knows were true of all.
   func expectedMatchCount(_ conjuncts: [FetchPredicate]) throws -> Int {
     var paths: Set<[String]> = []
     var expected = Double(rowCount)

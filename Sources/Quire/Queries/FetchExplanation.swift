@@ -23,9 +23,9 @@ import QuireModel
 /// ```
 ///
 /// Numbers that are expected are estimates. They come from the store's trees, which know how many
-/// entries they have and how many lie between two keys, roughly; no statistics are kept. A condition
-/// that no index knows is taken to be true of every row, and conditions to be independent of each
-/// other.
+/// entries they have and how many lie between two keys, roughly; no statistics are kept. A
+/// condition that no index knows is taken to be true of every row, and conditions to be independent
+/// of each other.
 public struct FetchExplanation: Hashable, Sendable {
   public let entityName: String
   public let predicate: FetchPredicate?

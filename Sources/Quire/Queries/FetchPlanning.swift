@@ -52,8 +52,8 @@ final class FetchPlanning {
 
   // MARK: Walks
 
-  /// Whether a walk is expected to end before it has met as many rows as there are candidates. It is
-  /// given up when it has met so many.
+  /// Whether a walk is expected to end before it has met as many rows as there are candidates. It
+  /// is given up when it has met so many.
   private func isCheaper(
     _ walk: inout IndexWalk, than source: RowSource, _ conjuncts: [FetchPredicate],
     _ search: CandidateSearch

@@ -63,9 +63,9 @@ extension StoreFetch {
 extension ManagedObjectContext {
   /// The IDs of the objects that ``fetch(_:)`` would return, told on the way how far the search is.
   ///
-  /// - Parameter progress: called every thousand rows or so that are looked at, and at the end. What
-  ///   it throws ends the search and is thrown: `try Task.checkCancellation()` makes it one that can
-  ///   be cancelled.
+  /// - Parameter progress: called every thousand rows or so that are looked at, and at the end.
+  ///   What it throws ends the search and is thrown: `try Task.checkCancellation()` makes it one
+  ///   that can be cancelled.
   /// - Throws: what ``objectIDs(for:)`` and `progress` throw.
   public final func objectIDs<Result: ManagedObject>(
     for request: FetchRequest<Result>, progress: (FetchProgress) throws -> Void

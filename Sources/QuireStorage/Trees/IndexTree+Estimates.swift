@@ -5,7 +5,8 @@ extension IndexTree {
   ///
   /// Nothing is kept for this: the number comes from the nodes on the ways to both bounds. It is
   /// exact for the whole tree, and where both bounds are in one leaf. Else the nodes between the
-  /// ways are taken to be as full as those on them: of some hundred keys, that can be wrong by half.
+  /// ways are taken to be as full as those on them: of some hundred keys, that can be wrong by
+  /// half.
   ///
   /// - Throws: ``StorageError/damaged(page:reason:)`` if a page on the way is damaged.
   /// - Complexity: O(log *n*), two searches.

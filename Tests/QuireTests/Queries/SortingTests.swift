@@ -124,7 +124,8 @@ import Testing
     if let left = left as? Int, let right = right as? Int {
       order = left < right ? -1 : left == right ? 0 : 1
     } else {
-      // In the natural order each is before those behind it; in that of Unicode the capital is first.
+      // In the natural order each is before those behind it; in that of Unicode the capital is
+      // first.
       let natural = ["a1", "A1", "a9", "a10", "é", "folder7", "folder14"]
       let plain = ["A1", "a1", "a10", "a9", "folder14", "folder7", "é"]
       let folded = ["a1", "a10", "a9", "folder14", "folder7", "é"]

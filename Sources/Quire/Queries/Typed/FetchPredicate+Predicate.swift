@@ -28,8 +28,8 @@ extension FetchPredicate {
   /// as `#Predicate` takes nothing that is not `Sendable`: `$0.artist?.objectID == id`.
   ///
   /// - Parameter context: whose model the properties are of, and whose coordinator the classes.
-  /// - Throws: ``PersistenceError/Code/invalidExpression`` for what no store can answer, such as the
-  ///   number of a text's characters, and ``PersistenceError/Code/undefinedKey`` for what is no
+  /// - Throws: ``PersistenceError/Code/invalidExpression`` for what no store can answer, such as
+  ///   the number of a text's characters, and ``PersistenceError/Code/undefinedKey`` for what is no
   ///   property of the model.
   /// - Complexity: an object or two are made for each property that is named, to find its name.
   public init<Object: ManagedObject>(

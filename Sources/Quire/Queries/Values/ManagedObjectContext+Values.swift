@@ -4,9 +4,8 @@ extension ManagedObjectContext {
   /// Values of properties in the place of objects, of which none is made.
   ///
   /// ```swift
-  /// for (title, price) in try context.values(Artwork.self, \.title, \.price, where: Key("year") > 1900) {
-  ///   print(title ?? "untitled", price)
-  /// }
+  /// let rows = try context.values(Artwork.self, \.title, \.price, where: Key("year") > 1900)
+  /// for (title, price) in rows { print(title ?? "untitled", price) }
   /// let names = try context.values(Artwork.self, \.artist?.name, isDistinct: true)
   /// ```
   ///
@@ -16,8 +15,8 @@ extension ManagedObjectContext {
   /// - Parameters:
   ///   - limit: the largest number of rows; 0 is no limit.
   ///   - isDistinct: leaves out rows that are like an earlier one.
-  /// - Throws: what ``fetch(_:)`` throws; ``PersistenceError/Code/undefinedKey`` for a key path that
-  ///   is no property of the model's.
+  /// - Throws: what ``fetch(_:)`` throws; ``PersistenceError/Code/undefinedKey`` for a key path
+  ///   that is no property of the model's.
   /// - Complexity: that of finding the objects.
   public final func values<Object: ManagedObject, each Value: GroupValue>(
     _ type: Object.Type, _ properties: repeat KeyPath<Object, each Value>,
