@@ -13,7 +13,7 @@ struct RealConditions: Sendable {
   var scope = "TRUE"
   var pairs: [(predicate: String, condition: String)]
 
-  static let all = artworks + folio + earlierFolio + posts + bookmarks
+  static let all = artworks + folio + earlierFolio + posts + bookmarks + ranges
 
   /// The names of the stores that are asked.
   static let stores =

@@ -53,6 +53,12 @@ struct RealOrder: Sendable {
       ORDER BY t.ZDISPLAYPRICE, t.ZTITLE, t.Z_PK LIMIT 10
       """),
     artworks(
+      nil, [.by("category", ascending: false)], limit: 12, offset: 4,
+      "ORDER BY t.ZCATEGORY DESC, t.Z_PK LIMIT 12 OFFSET 4"),
+    artworks(
+      "title > 'D'", [.by("title", ascending: false, absentValues: .first)], limit: 6,
+      "WHERE t.ZTITLE > 'D' ORDER BY t.ZTITLE DESC, t.Z_PK LIMIT 6"),
+    artworks(
       nil, [.by("isPriceHidden", ascending: false), .by("isAvailableForSale")],
       "ORDER BY t.ZISPRICEHIDDEN DESC, t.ZISAVAILABLEFORSALE, t.Z_PK"),
     RealOrder(
@@ -93,6 +99,12 @@ struct RealOrder: Sendable {
       store: "CoreDataMigration_Example_3", entity: "Post", sorts: [.by("color.hex")], limit: 500,
       query: """
         FROM ZPOST t LEFT JOIN ZCOLOR c ON c.Z_PK = t.ZCOLOR ORDER BY c.ZHEX, t.Z_PK LIMIT 500
+        """),
+    RealOrder(
+      store: "CoreDataMigration_Example_3", entity: "Post", predicate: "postID CONTAINS 'F'",
+      sorts: [.by("postID", ascending: false)], limit: 25, offset: 5,
+      query: """
+        FROM ZPOST t WHERE instr(t.ZPOSTID, 'F') > 0 ORDER BY t.ZPOSTID DESC LIMIT 25 OFFSET 5
         """),
     RealOrder(
       store: "CoreDataMigration_Example_3", entity: "Color", predicate: "hex BEGINSWITH 'A'",
