@@ -97,6 +97,8 @@ import Testing
     try expect(.average, [Decimal(1), Decimal(2)], makes: decimal("1.5"))
     try expect(.maximum, ["a", nil, "c", "b"] as [String?], makes: "c")
     try expect(.minimum, [Int](), makes: nil)
+    try expect(.minimum, [Double.nan, 2, .nan, 1], makes: 1.0)
+    try expect(.maximum, [2, Decimal.nan, 1], makes: Decimal(2))
     try expect(.median, [3, 1, 2, 10], makes: 2.5)
     try expect(.standardDeviation, [2, 4, 4, 4, 5, 5, 7, 9], makes: 2.0)
     try expect(.count, [1, 2], makes: 2)

@@ -19,16 +19,18 @@ extension Computation {
     }
   }
 
-  /// Where the smallest or largest value is; absent ones are passed over.
+  /// Where the smallest or largest value is. Absent ones are passed over, and what is not a number
+  /// is where there is anything else.
   package func extreme(_ values: [PredicateValue?]) throws(FetchPredicateError) -> Int? {
     var best: (index: Int, value: AttributeValue)?
     for (index, value) in values.enumerated() {
       guard let value else { continue }
       guard case .value(let value) = value else { throw error("\(value) has no order") }
-      guard let found = best else {
+      guard let found = best, !found.value.isNotANumber else {
         best = (index, value)
         continue
       }
+      if value.isNotANumber { continue }
       guard let order = value.order(comparedTo: found.value) else {
         throw error("no order holds between two of its values")
       }

@@ -48,6 +48,7 @@ extension FetchExpression {
     case sum = "sum:"
     /// Absent values count as 0.
     case average = "average:"
+    /// Absent values are passed over, and what is not a number is where there is anything else.
     case minimum = "min:"
     case maximum = "max:"
     case median = "median:"

@@ -206,6 +206,10 @@ import Testing
         let dates = try context.aggregate(
           Artwork.self, .count, .distinctCount(\.made), groupedBy: \.made, \.cost)
         #expect(dates.map(\.values.0) == [4, 2] && dates.map(\.values.1) == [0, 1])
+        // The smallest and the largest are numbers where there are any, whichever comes first.
+        #expect(try context.minimum(\Artwork.price) == 1 && context.maximum(\Artwork.price) == 1)
+        #expect(try context.minimum(\Artwork.cost) == 5 && context.maximum(\Artwork.cost) == 5)
+        #expect(try context.maximum(\Artwork.weight)?.isNaN == true)
       }
     }
   }

@@ -57,8 +57,9 @@ struct RunningAggregate {
     case .count: break
     case .distinctCount: return try takeValue(.value(.double(number)), function)
     case .sum, .average: double += number
-    case .minimum: if count == 0 || number < double { double = number }
-    case .maximum: if count == 0 || number > double { double = number }
+    // What is not a number gives way to anything else, and to nothing gives way.
+    case .minimum: if count == 0 || double.isNaN || number < double { double = number }
+    case .maximum: if count == 0 || double.isNaN || number > double { double = number }
     }
     form = .double
     count += 1
