@@ -8,6 +8,7 @@ struct BatchChanges {
   /// What of each of them is other than before: its place in ``slotSets``.
   private var changedSlots: [UInt16] = []
   private var slotSets: [[Int]] = []
+  private var lastPlace: Int?
   /// Objects at other ends of relationships, and what of them is other than before.
   private(set) var others: [Reference: SlotSet] = [:]
   private var deletions: [Reference] = []
@@ -37,14 +38,17 @@ struct BatchChanges {
 
   mutating func noteChange(of slots: SlotSet, at reference: Reference) {
     count += 1
-    let slots = Array(slots)
-    var place = slotSets.firstIndex(of: slots)
-    if place == nil {
-      place = slotSets.count
-      slotSets.append(slots)
-    }
     changed.append(reference)
-    changedSlots.append(UInt16(truncatingIfNeeded: place ?? 0))
+    changedSlots.append(UInt16(truncatingIfNeeded: place(of: slots)))
+  }
+
+  /// The place of slots among the ``slotSets``. They are mostly those of the object before.
+  private mutating func place(of slots: SlotSet) -> Int {
+    if let lastPlace, slotSets[lastPlace].elementsEqual(slots) { return lastPlace }
+    let place = slotSets.firstIndex { $0.elementsEqual(slots) } ?? slotSets.count
+    if place == slotSets.count { slotSets.append(Array(slots)) }
+    lastPlace = place
+    return place
   }
 
   /// Notes that an object has changed once more, or at the other end of a relationship.
@@ -92,7 +96,7 @@ struct BatchChanges {
   /// The objects that the request was about.
   var primary: [Reference] {
     var primary = Array(inserted)
-    primary += changed
+    primary += changed.sorted()
     primary += merged.sorted()
     return primary.isEmpty ? deleted : primary
   }
@@ -112,7 +116,8 @@ struct BatchChanges {
     var updates = changed.enumerated().map { place, reference in
       SavedChanges.Update(reference: reference, slots: slotSets[Int(changedSlots[place])])
     }
-    if others.isEmpty { return updates }
+    // Some were put off until the others were written.
+    if others.isEmpty { return updates.sorted { $0.reference < $1.reference } }
     var rest = others
     for place in updates.indices {
       guard let more = rest.removeValue(forKey: updates[place].reference) else { continue }

@@ -82,11 +82,16 @@ extension ManagedObjectContext {
   ///
   /// Where an object would have the values of a uniqueness constraint that another has, of the
   /// store or of the request, ``mergePolicy`` decides as for an object that is inserted and saved:
-  /// with ``MergePolicy/error`` the request fails; with ``MergePolicy/mergeByPropertyStoreTrump``
-  /// and ``MergePolicy/rollback`` the object is left out; with ``MergePolicy/overwrite`` the other
-  /// is deleted, by its delete rules; with ``MergePolicy/mergeByPropertyObjectTrump`` the other
-  /// gets what was given, also what is the default, and keeps the rest. Of a policy of one's own
-  /// nothing is asked but its type. Objects that got something count, those left out do not.
+  ///
+  /// - with ``MergePolicy/error`` the request fails;
+  /// - with ``MergePolicy/mergeByPropertyStoreTrump`` and ``MergePolicy/rollback`` the object is
+  ///   left out;
+  /// - with ``MergePolicy/overwrite`` the other is deleted, by its delete rules;
+  /// - with ``MergePolicy/mergeByPropertyObjectTrump`` the other gets what was given, also what is
+  ///   the default, and keeps the rest.
+  ///
+  /// Of a policy of one's own nothing is asked but its type. Objects that got something count,
+  /// those left out do not.
   ///
   /// - Throws: validation errors (1550 to 1700), a hundred at most, which name the place of the
   ///   object in the request, from 0 on, when a value is not allowed or a required one missing;

@@ -13,10 +13,7 @@ extension BatchWrite {
       var end = start
       while end < places.count, places[end].entity == places[start].entity { end += 1 }
       if updating.moves.isEmpty {
-        for place in places[start..<end] {
-          try updating.updateAttributes(at: place)
-          try execution.advance()
-        }
+        try updating.updateAttributes(of: places[start..<end], execution)
       } else {
         // One object of a one-to-one relationship may take from another what that was just given.
         let portion = updating.hasOneToOnes ? 1 : 4096
@@ -98,6 +95,19 @@ final class BatchUpdating {
   }
 
   // MARK: Attributes
+
+  /// Changes objects where they lie if that is enough, else one after the other.
+  func updateAttributes(of places: ArraySlice<Reference>, _ execution: BatchExecution) throws {
+    let sources = assignments.map { ($0.slot, $0.source) }
+    if let patching = try BatchPatching(write, storage, sources, execution) {
+      for place in try patching.patch(places) { try updateAttributes(at: place) }
+      return
+    }
+    for place in places {
+      try updateAttributes(at: place)
+      try execution.advance()
+    }
+  }
 
   func updateAttributes(at reference: Reference) throws {
     let isPatched: Bool? = try write.writer.withRow(reference) { reader in

@@ -138,6 +138,13 @@ struct DerivationPlan: Sendable {
     }
   }
 
+  /// Whether derived values, of whatever objects, may be others when some slots of an object are.
+  func dependsOn(_ slots: SlotSet, _ binding: EntityBinding) -> Bool {
+    if !binding.derivations.isEmpty { return true }
+    let names = Set(slots.map(binding.name(of:)))
+    return dependencies[binding.index].contains { !names.isDisjoint(with: $0.triggers) }
+  }
+
   /// - Parameter note: is told the entity that something depends on, and how.
   private static func follow(
     _ path: [String], of owner: EntityDescription, _ attributeName: String,

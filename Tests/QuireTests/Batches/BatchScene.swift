@@ -57,6 +57,14 @@ enum BatchScene {
     Entity("SpecialTag", parent: "Tag") { Attribute("rarity", .integer16) }
     Entity("Part") {
       Attribute("number", .integer32)
+      // What is changed where it lies.
+      Attribute("small", .integer16)
+      Attribute("large", .integer64, default: 1)
+      Attribute("size", .double)
+      Attribute("share", .float)
+      Attribute("isLoose", .boolean)
+      Attribute("made", .date)
+      Attribute("limited", .integer32, range: 0...40)
       Relationship("owner", toOne: "Thing", inverse: "parts", optional: false)
     }
     Entity("Lock") {

@@ -68,6 +68,20 @@ import Testing
     }
     let number = twins.random.below(30)
     let isThing = entity.hasSuffix("Thing")
+    if entity == "Part" && twins.random.below(3) > 0 {
+      switch twins.random.below(10) {
+      case 0: return ("small", number * 700)
+      case 1: return ("small", try expression("small + number"))
+      case 2: return ("large", try expression("large * 3 - number"))
+      case 3: return ("size", try expression("number / 2.0 + size"))
+      case 4: return ("size", number % 2 == 0 ? nil : try expression("number * 1.5"))
+      case 5: return ("share", Float(number))
+      case 6: return ("isLoose", number % 2 == 0)
+      case 7: return ("made", Date(timeIntervalSinceReferenceDate: Double(number)))
+      case 8: return ("limited", try expression("number + \(number)"))
+      default: return ("large", try expression("large / 2"))
+      }
+    }
     if !isThing && twins.random.below(2) == 0 {
       let isText = entity == "Plain" && twins.random.below(2) == 0
       if isText { return ("title", "title \(number)") }
