@@ -36,6 +36,7 @@ struct Workload: Sendable {
     .objInsert, .objInsertBatched, .objFetchAll, .objFetchFaults, .objRelease, .objFetchByID,
     .objFetchBySlug, .objBeginsWith, .objFilterAndSort, .objTraverse, .objGroup,
     .objGroupCount, .objCount, .objUpdate, .objDelete,
+    .batchInsert, .batchInsertMany, .batchUpdate, .batchDelete,
     .stackCreate, .openCloseSmall, .migrateSmall, .migrateRewrite, .migrateRewriteMillion,
     .migrateDeferred, .migrateCustom, .migrateKinds,
   ]

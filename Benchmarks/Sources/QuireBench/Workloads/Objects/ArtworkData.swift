@@ -8,10 +8,13 @@ struct ArtworkData {
   let slugs: [String]
 
   init(count: Int) {
-    titles = (1...count).map { "Untitled study no. \($0.padded(5))" }
-    slugs = (1...count).map { id in
-      "slug-" + Int(mix(UInt64(id)) % 100_000 * 1_000_000 + UInt64(id)).padded(11)
-    }
+    titles = (1...count).map(Self.title)
+    slugs = (1...count).map(Self.slug)
+  }
+
+  static func title(_ id: Int) -> String { "Untitled study no. \(id.padded(5))" }
+  static func slug(_ id: Int) -> String {
+    "slug-" + Int(mix(UInt64(id)) % 100_000 * 1_000_000 + UInt64(id)).padded(11)
   }
 
   /// Each slug begins with one of these.

@@ -124,13 +124,19 @@ enum SQLiteObjects {
   }
 
   static func insert(_ id: Int, _ data: ArtworkData, _ insert: SQLiteStatement) throws {
+    try self.insert(id, title: data.titles[id - 1], slug: data.slugs[id - 1], insert)
+  }
+
+  static func insert(
+    _ id: Int, title: String, slug: String, _ insert: SQLiteStatement
+  ) throws {
     insert.bind(1, id)
     insert.bind(4, ArtworkData.price(id))
     insert.bind(5, ArtworkData.createdAt(id))
     insert.bind(6, ArtworkData.isPublished(id) ? 1 : 0)
     insert.bind(7, ArtworkData.artist(id))
-    try withUTF8(data.titles[id - 1]) { title in
-      try withUTF8(data.slugs[id - 1]) { slug in
+    try withUTF8(title) { title in
+      try withUTF8(slug) { slug in
         insert.bind(2, text: title)
         insert.bind(3, text: slug)
         try insert.run()
