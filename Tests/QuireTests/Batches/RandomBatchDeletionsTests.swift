@@ -7,7 +7,7 @@ import Testing
 @Suite struct RandomBatchDeletionsTests {
   @Test func `a batch deletion leaves what deleted objects leave`() throws {
     var (doneCount, refusedCount) = (0, 0)
-    for seed in BatchTwins.seeds(12) {
+    for seed in BatchTwins.seeds(4) {
       for home in GotchaHome.own {
         try BatchTwins.with(seed: seed, home) { twins in
           try twins.fill(60)

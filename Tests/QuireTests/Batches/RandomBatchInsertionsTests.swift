@@ -14,7 +14,7 @@ import Testing
 @Suite struct RandomBatchInsertionsTests {
   @Test func `a batch insertion makes what inserted objects make`() throws {
     var (doneCount, refusedCount) = (0, 0)
-    for seed in BatchTwins.seeds(12) {
+    for seed in BatchTwins.seeds(4) {
       for home in GotchaHome.own {
         try BatchTwins.with(seed: seed, home) { twins in
           // Sometimes there are none, and rows are built.

@@ -13,7 +13,7 @@ import Testing
 @Suite struct RandomBatchUpdatesTests {
   @Test func `a batch update makes what changed objects make`() throws {
     var (doneCount, refusedCount) = (0, 0)
-    for seed in BatchTwins.seeds(12) {
+    for seed in BatchTwins.seeds(4) {
       for home in GotchaHome.own {
         try BatchTwins.with(seed: seed, home) { twins in
           try twins.fill(50)
