@@ -103,7 +103,7 @@ extension ManagedObjectContext {
   /// - Complexity: O(*m* log *n*) in the objects and their index keys, O(*m*) where the store has
   ///   no object of the entity yet. In that case, if the entity has no uniqueness constraint, no
   ///   derived attribute and no one-to-one relationship, rows and indexes are built in order and
-  ///   written around the log: some 32 MB of memory, however many there are, and eight bytes an
+  ///   written around the log: in bounded memory, however many there are, and eight bytes an
   ///   object more for IDs, for a history, and where somebody listens for saves. Otherwise the
   ///   pages that change are in memory, which
   ///   ``PageStoreOptions/transactionByteLimit`` limits.

@@ -53,7 +53,35 @@ extension StoreWriter {
     for link in deferred.links { try settle(link, deferred) }
   }
 
+  /// Lets links to an entity's new objects wait in any number, sorted run by run, until
+  /// ``endBuildingLinks()``: for trees that are not there yet, and that nobody looks at before.
+  func beginBuildingLinks(to storage: EntityStorage) throws {
+    for case let owner? in entities.byIndex {
+      for slot in owner.binding.storedRelationshipSlots
+      where owner.binding.traits[slot].isForeignKeyOfOthers {
+        guard let link = owner.link(slot), !link.isOrdered,
+          storage.binding.entity.isKind(named: owner.binding.relationship(slot).destination),
+          try transaction.indexTree(link.tree) == nil
+        else { continue }
+        sortedLinks[link.number] = (link, KeySorter(transaction, link.tree + "/run"))
+      }
+    }
+  }
+
+  /// Makes the trees of the links that have waited.
+  func endBuildingLinks() throws {
+    try settleLinks()
+    let sorted = sortedLinks.sorted { $0.key < $1.key }.map(\.value)
+    sortedLinks = [:]
+    for (link, sorter) in sorted { try sorter.build(link.tree) }
+  }
+
   private func settle(_ link: StoredEntity.Link, _ deferred: DeferredLinks) throws {
+    if let sorter = sortedLinks[link.number]?.sorter {
+      return try deferred.take(link) { keys in
+        for key in keys { try sorter.add(Array(key)) }
+      }
+    }
     if let tree = try linkTrees[link.number] ?? transaction.mutableIndexTree(link.tree) {
       linkTrees[link.number] = tree
       try deferred.take(link) { try tree.put(run: $0) }
@@ -159,6 +187,13 @@ extension StoreWriter {
     var keys: [LinkKey] = []
     try LinkReader(tree: tree, isOrdered: link.isOrdered).forEach(of: owner) { keys.append($0) }
     return keys
+  }
+}
+
+extension EntityDescription {
+  /// Whether the entity, or one of its ancestors, is called so.
+  fileprivate func isKind(named name: String) -> Bool {
+    self.name == name || parent?.isKind(named: name) ?? false
   }
 }
 

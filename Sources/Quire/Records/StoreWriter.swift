@@ -28,6 +28,8 @@ final class StoreWriter {
   private(set) var deferredReference: Unmanaged<DeferredLinks>?
   /// Where links wait that need not be out of their trees yet.
   var leaving: DeferredLinks?
+  /// What sorts more links than wait, for trees that are not there yet; by the number of the link.
+  var sortedLinks: [UInt16: (link: StoredEntity.Link, sorter: KeySorter)] = [:]
   /// The same of lists, each of which is looked through once for all that leave it.
   var leavingLists: [LeavingList.Place: LeavingList]?
 
@@ -134,8 +136,10 @@ final class StoreWriter {
     if number < rowTrees.count { rowTrees[number] = nil }
     let upkeep = try indexUpkeep()
     try upkeep?.beginBuilding(of: storage)
+    try beginBuildingLinks(to: storage)
     note(try transaction.buildRecordTree(name, body), storage.stored.number)
     try upkeep?.endBuilding()
+    try endBuildingLinks()
   }
 
   /// Whether two objects have values that a constraint wants to be unique, among those that were

@@ -172,32 +172,42 @@ import Testing
   }
 
   @Test(arguments: GotchaHome.own, [false, true])
-  func `many objects are built with their indexes, or put behind those that are there`(
+  func `many objects are built with indexes and links, or put behind those that are there`(
     _ home: GotchaHome, _ isEmpty: Bool
   ) throws {
-    try BatchScene.with(home) { context in
-      // Keys go aside in many runs.
+    try BatchScene.with(home, BatchScene.library) { context in
+      // Keys and links go aside in many runs.
       try KeyMemory.$byteCount.withValue(2_000) {
-        if !isEmpty {
-          try context.insert("Plain", ["number": -1])
-          try context.save()
-        }
+        var authors: [ManagedObject] = []
+        for number in 0..<7 { authors.append(try context.insert("Author", ["name": "\(number)"])) }
+        if !isEmpty { try context.insert("Book", ["number": -1, "author": authors[0]]) }
+        try context.save()
+        let ids = authors.map(\.objectID)
         let count = 5_000
-        let objects = (0..<count).lazy.map {
-          ["number": $0 * 7919 % count, "title": "title \($0)"] as [String: Any]
-        }
-        #expect(
-          try context.execute(BatchInsertRequest(entityName: "Plain", objects: objects)).count
-            == count)
-        #expect(try context.count(for: BatchScene.request("Plain")) == count + (isEmpty ? 0 : 1))
+        let request = BatchInsertRequest(
+          entityName: "Book",
+          objects: (0..<count).lazy.map { number -> [String: Any] in
+            [
+              "number": number * 7919 % count, "title": "title \(number)",
+              "author": ids[number % 7],
+            ]
+          })
+        #expect(try context.execute(request).count == count)
+        #expect(try context.count(for: BatchScene.request("Book")) == count + (isEmpty ? 0 : 1))
         for number in stride(from: 0, to: count, by: 97) {
-          let found = try context.found("Plain", Key("number") == number)
+          let found = try context.found("Book", Key("number") == number)
           #expect(found.plan.contains("byNumber") && found.objects.count == 1)
         }
+        context.refreshAllObjects()
+        for (place, author) in authors.enumerated() {
+          let books = try #require(try author.value(forKey: "books") as? Set<ManagedObject>)
+          let expected = (0..<count).filter { $0 % 7 == place }.count
+          #expect(books.count == expected + (!isEmpty && place == 0 ? 1 : 0))
+        }
         // Objects come behind them as behind any others.
-        try context.insert("Plain", ["number": count])
+        try context.insert("Book", ["number": count, "author": authors[0]])
         try context.save()
-        #expect(try context.found("Plain", Key("number") == count).objects.count == 1)
+        #expect(try context.found("Book", Key("number") == count).objects.count == 1)
       }
     }
   }

@@ -90,6 +90,21 @@ enum BatchScene {
     }
   }
 
+  /// A model whose rows, links and indexes can be built.
+  static let library = try! ManagedObjectModel {
+    Entity("Author") {
+      Attribute("name", .string)
+      Relationship("books", toMany: "Book", inverse: "author")
+    }
+    Entity("Book") {
+      Attribute("number", .integer64)
+      Attribute("title", .string)
+      Relationship("author", toOne: "Author", inverse: "books")
+      FetchIndex("byNumber", on: "number")
+      FetchIndex("byTitle", on: "title")
+    }
+  }
+
   /// A context of an empty store that keeps a history.
   static func context(
     _ home: GotchaHome, _ folder: URL, _ name: String, _ model: ManagedObjectModel = model
@@ -104,10 +119,11 @@ enum BatchScene {
 
   /// Calls `body` with a context of an empty store, which is sound afterwards.
   static func with(
-    _ home: GotchaHome = .memory, _ body: (ManagedObjectContext) throws -> Void
+    _ home: GotchaHome = .memory, _ model: ManagedObjectModel = model,
+    _ body: (ManagedObjectContext) throws -> Void
   ) throws {
     try withTemporaryFolder { folder in
-      let context = try context(home, folder, "batch")
+      let context = try context(home, folder, "batch", model)
       try body(context)
       #expect(try StoreFacts(context).findings == [])
       try context.closeStores()
