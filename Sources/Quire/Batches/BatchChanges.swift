@@ -6,8 +6,9 @@ struct BatchChanges {
   /// The objects that the request was about and that are others now.
   private var changed: [Reference] = []
   /// What of each of them is other than before: its place in ``slotSets``.
-  private var changedSlots: [UInt16] = []
+  private var changedSlots: [UInt32] = []
   private var slotSets: [[Int]] = []
+  private var placesOfSets: [[Int]: Int] = [:]
   private var lastPlace: Int?
   /// Objects at other ends of relationships, and what of them is other than before.
   private(set) var others: [Reference: SlotSet] = [:]
@@ -39,14 +40,18 @@ struct BatchChanges {
   mutating func noteChange(of slots: SlotSet, at reference: Reference) {
     count += 1
     changed.append(reference)
-    changedSlots.append(UInt16(truncatingIfNeeded: place(of: slots)))
+    changedSlots.append(UInt32(place(of: slots)))
   }
 
   /// The place of slots among the ``slotSets``. They are mostly those of the object before.
   private mutating func place(of slots: SlotSet) -> Int {
     if let lastPlace, slotSets[lastPlace].elementsEqual(slots) { return lastPlace }
-    let place = slotSets.firstIndex { $0.elementsEqual(slots) } ?? slotSets.count
-    if place == slotSets.count { slotSets.append(Array(slots)) }
+    let set = Array(slots)
+    let place = placesOfSets[set] ?? slotSets.count
+    if place == slotSets.count {
+      slotSets.append(set)
+      placesOfSets[set] = place
+    }
     lastPlace = place
     return place
   }

@@ -118,7 +118,9 @@ extension StoreSession {
   /// processed one state serves to the end.
   private var isStale: Bool {
     guard let viewTime, !context.isSaving, !context.isProcessingChanges else { return false }
-    return ContinuousClock.now - viewTime >= .seconds(context.stalenessInterval)
+    // An interval may be too long for a duration.
+    let age = (ContinuousClock.now - viewTime).components
+    return Double(age.seconds) + Double(age.attoseconds) / 1e18 >= context.stalenessInterval
   }
 
   /// Gives a fault its row from that state, and tells nobody.

@@ -22,7 +22,7 @@ import Testing
     try body(context, other)
   }
 
-  @Test(arguments: [-1.0, 3600, 0])
+  @Test(arguments: [-1.0, 3600, 0, .infinity, .nan])
   func `a fault is read from a state that is as new as the context wants it`(
     _ interval: Double
   ) throws {

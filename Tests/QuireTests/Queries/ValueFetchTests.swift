@@ -98,6 +98,10 @@ import Testing
         try context.save()
         context.reset()
       }
+      // What is not a number is one value.
+      for work in try context.fetch(FetchRequest<Artwork>()).prefix(3) { work.price = .nan }
+      #expect(try context.values(Artwork.self, \.price, isDistinct: true).count == 8)
+      context.rollback()
       // Everything that an object has, and no object made for it.
       var all = FetchRequest<Artwork>()
       all.predicate = Key("price") == 3

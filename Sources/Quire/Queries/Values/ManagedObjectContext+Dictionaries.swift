@@ -69,10 +69,7 @@ extension ManagedObjectContext {
       if let having, try !Evaluation(.one(nil), values).holds(having) { continue }
       rows.append(try table.row(values))
     }
-    if request.returnsDistinctResults {
-      var seen: Set<[PredicateValue?]> = []
-      rows = rows.filter { seen.insert($0).inserted }
-    }
+    if request.returnsDistinctResults { rows = distinctRows(rows) }
     let places = try request.sortDescriptors.map { descriptor in
       guard let place = columns.firstIndex(where: { $0.name == descriptor.key }) else {
         throw table.unknown(descriptor.key, "the sort key")

@@ -30,8 +30,7 @@ extension ManagedObjectContext {
     if isDistinct { (search.fetchOffset, search.fetchLimit) = (0, 0) }
     let rows = try FetchExecution(search, in: self).valueRows(expressions)
     guard isDistinct else { return rows }
-    var seen: Set<[PredicateValue?]> = []
-    return request.window(of: rows.filter { seen.insert($0).inserted })
+    return request.window(of: distinctRows(rows))
   }
 
   /// Makes sure that each expression has one value.
@@ -56,6 +55,12 @@ extension ManagedObjectContext {
       }
     }
   }
+}
+
+/// The rows, each once: what is not a number is like its like, as in groups.
+func distinctRows(_ rows: [[PredicateValue?]]) -> [[PredicateValue?]] {
+  var seen: Set<[GroupKey]> = []
+  return rows.filter { row in seen.insert(row.map { GroupKey($0) }).inserted }
 }
 
 extension FetchRequest {
