@@ -9,19 +9,14 @@
 extension FetchPredicate: Codable {
   public func encode(to encoder: any Encoder) throws {
     try checkDepth()
-    var objects: [OpaqueIdentity] = []
-    let form = replacingLeaves { leaf, _ in FormatCoding.form(of: leaf, &objects) }
-    try FormatCoding.encode(form.description, objects, to: encoder)
+    try FormatCoding.encode(to: encoder) { form in
+      replacingLeaves { leaf, _ in form(leaf) }.description
+    }
   }
 
   public init(from decoder: any Decoder) throws {
-    let coding = try FormatCoding(from: decoder)
-    do {
-      self = try FetchPredicate(format: coding.format).replacingLeaves { leaf, bound in
-        try coding.object(for: leaf, bound, decoder)
-      }
-    } catch let error as PredicateFormatError {
-      throw coding.failure(error, decoder)
+    self = try FormatCoding.decode(from: decoder) { format, object in
+      try FetchPredicate(format: format).replacingLeaves(object)
     }
   }
 }
@@ -30,19 +25,14 @@ extension FetchPredicate: Codable {
 extension FetchExpression: Codable {
   public func encode(to encoder: any Encoder) throws {
     try checkDepth()
-    var objects: [OpaqueIdentity] = []
-    let form = replacingLeaves { leaf, _ in FormatCoding.form(of: leaf, &objects) }
-    try FormatCoding.encode(form.description, objects, to: encoder)
+    try FormatCoding.encode(to: encoder) { form in
+      replacingLeaves { leaf, _ in form(leaf) }.description
+    }
   }
 
   public init(from decoder: any Decoder) throws {
-    let coding = try FormatCoding(from: decoder)
-    do {
-      self = try FetchExpression(format: coding.format).replacingLeaves { leaf, bound in
-        try coding.object(for: leaf, bound, decoder)
-      }
-    } catch let error as PredicateFormatError {
-      throw coding.failure(error, decoder)
+    self = try FormatCoding.decode(from: decoder) { format, object in
+      try FetchExpression(format: format).replacingLeaves([], object)
     }
   }
 }
@@ -67,8 +57,16 @@ private struct FormatCoding {
 
   // MARK: Encoding
 
+  /// - Parameter format: makes the format, with what is given for each leaf in its place.
+  static func encode(
+    to encoder: any Encoder, _ format: ((FetchExpression) -> FetchExpression?) -> String
+  ) throws {
+    var objects: [OpaqueIdentity] = []
+    try encode(format { form(of: $0, &objects) }, objects, to: encoder)
+  }
+
   /// - Returns: `nil` for a leaf that has a literal.
-  static func form(
+  private static func form(
     of leaf: FetchExpression, _ objects: inout [OpaqueIdentity]
   ) -> FetchExpression? {
     guard case .constant(let value?) = leaf, value.hasObjects else { return nil }
@@ -90,7 +88,7 @@ private struct FormatCoding {
     }
   }
 
-  static func encode(
+  private static func encode(
     _ format: String, _ objects: [OpaqueIdentity], to encoder: any Encoder
   ) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
@@ -111,7 +109,23 @@ private struct FormatCoding {
 
   // MARK: Decoding
 
-  init(from decoder: any Decoder) throws {
+  /// - Parameter read: reads a format, with what is given for each leaf in its place.
+  static func decode<Value>(
+    from decoder: any Decoder,
+    _ read: (String, (FetchExpression, Set<String>) throws -> FetchExpression?) throws -> Value
+  ) throws -> Value {
+    let coding = try FormatCoding(from: decoder)
+    do {
+      return try read(coding.format) { leaf, bound in coding.object(for: leaf, bound) }
+    } catch let error as PredicateFormatError {
+      throw DecodingError.dataCorrupted(
+        .init(
+          codingPath: decoder.codingPath + [CodingKeys.format],
+          debugDescription: error.description, underlyingError: error))
+    }
+  }
+
+  private init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     format = try container.decode(String.self, forKey: .format)
     guard container.contains(.objects) else { return }
@@ -128,9 +142,9 @@ private struct FormatCoding {
     }
   }
 
-  func object(
-    for leaf: FetchExpression, _ bound: Set<String>, _ decoder: any Decoder
-  ) throws -> FetchExpression? {
+  private func object(
+    for leaf: FetchExpression, _ bound: Set<String>
+  ) -> FetchExpression? {
     let (name, path): (String, [String])
     switch leaf {
     case .variable(let variable): (name, path) = (variable, [])
@@ -142,13 +156,6 @@ private struct FormatCoding {
     else { return nil }
     let object = FetchExpression.constant(.object(objects[number]))
     return path.isEmpty ? object : .path(object, path)
-  }
-
-  func failure(_ error: PredicateFormatError, _ decoder: any Decoder) -> DecodingError {
-    DecodingError.dataCorrupted(
-      .init(
-        codingPath: decoder.codingPath + [CodingKeys.format], debugDescription: error.description,
-        underlyingError: error))
   }
 }
 
