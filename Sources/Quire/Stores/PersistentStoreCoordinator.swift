@@ -27,7 +27,8 @@ public final class PersistentStoreCoordinator: Sendable {
   let unthrownErrors = Mutex<[ObjectIdentifier: [any Error]]>([:])
   /// Who wants to know of saves of the store, by any coordinator.
   let remoteChangeCenter = RemoteChangeCenter()
-  let storeChangeCenter = StoreChangeCenter()
+  /// Who wants to know of stores that come and go.
+  let storeListeners = Listeners<StoresChange>()
 
   /// A coordinator for a model that has one version.
   ///
@@ -150,7 +151,7 @@ public final class PersistentStoreCoordinator: Sendable {
     }
     AddedStores.add(opened)
     remoteChangeCenter.watch { stores }
-    storeChangeCenter.post(StoresChange(added: [opened]))
+    storeListeners.tell(StoresChange(added: [opened]))
     return opened
   }
 
@@ -180,7 +181,7 @@ public final class PersistentStoreCoordinator: Sendable {
     store.entities.retire()
     AddedStores.remove(store)
     remoteChangeCenter.watch { stores }
-    storeChangeCenter.post(StoresChange(removed: [store]))
+    storeListeners.tell(StoresChange(removed: [store]))
     try store.close()
   }
 
@@ -198,7 +199,7 @@ public final class PersistentStoreCoordinator: Sendable {
       AddedStores.remove(old)
       AddedStores.add(new)
       remoteChangeCenter.watch { stores }
-      storeChangeCenter.post(StoresChange(added: [new], removed: [old]))
+      storeListeners.tell(StoresChange(added: [new], removed: [old]))
     }
     return isOurs
   }

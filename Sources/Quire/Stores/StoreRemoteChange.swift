@@ -54,17 +54,6 @@ public struct StoreRemoteChange: Sendable {
   }
 }
 
-/// Ends a registration at a coordinator when it is released, or cancelled.
-public final class RemoteChangeObservation: Sendable {
-  private let end: @Sendable () -> Void
-
-  init(_ end: @escaping @Sendable () -> Void) { self.end = end }
-
-  deinit { end() }
-
-  public func cancel() { end() }
-}
-
 extension PersistentStoreCoordinator {
   /// Calls `body` after each save of the coordinator's stores, by any coordinator of this process.
   ///
@@ -72,22 +61,13 @@ extension PersistentStoreCoordinator {
   /// - Returns: a token, which ends the registration when it is released.
   public func observeRemoteChanges(
     _ body: @escaping @Sendable (StoreRemoteChange) -> Void
-  ) -> RemoteChangeObservation {
-    let center = remoteChangeCenter
-    let number = center.add(body) {}
-    return RemoteChangeObservation { center.remove(number) }
-  }
+  ) -> CoordinatorObservation { remoteChangeCenter.listeners.observe(body) }
 
   /// The saves of the coordinator's stores from now on, by any coordinator of this process.
   ///
   /// The sequence keeps what nobody has taken yet, and ends with the coordinator.
   public func remoteChanges() -> AsyncStream<StoreRemoteChange> {
-    let (stream, continuation) = AsyncStream.makeStream(of: StoreRemoteChange.self)
-    let number = remoteChangeCenter.add(
-      { continuation.yield($0) }, atEnd: { continuation.finish() })
-    continuation.onTermination = { [weak remoteChangeCenter] _ in remoteChangeCenter?.remove(number)
-    }
-    return stream
+    remoteChangeCenter.listeners.changes()
   }
 }
 
@@ -108,35 +88,20 @@ final class RemoteChangeCenter: CommitListener {
     }
   }
 
-  private struct Listener {
-    let number: Int
-    let body: @Sendable (StoreRemoteChange) -> Void
-    let end: @Sendable () -> Void
-  }
-
-  private struct State {
-    /// Few, and looked through: see ``AddedStores`` for what a dictionary costs at first.
-    var stores: [Store] = []
-    var listeners: [Listener] = []
-    var lastNumber = 0
-  }
-
-  private let state = Mutex(State())
+  let listeners = Listeners<StoreRemoteChange>()
+  /// Few, and looked through: see ``AddedStores`` for what a dictionary costs at first.
+  private let stores = Mutex<[Store]>([])
   /// Held while the stores are asked for and taken over: of two that come at once the last to be
   /// taken over has to be the list with both.
   private let watching = Mutex(())
-
-  deinit {
-    for listener in state.withLock({ $0.listeners }) { listener.end() }
-  }
 
   /// - Parameter stores: all that the coordinator has.
   func watch(_ stores: () -> [PersistentStore]) {
     watching.withLock { _ in
       let new = stores().map(Store.init)
-      let old = state.withLock { state in
-        defer { state.stores = new }
-        return state.stores
+      let old = self.stores.withLock { stores in
+        defer { stores = new }
+        return stores
       }
       func isMissing(_ store: Store, in others: [Store]) -> Bool {
         !others.contains { $0.hub === store.hub }
@@ -146,36 +111,13 @@ final class RemoteChangeCenter: CommitListener {
     }
   }
 
-  func add(
-    _ body: @escaping @Sendable (StoreRemoteChange) -> Void,
-    atEnd end: @escaping @Sendable () -> Void
-  ) -> Int {
-    state.withLock { state in
-      state.lastNumber += 1
-      state.listeners.append(Listener(number: state.lastNumber, body: body, end: end))
-      return state.lastNumber
-    }
-  }
-
-  func remove(_ number: Int) {
-    // What goes may take others along that come back here: it goes outside.
-    let gone = state.withLock { state in
-      let gone = state.listeners.filter { $0.number == number }
-      state.listeners.removeAll { $0.number == number }
-      return gone
-    }
-    withExtendedLifetime(gone) {}
-  }
-
-  var isListening: Bool { state.withLock { !$0.listeners.isEmpty } }
+  var isListening: Bool { !listeners.isEmpty }
 
   func take(_ notice: CommitNotice) {
-    let (store, listeners) = state.withLock {
-      let identity = notice.changes.entities.identity
-      return ($0.stores.first { $0.identity == identity }, $0.listeners)
-    }
-    guard let store, !listeners.isEmpty else { return }
-    let change = StoreRemoteChange(notice, store)
-    for listener in listeners { listener.body(change) }
+    let identity = notice.changes.entities.identity
+    guard isListening,
+      let store = stores.withLock({ stores in stores.first { $0.identity == identity } })
+    else { return }
+    listeners.tell(StoreRemoteChange(notice, store))
   }
 }

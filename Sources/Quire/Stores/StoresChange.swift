@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A change of which stores a coordinator has: what
 /// `NSPersistentStoreCoordinatorStoresDidChangeNotification` tells.
 public struct StoresChange: Sendable {
@@ -24,55 +22,6 @@ public struct StoresChange: Sendable {
   }
 }
 
-/// Who is told of stores that come and go.
-final class StoreChangeCenter: Sendable {
-  private struct State {
-    var listeners: [(number: Int, body: @Sendable (StoresChange) -> Void)] = []
-    var ends: [Int: @Sendable () -> Void] = [:]
-    var lastNumber = 0
-  }
-
-  private let state = Mutex(State())
-
-  deinit { for end in state.withLock({ Array($0.ends.values) }) { end() } }
-
-  func add(
-    _ body: @escaping @Sendable (StoresChange) -> Void, atEnd end: (@Sendable () -> Void)? = nil
-  ) -> Int {
-    state.withLock { state in
-      state.lastNumber += 1
-      state.listeners.append((state.lastNumber, body))
-      state.ends[state.lastNumber] = end
-      return state.lastNumber
-    }
-  }
-
-  func remove(_ number: Int) {
-    // What goes may come back here: it goes outside.
-    let gone = state.withLock { state in
-      let gone = state.listeners.filter { $0.number == number }
-      state.listeners.removeAll { $0.number == number }
-      return (gone, state.ends.removeValue(forKey: number))
-    }
-    withExtendedLifetime(gone) {}
-  }
-
-  func post(_ change: StoresChange) {
-    for listener in state.withLock({ $0.listeners }) { listener.body(change) }
-  }
-}
-
-/// Ends a registration at a coordinator when it is released, or cancelled.
-public final class StoresObservation: Sendable {
-  private let end: @Sendable () -> Void
-
-  init(_ end: @escaping @Sendable () -> Void) { self.end = end }
-
-  deinit { end() }
-
-  public func cancel() { end() }
-}
-
 extension PersistentStoreCoordinator {
   /// Calls `body` after a store was added, removed, or put in the place of another.
   ///
@@ -80,24 +29,10 @@ extension PersistentStoreCoordinator {
   /// - Returns: a token, which ends the registration when it is released.
   public func observeStores(
     _ body: @escaping @Sendable (StoresChange) -> Void
-  ) -> StoresObservation {
-    let center = storeChangeCenter
-    let number = center.add(body)
-    return StoresObservation { center.remove(number) }
-  }
+  ) -> CoordinatorObservation { storeListeners.observe(body) }
 
   /// The same changes, from now on until the coordinator goes.
-  public func storeChanges() -> AsyncStream<StoresChange> {
-    let (stream, continuation) = AsyncStream.makeStream(of: StoresChange.self)
-    let center = storeChangeCenter
-    let number = center.add {
-      continuation.yield($0)
-    } atEnd: {
-      continuation.finish()
-    }
-    continuation.onTermination = { [weak center] _ in center?.remove(number) }
-    return stream
-  }
+  public func storeChanges() -> AsyncStream<StoresChange> { storeListeners.changes() }
 
   /// Runs `body` in place. A coordinator can be used from anywhere at once, and has no queue to put
   /// it into: code ported from Core Data keeps its shape.

@@ -1,0 +1,73 @@
+import Synchronization
+
+/// Ends a registration at a coordinator when it is released, or cancelled.
+public final class CoordinatorObservation: Sendable {
+  private let end: @Sendable () -> Void
+
+  init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+  deinit { end() }
+
+  public func cancel() { end() }
+}
+
+/// Who is told of changes of one kind, by functions and by sequences.
+final class Listeners<Change: Sendable>: Sendable {
+  private struct Listener {
+    let number: Int
+    let body: @Sendable (Change) -> Void
+    let end: @Sendable () -> Void
+  }
+
+  private struct State {
+    /// Few, and looked through: see ``AddedStores`` for what a dictionary costs at first.
+    var listeners: [Listener] = []
+    var lastNumber = 0
+  }
+
+  private let state = Mutex(State())
+
+  deinit {
+    for listener in state.withLock({ $0.listeners }) { listener.end() }
+  }
+
+  var isEmpty: Bool { state.withLock { $0.listeners.isEmpty } }
+
+  func tell(_ change: Change) {
+    for listener in state.withLock({ $0.listeners }) { listener.body(change) }
+  }
+
+  /// - Returns: a token, which ends the registration when it is released.
+  func observe(_ body: @escaping @Sendable (Change) -> Void) -> CoordinatorObservation {
+    let number = add(body) {}
+    return CoordinatorObservation { self.remove(number) }
+  }
+
+  /// The changes from now on. The sequence keeps what nobody has taken yet, and ends with this.
+  func changes() -> AsyncStream<Change> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Change.self)
+    let number = add({ continuation.yield($0) }, atEnd: { continuation.finish() })
+    continuation.onTermination = { [weak self] _ in self?.remove(number) }
+    return stream
+  }
+
+  private func add(
+    _ body: @escaping @Sendable (Change) -> Void, atEnd end: @escaping @Sendable () -> Void
+  ) -> Int {
+    state.withLock { state in
+      state.lastNumber += 1
+      state.listeners.append(Listener(number: state.lastNumber, body: body, end: end))
+      return state.lastNumber
+    }
+  }
+
+  private func remove(_ number: Int) {
+    // What goes may take others along that come back here: it goes outside.
+    let gone = state.withLock { state in
+      let gone = state.listeners.filter { $0.number == number }
+      state.listeners.removeAll { $0.number == number }
+      return gone
+    }
+    withExtendedLifetime(gone) {}
+  }
+}
