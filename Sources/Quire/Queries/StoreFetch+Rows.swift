@@ -35,14 +35,21 @@ extension StoreFetch {
     if target.predicate == nil, takesKeys(visitor) {
       return try takeKeys(of: tree, number, &visitor)
     }
-    let scratch = RowScratch()
-    defer { withExtendedLifetime(scratch) {} }
-    let check = try RowCheck(target, paths, on: storage, in: view)
+    let rows = EntityRows(
+      storage, tree, paths, try RowCheck(target, paths, on: storage, in: view), RowScratch())
     var cursor = tree.cursor()
+    var entries: [RecordEntry] = []
     var isInside = try cursor.first()
     while isInside {
-      let reference = Reference(entity: number, key: try cursor.key)
-      if try visitRow(at: reference, &cursor, scratch, storage, paths, check, &visitor) == .enough {
+      let owner = try cursor.list(&entries)
+      // The entries' bytes lie there.
+      defer { withExtendedLifetime(owner) {} }
+      if let owner {
+        let owner = Unmanaged.passUnretained(owner)
+        for entry in entries where try visitRow(entry, owner, rows, &visitor) == .enough {
+          return false
+        }
+      } else if try lookUp(try cursor.key, rows, &visitor) == .enough {
         return false
       }
       isInside = try cursor.next()
@@ -99,16 +106,62 @@ extension StoreFetch {
   /// What came of a look at a row.
   private enum Outcome { case noMatch, match, enough }
 
-  /// - Parameter cursor: at the row.
+  /// The rows of one entity, and how they are tested.
+  private final class EntityRows {
+    let storage: EntityStorage
+    let tree: RecordTree
+    let paths: FetchTarget.Paths
+    let check: RowCheck
+    /// For rows of older layouts.
+    let scratch: RowScratch
+
+    init(
+      _ storage: EntityStorage, _ tree: RecordTree, _ paths: FetchTarget.Paths,
+      _ check: RowCheck, _ scratch: RowScratch
+    ) {
+      self.storage = storage
+      self.tree = tree
+      self.paths = paths
+      self.check = check
+      self.scratch = scratch
+    }
+  }
+
+  // Sound: whoever lists entries holds their owner until all are visited.
+  /// - Parameter owner: keeps the bytes of the entry.
   @inline(__always)
   private func visitRow(
-    at reference: Reference, _ cursor: inout RecordCursor, _ scratch: RowScratch,
-    _ storage: EntityStorage, _ paths: FetchTarget.Paths, _ check: RowCheck,
+    _ entry: RecordEntry, _ owner: Unmanaged<AnyObject>, _ rows: EntityRows,
     _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
+    guard let start = entry.start else { return try lookUp(entry.key, rows, &visitor) ?? .noMatch }
+    let reference = Reference(entity: rows.storage.stored.number, key: entry.key)
     guard isVisible(reference) else { return .noMatch }
+    return try visitRow(
+      UnsafeRawBufferPointer(start: start, count: entry.byteCount), owner, at: reference, rows,
+      &visitor)
+  }
+
+  /// - Returns: `nil` when there is no such row.
+  private func lookUp(
+    _ key: Int64, _ rows: EntityRows, _ visitor: inout some MatchVisitor
+  ) throws -> Outcome? {
+    guard let value = try rows.tree.value(for: key) else { return nil }
+    let reference = Reference(entity: rows.storage.stored.number, key: key)
+    guard isVisible(reference) else { return .noMatch }
+    defer { withExtendedLifetime(value.owner) {} }
+    return try visitRow(
+      value.bytes, .passUnretained(value.owner), at: reference, rows, &visitor)
+  }
+
+  /// - Parameter owner: keeps the bytes.
+  @inline(__always)
+  private func visitRow(
+    _ bytes: UnsafeRawBufferPointer, _ owner: Unmanaged<AnyObject>, at reference: Reference,
+    _ rows: EntityRows, _ visitor: inout some MatchVisitor
+  ) throws -> Outcome {
     try visitor.countRow()
-    let bytes = try cursor.valueBytes
+    let (storage, check) = (rows.storage, rows.check)
     var isTested = check.filter == nil
     // What is passed over for its fixed part needs no further check than whether it ends right.
     if RowReader.isCurrent(bytes, storage.layout), let start = bytes.baseAddress,
@@ -119,32 +172,31 @@ extension StoreFetch {
         isTested = true
       }
       if isTested, check.evaluator == nil,
-        visitor.passes(fixedPart: start, storage.table, sortedBy: paths.sort)
+        visitor.passes(fixedPart: start, storage.table, sortedBy: rows.paths.sort)
       {
         return .match
       }
     }
-    let reader = try RowReader(bytes, layout: storage.layout, scratch)
+    let reader = try RowReader(bytes, layout: storage.layout, rows.scratch)
     if !isTested, let filter = check.filter, !filter.holds(for: reader.bytes) { return .noMatch }
     let row = RowSubject(
       reference: reference, source: .borrowed(reader), storage: storage, view: view)
-    guard followsChanges else {
-      return try visit(row, at: reference, cursor, storage, paths, check, &visitor)
-    }
+    guard followsChanges else { return try visit(row, at: reference, bytes, owner, rows, &visitor) }
     return try visit(
       PendingSubject(source: .row(row), session: session, view: view, changed: changed),
-      at: reference, cursor, storage, paths, check, &visitor)
+      at: reference, bytes, owner, rows, &visitor)
   }
 
   @inline(__always)
   private func visit(
-    _ subject: some PathSubject, at reference: Reference, _ cursor: RecordCursor,
-    _ storage: EntityStorage, _ paths: FetchTarget.Paths, _ check: RowCheck,
-    _ visitor: inout some MatchVisitor
+    _ subject: some PathSubject, at reference: Reference, _ bytes: UnsafeRawBufferPointer,
+    _ owner: Unmanaged<AnyObject>, _ rows: EntityRows, _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
-    guard try isMatch(subject, check.evaluator, check.paths) else { return .noMatch }
-    let goesOn = try visitor.visit(subject, at: reference, sortedBy: paths.sort, nil) {
-      try RowBytes(try cursor.storedValue(), layout: storage.layout)
+    guard try isMatch(subject, rows.check.evaluator, rows.check.paths) else { return .noMatch }
+    let goesOn = try visitor.visit(
+      subject, at: reference, sortedBy: rows.paths.sort, nil
+    ) {
+      try RowBytes(bytes, owner.takeUnretainedValue(), layout: rows.storage.layout)
     }
     return goesOn ? .match : .enough
   }
@@ -153,54 +205,35 @@ extension StoreFetch {
 // MARK: - By an index
 
 extension StoreFetch {
-  /// An entity, and a cursor in its rows.
-  private final class RowLookup {
-    let storage: EntityStorage
-    let paths: FetchTarget.Paths
-    let check: RowCheck
-    var cursor: RecordCursor
-
-    init(
-      _ storage: EntityStorage, _ paths: FetchTarget.Paths, _ check: RowCheck,
-      _ cursor: RecordCursor
-    ) {
-      self.storage = storage
-      self.paths = paths
-      self.check = check
-      self.cursor = cursor
-    }
-  }
-
-  private func lookups() throws -> [RowLookup] {
-    var lookups: [RowLookup] = []
-    lookups.reserveCapacity(storages.count)
+  private func entityRows() throws -> [EntityRows] {
+    var found: [EntityRows] = []
+    found.reserveCapacity(storages.count)
+    let scratch = RowScratch()
     for storage in storages {
       guard let tree = try view.rows(of: storage), let paths = target.paths[storage.binding.index]
       else { continue }
-      lookups.append(
-        RowLookup(
-          storage, paths, try RowCheck(target, paths, on: storage, in: view), tree.cursor()))
+      let check = try RowCheck(target, paths, on: storage, in: view)
+      found.append(EntityRows(storage, tree, paths, check, scratch))
     }
-    return lookups
+    return found
   }
 
   private func lookUp(
-    _ reference: Reference, mustExist: Bool, _ lookups: [RowLookup], _ scratch: RowScratch,
+    _ reference: Reference, mustExist: Bool, _ rows: [EntityRows],
     _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
     // There are few entities.
-    guard let lookup = lookups.first(where: { $0.storage.stored.number == reference.entity })
+    guard let rows = rows.first(where: { $0.storage.stored.number == reference.entity })
     else { return .noMatch }
     // A link may be left of an object that nobody told of another's deletion, which took no action.
-    guard try lookup.cursor.seek(to: reference.key), try lookup.cursor.key == reference.key else {
+    guard let outcome = try lookUp(reference.key, rows, &visitor) else {
       if !mustExist { return .noMatch }
       throw PersistenceError(
         .persistentStoreOpen,
-        "an index leads to \(lookup.storage.stored.name)/p\(reference.key), which "
+        "an index leads to \(rows.storage.stored.name)/p\(reference.key), which "
           + "does not exist: the store is damaged")
     }
-    return try visitRow(
-      at: reference, &lookup.cursor, scratch, lookup.storage, lookup.paths, lookup.check, &visitor)
+    return outcome
   }
 
   /// - Returns: whether to go on.
@@ -208,11 +241,9 @@ extension StoreFetch {
     _ references: [Reference], mustExist: Bool, _ visitor: inout some MatchVisitor
   ) throws -> Bool {
     if references.isEmpty { return true }
-    let scratch = RowScratch()
-    defer { withExtendedLifetime(scratch) {} }
-    let lookups = try lookups()
+    let rows = try entityRows()
     for reference in references {
-      if try lookUp(reference, mustExist: mustExist, lookups, scratch, &visitor) == .enough {
+      if try lookUp(reference, mustExist: mustExist, rows, &visitor) == .enough {
         return false
       }
     }
@@ -222,9 +253,7 @@ extension StoreFetch {
   /// - Returns: whether the walk came to its end.
   func visitRows(on walk: IndexWalk, _ visitor: inout some MatchVisitor) throws -> Bool {
     guard let tree = try view.indexTree(walk.search.index.stored) else { return true }
-    let scratch = RowScratch()
-    defer { withExtendedLifetime(scratch) {} }
-    let lookups = try lookups()
+    let rows = try entityRows()
     var entries = tree.entries(
       from: walk.range.lower, to: walk.range.upper, reversed: walk.isReversed)
     var group: [UInt8] = []
@@ -242,7 +271,7 @@ extension StoreFetch {
       }
       rowCount += 1
       if rowCount > walk.rowLimit { return false }
-      if try lookUp(reference, mustExist: true, lookups, scratch, &visitor) == .match {
+      if try lookUp(reference, mustExist: true, rows, &visitor) == .match {
         matchCount += 1
       }
     }

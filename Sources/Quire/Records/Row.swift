@@ -14,12 +14,18 @@ struct RowBytes {
   /// - Parameter layout: the current one; a row of an older one is kept as it is in this.
   @inline(__always)
   init(_ value: StoredValue, layout: RowLayout) throws(RowError) {
-    guard RowReader.isCurrent(value.bytes, layout), let start = value.bytes.baseAddress else {
-      self = try RowBytes(older: value, layout)
+    try self.init(value.bytes, value.owner, layout: layout)
+  }
+
+  /// - Parameter owner: keeps the bytes.
+  @inline(__always)
+  init(_ bytes: UnsafeRawBufferPointer, _ owner: AnyObject, layout: RowLayout) throws(RowError) {
+    guard RowReader.isCurrent(bytes, layout), let start = bytes.baseAddress else {
+      self = try RowBytes(older: bytes, owner, layout)
       return
     }
-    _ = try RowReader(current: value.bytes, layout)
-    self.init(start: start, byteCount: value.bytes.count, owner: value.owner)
+    _ = try RowReader(current: bytes, layout)
+    self.init(start: start, byteCount: bytes.count, owner: owner)
   }
 
   init(start: UnsafeRawPointer, byteCount: Int, owner: AnyObject) {
@@ -29,10 +35,12 @@ struct RowBytes {
   }
 
   @inline(never)
-  private init(older value: StoredValue, _ layout: RowLayout) throws(RowError) {
-    defer { withExtendedLifetime(value.owner) {} }
+  private init(
+    older bytes: UnsafeRawBufferPointer, _ owner: AnyObject, _ layout: RowLayout
+  ) throws(RowError) {
+    defer { withExtendedLifetime(owner) {} }
     let scratch = RowScratch()
-    let bytes = try RowReader(value.bytes, layout: layout, scratch).bytes
+    let bytes = try RowReader(bytes, layout: layout, scratch).bytes
     guard let start = bytes.baseAddress else { throw RowError(reason: "a row is empty") }
     self.init(start: start, byteCount: bytes.count, owner: scratch)
   }
