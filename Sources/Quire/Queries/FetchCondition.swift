@@ -164,14 +164,24 @@ struct FetchCondition {
         case .value(let low)? = bounds[0], case .value(let high)? = bounds[1]
       else { return [] }
       return [.greater(low, orEqual: true), .less(high, orEqual: true)]
-    case (.beginsWith, .constant(.value(.string(let text))?)):
-      return text.isEmpty ? [] : [.prefix(text)]
-    case (.lessThan, .constant(.value(let value)?)): return [.less(value, orEqual: false)]
-    case (.lessThanOrEqual, .constant(.value(let value)?)): return [.less(value, orEqual: true)]
-    case (.greaterThan, .constant(.value(let value)?)): return [.greater(value, orEqual: false)]
-    case (.greaterThanOrEqual, .constant(.value(let value)?)):
-      return [.greater(value, orEqual: true)]
+    case (_, .constant(.value(let value)?)): return Demand(`operator`, value).map { [$0] } ?? []
     default: return []
+    }
+  }
+}
+
+extension FetchCondition.Demand {
+  /// That a value stands in a certain way to a constant, for which there is a range of keys.
+  ///
+  /// - Returns: `nil` for other operators.
+  init?(_ operator: FetchPredicate.Operator, _ value: AttributeValue) {
+    switch (`operator`, value) {
+    case (.beginsWith, .string(let text)) where !text.isEmpty: self = .prefix(text)
+    case (.lessThan, _): self = .less(value, orEqual: false)
+    case (.lessThanOrEqual, _): self = .less(value, orEqual: true)
+    case (.greaterThan, _): self = .greater(value, orEqual: false)
+    case (.greaterThanOrEqual, _): self = .greater(value, orEqual: true)
+    default: return nil
     }
   }
 }

@@ -95,6 +95,7 @@ private struct CountingVisitor: MatchVisitor {
 
   var hasEnough: Bool { matchCount >= limit }
 
+  static var countsRows: Bool { true }
   mutating func countRow() { tally.rowCount += 1 }
   mutating func abandonWalk() { tally.abandonedRowCount = tally.rowCount }
 }

@@ -184,7 +184,7 @@ extension ManagedObjectContext {
     let intake = FetchIntake(
       Result.self, in: self, refreshesObjects: request.shouldRefreshRefetchedObjects)
     if !request.includesPropertyValues { return try fetchWithoutRows(request, intake) }
-    if let objects = try ExactFetch.objects(request, in: self, intake) { return objects }
+    if let objects = try ComparisonFetch.objects(request, in: self, intake) { return objects }
     return try FetchExecution(request, in: self).objects(intake)
   }
 
@@ -229,7 +229,7 @@ extension ManagedObjectContext {
   public final func count<Result: ManagedObject>(for request: FetchRequest<Result>) throws -> Int {
     settlePendingChanges()
     try throwKeptErrors()
-    if let count = try ExactFetch.count(request, in: self) { return count }
+    if let count = try ComparisonFetch.count(request, in: self) { return count }
     return try FetchExecution(request, in: self).count()
   }
 

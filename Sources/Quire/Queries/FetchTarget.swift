@@ -88,7 +88,7 @@ extension FetchTarget {
         let trait = binding.traits[slot]
         switch (comparison.right, trait.attributeType) {
         case (.constant(.value(let value)?), let type?):
-          return comparison.operator != .beginsWith && value.isOf(type)
+          return value.isOf(type) && (comparison.operator != .beginsWith || type == .string)
         case (.constant(.object?), nil):
           return comparison.operator == .equal && !trait.isToMany && !trait.isTransient
         default: return false

@@ -43,6 +43,7 @@ private struct WatchedVisitor<Visitor: MatchVisitor>: MatchVisitor {
     return try visitor.visit(subject, at: reference, sortedBy: paths, object, row: row)
   }
 
+  static var countsRows: Bool { true }
   mutating func countRow() throws { try watch.countRow() }
 
   mutating func abandonWalk() { visitor.abandonWalk() }

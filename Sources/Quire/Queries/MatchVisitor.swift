@@ -14,6 +14,9 @@ protocol MatchVisitor {
     _ object: ManagedObject?, row: () throws -> RowBytes?
   ) throws -> Bool
 
+  /// Whether ``countRow()`` does something.
+  static var countsRows: Bool { get }
+
   /// Called before a row is read.
   ///
   /// - Throws: what ends the fetch.
@@ -60,6 +63,8 @@ protocol MatchVisitor {
 }
 
 extension MatchVisitor {
+  static var countsRows: Bool { false }
+
   @inline(__always)
   mutating func countRow() {}
 

@@ -1,4 +1,5 @@
 import QuireModel
+import QuireStorage
 
 /// One comparison of a field with a constant, or several that are joined, on the bytes of a row.
 ///
@@ -137,6 +138,30 @@ final class RowFilter {
       if !holds(&place, row, constants) { return false }
     }
     return true
+  }
+
+  /// Leaves out entries whose rows do not pass, and takes the bytes from those that take a closer
+  /// look: what has bytes afterwards has passed.
+  ///
+  /// - Parameter entries: whose bytes are there.
+  func sift(_ entries: inout [RecordEntry], _ storage: EntityStorage) {
+    let (layout, shape) = (storage.layout, storage.shape)
+    var count = 0
+    entries.withUnsafeMutableBufferPointer { entries in
+      for place in entries.indices {
+        let entry = entries[place]
+        let row = UnsafeRawBufferPointer(start: entry.start, count: entry.byteCount)
+        // Filters that read no variable field need not know where these end.
+        let isUsual =
+          needsReader
+          ? entry.start.map { shape.isRight($0, entry.byteCount) } ?? false
+          : RowReader.isCurrent(row, layout) && RowReader.endsRight(row, layout)
+        if isUsual, !holds(for: row) { continue }
+        entries[count] = isUsual ? entry : RecordEntry(key: entry.key, start: nil, byteCount: 0)
+        count += 1
+      }
+    }
+    entries.removeLast(entries.count - count)
   }
 
   /// - Parameter place: of the test; afterwards of the one that follows it and all its own.

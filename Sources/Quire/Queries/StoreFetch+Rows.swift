@@ -45,9 +45,12 @@ extension StoreFetch {
       // The entries' bytes lie there.
       defer { withExtendedLifetime(owner) {} }
       if let owner {
+        let isFiltered = !countsRows(visitor) && rows.check.filter != nil
+        if isFiltered { rows.check.filter?.sift(&entries, storage) }
         let owner = Unmanaged.passUnretained(owner)
-        for entry in entries where try visitRow(entry, owner, rows, &visitor) == .enough {
-          return false
+        for entry in entries {
+          let outcome = try visitRow(entry, isFiltered: isFiltered, owner, rows, &visitor)
+          if outcome == .enough { return false }
         }
       } else if try lookUp(try cursor.key, rows, &visitor) == .enough {
         return false
@@ -56,6 +59,8 @@ extension StoreFetch {
     }
     return true
   }
+
+  private func countsRows<Visitor: MatchVisitor>(_ visitor: Visitor) -> Bool { Visitor.countsRows }
 
   private func takesRows<Visitor: MatchVisitor>(_ visitor: Visitor) -> Bool { Visitor.takesRows }
 
@@ -131,15 +136,15 @@ extension StoreFetch {
   /// - Parameter owner: keeps the bytes of the entry.
   @inline(__always)
   private func visitRow(
-    _ entry: RecordEntry, _ owner: Unmanaged<AnyObject>, _ rows: EntityRows,
+    _ entry: RecordEntry, isFiltered: Bool, _ owner: Unmanaged<AnyObject>, _ rows: EntityRows,
     _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
     guard let start = entry.start else { return try lookUp(entry.key, rows, &visitor) ?? .noMatch }
     let reference = Reference(entity: rows.storage.stored.number, key: entry.key)
     guard isVisible(reference) else { return .noMatch }
     return try visitRow(
-      UnsafeRawBufferPointer(start: start, count: entry.byteCount), owner, at: reference, rows,
-      &visitor)
+      UnsafeRawBufferPointer(start: start, count: entry.byteCount), isFiltered: isFiltered,
+      owner, at: reference, rows, &visitor)
   }
 
   /// - Returns: `nil` when there is no such row.
@@ -151,23 +156,25 @@ extension StoreFetch {
     guard isVisible(reference) else { return .noMatch }
     defer { withExtendedLifetime(value.owner) {} }
     return try visitRow(
-      value.bytes, .passUnretained(value.owner), at: reference, rows, &visitor)
+      value.bytes, isFiltered: false, .passUnretained(value.owner), at: reference, rows, &visitor)
   }
 
-  /// - Parameter owner: keeps the bytes.
+  /// - Parameters:
+  ///   - isFiltered: whether the row has passed the filter.
+  ///   - owner: keeps the bytes.
   @inline(__always)
   private func visitRow(
-    _ bytes: UnsafeRawBufferPointer, _ owner: Unmanaged<AnyObject>, at reference: Reference,
-    _ rows: EntityRows, _ visitor: inout some MatchVisitor
+    _ bytes: UnsafeRawBufferPointer, isFiltered: Bool, _ owner: Unmanaged<AnyObject>,
+    at reference: Reference, _ rows: EntityRows, _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
     try visitor.countRow()
     let (storage, check) = (rows.storage, rows.check)
-    var isTested = check.filter == nil
+    var isTested = isFiltered || check.filter == nil
     // What is passed over for its fixed part needs no further check than whether it ends right.
     if RowReader.isCurrent(bytes, storage.layout), let start = bytes.baseAddress,
       RowReader.endsRight(bytes, storage.layout)
     {
-      if let filter = check.filter, !filter.needsReader {
+      if !isTested, let filter = check.filter, !filter.needsReader {
         guard filter.holds(for: bytes) else { return .noMatch }
         isTested = true
       }

@@ -52,8 +52,9 @@ final class StoreView {
 
   @exclusivity(unchecked) private var knownIndexes: StoreIndexes?
   /// By the names that requests were made with; few, as a program has few such requests.
-  @exclusivity(unchecked) private var exactIndexes: [(entity: String, name: String, ExactIndex?)] =
-    []
+  @exclusivity(unchecked) private var comparisonIndexes:
+    [(entity: String, name: String, ComparisonIndex?)] =
+      []
 
   init(
     _ entities: StoreEntities, _ snapshot: Snapshot, _ parentRows: ParentRows? = nil,
@@ -107,16 +108,16 @@ final class StoreView {
   }
 
   /// What `property == constant` is looked up in; `nil` where that takes a plan.
-  func exactIndex(
+  func comparisonIndex(
     _ entityName: String, _ property: String, _ model: ModelBinding
-  ) throws -> ExactIndex? {
-    for known in exactIndexes where known.name == property && known.entity == entityName {
+  ) throws -> ComparisonIndex? {
+    for known in comparisonIndexes where known.name == property && known.entity == entityName {
       return known.2
     }
     let index = try model.entity(named: entityName).flatMap {
-      try ExactIndex.find($0, property, in: self)
+      try ComparisonIndex.find($0, property, in: self)
     }
-    if exactIndexes.count < 64 { exactIndexes.append((entityName, property, index)) }
+    if comparisonIndexes.count < 64 { comparisonIndexes.append((entityName, property, index)) }
     return index
   }
 

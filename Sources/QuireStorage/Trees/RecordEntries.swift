@@ -7,7 +7,7 @@ public struct RecordEntry {
   public let byteCount: Int
 
   @inlinable
-  init(key: Int64, start: UnsafeRawPointer?, byteCount: Int) {
+  public init(key: Int64, start: UnsafeRawPointer?, byteCount: Int) {
     self.key = key
     self.start = start
     self.byteCount = byteCount

@@ -55,6 +55,8 @@ struct ArtworkData {
   // MARK: Groups
 
   static let groupingCount = 10
+  /// How often the artworks of each artist are counted. The first time reads all pages.
+  static let countingRounds = 10
 
   /// What was told of groups, added up.
   struct Groups: Equatable {

@@ -138,7 +138,7 @@ extension Workload {
     ])
 
   static let objCount = Workload(
-    name: "obj_count", summary: "how many artworks each artist has, a request each",
+    name: "obj_count", summary: "how many artworks each artist has, asked one by one, ten times",
     count: 100_000, shortCount: 500, modes: [.ordered, .full, .memory],
     goals: [Goal(.times(5, .sqlite), in: .ordered)],
     contenders: [

@@ -1,13 +1,14 @@
 import QuireModel
 import QuireStorage
 
-/// A request for `attribute == constant`, and nothing else, over saved rows of one store.
+/// A request for `attribute == constant`, or another comparison of the two, and nothing else, over
+/// saved rows of one store.
 ///
-/// Such a request is answered from an index by a look at its keys and rows. What is not as usual is
-/// left to ``FetchExecution``, whose answer is the same.
-struct ExactFetch: ~Copyable {
-  private let predicate: FetchPredicate
-  private let index: ExactIndex
+/// Such a request is answered from an index by a look at its keys and rows, if these are few. What
+/// is not as usual is left to ``FetchExecution``, whose answer is the same.
+struct ComparisonFetch: ~Copyable {
+  private let comparison: FetchPredicate.Comparison
+  private let index: ComparisonIndex
   private let session: StoreSession
   private let value: AttributeValue
   private let limit: Int
@@ -18,8 +19,9 @@ struct ExactFetch: ~Copyable {
   static func count<Result: ManagedObject>(
     _ request: FetchRequest<Result>, in context: ManagedObjectContext
   ) throws -> Int? {
-    guard case .comparison(let comparison)? = request.predicate, request.fetchOffset >= 0,
-      isUsual(request, in: context), case .constant(let value?) = comparison.right,
+    guard case .comparison(let comparison)? = request.predicate, comparison.operator == .equal,
+      request.fetchOffset >= 0, isUsual(request, in: context),
+      case .constant(let value?) = comparison.right,
       let (_, index) = try index(for: comparison, request.entityName, in: context),
       let count = try index.count(value)
     else { return nil }
@@ -50,21 +52,21 @@ struct ExactFetch: ~Copyable {
   private static func find(
     _ comparison: FetchPredicate.Comparison, _ entityName: String, _ fetchLimit: Int,
     in context: ManagedObjectContext
-  ) throws -> ExactFetch? {
+  ) throws -> ComparisonFetch? {
     guard case .constant(.value(let value)?) = comparison.right,
       let (session, index) = try index(for: comparison, entityName, in: context)
     else { return nil }
-    return ExactFetch(
-      predicate: .comparison(comparison), index: index, session: session, value: value,
+    return ComparisonFetch(
+      comparison: comparison, index: index, session: session, value: value,
       limit: fetchLimit == 0 ? .max : fetchLimit)
   }
 
-  /// The index by the property on the left of an equality, in the only store.
+  /// The index by the property on the left of a comparison, in the only store.
   private static func index(
     for comparison: FetchPredicate.Comparison, _ entityName: String,
     in context: ManagedObjectContext
-  ) throws -> (session: StoreSession, index: ExactIndex)? {
-    guard comparison.operator == .equal, comparison.modifier == .direct,
+  ) throws -> (session: StoreSession, index: ComparisonIndex)? {
+    guard comparison.operator.isOfOneRange, comparison.modifier == .direct,
       comparison.options.comparesTextAsItIs,
       case .keyPath(let path) = comparison.left, path.count == 1
     else { return nil }
@@ -72,7 +74,7 @@ struct ExactFetch: ~Copyable {
     guard sessions.count == 1, let model = context.modelBinding else { return nil }
     let session = sessions[0]
     let view = try session.latestView()
-    guard view.isPlain, let index = try view.exactIndex(entityName, path[0], model) else {
+    guard view.isPlain, let index = try view.comparisonIndex(entityName, path[0], model) else {
       return nil
     }
     return (session, index)
@@ -82,7 +84,7 @@ struct ExactFetch: ~Copyable {
   private borrowing func objects<Result: ManagedObject>(
     _ intake: FetchIntake
   ) throws -> [Result]? {
-    guard let references = try index.references(value) else { return nil }
+    guard let references = try index.references(comparison.operator, value) else { return nil }
     if references.isEmpty { return [] }
     guard let rows = try rows(at: references) else { return nil }
     // From here on objects are told that their rows come. The intake sees to their class.
@@ -102,19 +104,21 @@ struct ExactFetch: ~Copyable {
   private typealias Found = (reference: Reference, row: RowBytes)
 
   private borrowing func rows(at references: [Reference]) throws -> [Found]? {
+    let form = RowTest.Form(comparison.operator)
     // As the builder would make it.
-    if case .string(var text) = value, index.element.kind == .string,
+    if let form, case .string(var text) = value, index.element.kind == .string,
       let slot = index.storage.binding.slot(named: index.property)
     {
       return try text.withUTF8 { text in
-        var test = RowTest(form: .text)
+        var test = RowTest(form: form)
         (test.orders, test.field) = ([.same], index.storage.table.places[slot])
         test.high = UInt64(text.count)
         return try rows(at: references, test, UnsafeRawBufferPointer(text))
       }
     }
     var builder = RowFilterBuilder(storage: index.storage)
-    guard builder.append(predicate), builder.tests.count == 1, let test = builder.tests.first
+    guard builder.append(.comparison(comparison)), builder.tests.count == 1,
+      let test = builder.tests.first
     else { return nil }
     return try builder.constants.withUnsafeBytes { try rows(at: references, test, $0) }
   }
@@ -139,5 +143,26 @@ struct ExactFetch: ~Copyable {
       guard isThere, isUsual else { return nil }
     }
     return found
+  }
+}
+
+extension FetchPredicate.Operator {
+  /// Whether all values of which it may be true follow each other in an index.
+  fileprivate var isOfOneRange: Bool {
+    switch self {
+    case .equal, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .beginsWith: true
+    default: false
+    }
+  }
+}
+
+extension RowTest.Form {
+  /// The form of a test for texts that are equal to a constant, or begin with it.
+  fileprivate init?(_ operator: FetchPredicate.Operator) {
+    switch `operator` {
+    case .equal: self = .text
+    case .beginsWith: self = .prefix
+    default: return nil
+    }
   }
 }

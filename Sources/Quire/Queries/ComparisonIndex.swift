@@ -1,13 +1,15 @@
 import QuireModel
 import QuireStorage
 
-/// An index that has all rows of one entity by the value of one property first: what a request for
-/// `property == constant` is answered from, without a plan.
-final class ExactIndex {
+/// An index that has all rows of one entity by the value of one property first: what a request that
+/// compares the property with a constant is answered from, without a plan.
+final class ComparisonIndex {
   let entityName: String
   let property: String
   let storage: EntityStorage
   let element: StoredIndex.Element
+  /// `nil` when the property is a relationship.
+  private let attributeType: AttributeType?
   /// `nil` when the index has no key.
   let keys: IndexTree?
   let rows: RecordTree
@@ -25,10 +27,13 @@ final class ExactIndex {
     self.storage = storage
     self.element = element
     self.rows = rows
+    attributeType = storage.binding.slot(named: property)
+      .flatMap { storage.binding.traits[$0].attributeType }
     keys = try view.indexTree(index)
     isOfOneEntity = index.entities == [storage.stored.number]
     destinations =
-      element.kind == .reference ? ExactIndex.destinations(of: property, storage, in: view) : [:]
+      element.kind == .reference
+      ? ComparisonIndex.destinations(of: property, storage, in: view) : [:]
   }
 
   private static func destinations(
@@ -49,7 +54,7 @@ final class ExactIndex {
   /// - Returns: `nil` where there is none such, or the entity has heirs.
   static func find(
     _ binding: EntityBinding, _ property: String, in view: StoreView
-  ) throws -> ExactIndex? {
+  ) throws -> ComparisonIndex? {
     guard !binding.entity.isAbstract, binding.entity.subentityNames.isEmpty,
       let storage = view.entities.byIndex[binding.index], let rows = try view.rows(of: storage)
     else { return nil }
@@ -59,34 +64,64 @@ final class ExactIndex {
         // A key may lead to what is gone.
         element.kind != .reference || !binding.traits[slot].canDangle
       else { continue }
-      return try ExactIndex(
+      return try ComparisonIndex(
         binding.entity.name, property, storage, index.stored, element, rows, in: view)
     }
     return nil
   }
 
-  /// The rows whose keys begin as a value's do, in order; `nil` when they are more than a plan
-  /// would look up without a thought.
-  func references(_ value: AttributeValue) throws -> [Reference]? {
-    guard let bounds = KeyBounds(value, element.kind, after: []), bounds.low == bounds.high else {
-      return nil
-    }
+  /// The rows of whose values a comparison with a constant may be true, in order; `nil` when they
+  /// are more than a plan would look up without a thought, or keys do not tell.
+  func references(
+    _ operator: FetchPredicate.Operator, _ value: AttributeValue
+  ) throws -> [Reference]? {
+    guard let range = range(`operator`, value) else { return nil }
     guard let keys else { return [] }
     var found: [Reference] = []
     var isUsual = true
-    try bounds.low.withUnsafeBytes { lower in
-      try keys.visitKeys(from: lower) { key in
-        guard key.begins(with: lower) else { return false }
-        guard let reference = IndexKey.reference(of: key) else { return true }
-        // What a plan would do about a key that leads elsewhere is left to it.
-        isUsual = reference.entity == storage.stored.number && found.count < ExactIndex.limit
-        if isUsual { found.append(reference) }
-        return isUsual
+    try range.lower.withUnsafeBytes { lower in
+      try (range.upper ?? []).withUnsafeBytes { upper in
+        try keys.visitKeys(from: lower) { key in
+          // Most ranges are of keys that begin alike.
+          guard
+            key.begins(with: lower)
+              || range.upper != nil && CanonicalText.byteOrder(key, upper) == .ascending
+          else { return false }
+          guard let reference = IndexKey.reference(of: key) else { return true }
+          // What a plan would do about a key that leads elsewhere is left to it.
+          isUsual =
+            reference.entity == storage.stored.number && found.count < ComparisonIndex.limit
+          if isUsual { found.append(reference) }
+          return isUsual
+        }
       }
     }
     guard isUsual else { return nil }
     if found.count > 1 { found.sort() }
     return found
+  }
+
+  /// Where the keys of such rows are.
+  ///
+  /// - Returns: a range whose end is `nil` if all keys in it begin as it does.
+  private func range(
+    _ operator: FetchPredicate.Operator, _ value: AttributeValue
+  ) -> KeyRange? {
+    if `operator` == .equal {
+      guard let bounds = KeyBounds(value, element.kind, after: []), bounds.low == bounds.high
+      else { return nil }
+      return KeyRange(lower: bounds.low, upper: nil)
+    }
+    // Anything else may have to be refused, and a plan knows.
+    guard let attributeType, value.isOf(attributeType),
+      let demand = FetchCondition.Demand(`operator`, value)
+    else {
+      return nil
+    }
+    var interval = KeyInterval()
+    interval.narrow(by: demand, element.kind, after: [])
+    guard interval.isBoundedBelow || interval.isBoundedAbove else { return nil }
+    return interval.range(isAscending: true)
   }
 
   private static let limit = 64
