@@ -98,8 +98,12 @@ extension PageStore {
       try recovery.secureLog(of: path, file, in: fileSystem)
     }
     let core = StoreCore(recovery, file, storage, options: options)
-    if !recovery.meta.isClean { try core.finishRecovery() }
-    try core.noteStrayPages()
+    if recovery.meta.isClean {
+      core.noteStrayPages(fileByteCount: recovery.fileByteCount)
+    } else {
+      try core.finishRecovery()
+      core.noteStrayPages(fileByteCount: try file.byteCount())
+    }
     // The one before us died, and may have been in the middle of something: closing the store, or
     // giving it its name.
     let note = try fileSystem.identifier(of: StoreFile.ownerPath(of: path))
@@ -107,7 +111,7 @@ extension PageStore {
       try storage.removeHistory()
       storage.removeLeftovers()
     }
-    storage.writeOwnerNote()
+    storage.writeOwnerNote(inPlaceOfAnother: note != nil)
     return core
   }
 }

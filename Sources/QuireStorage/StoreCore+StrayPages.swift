@@ -7,11 +7,9 @@
 // when the first page is written around the log, every commit before is on disk.
 extension StoreCore {
   /// At opening: what lies behind the end may be such pages.
-  func noteStrayPages() throws(StorageError) {
-    guard let storage else { return }
+  func noteStrayPages(fileByteCount: Int) {
     let pageCount = state.withLock { $0.latest.pageCount }
-    mayHaveStrayPages =
-      try storage.file.byteCount() > Int(pageCount) * geometry.pageSize
+    mayHaveStrayPages = fileByteCount > Int(pageCount) * geometry.pageSize
   }
 
   /// A transaction has ended without a commit.

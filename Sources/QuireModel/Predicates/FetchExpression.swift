@@ -63,7 +63,9 @@ extension FetchExpression {
 
   /// The names of a key path that is written with dots.
   package static func names(in path: String) -> [String] {
-    path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    // Most paths are one name.
+    if !path.utf8.contains(UInt8(ascii: ".")) { return [path] }
+    return path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
   }
 }
 

@@ -6,6 +6,8 @@
 struct Recovery {
   let identity: StoreIdentity
   let meta: MetaPage
+  /// How long the store's file is.
+  let fileByteCount: Int
   let space: PageSpace
   /// What the log holds; `nil` without one that counts.
   let log: LogReader?
@@ -27,14 +29,16 @@ struct Recovery {
     validation: PageValidation, registry: VersionRegistry? = nil
   ) throws(StorageError) {
     let isReadOnly = options.isReadOnly
-    var head = try Recovery.read(file, path, byteCount: Recovery.headByteCount)
+    fileByteCount = try file.byteCount()
+    var head = try Recovery.read(
+      file, path, byteCount: min(Recovery.headByteCount, fileByteCount))
     let page = try IdentityPage(
       from: UnsafeRawBufferPointer(rebasing: head.memory.bytes[..<head.byteCount]), path: path,
       isReadOnly: isReadOnly)
     let geometry = PageGeometry(pageSize: page.pageSize)
     if page.pageSize * Int(PageID.firstFree.rawValue) > head.byteCount {
-      head = try Recovery.read(
-        file, path, byteCount: page.pageSize * Int(PageID.firstFree.rawValue))
+      let byteCount = page.pageSize * Int(PageID.firstFree.rawValue)
+      head = try Recovery.read(file, path, byteCount: min(byteCount, fileByteCount))
     }
     defer { withExtendedLifetime(head.memory) {} }
     let bytes = UnsafeRawBufferPointer(rebasing: head.memory.bytes[..<head.byteCount])
@@ -55,7 +59,7 @@ struct Recovery {
     }
     self.log = log
     meta = log?.meta ?? newest
-    let filePageCount = try file.byteCount() / geometry.pageSize
+    let filePageCount = fileByteCount / geometry.pageSize
     let reach = log?.reach ?? geometry.reach(filePageCount: filePageCount) { _ in false }
     if !isReadOnly { try Recovery.checkWritable(meta, log, reach: reach) }
     // A log is begun when the page that it goes on from is on disk for sure.
@@ -143,7 +147,7 @@ struct Recovery {
   private static func read(
     _ file: any File, _ path: String, byteCount: Int
   ) throws(StorageError) -> (memory: PageMemory, byteCount: Int) {
-    let memory = PageMemory(byteCount: min(byteCount, try file.byteCount()))
+    let memory = PageMemory(byteCount: byteCount)
     try memory.withBytes { bytes throws(StorageError) in
       try file.readFully(at: 0, into: bytes, path: path)
     }

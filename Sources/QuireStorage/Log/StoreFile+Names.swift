@@ -22,9 +22,12 @@ extension StoreFile {
 
   /// Tells other processes who has the lock. For their error's text only, so failing does not
   /// matter.
-  func writeOwnerNote() {
+  ///
+  /// - Parameter inPlaceOfAnother: whether a note was there, which may be that of a store that has
+  ///   the name now.
+  func writeOwnerNote(inPlaceOfAnother: Bool) {
     do throws(StorageError) {
-      try checkName()
+      if inPlaceOfAnother { try checkName() }
       let note = try fileSystem.open(StoreFile.ownerPath(of: path), .create)
       try Array(fileSystem.currentOwner().note.utf8).withRawBytes { bytes throws(StorageError) in
         try note.write(bytes, at: 0)
