@@ -85,6 +85,7 @@ extension FetchExecution {
     for (place, part) in parts.enumerated() {
       grouping.store = place
       if try part.count(query, in: &grouping) { continue }
+      if try part.takeExtremes(query, into: &grouping) { continue }
       _ = try part.visitMatches(&grouping, part.plan(capacity: .max))
     }
     return try grouping.results { reference, store in

@@ -168,6 +168,11 @@ struct Grouping: MatchVisitor {
     for number in 0..<query.aggregates.count { running[group + number].countObjects(count) }
   }
 
+  /// Takes a value for one of the aggregates of all objects.
+  mutating func take(_ value: PredicateValue?, aggregate number: Int) throws {
+    try running[number].take(value, query.aggregates[number].function)
+  }
+
   @inline(__always)
   private mutating func index(of key: GroupKey) -> Int {
     if let last, last.key == key { return last.index }

@@ -39,13 +39,16 @@ extension ManagedObjectContext {
   }
 
   /// The smallest of a property's values; `nil` where there is none.
+  ///
+  /// - Complexity: that of ``aggregate(_:_:where:)``; O(log *n*) without a predicate where an index
+  ///   begins with the property and nothing is unsaved.
   public final func minimum<Object: ManagedObject, Property: AggregateValue>(
     _ property: KeyPath<Object, Property>, where predicate: FetchPredicate? = nil
   ) throws -> Property.Present? {
     try aggregate(Object.self, .minimum(property), where: predicate)
   }
 
-  /// The largest of a property's values; `nil` where there is none.
+  /// The largest of a property's values; `nil` where there is none. As fast as ``minimum(_:where:)``.
   public final func maximum<Object: ManagedObject, Property: AggregateValue>(
     _ property: KeyPath<Object, Property>, where predicate: FetchPredicate? = nil
   ) throws -> Property.Present? {

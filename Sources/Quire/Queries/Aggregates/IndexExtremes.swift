@@ -1,0 +1,108 @@
+import QuireModel
+import QuireStorage
+
+// The smallest and largest values of attributes, which stand first and last in an index.
+extension StoreFetch {
+  /// Takes the smallest and largest values that are asked for from indexes.
+  ///
+  /// - Returns: `false`, with nothing taken, where an index is missing, or more is wanted.
+  func takeExtremes(_ query: GroupQuery, into grouping: inout Grouping) throws -> Bool {
+    guard showsRowsAlone, view.incremental == nil, target.predicate == nil, query.groups.isEmpty,
+      !query.aggregates.isEmpty
+    else { return false }
+    var values: [PredicateValue?] = []
+    for aggregate in query.aggregates {
+      guard let isLargest = aggregate.function.isLargest, let path = aggregate.path,
+        case .value(let value) = try extreme(of: path, isLargest: isLargest)
+      else { return false }
+      values.append(value)
+    }
+    for (number, value) in values.enumerated() { try grouping.take(value, aggregate: number) }
+    return true
+  }
+
+  private enum Extreme {
+    /// `nil` when no row has a value.
+    case value(PredicateValue?)
+    case unknown
+  }
+
+  private func extreme(of path: [String], isLargest: Bool) throws -> Extreme {
+    guard let index = try extremesIndex(path), let element = index.stored.elements.first else {
+      return .unknown
+    }
+    guard let tree = try view.indexTree(index.stored) else { return .value(nil) }
+    // Beyond are what is absent and what is not a number.
+    let tag = element.isAscending ? IndexKeyWriter.Tag.value : ~IndexKeyWriter.Tag.value
+    var entries = tree.entries(
+      from: [tag], to: [tag + 1], reversed: isLargest == element.isAscending)
+    var keyCount = 0
+    while try entries.next() {
+      keyCount += 1
+      let key = Array(try entries.key)
+      let end = IndexKey.end(ofFirst: 1, index.stored.elements, in: key)
+      // Rows whose keys are cut off at the same place are in no order.
+      if element.mayBeCut(Array(key[..<end])) { return .unknown }
+      guard let reference = IndexKey.reference(of: UnsafeRawBufferPointer(try entries.key)),
+        let storage = storages.first(where: { $0.stored.number == reference.entity })
+      else {
+        // An index of an ancestor has rows of other entities.
+        if keyCount > CandidateSearch.smallCount { return .unknown }
+        continue
+      }
+      guard let row = try view.row(reference), let slot = storage.binding.slot(named: path[0]),
+        storage.fieldBySlot[slot] >= 0
+      else { return .unknown }
+      let value = try row.value(storage.fieldBySlot[slot], in: view)
+      return .value(value.map(PredicateValue.value))
+    }
+    // Where no number is, one that is none may be.
+    return element.kind.hasNaN ? .unknown : .value(nil)
+  }
+
+  /// An index that has all rows by an attribute first.
+  private func extremesIndex(_ path: [String]) throws -> EntityIndex? {
+    guard let first = storages.first, path.count == 1 else { return nil }
+    return try view.indexes().indexes(of: first.stored.number).first { index in
+      guard let element = index.stored.elements.first, element.path == path,
+        element.kind != .reference, index.predicate == nil, index.stored.kind == .fetch
+      else { return false }
+      return storages.allSatisfy { index.stored.entities.contains($0.stored.number) }
+    }
+  }
+}
+
+extension AggregateFunction {
+  /// Whether it is the last of a list in order that is asked for; `nil` if neither that nor the
+  /// first is.
+  fileprivate var isLargest: Bool? {
+    switch self {
+    case .minimum: false
+    case .maximum: true
+    default: nil
+    }
+  }
+}
+
+extension StoredIndex.Element {
+  /// Whether such an element of a key may not say all of the value. ``IndexKeyWriter`` says how it
+  /// ends then.
+  fileprivate func mayBeCut(_ bytes: [UInt8]) -> Bool {
+    switch kind {
+    case .string, .uri, .objectID:
+      let mask: UInt8 = isAscending ? 0 : 255
+      return bytes.count < 3 || bytes[bytes.count - 1] ^ mask != 0
+        || bytes[bytes.count - 2] ^ mask != 0
+    default: return false
+    }
+  }
+}
+
+extension FieldKind {
+  fileprivate var hasNaN: Bool {
+    switch self {
+    case .double, .float, .date, .decimal: true
+    default: false
+    }
+  }
+}
