@@ -25,6 +25,21 @@ func evaluate(
 }
 
 @Suite struct PredicateEvaluatorTests {
+  @Test func `a chain is flat, from whichever end it is put together`() {
+    let parts = (0..<5_000).map { Key("age") == $0 }
+    let (first, last) = (parts[0], parts[parts.count - 1])
+    let conjunction = FetchPredicate.and(parts)
+    #expect(parts.dropFirst().reduce(first) { $0 && $1 } == conjunction)
+    #expect(parts.dropLast().reversed().reduce(last) { $1 && $0 } == conjunction)
+    let disjunction = FetchPredicate.or(parts)
+    #expect(parts.dropFirst().reduce(first) { $0 || $1 } == disjunction)
+    #expect(parts.dropLast().reversed().reduce(last) { $1 || $0 } == disjunction)
+    // Of no parts, a conjunction is true and a disjunction false.
+    let (always, never) = (FetchPredicate.and([]) && first, FetchPredicate.or([]) || first)
+    #expect(always == .and([.and([]), first]))
+    #expect(never == .or([.or([]), first]))
+  }
+
   @Test func `an absent value is a value`() throws {
     #expect(try evaluate(Key("x") == nil))
     #expect(try evaluate(Key("x") != "a"))

@@ -103,15 +103,25 @@ extension Key {
 
 extension FetchPredicate {
   public static func && (left: FetchPredicate, right: FetchPredicate) -> FetchPredicate {
-    // A chain stays flat: `a && b && c` is one conjunction of three.
-    if case .and(let parts) = left { return .and(parts + [right]) }
-    return .and([left, right])
+    // A chain stays flat, from whichever end it is put together: `a && b && c` is one conjunction
+    // of three.
+    .and(left.conjuncts + right.conjuncts)
   }
 
   public static func || (left: FetchPredicate, right: FetchPredicate) -> FetchPredicate {
-    if case .or(let parts) = left { return .or(parts + [right]) }
-    return .or([left, right])
+    .or(left.disjuncts + right.disjuncts)
   }
 
   public static prefix func ! (predicate: FetchPredicate) -> FetchPredicate { .not(predicate) }
+}
+
+extension FetchPredicate {
+  // Of nothing, a conjunction is true: it is kept as it is.
+  private var conjuncts: [FetchPredicate] {
+    if case .and(let parts) = self, !parts.isEmpty { parts } else { [self] }
+  }
+
+  private var disjuncts: [FetchPredicate] {
+    if case .or(let parts) = self, !parts.isEmpty { parts } else { [self] }
+  }
 }
