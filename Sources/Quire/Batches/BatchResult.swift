@@ -72,3 +72,7 @@ extension BatchResultType {
   public static var resultTypeObjectIDs: BatchResultType { .objectIDs }
   public static var resultTypeCount: BatchResultType { .count }
 }
+
+extension BatchResult: CustomStringConvertible {
+  public var description: String { count == 1 ? "1 object" : "\(count) objects" }
+}

@@ -55,6 +55,32 @@ extension FetchPredicate {
   }
 }
 
+extension Sequence {
+  /// The members of which a predicate is true, in their order.
+  ///
+  /// ```swift
+  /// let cheap = try artist.works.filtered(using: Key("price") < 100)
+  /// ```
+  ///
+  /// It means the same as in a fetch, and is made ready once: of many objects that is much quicker
+  /// than to ask ``FetchPredicate/evaluate(with:substitutionVariables:)`` for each.
+  ///
+  /// - Parameter bindings: what the predicate's variables stand for.
+  /// - Throws: what the value of an expression throws.
+  public func filtered(
+    using predicate: FetchPredicate, substitutionVariables bindings: [String: Any?] = [:]
+  ) throws -> [Element] {
+    do {
+      try predicate.checkDepth()
+    } catch {
+      throw PersistenceError(error)
+    }
+    let evaluator = try Evaluation.prepared(predicate)
+    let bindings = bindings.mapValues { KeyValue($0) }
+    return try filter { try Evaluation(KeyValue($0), bindings).holds(evaluator) }
+  }
+}
+
 /// Expressions and predicates on one object. Depth was checked.
 struct Evaluation {
   let object: KeyValue
@@ -204,9 +230,11 @@ struct Evaluation {
 
   // MARK: Predicates
 
-  func holds(_ predicate: FetchPredicate) throws -> Bool { try holds(prepared(predicate)) }
+  func holds(_ predicate: FetchPredicate) throws -> Bool {
+    try holds(Self.prepared(predicate))
+  }
 
-  private func prepared(_ predicate: FetchPredicate) throws -> PredicateEvaluator {
+  fileprivate static func prepared(_ predicate: FetchPredicate) throws -> PredicateEvaluator {
     do {
       return try PredicateEvaluator(predicate, asksForExpressions: true)
     } catch {
@@ -214,7 +242,7 @@ struct Evaluation {
     }
   }
 
-  private func holds(_ evaluator: PredicateEvaluator) throws -> Bool {
+  fileprivate func holds(_ evaluator: PredicateEvaluator) throws -> Bool {
     do {
       return try evaluator.evaluate(
         Subject(evaluation: self, expressions: evaluator.expressions))
@@ -233,7 +261,7 @@ struct Evaluation {
         "SUBQUERY needs a collection, but there is "
           + PersistenceError.briefDescription(of: collection.plain as Any))
     }
-    let evaluator = try prepared(predicate)
+    let evaluator = try Self.prepared(predicate)
     var inner = self
     let found = try members.filter { member in
       inner.bindings[variable] = member

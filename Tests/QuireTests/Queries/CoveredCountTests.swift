@@ -131,7 +131,7 @@ import Testing
           let all = try context.fetch(request)
           let predicate = scene.predicate()
           request.predicate = predicate
-          let expected = try all.filter { try predicate.evaluate(with: $0) }.count
+          let expected = try all.filtered(using: predicate).count
           #expect(try context.count(for: request) == expected, "seed \(seed): \(request)")
           if try request.explain(in: context).searches[0].isCountedByKeys { coveredCount += 1 }
           if number % 40 == 39 {

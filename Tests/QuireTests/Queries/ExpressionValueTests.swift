@@ -220,6 +220,11 @@ import Testing
     let values: [String: Any] = ["a": ["b": 5], "c": ["x"]]
     #expect(try predicate.evaluate(with: values, substitutionVariables: ["limit": 4]))
     #expect(try !predicate.evaluate(with: values, substitutionVariables: ["limit": 5]))
+    #expect(
+      try [values, values].filtered(using: predicate, substitutionVariables: ["limit": 4]).count
+        == 2)
+    #expect(try [1, 2, 3].filtered(using: FetchPredicate(format: "SELF > 1")) == [2, 3])
+    #expect(throws: PersistenceError.self) { try [1].filtered(using: Key("name") == "a") }
     #expect(try FetchPredicate(format: "SELF > 1").evaluate(with: 2))
     #expect(try FetchPredicate(format: "SELF == %@", bo).evaluate(with: bo))
     #expect(throws: PersistenceError.self) { try predicate.evaluate(with: values) }

@@ -74,7 +74,7 @@ import Testing
       var request = FetchRequest<ManagedObject>(entityName: "Artist")
       let predicate = try FetchPredicate(format: format)
       request.predicate = predicate
-      let passed = try all.filter { try predicate.evaluate(with: $0) }
+      let passed = try all.filtered(using: predicate)
       let found = try context.fetch(request)
       #expect(Set(found) == Set(passed) && found.count == passed.count, "\(format)")
       #expect(try context.count(for: request) == passed.count, "\(format)")
@@ -132,7 +132,7 @@ import Testing
         let all = try context.fetch(request)
         request.predicate = predicate
         #expect(try context.count(for: request) == count, "\(format)")
-        #expect(try all.filter { try predicate.evaluate(with: $0) }.count == count, "\(format)")
+        #expect(try all.filtered(using: predicate).count == count, "\(format)")
       }
       // What cannot be read is told of the property, as by an object.
       try context.insert("Work", [:]).setValue(

@@ -81,7 +81,34 @@ import Testing
       try expectSame(
         #Predicate<Artwork> { if let artist = $0.artist { artist.name > "B" } else { true } },
         in: context)
+      try expectSame(
+        #Predicate<Artwork> {
+          if let artist = $0.artist {
+            if let born = artist.born {
+              born > 1900 && artist.name > "B"
+            } else {
+              artist.name > "C"
+            }
+          } else {
+            false
+          }
+        }, in: context)
       try expectSame(#Predicate<Artist> { $0.born == nil || $0.born! > 1900 }, in: context)
+    }
+  }
+
+  @Test func `what is only asked where there is something is a plain conjunction`() throws {
+    try withContext { context in
+      let nested = #Predicate<Artwork> {
+        if let artist = $0.artist {
+          if let born = artist.born { born > 1900 } else { false }
+        } else {
+          false
+        }
+      }
+      let predicate = try FetchPredicate(nested, in: context)
+      #expect(
+        predicate.description == "artist != nil AND artist.born != nil AND artist.born > 1900")
     }
   }
 

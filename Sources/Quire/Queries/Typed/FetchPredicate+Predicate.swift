@@ -45,6 +45,8 @@ extension FetchPredicate {
 enum TranslatedExpression {
   case predicate(FetchPredicate)
   case value(FetchExpression)
+  /// True or false where a condition holds, else absent.
+  case optional(FetchPredicate, where: FetchPredicate)
   /// The smallest and the largest value, and whether the largest is among them.
   case range(FetchExpression, FetchExpression, isClosed: Bool)
 }
@@ -126,13 +128,20 @@ final class PredicateTranslation {
     case .predicate(let predicate): return predicate
     case .value(.constant(.value(.boolean(let flag))?)): return .constant(flag)
     case .value(let value): return .comparison(value, .equal, FetchExpression(true))
+    case .optional(let predicate, let condition): return condition && predicate
     case .range: throw Self.misplacedRange
     }
   }
 
   func value(of expression: any PredicateExpression) throws -> FetchExpression {
-    switch try translated(expression) {
+    try value(of: translated(expression))
+  }
+
+  func value(of translated: TranslatedExpression) throws -> FetchExpression {
+    switch translated {
     case .value(let value): return value
+    case .optional(let predicate, let condition):
+      return .conditional(condition, try value(of: .predicate(predicate)), nil)
     case .predicate(.constant(let flag)): return FetchExpression(flag)
     case .predicate(let predicate):
       return .conditional(predicate, FetchExpression(true), FetchExpression(false))

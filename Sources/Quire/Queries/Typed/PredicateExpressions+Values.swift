@@ -129,10 +129,22 @@ extension PredicateExpressions.UnaryMinus: TranslatableExpression {
 
 extension PredicateExpressions.NilCoalesce: TranslatableExpression {
   func translated(by translation: PredicateTranslation) throws -> TranslatedExpression {
-    let value = try translation.value(of: lhs)
+    let left = try translation.translated(lhs)
+    let right = try translation.translated(rhs)
+    if case .optional(let predicate, let condition) = left,
+      let other = right.predicate
+    {
+      // What `if let` and its `else` are made of.
+      switch other {
+      case .constant(false): return .predicate(condition && predicate)
+      case .constant(true): return .predicate(!condition || predicate)
+      default: return .predicate((condition && predicate) || (!condition && other))
+      }
+    }
+    let value = try translation.value(of: left)
     return .value(
       .conditional(
-        .comparison(value, .equal, nil), try translation.value(of: rhs), value))
+        .comparison(value, .equal, nil), try translation.value(of: right), value))
   }
 }
 
@@ -146,10 +158,29 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
   func translated(by translation: PredicateTranslation) throws -> TranslatedExpression {
     let value = try translation.value(of: wrapped)
     translation.bind(variable.key, to: value)
-    let result = try translation.value(of: transform)
+    let isThere = FetchPredicate.comparison(value, .notEqual, nil)
+    let translated = try translation.translated(transform)
+    switch translated {
+    case .predicate(let predicate): return .optional(predicate, where: isThere)
+    case .optional(let predicate, let condition):
+      return .optional(predicate, where: isThere && condition)
+    case .value, .range: break
+    }
+    let result = try translation.value(of: translated)
     // Behind what is absent every path is.
     if result.isPath(from: value) { return .value(result) }
     return .value(.conditional(.comparison(value, .equal, nil), nil, result))
+  }
+}
+
+extension TranslatedExpression {
+  /// `nil` when it is more than true or false.
+  fileprivate var predicate: FetchPredicate? {
+    switch self {
+    case .predicate(let predicate): predicate
+    case .value(.constant(.value(.boolean(let flag))?)): .constant(flag)
+    case .value, .optional, .range: nil
+    }
   }
 }
 
