@@ -1,4 +1,5 @@
 import QuireModel
+import QuireStorage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -53,6 +54,16 @@ final class RowCheck {
       return
     }
     (evaluator, self.paths) = (other, others)
+  }
+}
+
+extension RowCheck {
+  /// Leaves out entries whose rows do not pass the filter, and takes the bytes from those that take
+  /// a closer look: the rows of the others have their fixed part and end right.
+  @inline(__always)
+  func sift(_ entries: inout [RecordEntry], _ shape: RowShape) {
+    if let filter { return filter.sift(&entries, shape) }
+    entries.sift { start, byteCount in shape.endsRight(start, byteCount) ? true : nil }
   }
 }
 

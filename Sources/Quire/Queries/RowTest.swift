@@ -144,24 +144,27 @@ final class RowFilter {
   /// look: what has bytes afterwards has passed.
   ///
   /// - Parameter entries: whose bytes are there.
-  func sift(_ entries: inout [RecordEntry], _ storage: EntityStorage) {
-    let (layout, shape) = (storage.layout, storage.shape)
-    var count = 0
-    entries.withUnsafeMutableBufferPointer { entries in
-      for place in entries.indices {
-        let entry = entries[place]
-        let row = UnsafeRawBufferPointer(start: entry.start, count: entry.byteCount)
-        // Filters that read no variable field need not know where these end.
-        let isUsual =
-          needsReader
-          ? entry.start.map { shape.isRight($0, entry.byteCount) } ?? false
-          : RowReader.isCurrent(row, layout) && RowReader.endsRight(row, layout)
-        if isUsual, !holds(for: row) { continue }
-        entries[count] = isUsual ? entry : RecordEntry(key: entry.key, start: nil, byteCount: 0)
-        count += 1
+  func sift(_ entries: inout [RecordEntry], _ shape: RowShape) {
+    guard let constants = UnsafeRawPointer(constants.baseAddress) else { return }
+    if tests.count == 1, tests[0].form != .all, tests[0].form != .any {
+      let test = tests[0]
+      if test.readsVariableFields {
+        entries.sift { start, byteCount in
+          shape.isRight(start, byteCount) ? test.holds(in: start, constants) : nil
+        }
+      } else {
+        entries.sift { start, byteCount in
+          shape.endsRight(start, byteCount) ? test.holds(in: start, constants) : nil
+        }
       }
+      return
     }
-    entries.removeLast(entries.count - count)
+    entries.sift { start, byteCount in
+      // Filters that read no variable field need not know where these end.
+      guard needsReader ? shape.isRight(start, byteCount) : shape.endsRight(start, byteCount)
+      else { return nil }
+      return holds(for: UnsafeRawBufferPointer(start: start, count: byteCount))
+    }
   }
 
   /// - Parameter place: of the test; afterwards of the one that follows it and all its own.
@@ -188,5 +191,26 @@ final class RowFilter {
     }
     place = end
     return result != group.isNegated
+  }
+}
+
+extension [RecordEntry] {
+  /// - Parameter passes: whether a row is kept; `nil` if its bytes are to be taken from the entry.
+  @inline(__always)
+  mutating func sift(_ passes: (UnsafeRawPointer, Int) -> Bool?) {
+    var kept = 0
+    withUnsafeMutableBufferPointer { entries in
+      for place in entries.indices {
+        let entry = entries[place]
+        if let start = entry.start, let isKept = passes(start, entry.byteCount) {
+          entries[kept] = entry
+          kept &+= isKept ? 1 : 0
+        } else {
+          entries[kept] = RecordEntry(key: entry.key, start: nil, byteCount: 0)
+          kept &+= 1
+        }
+      }
+    }
+    removeLast(count - kept)
   }
 }

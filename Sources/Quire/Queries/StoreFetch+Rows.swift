@@ -41,21 +41,48 @@ extension StoreFetch {
     var entries: [RecordEntry] = []
     var isInside = try cursor.first()
     while isInside {
-      let owner = try cursor.list(&entries)
-      // The entries' bytes lie there.
-      defer { withExtendedLifetime(owner) {} }
-      if let owner {
-        let isFiltered = !countsRows(visitor) && rows.check.filter != nil
-        if isFiltered { rows.check.filter?.sift(&entries, storage) }
-        let owner = Unmanaged.passUnretained(owner)
-        for entry in entries {
-          let outcome = try visitRow(entry, isFiltered: isFiltered, owner, rows, &visitor)
-          if outcome == .enough { return false }
-        }
+      if let owner = try cursor.list(&entries) {
+        if !countsRows(visitor) { rows.check.sift(&entries, storage.shape) }
+        if try !visitRows(entries, in: owner, rows, &visitor) { return false }
       } else if try lookUp(try cursor.key, rows, &visitor) == .enough {
         return false
       }
       isInside = try cursor.next()
+    }
+    return true
+  }
+
+  /// - Parameters:
+  ///   - entries: of a leaf; sifted, unless the visitor counts rows.
+  ///   - owner: keeps the leaf.
+  private func visitRows(
+    _ entries: [RecordEntry], in owner: AnyObject, _ rows: EntityRows,
+    _ visitor: inout some MatchVisitor
+  ) throws -> Bool {
+    defer { withExtendedLifetime(owner) {} }
+    let shared = Unmanaged.passUnretained(owner)
+    let (table, sort) = (rows.storage.table, rows.paths.sort)
+    let number = rows.storage.stored.number
+    let isFilteredWhole = rows.check.evaluator == nil
+    for entry in entries {
+      guard let start = entry.start else {
+        if try lookUp(entry.key, rows, &visitor) == .enough { return false }
+        continue
+      }
+      let isSifted = !countsRows(visitor)
+      if isSifted, isFilteredWhole, visitor.passes(fixedPart: start, table, sortedBy: sort) {
+        continue
+      }
+      let reference = Reference(entity: number, key: entry.key)
+      guard isVisible(reference) else { continue }
+      let bytes = UnsafeRawBufferPointer(start: start, count: entry.byteCount)
+      let outcome =
+        isSifted
+        ? try visitFiltered(
+          RowReader(current: bytes, rows.storage.layout), at: reference, bytes, shared, rows,
+          &visitor)
+        : try visitRow(bytes, shared, at: reference, rows, &visitor)
+      if outcome == .enough { return false }
     }
     return true
   }
@@ -132,21 +159,6 @@ extension StoreFetch {
     }
   }
 
-  // Sound: whoever lists entries holds their owner until all are visited.
-  /// - Parameter owner: keeps the bytes of the entry.
-  @inline(__always)
-  private func visitRow(
-    _ entry: RecordEntry, isFiltered: Bool, _ owner: Unmanaged<AnyObject>, _ rows: EntityRows,
-    _ visitor: inout some MatchVisitor
-  ) throws -> Outcome {
-    guard let start = entry.start else { return try lookUp(entry.key, rows, &visitor) ?? .noMatch }
-    let reference = Reference(entity: rows.storage.stored.number, key: entry.key)
-    guard isVisible(reference) else { return .noMatch }
-    return try visitRow(
-      UnsafeRawBufferPointer(start: start, count: entry.byteCount), isFiltered: isFiltered,
-      owner, at: reference, rows, &visitor)
-  }
-
   /// - Returns: `nil` when there is no such row.
   private func lookUp(
     _ key: Int64, _ rows: EntityRows, _ visitor: inout some MatchVisitor
@@ -156,25 +168,23 @@ extension StoreFetch {
     guard isVisible(reference) else { return .noMatch }
     defer { withExtendedLifetime(value.owner) {} }
     return try visitRow(
-      value.bytes, isFiltered: false, .passUnretained(value.owner), at: reference, rows, &visitor)
+      value.bytes, .passUnretained(value.owner), at: reference, rows, &visitor)
   }
 
-  /// - Parameters:
-  ///   - isFiltered: whether the row has passed the filter.
-  ///   - owner: keeps the bytes.
+  /// - Parameter owner: keeps the bytes.
   @inline(__always)
   private func visitRow(
-    _ bytes: UnsafeRawBufferPointer, isFiltered: Bool, _ owner: Unmanaged<AnyObject>,
-    at reference: Reference, _ rows: EntityRows, _ visitor: inout some MatchVisitor
+    _ bytes: UnsafeRawBufferPointer, _ owner: Unmanaged<AnyObject>, at reference: Reference,
+    _ rows: EntityRows, _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
     try visitor.countRow()
     let (storage, check) = (rows.storage, rows.check)
-    var isTested = isFiltered || check.filter == nil
+    var isTested = check.filter == nil
     // What is passed over for its fixed part needs no further check than whether it ends right.
     if RowReader.isCurrent(bytes, storage.layout), let start = bytes.baseAddress,
       RowReader.endsRight(bytes, storage.layout)
     {
-      if !isTested, let filter = check.filter, !filter.needsReader {
+      if let filter = check.filter, !filter.needsReader {
         guard filter.holds(for: bytes) else { return .noMatch }
         isTested = true
       }
@@ -186,8 +196,20 @@ extension StoreFetch {
     }
     let reader = try RowReader(bytes, layout: storage.layout, rows.scratch)
     if !isTested, let filter = check.filter, !filter.holds(for: reader.bytes) { return .noMatch }
+    return try visitFiltered(reader, at: reference, bytes, owner, rows, &visitor)
+  }
+
+  /// - Parameters:
+  ///   - reader: of a row that has passed the filter.
+  ///   - bytes: the row as the tree has it, which may be of an older layout.
+  ///   - owner: keeps the bytes.
+  @inline(__always)
+  private func visitFiltered(
+    _ reader: RowReader, at reference: Reference, _ bytes: UnsafeRawBufferPointer,
+    _ owner: Unmanaged<AnyObject>, _ rows: EntityRows, _ visitor: inout some MatchVisitor
+  ) throws -> Outcome {
     let row = RowSubject(
-      reference: reference, source: .borrowed(reader), storage: storage, view: view)
+      reference: reference, source: .borrowed(reader), storage: rows.storage, view: view)
     guard followsChanges else { return try visit(row, at: reference, bytes, owner, rows, &visitor) }
     return try visit(
       PendingSubject(source: .row(row), session: session, view: view, changed: changed),

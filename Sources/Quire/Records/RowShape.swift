@@ -32,5 +32,18 @@ struct RowShape {
     return Int(previous) == byteCount &- valuesStart
   }
 
+  /// The same as far as the fixed part and the end tell: enough for one who reads no variable field.
+  @inline(__always)
+  func endsRight(_ row: UnsafeRawPointer, _ byteCount: Int) -> Bool {
+    let rest = byteCount &- offsetsStart &- 2 &* variableCount
+    guard rest >= 0, UInt16(littleEndian: row.loadUnaligned(as: UInt16.self)) == number,
+      row.load(fromByteOffset: 2, as: UInt8.self) & RowShape.unusualFlags == 0
+    else { return false }
+    if variableCount == 0 { return rest == 0 }
+    let last = offsetsStart &+ 2 &* (variableCount &- 1)
+    return Int(UInt16(littleEndian: row.loadUnaligned(fromByteOffset: last, as: UInt16.self)))
+      == rest
+  }
+
   private static var unusualFlags: UInt8 { RowLayout.wideOffsetsFlag | RowLayout.externalFlag }
 }
