@@ -30,8 +30,25 @@ extension WriteTransaction {
   public func buildIndexTree(
     _ name: String, fill: Double = 1, _ body: (borrowing IndexTreeBuilder) throws -> Void
   ) throws -> MutableIndexTree {
+    try buildIndexTree(name, fill: fill, isTemporary: false, body)
+  }
+
+  /// Builds an index tree that this transaction drops again, such as a sorted run that waits to be
+  /// merged. However many there are, they take none of the transaction's memory in a file: apart
+  /// from their roots, all pages go around the log.
+  @discardableResult
+  package func buildTemporaryIndexTree(
+    _ name: String, _ body: (borrowing IndexTreeBuilder) throws -> Void
+  ) throws -> MutableIndexTree {
+    try buildIndexTree(name, fill: 1, isTemporary: true, body)
+  }
+
+  private func buildIndexTree(
+    _ name: String, fill: Double, isTemporary: Bool,
+    _ body: (borrowing IndexTreeBuilder) throws -> Void
+  ) throws -> MutableIndexTree {
     let tree = try createIndexTree(name)
-    let builder = TreeBuilder(tree.reading.tree, editor, fill: fill)
+    let builder = TreeBuilder(tree.reading.tree, editor, fill: fill, isTemporary: isTemporary)
     try building {
       try body(IndexTreeBuilder(builder: builder, editor: editor))
       try editor.operate { () throws(StorageError) in try builder.finish() }

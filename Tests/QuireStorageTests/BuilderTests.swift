@@ -184,4 +184,36 @@ struct BuilderTests {
     #expect(try new.treeNames().map(\.name) == ["records"])
     #expect(try store.check().isSound)
   }
+
+  // Two megabytes of each sorted run were the transaction's, so that a large batch insertion took
+  // as many times that as it had runs.
+  @Test func `trees that a transaction drops again take none of its memory`() throws {
+    var options = PageStoreOptions()
+    options.pageSize = 512
+    options.cacheByteLimit = 64 * 512
+    // Far less than all pages of the trees.
+    options.transactionByteLimit = 100 * 512
+    let store = try PageStore.open("store", options: options, in: MemoryFileSystem())
+    let (runCount, count) = (20, 2_000)
+    func key(_ number: Int) -> [UInt8] {
+      withUnsafeBytes(of: UInt64(number &* 7919).bigEndian) { Array($0) }
+    }
+    try store.write { transaction in
+      for run in 0..<runCount {
+        let tree = try transaction.buildTemporaryIndexTree("run \(run)") { builder in
+          for number in 0..<count { try builder.append([], for: key(number * runCount + run)) }
+        }
+        #expect(tree.count == count)
+      }
+      for run in 0..<runCount {
+        let tree = try #require(try transaction.indexTree("run \(run)"))
+        #expect(try tree.contains(key(run)) && !tree.contains(key(run + 1)))
+        try transaction.dropTree("run \(run)")
+      }
+      try transaction.createIndexTree("kept").put([1], for: key(1))
+    }
+    #expect(try store.snapshot().treeNames().map(\.name) == ["kept"])
+    #expect(try store.check().isSound)
+    try store.close()
+  }
 }

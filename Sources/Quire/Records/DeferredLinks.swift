@@ -26,11 +26,11 @@ final class DeferredLinks {
   @exclusivity(unchecked) private var waiting: [Waiting] = []
   @exclusivity(unchecked) private var count = 0
 
-  /// More links than these, 16 MiB, should not wait.
-  private static let limit = 1 << 20
+  /// More links than these should not wait; they take 16 MiB, sorted where they are.
+  private let limit = max(1, KeyMemory.byteCount / 8)
 
   var isEmpty: Bool { count == 0 }
-  var isFull: Bool { count >= DeferredLinks.limit }
+  var isFull: Bool { count >= limit }
   var links: [StoredEntity.Link] { waiting.map(\.link) }
 
   func add(_ link: StoredEntity.Link, from owner: Int64, to member: Reference) {

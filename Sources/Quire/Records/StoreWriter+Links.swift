@@ -68,19 +68,21 @@ extension StoreWriter {
     }
   }
 
-  /// Makes the trees of the links that have waited.
+  /// Makes the trees of the links that have waited in runs. Links that are few wait on, as any
+  /// others do.
   func endBuildingLinks() throws {
-    try settleLinks()
-    let sorted = sortedLinks.sorted { $0.key < $1.key }.map(\.value)
+    let sorted = sortedLinks.values.filter { !$0.sorter.isEmpty }
+      .sorted { $0.link.number < $1.link.number }
+    for (link, _) in sorted {
+      if let deferred, deferred.contains(link) { try settle(link, deferred) }
+    }
     sortedLinks = [:]
     for (link, sorter) in sorted { try sorter.build(link.tree) }
   }
 
   private func settle(_ link: StoredEntity.Link, _ deferred: DeferredLinks) throws {
     if let sorter = sortedLinks[link.number]?.sorter {
-      return try deferred.take(link) { keys in
-        for key in keys { try sorter.add(Array(key)) }
-      }
+      return try sorter.takeRun { try deferred.take(link, $0) }
     }
     if let tree = try linkTrees[link.number] ?? transaction.mutableIndexTree(link.tree) {
       linkTrees[link.number] = tree

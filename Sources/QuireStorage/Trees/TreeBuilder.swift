@@ -3,7 +3,8 @@
 ///
 /// Nothing is searched, moved or split. The first pages are pages of the transaction like all
 /// others, so that a small tree is committed with one write; when there are many, the rest goes to
-/// the end of the file at once (``DirectPages``), so that memory and log stay small.
+/// the end of the file at once (``DirectPages``), so that memory and log stay small. Of a tree that
+/// its own transaction drops again, all pages go there.
 final class TreeBuilder<Layout: NodeLayout> {
   private let tree: Tree<Layout>
   private let editor: PageEditor
@@ -16,6 +17,8 @@ final class TreeBuilder<Layout: NodeLayout> {
   @exclusivity(unchecked) private var pageCount = 0
   /// The bytes to leave free in each page.
   private let reserve: Int
+  /// From this many pages on they are written around the log.
+  private let loggedPageLimit: Int
 
   private struct Level {
     let memory: PageMemory
@@ -25,14 +28,14 @@ final class TreeBuilder<Layout: NodeLayout> {
     var node: MutablePage { MutablePage(memory.base) }
   }
 
-  /// From this many pages on they are written around the log.
-  private static var loggedPageLimit: Int { 512 }
-
   /// - Parameters:
   ///   - tree: an empty tree.
   ///   - fill: how much of each page to use, from 0.5 to 1.
-  init(_ tree: Tree<Layout>, _ editor: PageEditor, fill: Double) {
+  ///   - isTemporary: whether the transaction drops the tree again, so that its pages are never
+  ///     committed and need no place in the transaction's memory.
+  init(_ tree: Tree<Layout>, _ editor: PageEditor, fill: Double, isTemporary: Bool = false) {
     self.tree = tree
+    loggedPageLimit = isTemporary ? 0 : 512
     self.editor = editor
     let capacity = Double(editor.space.geometry.capacity)
     reserve = Int(capacity * (1 - max(0.5, min(1, fill))))
@@ -141,7 +144,7 @@ final class TreeBuilder<Layout: NodeLayout> {
   }
 
   private func directPages() throws(StorageError) -> DirectPages? {
-    guard pageCount > TreeBuilder.loggedPageLimit else { return nil }
+    guard pageCount > loggedPageLimit else { return nil }
     return editor.directPages()
   }
 

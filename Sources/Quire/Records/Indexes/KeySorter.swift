@@ -36,12 +36,24 @@ final class KeySorter {
     try spill(list)
   }
 
+  /// Takes keys that are in order already as a run of their own.
+  ///
+  /// - Parameter body: appends them.
+  func takeRun(_ body: (borrowing IndexTreeBuilder) throws -> Void) throws {
+    let run = "\(name)/\(runNames.count)"
+    try transaction.buildTemporaryIndexTree(run, body)
+    runNames.append(run)
+  }
+
   /// Makes a tree of the keys, which nothing may be added to afterwards; none when there is no key.
   ///
   /// - Parameter check: gets two keys that follow each other, for all of them.
   func build(_ treeName: String, _ check: (([UInt8], [UInt8]) throws -> Void)? = nil) throws {
     guard !runNames.isEmpty else {
-      if !keys.isEmpty { try buildSorted(keys, treeName, check) }
+      if keys.isEmpty { return }
+      keys.sort()
+      if let check { try keys.forEachPair(check) }
+      try transaction.buildIndexTree(treeName) { try append(keys, to: $0) }
       return
     }
     if !keys.isEmpty { try spill(keys) }
@@ -50,56 +62,82 @@ final class KeySorter {
   }
 
   private func spill(_ keys: KeyList) throws {
-    let run = "\(name)/\(runNames.count)"
-    try buildSorted(keys, run, nil)
-    runNames.append(run)
+    keys.sort()
+    try takeRun { try append(keys, to: $0) }
     keys.removeAll()
   }
 
-  private func buildSorted(
-    _ keys: KeyList, _ treeName: String, _ check: (([UInt8], [UInt8]) throws -> Void)?
-  ) throws {
-    keys.sort()
-    if let check { try keys.forEachPair(check) }
-    try transaction.buildIndexTree(treeName) { builder in
-      let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-      try keys.forEach { try builder.append(nothing, for: $0) }
-    }
+  private func append(_ keys: KeyList, to builder: borrowing IndexTreeBuilder) throws {
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    try keys.forEach { try builder.append(nothing, for: $0) }
   }
 
   private func merge(
     into treeName: String, _ check: (([UInt8], [UInt8]) throws -> Void)?
   ) throws {
-    var runs = try runNames.compactMap { try transaction.indexTree($0)?.entries() }
-    var heads: [[UInt8]?] = []
-    for place in runs.indices {
-      heads.append(try runs[place].next() ? Array(try runs[place].key) : nil)
-    }
+    var runs = try RunMerge(runNames.compactMap { try transaction.indexTree($0)?.entries() })
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
     var last: [UInt8]?
     try transaction.buildIndexTree(treeName) { builder in
-      while let least = KeySorter.least(heads), let head = heads[least] {
-        if let check, let last { try check(last, head) }
-        last = head
-        try builder.append([], for: head)
-        heads[least] = try runs[least].next() ? Array(try runs[least].key) : nil
+      while let key = runs.lowest {
+        if let check {
+          let key = Array(key)
+          if let last { try check(last, key) }
+          last = key
+        }
+        try builder.append(nothing, for: key)
+        try runs.removeLowest()
       }
     }
   }
+}
 
-  /// The run with the lowest key. There are few runs: one for each eight megabytes.
-  private static func least(_ heads: [[UInt8]?]) -> Int? {
-    var least: Int?
-    for (place, head) in heads.enumerated() {
-      guard let head else { continue }
-      guard let best = least.flatMap({ heads[$0] }) else {
-        least = place
-        continue
-      }
-      let isLess = head.withUnsafeBytes { left in
-        best.withUnsafeBytes { KeyOrder.isLess(left, $0) }
-      }
-      if isLess { least = place }
+/// The keys of several sorted runs in one order: a binary heap of the runs by their next keys, so
+/// that a key costs a few comparisons also where there are hundreds of runs.
+private struct RunMerge {
+  private struct Head {
+    // Sound: it lies in the room of the run's own cursor, which `runs` keeps, and is replaced
+    // whenever that cursor moves.
+    var key: UnsafeRawBufferPointer
+    var run: Int
+  }
+
+  private var runs: [IndexRange]
+  private var heads: [Head] = []
+
+  init(_ runs: [IndexRange]) throws {
+    self.runs = runs
+    for run in runs.indices where try self.runs[run].next() {
+      heads.append(Head(key: try self.runs[run].key, run: run))
     }
-    return least
+    for place in stride(from: heads.count / 2 - 1, through: 0, by: -1) { sink(place) }
+  }
+
+  /// The lowest key, valid until it is removed; `nil` when there is none.
+  var lowest: UnsafeRawBufferPointer? { heads.first?.key }
+
+  mutating func removeLowest() throws {
+    let run = heads[0].run
+    if try runs[run].next() {
+      heads[0].key = try runs[run].key
+    } else {
+      heads.swapAt(0, heads.count - 1)
+      heads.removeLast()
+    }
+    sink(0)
+  }
+
+  /// Exchanges a head with the lower one below it, for as long as that is lower.
+  private mutating func sink(_ start: Int) {
+    var place = start
+    while true {
+      var lowest = place
+      for child in 2 * place + 1..<2 * place + 3 where child < heads.count {
+        if KeyOrder.isLess(heads[child].key, heads[lowest].key) { lowest = child }
+      }
+      if lowest == place { return }
+      heads.swapAt(place, lowest)
+      place = lowest
+    }
   }
 }
