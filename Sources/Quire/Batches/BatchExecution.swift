@@ -1,11 +1,11 @@
 import QuireModel
 import QuireStorage
 
-/// One batch request of a context: from the stores that it is for to what has become of them.
+/// One batch request of a context: chooses its stores, has them written, commits and reports.
 ///
 /// What a request changes is written by the ``StoreWriter`` that saves write with, so the rules for
-/// rows, links, indexes and derived attributes are the same. What is its own is that nothing is an
-/// object: what a save has in the slots of objects, a batch reads from rows, and writes into rows.
+/// rows, links, indexes and derived attributes are the same. But there are no objects: what a save
+/// has in the slots of objects, a batch reads from rows.
 final class BatchExecution {
   let context: ManagedObjectContext
   private let resultType: BatchResultType
@@ -24,14 +24,20 @@ final class BatchExecution {
         "a batch request was run by an object that is being told of a save or of its deletion: run "
           + "it when the save has returned")
     }
+    guard !context.isRunningBatch else {
+      throw PersistenceError(
+        .managedObjectContextRecursiveSave,
+        "a batch request was run by a handler of another, which has the store's only transaction: "
+          + "run it when the other has returned")
+    }
     self.context = context
     self.resultType = resultType
     self.progress = progress
   }
 
-  /// Counts objects that are done.
+  /// Counts one object that is done.
   ///
-  /// - Throws: `CancellationError` when somebody does not want the others.
+  /// - Throws: `CancellationError` when the request's progress handler or its task is for ending.
   @inline(__always)
   func advance() throws {
     unreportedCount += 1
@@ -91,7 +97,7 @@ final class BatchExecution {
 
   // MARK: Places
 
-  /// Where objects are, by their stores, in order and each once.
+  /// The places of objects, by their stores: in order, and each once.
   func places(
     of ids: [ManagedObjectID], in stores: [PersistentStore]?
   ) throws -> [(session: StoreSession, references: [Reference])] {
@@ -127,8 +133,8 @@ final class BatchExecution {
     return error
   }
 
-  /// Where the objects are that a request finds in the stores as they are written upon, in the
-  /// order of their keys.
+  /// The places, in order, of the objects that a request finds in the state of the stores that the
+  /// transactions began with.
   func places(
     of request: FetchRequest<ManagedObject>, _ writes: [BatchWrite]
   ) throws -> [(BatchWrite, [Reference])] {
@@ -157,21 +163,28 @@ final class BatchExecution {
   ) throws -> BatchResult {
     for session in sessions { try session.settleLinks() }
     let transactions = try ContextSave.beginWrites(in: sessions)
-    // What was committed is over already.
+    // Does nothing to transactions that were committed.
     defer { transactions.values.forEach { $0.abort() } }
     do {
       let writes = try sessions.compactMap { session in
         try transactions[ObjectIdentifier(session)].map { try BatchWrite(session, $0) }
       }
-      try body(writes)
-      for write in writes { try write.finish() }
-      try report()
+      try write(writes, body)
       try commit(writes)
       return result(of: writes)
     } catch let error as StorageError {
       throw PersistenceError(
         .persistentStoreSave, "the batch request could not be written", underlying: error)
     }
+  }
+
+  private func write(_ writes: [BatchWrite], _ body: ([BatchWrite]) throws -> Void) throws {
+    // A handler that wants to write would wait for this request, and this request for the handler.
+    context.isRunningBatch = true
+    defer { context.isRunningBatch = false }
+    try body(writes)
+    for write in writes { try write.finish() }
+    try report()
   }
 
   private func commit(_ writes: [BatchWrite]) throws {
@@ -194,7 +207,8 @@ final class BatchExecution {
     tell(writes[...])
   }
 
-  /// Tells who listens of what is durable: the context itself too, whose objects know nothing.
+  /// Notifies the listeners of stores of what is durable. The request's own context is one of them,
+  /// as its objects do not know of the change.
   private func tell(_ writes: ArraySlice<BatchWrite>) {
     for write in writes where write.store.hub.isListened {
       guard let changes = write.savedChanges(), !changes.isEmpty else { continue }

@@ -19,6 +19,12 @@ extension ManagedObjectContext {
         "save() was called by an object that is being told of a save or of its deletion: "
           + "change what is to be saved with it, and leave saving to the caller")
     }
+    guard !isRunningBatch else {
+      throw PersistenceError(
+        .managedObjectContextRecursiveSave,
+        "save() was called by a handler of a batch request, which has the store's only "
+          + "transaction: save before the request, or when it has returned")
+    }
     guard undoRecording?.manager.isPerforming != true else {
       throw PersistenceError(
         .managedObjectContextRecursiveSave,

@@ -137,6 +137,8 @@ nonisolated open class ManagedObjectContext {
   /// Whether the delete rules of objects are being applied.
   final var isProcessingChanges = false
   final var isSaving = false
+  /// Whether a batch request is writing, and may be calling a handler of the application.
+  final var isRunningBatch = false
   /// The conflicts that a policy is asked about; `nil` at all other times.
   final var merge: Merge?
   /// What a save's policy has made of objects, to be told when they are saved; `nil` at all other

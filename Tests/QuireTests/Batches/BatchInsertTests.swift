@@ -259,4 +259,27 @@ import Testing
       #expect(failure { try scene.context.execute(refused) }?.code == .persistentStoreSave)
     }
   }
+
+  // They waited for each other for ever.
+  @Test func `a handler that saves, or runs another request, is refused`() throws {
+    try BatchScene.with { context in
+      func code(_ body: @escaping () throws -> Void) -> PersistenceError.Code? {
+        failure {
+          try context.execute(
+            BatchInsertRequest(entityName: "Plain") { (row: BatchRow) in
+              try body()
+              return true
+            })
+        }?.code
+      }
+      try context.insert("Plain", ["number": 1])
+      #expect(code { try context.save() } == .managedObjectContextRecursiveSave)
+      #expect(
+        code { try context.execute(BatchUpdateRequest(entityName: "Plain")) }
+          == .managedObjectContextRecursiveSave)
+      #expect(try context.count(for: BatchScene.request("Plain")) == 1)
+      try context.save()
+      #expect(code { _ = try context.fetch(BatchScene.request("Plain")) } == nil)
+    }
+  }
 }
