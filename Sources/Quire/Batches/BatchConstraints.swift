@@ -1,10 +1,10 @@
 import QuireModel
 import QuireStorage
 
-/// Looks for objects that have a new one's values of its entity's uniqueness constraints.
+/// Finds objects that have a new one's values of its entity's uniqueness constraints.
 ///
-/// Keys of new rows wait before they go into their trees, and a look would have them go one by one.
-/// So those that wait are known here, and the trees are brought up only when one of them is met.
+/// Keys of new rows wait before they go into their trees, and a lookup would have them go one by
+/// one. So those that wait are known here, and go into the trees only when one of them is met.
 final class BatchConstraints {
   struct Rival {
     let index: StoredIndex
@@ -77,7 +77,7 @@ final class BatchConstraints {
   }
 
   private func references(of key: Key) throws -> [Reference] {
-    guard let tree = try upkeep.openTree(at: key.item.place)?.reading else { return [] }
+    guard let tree = try upkeep.treeWithoutWaiting(at: key.item.place)?.reading else { return [] }
     var found: [Reference] = []
     var entries = tree.entries(withPrefix: key.key)
     while try entries.next() {

@@ -93,20 +93,24 @@ extension ManagedObjectContext {
   /// Of a policy of one's own nothing is asked but its type. Objects that got something count,
   /// those left out do not.
   ///
+  /// A handler of the request may read by this context. It cannot save it, nor run another batch
+  /// request: the store has one transaction at a time.
+  ///
   /// - Throws: validation errors (1550 to 1700), a hundred at most, which name the place of the
   ///   object in the request, from 0 on, when a value is not allowed or a required one missing;
   ///   ``PersistenceError/Code/undefinedKey``, ``PersistenceError/Code/unacceptableValue``,
   ///   ``PersistenceError/Code/managedObjectReferentialIntegrity``,
-  ///   ``PersistenceError/Code/managedObjectConstraintMerge`` (133021) and what else
+  ///   ``PersistenceError/Code/managedObjectConstraintMerge`` (133021),
+  ///   ``PersistenceError/Code/managedObjectContextRecursiveSave`` and what else
   ///   ``execute(_:)-(BatchUpdateRequest)`` throws; ``PersistenceError/Code/coreData`` for an
   ///   abstract entity; what the handler throws. Nothing is inserted then.
-  /// - Complexity: O(*m* log *n*) in the objects and their index keys, O(*m*) where the store has
-  ///   no object of the entity yet. In that case, if the entity has no uniqueness constraint, no
-  ///   derived attribute and no one-to-one relationship, rows and indexes are built in order and
-  ///   written around the log: in bounded memory, however many there are, and eight bytes an
-  ///   object more for IDs, for a history, and where somebody listens for saves. Otherwise the
-  ///   pages that change are in memory, which
-  ///   ``PageStoreOptions/transactionByteLimit`` limits.
+  /// - Complexity: O(*m* log *n*) in the objects and their index keys, O(*m*) for the rows where
+  ///   the store has no object of the entity yet. In that case, if the entity has no uniqueness
+  ///   constraint and no one-to-one relationship, and no derived attribute reads its objects, rows
+  ///   and indexes are built in order and written around the log: besides the cache, some 100 MB of
+  ///   memory, however many objects there are, and eight bytes an object more for IDs, for a
+  ///   history, and for those who listen for saves. Otherwise the pages that change are in memory,
+  ///   which ``PageStoreOptions/transactionByteLimit`` limits.
   @discardableResult
   public final func execute(_ request: BatchInsertRequest) throws -> BatchInsertResult {
     let execution = try BatchExecution(self, request.resultType, request.progress)

@@ -10,6 +10,8 @@ final class BatchInsertion {
   let execution: BatchExecution
   private let policy: MergePolicyType
   private let constraints: BatchConstraints?
+  /// `nil` when no derived value depends on objects of the entity.
+  private let derived: DerivedValues?
   private var source: (BatchRow) throws -> Bool = { _ in true }
   /// How many objects were filled in before the one at hand.
   private var place = 0
@@ -33,11 +35,15 @@ final class BatchInsertion {
     row = BatchRow(storage)
     rowWriter = RowWriter(storage.layout)
     constraints = try BatchConstraints(write, storage)
+    let isRead = write.entities.derivations?.readsObjects(of: storage.binding) ?? false
+    derived = isRead ? write.derived : nil
   }
 
   /// Inserts what `source` fills in, until it says that there is no more.
   func insert(_ source: @escaping (BatchRow) throws -> Bool) throws {
     self.source = source
+    // A request without objects changes nothing.
+    guard try next() else { return }
     try write.writer.gatheringLinks {
       if try isBuilt {
         try buildRows()
@@ -54,17 +60,18 @@ final class BatchInsertion {
   /// the end.
   private var isBuilt: Bool {
     get throws {
-      guard constraints == nil, write.derived == nil, !storage.binding.hasOneToOnes else {
+      guard constraints == nil, derived == nil, !storage.binding.hasOneToOnes else {
         return false
       }
       return try write.writer.isEmpty(storage)
     }
   }
 
+  /// Builds the row of the object at hand, and those of all that follow.
   private func buildRows() throws {
     let keys = try NewRowKeys(storage, write.writer, isUnchecked: true)
     try write.writer.buildRows(of: storage) { builder in
-      while try next() {
+      repeat {
         try encode()
         let reference = try takePlace()
         try rowWriter.withBytes { bytes in
@@ -72,21 +79,22 @@ final class BatchInsertion {
           try builder.append(bytes, for: reference.key)
         }
         try finish(reference)
-      }
+      } while try next()
     }
   }
 
+  /// Puts the row of the object at hand, and those of all that follow, behind those that are there.
   private func putRows() throws {
     let rows = try write.writer.rows(of: storage.stored).appender()
     let keys = try NewRowKeys(storage, write.writer, isUnchecked: true)
-    while try next() {
+    repeat {
       try encode()
       if let constraints {
         let rivals = try rowWriter.withBytes { try constraints.rivals(of: $0) }
         if !rivals.isEmpty, try !isInserted(despite: rivals) { continue }
       }
       let reference = try takePlace()
-      if write.derived != nil { try write.noteOwners(of: reference, nil, links) }
+      if derived != nil { try write.noteOwners(of: reference, nil, links) }
       let wasThere = try rowWriter.withBytes { bytes in
         try keys.note(bytes, at: reference)
         return try rows.put(bytes, for: reference.key)
@@ -94,7 +102,7 @@ final class BatchInsertion {
       if wasThere { throw StoreWriter.keyIsTaken(reference, storage) }
       try constraints?.noteWritten()
       try finish(reference)
-    }
+    } while try next()
   }
 
   private func takePlace() throws -> Reference {
@@ -122,7 +130,7 @@ final class BatchInsertion {
     write.changes.noteInsertion(at: reference)
     if !links.isEmpty { try write.arrive(links, from: reference) }
     place += 1
-    if write.derived != nil {
+    if derived != nil {
       underived.append(reference)
       if underived.count == BatchInsertion.portion { try deriveValues() }
     }
@@ -206,7 +214,7 @@ final class BatchInsertion {
   }
 
   private func deriveValues() throws {
-    guard let derived = write.derived, !underived.isEmpty else { return }
+    guard let derived, !underived.isEmpty else { return }
     for reference in underived where try write.writer.contains(reference) {
       derived.noteAll(reference)
       try derived.noteOwners(of: reference)
@@ -234,7 +242,8 @@ final class BatchInsertion {
     case .mergeByPropertyObjectTrumpMergePolicyType:
       let same = rivals.first { $0.reference.entity == storage.stored.number }?.reference
       try delete(rivals.map(\.reference).filter { $0 != same })
-      guard let same else { return true }
+      // Delete rules may have taken it along.
+      guard let same, try write.writer.contains(same) else { return true }
       try merge(into: same)
       try giveUp()
       return false
@@ -280,7 +289,7 @@ final class BatchInsertion {
     } else {
       try updating.update([other], isLast: true)
     }
-    if write.derived != nil { underived.append(other) }
+    if derived != nil { underived.append(other) }
     write.changes.noteMerge(into: other)
   }
 }

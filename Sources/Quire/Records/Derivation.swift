@@ -145,6 +145,12 @@ struct DerivationPlan: Sendable {
     return dependencies[binding.index].contains { !names.isDisjoint(with: $0.triggers) }
   }
 
+  /// Whether derived values, of whatever objects, may be others when there is one more object of an
+  /// entity.
+  func readsObjects(of binding: EntityBinding) -> Bool {
+    !binding.derivations.isEmpty || !dependencies[binding.index].isEmpty
+  }
+
   /// - Parameter note: is told the entity that something depends on, and how.
   private static func follow(
     _ path: [String], of owner: EntityDescription, _ attributeName: String,

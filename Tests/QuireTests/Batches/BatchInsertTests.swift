@@ -260,6 +260,69 @@ import Testing
     }
   }
 
+  private static let labels = try! ManagedObjectModel {
+    Entity("Label") {
+      Attribute("number", .integer32)
+      Attribute("code", .string)
+      Relationship("next", toOne: "Label", inverse: "previous", deleteRule: .cascade)
+      Relationship("previous", toMany: "Label", inverse: "next")
+      UniquenessConstraint("number")
+      UniquenessConstraint("code")
+    }
+  }
+
+  // An object that had given way to one of the request was found once more by a key that was still
+  // to leave its tree: what came later was merged into it, and lost.
+  @Test(arguments: [
+    MergePolicyType.overwriteMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
+  ])
+  func `an object that gave way within a request is no rival any more`(
+    _ policy: MergePolicyType
+  ) throws {
+    try BatchScene.with(.memory, Self.labels) { context in
+      try context.insert("Label", ["number": 1, "code": "a"])
+      try context.insert("Label", ["number": 2, "code": "b"])
+      try context.save()
+      context.mergePolicy = MergePolicy(merge: policy)
+      let request = BatchInsertRequest(
+        entityName: "Label",
+        objects: [["number": 1, "code": "b"], ["number": 2, "code": "c"]])
+      #expect(try context.execute(request).count == 2)
+      #expect(try context.values(of: "number", "Label", sortedBy: "number") == ["1", "2"])
+      #expect(try context.values(of: "code", "Label", sortedBy: "number") == ["b", "c"])
+      let gone = try context.history().last?.changes?.filter { $0.changeType == .delete }
+      #expect(gone?.count == (policy == .overwriteMergePolicyType ? 2 : 1))
+    }
+  }
+
+  // The object that was to get the values was deleted by the delete rule of another that gave way,
+  // and the values were lost without a word.
+  @Test func `an object is inserted where the one to merge into has gone with another`() throws {
+    try BatchScene.with(.memory, Self.labels) { context in
+      let first = try context.insert("Label", ["number": 1, "code": "a"])
+      try context.insert("Label", ["number": 2, "code": "b", "next": first])
+      try context.save()
+      context.mergePolicy = MergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+      let request = BatchInsertRequest(
+        entityName: "Label", objects: [["number": 1, "code": "b"]])
+      #expect(try context.execute(request).count == 1)
+      #expect(try context.values(of: "number", "Label") == ["1"])
+      #expect(try context.values(of: "code", "Label") == ["b"])
+    }
+  }
+
+  // It dropped the tree of rows and made another.
+  @Test func `a request without objects commits nothing`() throws {
+    try BatchScene.with(.memory, BatchScene.library) { context in
+      try context.insert("Author", ["name": "one"])
+      try context.save()
+      let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
+      let commit = store.statistics.commitNumber
+      try context.execute(BatchInsertRequest(entityName: "Book", objects: []))
+      #expect(store.statistics.commitNumber == commit)
+    }
+  }
+
   // They waited for each other for ever.
   @Test func `a handler that saves, or runs another request, is refused`() throws {
     try BatchScene.with { context in

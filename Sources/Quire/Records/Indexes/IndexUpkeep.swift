@@ -237,12 +237,7 @@ final class IndexUpkeep {
   }
 
   private func settle(_ place: Int) throws {
-    if !leaving[place].isEmpty {
-      let keys = leaving[place]
-      keys.sort()
-      defer { keys.removeAll() }
-      if let tree = try openTree(at: place) { try keys.forEachRun { try tree.remove(run: $0) } }
-    }
+    try removeLeaving(place)
     if waiting[place].isEmpty { return }
     if let building = building[place] { return try building.take(waiting[place]) }
     // An error leaves nothing to be done but to abort.
@@ -261,6 +256,14 @@ final class IndexUpkeep {
         })
       }
     }
+  }
+
+  private func removeLeaving(_ place: Int) throws {
+    let keys = leaving[place]
+    if keys.isEmpty { return }
+    keys.sort()
+    defer { keys.removeAll() }
+    if let tree = try openTree(at: place) { try keys.forEachRun { try tree.remove(run: $0) } }
   }
 
   private func insert(_ key: IndexKeyWriter, into place: Int) throws {
@@ -283,7 +286,13 @@ final class IndexUpkeep {
     return try openTree(at: place)
   }
 
-  /// The tree without the keys that wait.
+  /// The tree without the keys that wait, and without those that leave.
+  func treeWithoutWaiting(at place: Int) throws -> MutableIndexTree? {
+    try removeLeaving(place)
+    return try openTree(at: place)
+  }
+
+  /// The tree without the keys that wait, and with those that leave.
   func openTree(at place: Int) throws -> MutableIndexTree? {
     if let tree = trees[place] { return tree }
     guard let tree = try transaction.mutableIndexTree(indexes.list[place].tree) else { return nil }
