@@ -65,7 +65,7 @@ extension ManagedObjectContext {
   ///   ``PersistenceError/Code/validationMissingMandatoryProperty`` (1570) or
   ///   ``PersistenceError/Code/validationRelationshipLacksMinimumCount`` (1580) where a delete rule
   ///   denies a deletion, or an object that stays would be left without a required destination;
-  ///   ``PersistenceError/Code/validationMultipleErrors`` with several of them. What
+  ///   ``PersistenceError/Code/validationMultipleErrors`` with several, a hundred at most. What
   ///   ``fetch(_:)`` throws; ``PersistenceError/Code/persistentStoreSave`` when a store is
   ///   read-only or cannot write; ``PersistenceError/Code/persistentStoreUnsupportedRequestType``
   ///   (134091) for a store of another make; `CancellationError`. Nothing is deleted then.

@@ -24,7 +24,8 @@ public struct BatchResult: Sendable {
   /// at the other ends of their relationships do not count.
   public let count: Int
   /// The same by their IDs, where ``BatchResultType/objectIDs`` were asked for; else none. New
-  /// ones stand in the order of their values, all others in that of their keys.
+  /// objects are in the order of the request, and before all others, which are in that of their
+  /// keys.
   public let objectIDs: [ManagedObjectID]
   private let notice: ObjectIDNotice
 

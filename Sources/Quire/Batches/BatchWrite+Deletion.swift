@@ -134,6 +134,7 @@ private struct BatchDeletion {
             .validationRelationshipDeniedDelete, write.subject(reference, storage),
             storage.binding.name(of: slot),
             "still leads to \(remaining.count) objects, so the object cannot be deleted")
+          try write.stopAtManyErrors()
         }
       }
     }

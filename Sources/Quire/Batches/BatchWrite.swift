@@ -52,9 +52,9 @@ final class BatchWrite {
 
   // MARK: The end
 
-  /// Writes what is to be written when all rows and links are.
+  /// Writes what depends on all rows and links: derived values, history, keys of indexes.
   ///
-  /// - Throws: all that is wrong with objects;
+  /// - Throws: the validation errors of all objects;
   ///   ``PersistenceError/Code/managedObjectConstraintMerge`` when two have the values of a
   ///   constraint.
   func finish() throws {
@@ -106,6 +106,7 @@ final class BatchWrite {
             "leads nowhere")
         }
       }
+      try stopAtManyErrors()
     }
   }
 
@@ -144,7 +145,7 @@ final class BatchWrite {
 
   static func version(after former: UInt32) -> UInt32 { former < .max ? former + 1 : 1 }
 
-  /// - Throws: what is wrong with objects, when that is more than anybody wants to read.
+  /// - Throws: the errors so far, when there are a hundred: no request collects more.
   func stopAtManyErrors() throws {
     if validation.errors.count >= 100 { try validation.finish() }
   }

@@ -105,6 +105,21 @@ import Testing
     }
   }
 
+  // Of a million denied deletions it collected a million errors.
+  @Test func `no more than a hundred denied deletions are reported`() throws {
+    try BatchScene.with { context in
+      for number in 0..<150 {
+        let thing = try context.insert("Thing", ["number": number])
+        try context.insert("Lock", ["number": number, "thing": thing])
+      }
+      try context.save()
+      let request = BatchDeleteRequest(fetchRequest: BatchScene.request("Lock"))
+      let error = #expect(throws: PersistenceError.self) { try context.execute(request) }
+      #expect(error?.code == .validationMultipleErrors && error?.detailedErrors.count == 100)
+      #expect(try context.count(for: BatchScene.request("Lock")) == 150)
+    }
+  }
+
   @Test func `contexts that merge let go of deleted objects, by themselves or when told`() throws {
     try BatchScene.with { context in
       try fill(context, 4)
