@@ -58,6 +58,51 @@ import Testing
     }
   }
 
+  @Test(arguments: [512, 4096])
+  func `all values from a key on change, in as many steps as it takes`(pageSize: Int) throws {
+    for seed in 1...UInt64(isExhaustive ? 300 : 10) {
+      var generator = SeededGenerator(seed: seed)
+      let store = PageStore.inMemory(pageSize: pageSize)
+      var expected: [Int64: [UInt8]] = [:]
+      let limit = [8, 40, 2 * pageSize][generator.below(3)]
+      try store.write { transaction in
+        let tree = try transaction.createRecordTree("tree")
+        for _ in 0..<[0, 1, 600][generator.below(3)] {
+          let key = Int64(generator.below(2_000)) - 1_000
+          expected[key] = [1] + generator.bytes(generator.below(limit))
+          try tree.put(expected[key] ?? [], for: key)
+        }
+      }
+      let before = try store.snapshot()
+      let former = expected
+      let start = generator.below(2) == 0 ? Int64.min : Int64(generator.below(2_000)) - 1_000
+      var (seen, outside): ([Int64], Set<Int64>) = ([], [])
+      try store.write { transaction in
+        let tree = try #require(try transaction.mutableRecordTree("tree"))
+        var next: Int64? = start
+        while let first = next {
+          let count = seen.count
+          let limit = 1 + generator.below(100)
+          next = try tree.change(
+            from: first, limit: limit,
+            visiting: { key, bytes in
+              seen.append(key)
+              if bytes == nil { outside.insert(key) }
+              #expect(bytes.map { Array($0) == expected[key] } ?? true, "seed \(seed)")
+              return key % 2 == 0 ? .bytes : .none
+            },
+            changing: { bytes in bytes[0] &+= 1 })
+          #expect(next == nil || seen.count - count >= limit, "seed \(seed)")
+        }
+      }
+      #expect(seen == expected.keys.filter { $0 >= start }.sorted(), "seed \(seed)")
+      for key in seen where key % 2 == 0 && !outside.contains(key) { expected[key]?[0] &+= 1 }
+      #expect(try contents(try store.snapshot()) == expected, "seed \(seed)")
+      #expect(try contents(before) == former, "seed \(seed)")
+      #expect(try store.check().isSound, "seed \(seed)")
+    }
+  }
+
   private func contents(_ snapshot: Snapshot) throws -> [Int64: [UInt8]] {
     var contents: [Int64: [UInt8]] = [:]
     guard var cursor = try snapshot.recordTree("tree")?.cursor() else { return contents }

@@ -1,22 +1,36 @@
 import QuireModel
 import QuireStorage
 
-/// What a batch request has changed in one store so far, in little memory: there may be millions.
+/// What a batch request has changed in one store so far.
+///
+/// There may be millions of objects: those whose places follow each other, as they mostly do, take
+/// no memory of their own.
 struct BatchChanges {
-  /// The objects that the request was about and that are others now.
-  private var changed: [Reference] = []
-  /// What of each of them is other than before: its place in ``slotSets``.
-  private var changedSlots: [UInt32] = []
+  /// Objects at places that follow each other, of which the same slots have changed.
+  private struct ChangedRun {
+    let first: Reference
+    var count: UInt32
+    /// The place of the slots in ``slotSets``.
+    let slotSet: UInt32
+
+    var references: some Sequence<Reference> {
+      (0..<UInt64(count)).lazy.map { [first] in Reference(rawValue: first.rawValue + $0) }
+    }
+  }
+
+  /// The objects that the request was about and that have changed.
+  private var changedRuns: [ChangedRun] = []
   private var slotSets: [[Int]] = []
-  private var placesOfSets: [[Int]: Int] = [:]
-  private var lastPlace: Int?
+  private var placesOfSets: [[Int]: UInt32] = [:]
+  /// The slots that were recorded last, and their place.
+  private var lastSlots: (slots: SlotSet, place: UInt32)?
   /// Objects at other ends of relationships, and what of them is other than before.
   private(set) var others: [Reference: SlotSet] = [:]
   private var deletions: [Reference] = []
   /// New objects, by runs of places that follow each other.
   private var insertedRuns: [(first: Reference, count: Int)] = []
   private var insertedCount = 0
-  /// New objects that gave way to others of the same request: nobody has seen them.
+  /// New objects that gave way to others of the same request, and were never committed.
   private var droppedInsertions: Set<Reference> = []
 
   /// Objects that have got what was given to new ones.
@@ -38,25 +52,39 @@ struct BatchChanges {
   }
 
   mutating func noteChange(of slots: SlotSet, at reference: Reference) {
-    count += 1
-    changed.append(reference)
-    changedSlots.append(UInt32(place(of: slots)))
+    noteChanges(of: slots, from: reference, count: 1)
+  }
+
+  /// Records that objects at places which follow each other have changed in the same slots.
+  mutating func noteChanges(of slots: SlotSet, from first: Reference, count newCount: Int) {
+    count += newCount
+    let slotSet = place(of: slots)
+    let last = changedRuns.count - 1
+    if last >= 0, changedRuns[last].slotSet == slotSet,
+      changedRuns[last].first.rawValue + UInt64(changedRuns[last].count) == first.rawValue,
+      let sum = UInt32(exactly: Int(changedRuns[last].count) + newCount)
+    {
+      changedRuns[last].count = sum
+    } else {
+      changedRuns.append(
+        ChangedRun(first: first, count: UInt32(newCount), slotSet: slotSet))
+    }
   }
 
   /// The place of slots among the ``slotSets``. They are mostly those of the object before.
-  private mutating func place(of slots: SlotSet) -> Int {
-    if let lastPlace, slotSets[lastPlace].elementsEqual(slots) { return lastPlace }
+  private mutating func place(of slots: SlotSet) -> UInt32 {
+    if let lastSlots, lastSlots.slots == slots { return lastSlots.place }
     let set = Array(slots)
-    let place = placesOfSets[set] ?? slotSets.count
-    if place == slotSets.count {
+    let place = placesOfSets[set] ?? UInt32(slotSets.count)
+    if placesOfSets[set] == nil {
       slotSets.append(set)
       placesOfSets[set] = place
     }
-    lastPlace = place
+    lastSlots = (slots, place)
     return place
   }
 
-  /// Notes that an object has changed once more, or at the other end of a relationship.
+  /// Records that an object has changed once more, or at the other end of a relationship.
   mutating func noteOther(_ slot: Int, at reference: Reference) {
     others[reference, default: SlotSet()].insert(slot)
   }
@@ -101,7 +129,7 @@ struct BatchChanges {
   /// The objects that the request was about.
   var primary: [Reference] {
     var primary = Array(inserted)
-    primary += changed.sorted()
+    primary += changedRuns.flatMap(\.references).sorted()
     primary += merged.sorted()
     return primary.isEmpty ? deleted : primary
   }
@@ -118,8 +146,10 @@ struct BatchChanges {
 
   /// All changed objects, each once, in the order of their places.
   var updated: [SavedChanges.Update] {
-    var updates = changed.enumerated().map { place, reference in
-      SavedChanges.Update(reference: reference, slots: slotSets[Int(changedSlots[place])])
+    var updates = changedRuns.flatMap { run in
+      run.references.map {
+        SavedChanges.Update(reference: $0, slots: slotSets[Int(run.slotSet)])
+      }
     }
     // Some were put off until the others were written.
     if others.isEmpty { return updates.sorted { $0.reference < $1.reference } }

@@ -61,14 +61,11 @@ final class BatchExecution {
   func sessions(
     of stores: [PersistentStore]?, with entity: EntityBinding, includingSubentities: Bool = true
   ) throws -> [StoreSession] {
-    let family =
-      includingSubentities
-      ? context.modelBinding?.model.family(of: entity.entity) ?? [] : [entity.entity]
-    let indexes = family.compactMap { context.modelBinding?.entity(named: $0.name)?.index }
+    let family = family(of: entity, includingSubentities: includingSubentities)
     let sessions = try context.sessions(of: stores).filter { session in
-      indexes.contains { session.entities.byIndex[$0] != nil }
+      family.contains { session.entities.byIndex[$0.index] != nil }
     }
-    if sessions.isEmpty, !indexes.isEmpty, !family.allSatisfy(\.isAbstract) {
+    if sessions.isEmpty, !family.allSatisfy(\.entity.isAbstract) {
       var error = PersistenceError(
         .persistentStoreOperation,
         "no store that the batch request is for has the entity \(entity.entity.name) in its "
@@ -78,6 +75,12 @@ final class BatchExecution {
     }
     for session in sessions { try checkWritable(session.store) }
     return sessions
+  }
+
+  /// An entity, with its descendants if they are wanted.
+  func family(of entity: EntityBinding, includingSubentities: Bool) -> [EntityBinding] {
+    guard includingSubentities, let model = context.modelBinding else { return [entity] }
+    return model.model.family(of: entity.entity).compactMap { model.entity(named: $0.name) }
   }
 
   func checkWritable(_ store: PersistentStore) throws {

@@ -7,141 +7,205 @@ import QuireStorage
   import Foundation
 #endif
 
-/// Changes numbers and the like in rows where they lie, for as many rows as that is enough for.
+/// Changes values of fixed width in rows where they lie.
 ///
-/// A value of fixed width has a place of its own in every row. Where no index and no derived value
-/// has to do with it, all that a change takes is to write over its bytes, and over the version's.
+/// Such a value has a place of its own in every row. Where no index and no derived value depends on
+/// it, a change writes over its bytes and those of the version. Rows of which more has to change
+/// (those of an older layout, or with a value that is not allowed) are left to the caller.
 final class BatchPatching {
-  private enum Source {
-    case bits(UInt64?)
-    case arithmetic(RowArithmetic)
-  }
-
+  /// What a field becomes: nothing that is counted, as there is one look at it for each row.
   private struct Field {
     let slot: Int
     let kind: FieldKind
     let place: FieldTable.Place
-    let rule: AttributeRule?
-    let source: Source
-  }
-
-  private struct Patch {
-    let place: FieldTable.Place
     let width: Int
+    /// What works out the bits for each row; `nil` where they are the same for all.
+    let steps: UnsafePointer<RowArithmetic.Step>?
+    /// The bits for all rows; `nil` for no value.
     let bits: UInt64?
+    /// Whether the model's rules allow these bits.
+    let isAllowed: Bool
+    /// Whether the rules have to be asked about what is worked out.
+    let isLimited: Bool
   }
 
   private let write: BatchWrite
   private let storage: EntityStorage
   private let execution: BatchExecution
-  private var fields: [Field] = []
+  private let number: UInt16
+  private let shape: RowShape
+  /// Keep the steps that fields have the addresses of.
+  private let arithmetics: [RowArithmetic]
+  // Sound: both are written in `init`, freed with the object, and of plain values; nothing but the
+  // object's own functions has their addresses.
+  private let fields: UnsafeMutableBufferPointer<Field>
+  /// What the fields of the row at hand become.
+  private let newBits: UnsafeMutablePointer<UInt64?>
   // Private, and nothing that a run calls comes back here.
-  @exclusivity(unchecked) private var patches: [Patch] = []
-  @exclusivity(unchecked) private var changedSlots = SlotSet()
-  /// Keys of rows that take more.
-  @exclusivity(unchecked) private var left: [Int64] = []
-  @exclusivity(unchecked) private var failure: (any Error)?
+  /// The fields of the row at hand that change: a bit for each.
+  @exclusivity(unchecked) private var changedFields: UInt64 = 0
+  /// Rows that were looked at last and have to be written anew.
+  @exclusivity(unchecked) private var left: [Reference] = []
+  /// How many rows were looked at last.
+  @exclusivity(unchecked) private var visitedCount = 0
+  /// Rows that have changed and are not recorded yet: keys that follow each other, and the fields
+  /// that have changed of all of them.
+  @exclusivity(unchecked) private var run: (keys: Range<Int64>, fields: UInt64) = (0..<0, 0)
 
-  /// - Returns: `nil` where rows have to be written anew.
+  /// Rows that are changed together: few, so that a leaf is not held for long, and a request can be
+  /// cancelled.
+  private static let portion = 1024
+
+  /// - Returns: `nil` where all rows have to be written anew.
   init?(
     _ write: BatchWrite, _ storage: EntityStorage, _ sources: [(slot: Int, BatchUpdate.Source)],
     _ execution: BatchExecution
   ) throws {
     let slots = SlotSet(sources.map(\.slot))
-    guard storage.canPatchRows,
+    guard storage.canPatchRows, sources.count <= UInt64.bitWidth,
       write.entities.derivations?.dependsOn(slots, storage.binding) != true,
       try write.writer.indexUpkeep()?.dependsOn(slots, storage) != true
     else { return nil }
-    self.write = write
-    self.storage = storage
-    self.execution = execution
+    var fields: [Field] = []
+    var arithmetics: [RowArithmetic] = []
     for (slot, source) in sources {
       let kind = storage.layout.fields[storage.fieldBySlot[slot]].kind
-      let isNumber = [.integer16, .integer32, .integer64, .double].contains(kind)
-      let made: Source
+      guard let width = kind.bitWidth else { return nil }
+      let rule = storage.binding.rules[slot]
+      var bits: UInt64?
+      var arithmetic: RowArithmetic?
       switch source {
       case .value(let value):
-        let bits = value.flatMap(kind.bits)
-        guard kind.bitWidth != nil, value == nil || bits != nil else { return nil }
-        made = .bits(bits)
+        bits = value.flatMap(kind.bits)
+        guard value == nil || bits != nil else { return nil }
       case .expression(let expression):
-        guard isNumber, let arithmetic = RowArithmetic(expression, storage) else { return nil }
-        made = .arithmetic(arithmetic)
+        let isNumber = [.integer16, .integer32, .integer64, .double].contains(kind)
+        guard isNumber, let made = RowArithmetic(expression, storage) else { return nil }
+        arithmetics.append(made)
+        arithmetic = made
       case .object, .place: return nil
       }
       fields.append(
         Field(
-          slot: slot, kind: kind, place: storage.table.places[slot],
-          rule: storage.binding.rules[slot], source: made))
+          slot: slot, kind: kind, place: storage.table.places[slot], width: width,
+          steps: arithmetic?.steps, bits: bits,
+          isAllowed: rule?.allows(bits.flatMap(kind.value)) ?? true,
+          isLimited: rule?.limitsStoredValues ?? false))
     }
+    self.write = write
+    self.storage = storage
+    self.execution = execution
+    self.arithmetics = arithmetics
+    number = storage.stored.number
+    shape = storage.shape
+    self.fields = .allocate(capacity: fields.count)
+    _ = self.fields.initialize(from: fields)
+    newBits = .allocate(capacity: fields.count)
+    newBits.initialize(repeating: nil, count: fields.count)
   }
 
-  /// Changes rows, in the order of their places, all of the one entity.
+  deinit {
+    fields.deallocate()
+    newBits.deallocate()
+  }
+
+  /// Changes rows of the entity.
   ///
-  /// - Returns: where rows are that have to be written anew, which are as they were.
-  func patch(_ places: ArraySlice<Reference>) throws -> [Reference] {
-    left = []
+  /// - Parameters:
+  ///   - places: in order; `nil` for all rows.
+  ///   - rewrite: gets the places of rows that have to be written anew, which are as they were.
+  func patch(
+    _ places: ArraySlice<Reference>?, _ rewrite: (Reference) throws -> Void
+  ) throws {
+    defer { withExtendedLifetime(arithmetics) {} }
     let rows = try write.writer.rows(of: storage.stored)
-    let number = storage.stored.number
-    // Not all at once, so that a leaf is not held for long, and somebody may stop it.
-    for start in stride(from: places.startIndex, to: places.endIndex, by: 1024) {
-      let keys = places[start..<min(start + 1024, places.endIndex)].map(\.key)
-      try keys.withUnsafeBufferPointer { keys in
-        try rows.change(
-          run: keys,
-          visiting: { key, bytes in visit(Reference(entity: number, key: key), bytes) },
-          changing: { bytes in change(bytes) })
+    guard let places else {
+      var first: Int64? = .min
+      while let start = first {
+        first = try rows.change(
+          from: start, limit: Self.portion, visiting: visit, changing: change)
+        try finishPortion(rewrite)
       }
-      if let failure { throw failure }
-      try write.stopAtManyErrors()
-      for _ in keys { try execution.advance() }
+      return
     }
-    return left.map { Reference(entity: number, key: $0) }
+    for start in stride(from: places.startIndex, to: places.endIndex, by: Self.portion) {
+      let keys = places[start..<min(start + Self.portion, places.endIndex)].map(\.key)
+      try keys.withUnsafeBufferPointer {
+        try rows.change(run: $0, visiting: visit, changing: change)
+      }
+      try finishPortion(rewrite)
+    }
   }
 
-  private func visit(
-    _ reference: Reference, _ bytes: UnsafeRawBufferPointer?
-  ) -> ValueChange {
-    guard let bytes, let row = bytes.baseAddress, RowReader.isCurrent(bytes, storage.layout),
-      RowReader.endsRight(bytes, storage.layout)
+  private func finishPortion(_ rewrite: (Reference) throws -> Void) throws {
+    recordRun()
+    for reference in left { try rewrite(reference) }
+    left.removeAll(keepingCapacity: true)
+    for _ in 0..<visitedCount { try execution.advance() }
+    visitedCount = 0
+  }
+
+  private func visit(_ key: Int64, _ bytes: UnsafeRawBufferPointer?) -> ValueChange {
+    visitedCount &+= 1
+    guard let bytes, let row = bytes.baseAddress, shape.isRight(row, bytes.count),
+      let changed = work(on: row)
     else {
-      left.append(reference.key)
+      left.append(Reference(entity: number, key: key))
       return .none
     }
-    patches.removeAll(keepingCapacity: true)
-    changedSlots = SlotSet()
-    for field in fields {
-      let new: UInt64?
-      switch field.source {
-      case .bits(let bits): new = bits
-      case .arithmetic(let arithmetic):
-        guard let number = arithmetic.value(in: row), let bits = field.kind.bits(of: number) else {
-          left.append(reference.key)
-          return .none
-        }
-        new = bits
-      }
-      guard let width = field.kind.bitWidth else { continue }
-      if field.place.isNil(in: row) ? new == nil : new == field.place.bits(in: row, width) {
-        continue
-      }
-      // What is wrong is told where rows are written anew.
-      if let rule = field.rule, !isAllowed(new, field.kind, rule) {
-        left.append(reference.key)
-        return .none
-      }
-      patches.append(Patch(place: field.place, width: width, bits: new))
-      changedSlots.append(field.slot)
+    if changed == 0 { return .none }
+    changedFields = changed
+    if run.fields == changed, run.keys.upperBound == key {
+      run.keys = run.keys.lowerBound..<key &+ 1
+    } else {
+      recordRun()
+      run = (key..<key &+ 1, changed)
     }
-    if patches.isEmpty { return .none }
-    write.changes.noteChange(of: changedSlots, at: reference)
     return .bytes
   }
 
-  private func isAllowed(_ bits: UInt64?, _ kind: FieldKind, _ rule: AttributeRule) -> Bool {
-    var isAllowed = true
-    rule.check(bits.flatMap(kind.value)) { _ in isAllowed = false }
-    return isAllowed
+  /// Works out what fields become.
+  ///
+  /// - Returns: those that change; `nil` when the row has to be written anew. An error, such as a
+  ///   value that is not allowed, is reported there.
+  @inline(__always)
+  private func work(on row: UnsafeRawPointer) -> UInt64? {
+    var changed: UInt64 = 0
+    for index in 0..<fields.count {
+      let field = fields[index]
+      var new = field.bits
+      if var steps = field.steps {
+        guard let number = RowArithmetic.value(of: &steps, in: row),
+          let bits = field.kind.bits(of: number)
+        else { return nil }
+        new = bits
+      }
+      if field.place.isNil(in: row)
+        ? new == nil : new == field.place.bits(in: row, field.width)
+      {
+        continue
+      }
+      guard field.steps == nil ? field.isAllowed : !field.isLimited || allows(new, field) else {
+        return nil
+      }
+      newBits[index] = new
+      changed |= 1 << UInt64(index)
+    }
+    return changed
+  }
+
+  @inline(never)
+  private func allows(_ bits: UInt64?, _ field: Field) -> Bool {
+    storage.binding.rules[field.slot]?.allows(bits.flatMap(field.kind.value)) ?? true
+  }
+
+  private func recordRun() {
+    if run.keys.isEmpty { return }
+    let slots = SlotSet(
+      fields.indices.filter { run.fields & 1 << UInt64($0) != 0 }.map { fields[$0].slot })
+    write.changes.noteChanges(
+      of: slots, from: Reference(entity: number, key: run.keys.lowerBound), count: run.keys.count)
+    run = (0..<0, 0)
   }
 
   private func change(_ bytes: UnsafeMutableRawBufferPointer) {
@@ -149,7 +213,20 @@ final class BatchPatching {
     let version = UInt32(littleEndian: row.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
     row.storeBytes(
       of: BatchWrite.version(after: version).littleEndian, toByteOffset: 4, as: UInt32.self)
-    for patch in patches { patch.place.store(patch.bits, in: row, patch.width) }
+    var rest = changedFields
+    while rest != 0 {
+      let index = rest.trailingZeroBitCount
+      rest &= rest &- 1
+      fields[index].place.store(newBits[index], in: row, fields[index].width)
+    }
+  }
+}
+
+extension AttributeRule {
+  fileprivate func allows(_ value: AttributeValue?) -> Bool {
+    var isAllowed = true
+    check(value) { _ in isAllowed = false }
+    return isAllowed
   }
 }
 
@@ -177,6 +254,7 @@ extension FieldKind {
     }
   }
 
+  @inline(__always)
   fileprivate func bits(of number: RowArithmetic.Number) -> UInt64? {
     switch (number, self) {
     case (.integer(let number), .integer64): UInt64(bitPattern: number)

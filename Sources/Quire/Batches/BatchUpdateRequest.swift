@@ -71,8 +71,10 @@ extension ManagedObjectContext {
   ///   ``PersistenceError/Code/managedObjectConstraintMerge`` (133021); and what
   ///   ``execute(_:)-(BatchDeleteRequest)`` throws. Nothing is changed then.
   /// - Complexity: that of the fetch, and O(log *n*) for each object, index key and link that
-  ///   changes. Twelve bytes of memory an object, besides the pages that change, which
-  ///   ``PageStoreOptions/transactionByteLimit`` limits.
+  ///   changes. Without a predicate, and if only values of fixed width change on which no index and
+  ///   no derived attribute depends: O(*n*), in one pass. Eight bytes of memory for each object
+  ///   that the predicate finds and sixteen for each run of keys that follow each other, besides
+  ///   the pages that change, which ``PageStoreOptions/transactionByteLimit`` limits.
   @discardableResult
   public final func execute(_ request: BatchUpdateRequest) throws -> BatchUpdateResult {
     let execution = try BatchExecution(self, request.resultType, request.progress)
@@ -84,6 +86,14 @@ extension ManagedObjectContext {
     let sessions = try execution.sessions(
       of: request.affectedStores, with: binding, includingSubentities: fetch.includesSubentities)
     return try execution.run(in: sessions) { writes in
+      var writes = writes
+      if request.predicate == nil {
+        // Nothing is to be looked for, and one pass over the rows may do.
+        let entities = execution.family(
+          of: binding, includingSubentities: fetch.includesSubentities)
+        writes = try writes.filter { try !$0.patchAll(of: entities, update, execution) }
+        if writes.isEmpty { return }
+      }
       for (write, places) in try execution.places(of: fetch, writes) {
         try write.update(places, update, execution)
       }

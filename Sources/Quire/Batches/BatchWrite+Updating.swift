@@ -3,6 +3,26 @@ import QuireStorage
 
 // Changes of objects that are there.
 extension BatchWrite {
+  /// Changes all objects of some entities where they lie, in one pass over their rows.
+  ///
+  /// - Returns: `false`, with nothing changed, when rows of one of them have to be written anew.
+  func patchAll(
+    of family: [EntityBinding], _ update: BatchUpdate, _ execution: BatchExecution
+  ) throws -> Bool {
+    var passes: [(updating: BatchUpdating, patching: BatchPatching)] = []
+    let storages = family.compactMap { entities.byIndex[$0.index] }
+    for storage in storages.sorted(by: { $0.stored.number < $1.stored.number }) {
+      if try storage.binding.entity.isAbstract || writer.isEmpty(storage) { continue }
+      let updating = try BatchUpdating(self, update, storage)
+      guard let patching = try updating.patching(execution) else { return false }
+      passes.append((updating, patching))
+    }
+    for (updating, patching) in passes {
+      try patching.patch(nil) { try updating.updateAttributes(at: $0) }
+    }
+    return true
+  }
+
   /// Changes objects, in the order of their places.
   func update(_ places: [Reference], _ update: BatchUpdate, _ execution: BatchExecution) throws {
     var start = 0
@@ -47,6 +67,16 @@ final class BatchUpdating {
     let expression: FetchExpression?
   }
 
+  private typealias NewValue = (assignment: Assignment, value: AttributeValue?)
+
+  /// An object of which relationships change, and what changes.
+  private struct Moving {
+    let reference: Reference
+    let slots: SlotSet
+    let values: [NewValue]
+    let links: [BatchLink]
+  }
+
   private let write: BatchWrite
   private let storage: EntityStorage
   private var assignments: [Assignment] = []
@@ -55,7 +85,7 @@ final class BatchUpdating {
   /// Whether the request may have written the objects before.
   private let isRepeated: Bool
   /// What the object at hand gets, and the slots that this changes.
-  private var values: [(assignment: Assignment, value: AttributeValue?)] = []
+  private var values: [NewValue] = []
   private var changedSlots = SlotSet()
 
   init(
@@ -96,12 +126,17 @@ final class BatchUpdating {
 
   // MARK: Attributes
 
+  /// What changes the objects where they lie; `nil` when that is not enough.
+  func patching(_ execution: BatchExecution) throws -> BatchPatching? {
+    guard moves.isEmpty else { return nil }
+    return try BatchPatching(
+      write, storage, assignments.map { ($0.slot, $0.source) }, execution)
+  }
+
   /// Changes objects where they lie if that is enough, else one after the other.
   func updateAttributes(of places: ArraySlice<Reference>, _ execution: BatchExecution) throws {
-    let sources = assignments.map { ($0.slot, $0.source) }
-    if let patching = try BatchPatching(write, storage, sources, execution) {
-      for place in try patching.patch(places) { try updateAttributes(at: place) }
-      return
+    if let patching = try patching(execution) {
+      return try patching.patch(places) { try updateAttributes(at: $0) }
     }
     for place in places {
       try updateAttributes(at: place)
@@ -238,7 +273,7 @@ final class BatchUpdating {
   /// - Parameter isLast: whether no objects follow. One object of a one-to-one relationship leads
   ///   to the one that all are to lead to: the last.
   func update(_ places: ArraySlice<Reference>, isLast: Bool) throws {
-    var moving: [(reference: Reference, slots: SlotSet, links: [BatchLink])] = []
+    var moving: [Moving] = []
     for reference in places {
       let links = try withFormerRow(reference) {
         try self.links(of: reference, $0, isLast: isLast)
@@ -247,15 +282,14 @@ final class BatchUpdating {
       var slots = changedSlots
       for link in links { slots.insert(link.slot) }
       if slots.isEmpty { continue }
-      moving.append((reference, slots, links))
+      moving.append(Moving(reference: reference, slots: slots, values: values, links: links))
     }
     for object in moving { try write.noteOwners(of: object.reference, object.slots, object.links) }
     try write.writer.gatheringRemovals {
       for object in moving { try write.leave(object.links, from: object.reference) }
     }
     for object in moving {
-      try readValues(at: object.reference)
-      changedSlots = object.slots
+      (values, changedSlots) = (object.values, object.slots)
       try writeRow(
         at: object.reference, isPatched: false,
         leading: object.links.map { (storage.fieldBySlot[$0.slot], $0.new) })

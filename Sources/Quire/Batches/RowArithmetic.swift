@@ -5,15 +5,12 @@ import QuireModel
 /// What takes more (other types, another object, an absent value, a number that does not fit, a
 /// division of integers) has no answer here, and is left to ``Evaluation``, which says what is
 /// wrong.
-indirect enum RowArithmetic {
-  case number(Number)
-  case field(FieldTable.Place, FieldKind)
-  case function(FetchExpression.Function, RowArithmetic, RowArithmetic)
-
+final class RowArithmetic {
   enum Number {
     case integer(Int64)
     case double(Double)
 
+    @inline(__always)
     var double: Double {
       switch self {
       case .integer(let number): Double(number)
@@ -22,36 +19,65 @@ indirect enum RowArithmetic {
     }
   }
 
+  /// A part of the expression: nothing that is counted.
+  enum Step {
+    case number(Number)
+    case field(FieldTable.Place, FieldKind)
+    /// Of the two expressions that follow.
+    case function(FetchExpression.Function)
+  }
+
+  // Sound: written in `init` alone, and freed with the object. Whoever evaluates for many rows
+  // takes the address and counts nothing for each of them.
+  /// Each function before what it is a function of.
+  let steps: UnsafePointer<Step>
+
   /// - Returns: `nil` for an expression that takes more.
   init?(_ expression: FetchExpression, _ storage: EntityStorage) {
+    var list: [Step] = []
+    guard RowArithmetic.append(expression, storage, to: &list) else { return nil }
+    let steps = UnsafeMutablePointer<Step>.allocate(capacity: list.count)
+    for (place, step) in list.enumerated() { (steps + place).initialize(to: step) }
+    self.steps = UnsafePointer(steps)
+  }
+
+  deinit { steps.deallocate() }
+
+  private static func append(
+    _ expression: FetchExpression, _ storage: EntityStorage, to list: inout [Step]
+  ) -> Bool {
     switch expression {
-    case .constant(.value(.integer(let number))?): self = .number(.integer(number))
-    case .constant(.value(.double(let number))?): self = .number(.double(number))
+    case .constant(.value(.integer(let number))?): list.append(.number(.integer(number)))
+    case .constant(.value(.double(let number))?): list.append(.number(.double(number)))
     case .keyPath(let names):
       guard names.count == 1, let slot = storage.binding.slot(named: names[0]),
         storage.fieldBySlot[slot] >= 0
-      else { return nil }
+      else { return false }
       let kind = storage.layout.fields[storage.fieldBySlot[slot]].kind
       switch kind {
       case .double, .integer16, .integer32, .integer64: break
-      default: return nil
+      default: return false
       }
-      self = .field(storage.table.places[slot], kind)
+      list.append(.field(storage.table.places[slot], kind))
     case .function(let function, let arguments):
-      guard arguments.count == 2, let left = RowArithmetic(arguments[0], storage),
-        let right = RowArithmetic(arguments[1], storage)
-      else { return nil }
+      guard arguments.count == 2 else { return false }
       switch function {
-      case .add, .subtract, .multiply, .divide: self = .function(function, left, right)
-      default: return nil
+      case .add, .subtract, .multiply, .divide: list.append(.function(function))
+      default: return false
       }
-    default: return nil
+      return append(arguments[0], storage, to: &list) && append(arguments[1], storage, to: &list)
+    default: return false
     }
+    return true
   }
 
-  /// - Parameter row: of the entity's current layout.
-  func value(in row: UnsafeRawPointer) -> Number? {
-    switch self {
+  /// - Parameters:
+  ///   - steps: of an expression; moves behind it.
+  ///   - row: of the entity's current layout.
+  static func value(of steps: inout UnsafePointer<Step>, in row: UnsafeRawPointer) -> Number? {
+    let step = steps.pointee
+    steps += 1
+    switch step {
     case .number(let number): return number
     case .field(let place, let kind):
       if place.isNil(in: row) { return nil }
@@ -62,25 +88,34 @@ indirect enum RowArithmetic {
       case .integer16: return .integer(Int64(place.fixed(in: row) as Int16))
       default: return nil
       }
-    case .function(let function, let left, let right):
-      guard let left = left.value(in: row), let right = right.value(in: row) else { return nil }
-      if case .integer(let left) = left, case .integer(let right) = right {
-        let result: (partialValue: Int64, overflow: Bool)
-        switch function {
-        case .add: result = left.addingReportingOverflow(right)
-        case .subtract: result = left.subtractingReportingOverflow(right)
-        case .multiply: result = left.multipliedReportingOverflow(by: right)
-        default: return nil
-        }
-        return result.overflow ? nil : .integer(result.partialValue)
+    case .function(let function):
+      guard let left = value(of: &steps, in: row), let right = value(of: &steps, in: row) else {
+        return nil
       }
+      return value(of: function, left, right)
+    }
+  }
+
+  @inline(__always)
+  private static func value(
+    of function: FetchExpression.Function, _ left: Number, _ right: Number
+  ) -> Number? {
+    if case .integer(let left) = left, case .integer(let right) = right {
+      let result: (partialValue: Int64, overflow: Bool)
       switch function {
-      case .add: return .double(left.double + right.double)
-      case .subtract: return .double(left.double - right.double)
-      case .multiply: return .double(left.double * right.double)
-      case .divide: return .double(left.double / right.double)
+      case .add: result = left.addingReportingOverflow(right)
+      case .subtract: result = left.subtractingReportingOverflow(right)
+      case .multiply: result = left.multipliedReportingOverflow(by: right)
       default: return nil
       }
+      return result.overflow ? nil : .integer(result.partialValue)
+    }
+    switch function {
+    case .add: return .double(left.double + right.double)
+    case .subtract: return .double(left.double - right.double)
+    case .multiply: return .double(left.double * right.double)
+    case .divide: return .double(left.double / right.double)
+    default: return nil
     }
   }
 }

@@ -2,7 +2,7 @@
 ///
 /// A save has one for each changed object and looks at it many times. Slots below 64, which mostly
 /// are all, are bits of a word, so that a copy counts nothing.
-struct SlotSet: Sequence {
+struct SlotSet: Sequence, Equatable {
   private var low: UInt64 = 0
   /// The slots from 64 on.
   private var high: [Int]?

@@ -197,4 +197,70 @@ import Testing
       #expect(try context.values(of: "title", "Plain", "title == 'x'").count == 3_000)
     }
   }
+
+  // Each value was checked twice where a relationship changed as well.
+  @Test func `a value that is not allowed is reported once for each object`() throws {
+    try BatchScene.with { context in
+      let thing = try context.insert("Thing", ["number": 1])
+      let other = try context.insert("Thing", ["number": 2])
+      try context.insert("Part", ["number": 1, "owner": thing])
+      try context.save()
+      var request = BatchUpdateRequest(entityName: "Part")
+      request.propertiesToUpdate = ["limited": 41, "owner": other.objectID]
+      let error = #expect(throws: PersistenceError.self) { try context.execute(request) }
+      #expect(error?.code == .validationNumberTooLarge)
+      #expect(error?.detailedErrors.isEmpty == true)
+    }
+  }
+
+  @Test func `all objects of a family change in one pass, also those with long rows`() throws {
+    let model = try ManagedObjectModel {
+      Entity("Animal") {
+        Attribute("number", .integer32)
+        Attribute("name", .string)
+        Attribute("weight", .double, range: 0...1_000)
+      }
+      Entity("Bird", parent: "Animal") { Attribute("span", .double) }
+      Entity("Fish", parent: "Animal") { Attribute("isFresh", .boolean) }
+    }
+    try BatchScene.with(.file, model) { context in
+      for number in 0..<4_000 {
+        let entity = ["Animal", "Bird", "Fish"][number % 3]
+        // Some are so long that they lie outside of their leaves.
+        let name = String(repeating: "name ", count: number % 500 == 0 ? 900 : 3)
+        let object = try context.insert(entity, ["number": number, "name": name])
+        if number % 7 != 0 { try object.setValue(Double(number % 400), forKey: "weight") }
+      }
+      try context.save()
+      var told: [Int] = []
+      var request = BatchUpdateRequest(entityName: "Animal")
+      request.progress = {
+        told.append($0)
+        return true
+      }
+      request.resultType = .objectIDs
+      request.propertiesToUpdate = ["weight": try FetchExpression(format: "weight * 2 + 1")]
+      let result = try context.execute(request)
+      let expected = (0..<4_000).filter { $0 % 7 != 0 }
+      #expect(result.count == expected.count && Set(result.objectIDs).count == expected.count)
+      #expect(told.last == 4_000)
+      let notice = result.objectIDNotification()
+      #expect(notice.updatedObjectIDs == Set(result.objectIDs))
+      let fresh = SmallGallery.sibling(of: context)
+      for object in try fresh.fetch(BatchScene.request("Animal")) {
+        let number = try #require(try object.value(forKey: "number") as? Int)
+        let weight = try object.value(forKey: "weight") as? Double
+        #expect(weight == (number % 7 == 0 ? nil : Double(number % 400) * 2 + 1))
+        #expect(object.version == (number % 7 == 0 ? 1 : 2))
+      }
+      // What is not allowed for one changes nothing for any.
+      request.propertiesToUpdate = ["weight": try FetchExpression(format: "number * 1.0")]
+      #expect(throws: PersistenceError.self) { try context.execute(request) }
+      request.includesSubentities = false
+      request.propertiesToUpdate = ["weight": 6.0]
+      #expect(try context.execute(request).count == 1_334)
+      let heavy = BatchScene.request("Animal", Key("weight") == 6.0)
+      #expect(try fresh.count(for: heavy) == 1_334)
+    }
+  }
 }
