@@ -107,10 +107,10 @@ extension ManagedObjectContext {
   /// - Complexity: O(*m* log *n*) in the objects and their index keys, O(*m*) for the rows where
   ///   the store has no object of the entity yet. In that case, if the entity has no uniqueness
   ///   constraint and no one-to-one relationship, and no derived attribute reads its objects, rows
-  ///   and indexes are built in order and written around the log: besides the cache, some 100 MB of
-  ///   memory, however many objects there are, and eight bytes an object more for IDs, for a
-  ///   history, and for those who listen for saves. Otherwise the pages that change are in memory,
-  ///   which ``PageStoreOptions/transactionByteLimit`` limits.
+  ///   and indexes are built in order and written around the log: in memory that does not grow with
+  ///   their pages, and eight bytes an object more for IDs, for a history, and for those who listen
+  ///   for saves. Otherwise the pages that change are in memory, which
+  ///   ``PageStoreOptions/transactionByteLimit`` limits.
   @discardableResult
   public final func execute(_ request: BatchInsertRequest) throws -> BatchInsertResult {
     let execution = try BatchExecution(self, request.resultType, request.progress)
