@@ -35,7 +35,7 @@ let package = Package(
       name: "QuireSimulation", dependencies: ["QuireStorage"], path: "Tests/QuireSimulation"),
     .testTarget(
       name: "QuireStorageTests", dependencies: ["QuireSimulation", "QuireStorage"]),
-    .testTarget(name: "QuireModelTests", dependencies: ["QuireModel"]),
+    .testTarget(name: "QuireModelTests", dependencies: ["QuireModel", "QuireSimulation"]),
     .testTarget(
       name: "QuireTests",
       dependencies: [
@@ -45,11 +45,14 @@ let package = Package(
       exclude: testsObjectsAlone ? ["Migrations", "Stores"] : []),
     .testTarget(
       name: "QuireXcodeTests",
-      dependencies: ["Quire", "QuireModel", "QuireStorage", "QuireTesting", "QuireXcode"]),
+      dependencies: [
+        "Quire", "QuireModel", "QuireSimulation", "QuireStorage", "QuireTesting", "QuireXcode",
+      ]),
     .testTarget(
       name: "QuireToolTests",
       dependencies: [
-        "Quire", "QuireModel", "QuireStorage", "QuireTesting", "QuireTool", "QuireXcode",
+        "Quire", "QuireModel", "QuireSimulation", "QuireStorage", "QuireTesting", "QuireTool",
+        "QuireXcode",
       ]),
     // An app as it was written for Core Data, and as it is with Quire: docs/porting.md.
     .testTarget(

@@ -1,5 +1,6 @@
 import Foundation
 import QuireModel
+import QuireSimulation
 import Testing
 
 /// `MATCHES`, `LIKE` and `CONTAINS`: what they find, and that no text makes them run for long.
@@ -69,7 +70,7 @@ import Testing
 
   /// Patterns at random over a small alphabet, against all short texts, as `Regex` answers.
   @Test func `the automaton answers as the regular expressions of Swift do`() throws {
-    let count = ProcessInfo.processInfo.environment["QUIRE_EXHAUSTIVE"] == "1" ? 20_000 : 400
+    let count = Amount.of(debug: 200, release: 400, exhaustive: 20_000)
     let alphabet = ["a", "b", "B", "\n", "é", "."]
     var texts = [""]
     for _ in 0..<3 { texts += texts.suffix(216).flatMap { text in alphabet.map { text + $0 } } }

@@ -14,15 +14,21 @@ package struct CrashEnumeration {
     package var imageLimits: [Int?]
     /// From every how many moments recovery is run, and crashes in turn.
     package var nestingStrides: [Int]
+    /// From every how many moments of the workload there are images, besides those from which
+    /// recovery is run.
+    package var momentStride = 1
 
-    package init(imageLimits: [Int?], nestingStrides: [Int]) {
+    package init(imageLimits: [Int?], nestingStrides: [Int], momentStride: Int = 1) {
       self.imageLimits = imageLimits
       self.nestingStrides = nestingStrides
+      self.momentStride = momentStride
     }
 
-    package static let sampled = Budget(imageLimits: [5, 1, 1], nestingStrides: [12, 30])
     package static let whole = Budget(imageLimits: [nil, 12, 3], nestingStrides: [1, 10])
-    package static let standard = isExhaustive ? whole : sampled
+    package static let standard = Amount.of(
+      debug: Budget(imageLimits: [5, 1, 1], nestingStrides: [24, 40], momentStride: 2),
+      release: Budget(imageLimits: [5, 1, 1], nestingStrides: [12, 30]),
+      exhaustive: whole)
   }
 
   package struct Outcome: Sendable {
@@ -102,6 +108,7 @@ package struct CrashEnumeration {
       let nests =
         depth < budget.nestingStrides.count && number > 0
         && (number + offset) % budget.nestingStrides[depth] == 0
+      if depth == 0, !nests, number % budget.momentStride != 0 { continue }
       try visit(point, depth: depth, path: path, place: place, nests: nests)
     }
   }

@@ -352,7 +352,7 @@ extension SimulatedDisk {
   package func crashImages() -> [[String: [UInt8]]] {
     var seen: Set<Int> = []
     var images: [[String: [UInt8]]] = []
-    let limit = isExhaustive ? 400 : 40
+    let limit = Amount.of(sampled: 40, exhaustive: 400)
     CrashImages(state, seed: UInt64(operationCount)).visit(limit: limit) { image in
       if seen.insert(image.digest).inserted { images.append(image.files.mapValues(\.bytes)) }
       return true

@@ -7,7 +7,7 @@ import Synchronization
 /// tell two images apart.
 package struct FileContent: Sendable {
   fileprivate static let chunkByteCount = 4096
-  private static let zeros = Chunk { _ in }
+  private static let zeros = Chunk.zeros()
 
   package private(set) var byteCount = 0
   // Bytes beyond the end are zero, so that a file that grows shows zeros there.
@@ -91,10 +91,16 @@ private final class Chunk: @unchecked Sendable {
   /// 0 while it was not asked for.
   private let known = Atomic(0)
 
-  init(_ fill: (UnsafeMutableRawPointer) -> Void) {
+  /// - Parameter fill: initializes all bytes.
+  private init(_ fill: (UnsafeMutableRawPointer) -> Void) {
     base = .allocate(byteCount: FileContent.chunkByteCount, alignment: 16)
-    base.initializeMemory(as: UInt8.self, repeating: 0, count: FileContent.chunkByteCount)
     fill(base)
+  }
+
+  static func zeros() -> Chunk {
+    Chunk {
+      $0.initializeMemory(as: UInt8.self, repeating: 0, count: FileContent.chunkByteCount)
+    }
   }
 
   deinit { base.deallocate() }

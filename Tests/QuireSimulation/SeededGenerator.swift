@@ -24,6 +24,3 @@ extension SeededGenerator {
     return result
   }
 }
-
-/// Whether the long versions of tests were asked for (`QUIRE_EXHAUSTIVE=1`).
-package let isExhaustive = environmentValue("QUIRE_EXHAUSTIVE") == "1"

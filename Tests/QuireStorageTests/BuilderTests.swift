@@ -33,7 +33,7 @@ struct BuilderTests {
     }
   }
 
-  @Test(arguments: places, [0, 1, 2, 40, 6000])
+  @Test(arguments: places, [0, 1, 2, 40, Amount.of(debug: 2_000, release: 6_000)])
   func `a built tree has what was appended`(place: Place, count: Int) throws {
     let seed = UInt64(place.pageSize + count)
     var generator = SeededGenerator(seed: seed)

@@ -6,11 +6,12 @@ import Testing
 /// One writer, eight readers, and somebody who calls for checkpoints, on threads of their own.
 ///
 /// Before each commit the writer says what the commit will hold, as a sum over its entries; readers
-/// add up what their snapshots show, at once and again when many commits have passed. Two seconds
-/// long, or as many as `QUIRE_SECONDS` says; `docs/testing.md` says how to run it under the thread
-/// sanitizer.
+/// add up what their snapshots show, at once and again when many commits have passed. A second or
+/// two long, or as many as `QUIRE_SECONDS` says; `docs/testing.md` says how to run it under the
+/// thread sanitizer.
 @Suite struct `Concurrent readers against the writer's sums` {
-  private static let seconds = environmentValue("QUIRE_SECONDS").flatMap(Int.init) ?? 2
+  private static let seconds =
+    environmentValue("QUIRE_SECONDS").flatMap(Int.init) ?? Amount.of(debug: 1, release: 2)
 
   enum Place: CaseIterable, Sendable { case memory, files }
 

@@ -80,7 +80,11 @@ import Testing
     ])
     scenario.pageSize = 1024
     scenario.cacheByteLimit = 0
-    expectNoLoss(scenario, .init(imageLimits: [60, 12], nestingStrides: [1]))
+    expectNoLoss(
+      scenario,
+      .init(
+        imageLimits: Amount.of(debug: [20, 6], release: [60, 12]),
+        nestingStrides: [Amount.of(debug: 3, release: 1)]))
   }
 
   /// With ordered durability the first of two commits after a closing was lost and the second was
@@ -95,7 +99,7 @@ import Testing
     var scenario = Scenario(commit + [.reopen] + second + third)
     scenario.durability = .ordered
     // Recovery is run from one image of each moment: which one, the seed says.
-    for seed in 1...12 {
+    for seed in 1...Amount.of(debug: 2, release: 12) {
       scenario.seed = UInt64(seed)
       expectNoLoss(scenario, .init(imageLimits: [20, 6], nestingStrides: [1]))
     }
@@ -126,7 +130,10 @@ import Testing
     ]
     var scenario = Scenario(build + durable + replace)
     scenario.durability = .ordered
-    expectNoLoss(scenario, .init(imageLimits: [6], nestingStrides: []))
+    expectNoLoss(
+      scenario,
+      .init(
+        imageLimits: [6], nestingStrides: [], momentStride: Amount.of(debug: 3, release: 1)))
   }
 
   /// The end of a checkpoint cut off pages that the log's commits had written behind its own, since
@@ -182,7 +189,7 @@ import Testing
       next.die()
       let state = disk.state
       guard state.pending.contains(where: { isOfImages($0, in: state) }) else { continue }
-      for seed in 0..<(isExhaustive ? 100 : 10) {
+      for seed in 0..<Amount.of(debug: 4, release: 10, exhaustive: 100) {
         let images = CrashImages(state, seed: UInt64(seed))
         images.visit(limit: nil) { image in
           count += 1

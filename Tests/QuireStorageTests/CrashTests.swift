@@ -7,10 +7,10 @@ import Testing
   /// `QUIRE_SEED` runs one seed.
   private static let seeds: [UInt64] =
     environmentValue("QUIRE_SEED").flatMap(UInt64.init).map { [$0] }
-    ?? Array(1...(isExhaustive ? 200 : 4))
+    ?? Array(1...Amount.of(debug: 2, release: 4, exhaustive: 200))
 
   @Test func `a crash at any operation leaves the last acknowledged commit or a later one`() {
-    for pageSize in isExhaustive ? [512, 1024, 4096] : [512] {
+    for pageSize in Amount.of(sampled: [512], exhaustive: [512, 1024, 4096]) {
       var scenario = Scenario.scripted
       scenario.pageSize = pageSize
       scenario.checkpointByteLimit = 20 * pageSize
@@ -24,7 +24,10 @@ import Testing
     // They are large.
     expectNoLoss(
       scenario,
-      isExhaustive ? .whole : CrashEnumeration.Budget(imageLimits: [2, 1], nestingStrides: [70]))
+      Amount.of(
+        debug: .init(imageLimits: [2, 1], nestingStrides: [70], momentStride: 4),
+        release: .init(imageLimits: [2, 1], nestingStrides: [70]),
+        exhaustive: .whole))
   }
 
   @Test(arguments: seeds)
@@ -57,14 +60,14 @@ import Testing
   func `the death of the process costs no commit, whatever the durability`(
     durability: Durability
   ) throws {
-    for seed in Self.seeds.prefix(isExhaustive ? 200 : 4) {
+    for seed in Self.seeds {
       var scenario = Scenario.random(seed: seed)
       scenario.durability = durability
       let disk = SimulatedDisk()
       var run = ScenarioRun(scenario, on: disk)
       try run.run()
       let total = disk.operationCount
-      for operation in stride(from: 0, through: total, by: isExhaustive ? 1 : 12) {
+      for operation in stride(from: 0, through: total, by: Amount.of(sampled: 12, exhaustive: 1)) {
         let disk = SimulatedDisk()
         disk.crash(after: operation)
         run = ScenarioRun(scenario, on: disk)
@@ -102,7 +105,8 @@ import Testing
 @Suite struct `Crashes without a sync` {
   /// First without crashes in a recovery, which are harder to read, then with many.
   private static let budgets = [
-    CrashEnumeration.Budget(imageLimits: [12], nestingStrides: []),
+    CrashEnumeration.Budget(
+      imageLimits: [Amount.of(debug: 8, release: 12)], nestingStrides: []),
     CrashEnumeration.Budget(imageLimits: [4, 4], nestingStrides: [3]),
   ]
 
@@ -112,11 +116,15 @@ import Testing
     ordered.durability = .ordered
     let scenarios =
       [.scripted, ordered, .aroundLog] + (1...8).map { Scenario.random(seed: $0) }
+    // Those which the first workload does not need begin with the one that needs them.
+    let first: [SyncReason: Scenario] = [
+      .settledMeta: ordered, .checkpointLog: ordered, .directPages: .aroundLog,
+    ]
     var table: [String] = []
     for reason in SyncReason.allCases {
       var killer: CrashEnumeration.Failure?
       for budget in Self.budgets {
-        for scenario in scenarios where killer == nil {
+        for scenario in [first[reason] ?? .scripted] + scenarios where killer == nil {
           var enumeration = CrashEnumeration(
             scenario, ignoring: [reason], budget: budget)
           killer = enumeration.run().failure

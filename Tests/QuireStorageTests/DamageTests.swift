@@ -67,7 +67,7 @@ import Testing
   @Test func `a store opened for writing after a flipped byte shows no wrong data either`() throws {
     let fixture = try DamageFixture(isClosed: false)
     var generator = SeededGenerator(seed: 5)
-    for _ in 0..<(isExhaustive ? 5000 : 300) {
+    for _ in 0..<Amount.of(debug: 100, release: 300, exhaustive: 5000) {
       var files = fixture.files
       let path = generator.below(2) == 0 ? "store" : "store-log"
       let count = try #require(files[path]?.count)
@@ -227,7 +227,7 @@ import Testing
   @Test func `nonsense under a right checksum neither traps nor hangs`() throws {
     let fixture = try DamageFixture(isClosed: true)
     var generator = SeededGenerator(seed: 77)
-    for _ in 0..<(isExhaustive ? 20_000 : 300) {
+    for _ in 0..<Amount.of(debug: 120, release: 300, exhaustive: 20_000) {
       var damaged = fixture.store
       let page = 3 + generator.below(damaged.count / 512 - 3)
       for _ in 0...generator.below(3) {
@@ -257,7 +257,7 @@ import Testing
     try store.close()
     let bytes = try #require(disk.files["store"])
     var generator = SeededGenerator(seed: seed)
-    for _ in 0..<(isExhaustive ? 20_000 : 400) {
+    for _ in 0..<Amount.of(debug: 150, release: 400, exhaustive: 20_000) {
       var damaged = bytes
       let page = 5 + generator.below(bytes.count / 512 - 5)
       for _ in 0...generator.below(2) {
@@ -315,7 +315,8 @@ import Testing
     guard !isExhaustive else { return (0..<count).map { ($0, masks) } }
     var generator = SeededGenerator(seed: seed)
     print("flipped bytes: seed \(seed)")
-    let drawn = (0..<100).map { $0 * 2 } + (0..<700).map { _ in generator.below(count) }
+    let (first, others) = Amount.of(debug: (50, 250), release: (100, 700))
+    let drawn = (0..<first).map { $0 * 2 } + (0..<others).map { _ in generator.below(count) }
     return drawn.map { ($0, [masks[generator.below(3)]]) }
   }
 }

@@ -6,7 +6,8 @@ import Testing
 /// Each operation of a workload fails, once or from there on, in each way.
 @Suite struct `Failing operations` {
   private static func scenarios() -> [Scenario] {
-    isExhaustive ? [.scripted] + (1...20).map { Scenario.random(seed: $0) } : [.scripted]
+    Amount.of(
+      sampled: [.scripted], exhaustive: [.scripted] + (1...20).map { Scenario.random(seed: $0) })
   }
 
   /// - Parameter prepare: lets something go wrong.
@@ -43,7 +44,7 @@ import Testing
     guard isExhaustive || seed % 4 == 0 else { return 0 }
     var count = 0
     let images = CrashImages(state, seed: UInt64(seed))
-    try images.visit(limit: isExhaustive ? 12 : 2) { image in
+    try images.visit(limit: Amount.of(sampled: 2, exhaustive: 12)) { image in
       count += 1
       var check = ImageCheck(image, oracle, scenario.options, seed: UInt64(seed))
       do {
@@ -56,10 +57,10 @@ import Testing
     return count
   }
 
-  /// All of them when there is time, else every sixth, so that one run takes seconds.
+  /// All of them when there is time, else every sixth or so, so that one run takes seconds.
   private func positions(_ count: Int) -> [Int] {
-    let (first, step) = isExhaustive ? (1, 1) : (1 + count % 6, 6)
-    return Array(stride(from: first, through: count, by: step))
+    let step = Amount.of(debug: 14, release: 6, exhaustive: 1)
+    return Array(stride(from: 1 + count % step, through: count, by: step))
   }
 
   /// The operations that are syncs.
@@ -101,10 +102,14 @@ import Testing
   ) throws {
     var total = ScenarioRun.FaultOutcome()
     for scenario in Self.scenarios() {
-      for operation in try syncs(of: scenario) {
+      // In debug each sync by some of the models.
+      let place = SimulatedDisk.SyncFailureModel.allCases.firstIndex(of: model) ?? 0
+      let (first, step) = Amount.of(debug: ((place + (isForGood ? 2 : 0)) % 4, 4), release: (0, 1))
+      let syncs = try syncs(of: scenario)
+      for operation in stride(from: first, to: syncs.count, by: step).map({ syncs[$0] }) {
         let faults = [SimulatedDisk.Fault.ioError, .noSpace]
         // Each sync fails in one way, or in both.
-        for fault in isExhaustive ? faults : [faults[operation / 2 % 2]] {
+        for fault in Amount.of(sampled: [faults[operation / 2 % 2]], exhaustive: faults) {
           let plan = SimulatedDisk.FaultPlan(
             operation: operation, fault, isForGood: isForGood, onlySyncs: true)
           // A file system that shut down has a reason of its own.
@@ -151,11 +156,12 @@ import Testing
       var total = ScenarioRun.FaultOutcome()
       var generator = SeededGenerator(seed: scenario.seed)
       let counts = reached.ascending
-      let step = isExhaustive ? 1 : 1 + counts.count / 10
+      let step = Amount.of(sampled: 1 + counts.count / 10, exhaustive: 1)
       for index in stride(from: 0, to: counts.count - 1, by: step) {
         let (low, high) = (counts[index], counts[index + 1])
         let between = low + generator.below(max(1, high - low))
-        let capacities = isExhaustive ? [low, low + 1, between, high - 1] : [low, between]
+        let capacities = Amount.of(
+          sampled: [low, between], exhaustive: [low, low + 1, between, high - 1])
         for capacity in Set(capacities) where capacity <= high {
           total += run(
             scenario, "room for \(capacity) bytes", seed: capacity,

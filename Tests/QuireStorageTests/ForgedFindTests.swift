@@ -183,7 +183,7 @@ import Testing
   @Test func `a log of many small pages takes no more memory than it may`() throws {
     let file = try closedStore()
     // Nobody vouches for them, but each has its map.
-    let pageCount: UInt32 = isExhaustive ? 1_000_000 : 40_000
+    let pageCount: UInt32 = Amount.of(sampled: 40_000, exhaustive: 1_000_000)
     let entries = (UInt32(file.count / 512)..<pageCount).map {
       wholeEntry($0, header(type: $0 % 118 == 3 ? 1 : 2, commit: 2))
     }

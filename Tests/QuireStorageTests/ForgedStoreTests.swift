@@ -20,8 +20,11 @@ import Testing
       forgeries.filter { isInPage($0.0) }, forgeries.filter { !isInPage($0.0) }
     )
     var drawn =
-      isExhaustive ? others : (0..<8).map { _ in others[generator.below(others.count)] }
-    drawn += (0..<(isExhaustive ? 20_000 : 8)).map { _ in pages[generator.below(pages.count)] }
+      isExhaustive
+      ? others
+      : (0..<Amount.of(debug: 3, release: 8)).map { _ in others[generator.below(others.count)] }
+    drawn += (0..<Amount.of(debug: 3, release: 8, exhaustive: 20_000))
+      .map { _ in pages[generator.below(pages.count)] }
     print("forged: \(fields.count) numbers of \(kind), in \(drawn.count) ways, seed \(seed)")
     for (field, value) in drawn {
       var forged = store
@@ -38,7 +41,7 @@ import Testing
     let kinds = Dictionary(grouping: fields) { "\($0.file) \($0.name)" }
     let heads = kinds.keys.filter { !$0.contains("number") }.sorted()
     let first = environmentValue("QUIRE_SEED").flatMap { UInt64($0) } ?? 0
-    for seed in first..<first + (isExhaustive ? 20_000 : 10) {
+    for seed in first..<first + Amount.of(sampled: 10, exhaustive: 20_000) {
       var generator = SeededGenerator(seed: seed)
       var forged = store
       var what: [String] = []

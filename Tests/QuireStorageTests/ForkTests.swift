@@ -302,7 +302,7 @@ import Testing
       // Once here, so that the runtime has what it makes of types when they are used first: there
       // are locks of its own for that, and a thread might hold one.
       try open("\(path)/parent", 0)
-      for number in 0..<(isExhaustive ? 2000 : 60) {
+      for number in 0..<Amount.of(sampled: 60, exhaustive: 2000) {
         let child = try ChildProcess {
           try open("\(path)/child", number)
           parent.drop()

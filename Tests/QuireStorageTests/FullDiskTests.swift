@@ -88,7 +88,7 @@ struct FullDiskTests {
       store = try PageStore.open("store", options: Proof.options, in: disk)
       #expect(try content(store) == model.digest, "\(what)")
       if isDone { break }
-      room += isExhaustive ? 64 : 512
+      room += Amount.of(debug: 1_536, release: 512, exhaustive: 64)
     }
     #expect(failures > 5)
   }

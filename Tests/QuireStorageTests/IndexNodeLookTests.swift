@@ -42,7 +42,7 @@ import Testing
     if areInOrder { #expect(sureCount == nodes.count) }
     var generator = SeededGenerator(seed: UInt64(pageSize))
     var refusedCount = 0
-    for _ in 0..<(isExhaustive ? 200_000 : 1_500) {
+    for _ in 0..<Amount.of(sampled: 1_500, exhaustive: 200_000) {
       var node = nodes[generator.below(nodes.count)]
       for _ in 0...generator.below(2) {
         let position = 18 + generator.below(generator.below(2) == 0 ? 120 : pageSize - 18)

@@ -10,9 +10,10 @@ import Testing
     let seed = UInt64(pageSize) &* 17 &+ UInt64(keys.rawValue)
     print("index nodes: seed \(seed), keys \(keys), page size \(pageSize)")
     var run = try IndexRun(seed: seed, keys: keys, pageSize: pageSize)
-    for _ in 0..<(isExhaustive ? 20 : 1) {
-      for _ in 0..<120 { try run.change(removing: 1) }
-      for _ in 0..<120 { try run.change(removing: 5) }
+    for _ in 0..<Amount.of(sampled: 1, exhaustive: 20) {
+      let count = Amount.of(debug: 50, release: 120)
+      for _ in 0..<count { try run.change(removing: 1) }
+      for _ in 0..<count { try run.change(removing: 5) }
     }
     try run.compareSeeks()
     while !run.model.isEmpty { try run.change(removing: 10) }
@@ -20,7 +21,7 @@ import Testing
   }
 
   /// A key that shares nothing makes every other one longer than the page has room for.
-  @Test(arguments: isExhaustive ? [512, 4096, 32_768] : [512])
+  @Test(arguments: Amount.of(sampled: [512], exhaustive: [512, 4096, 32_768]))
   func `a key that shares nothing goes before, behind and between keys that share all but a byte`(
     pageSize: Int
   ) throws {

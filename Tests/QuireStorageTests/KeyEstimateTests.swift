@@ -31,7 +31,7 @@ import Testing
   }
 
   /// In a tree of some levels, whose nodes are filled as they come.
-  @Test(arguments: [1, 2, 3], [false, true])
+  @Test(arguments: Amount.of(debug: [1], release: [1, 2, 3]) as [UInt64], [false, true])
   func `the estimate is near the number of keys`(seed: UInt64, isSorted: Bool) throws {
     var generator = SeededGenerator(seed: seed)
     let numbers = (0..<20_000).map { _ in UInt32.random(in: 0..<1_000_000, using: &generator) }
@@ -39,7 +39,7 @@ import Testing
     let keys = Set(numbers).sorted()
     #expect(try tree.estimatedKeyCount(from: [], to: nil) == keys.count)
     var worst = 1.0
-    for _ in 0..<500 {
+    for _ in 0..<Amount.of(debug: 150, release: 500) {
       let lower = UInt32.random(in: 0..<1_000_000, using: &generator)
       let width = UInt32.random(
         in: 0..<[1_000, 30_000, 900_000][Int(lower % 3)], using: &generator)

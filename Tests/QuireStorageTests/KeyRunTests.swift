@@ -63,7 +63,7 @@ import Testing
 
   @Test(arguments: [512, 1024, 4096], Shape.allCases)
   private func `a tree holds what a dictionary holds`(pageSize: Int, shape: Shape) throws {
-    for round in 0..<(isExhaustive ? 400 : 2) {
+    for round in 0..<Amount.of(debug: 1, release: 2, exhaustive: 400) {
       let seed = UInt64(pageSize * 1_000 + round)
       var generator = SeededGenerator(seed: seed)
       let store = PageStore.inMemory(pageSize: pageSize)

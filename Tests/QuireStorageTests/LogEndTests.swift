@@ -51,7 +51,9 @@ struct LogEndTests {
     var files = try files(commits: 40, byteCount: 900)
     let log = try #require(files["store-log"])
     #expect(log.count > 32_768 && Proof.records(log).count == 40)
-    for length in stride(from: 4096, to: log.count, by: isExhaustive ? 8 : 200) {
+    for length in stride(
+      from: 4096, to: log.count, by: Amount.of(debug: 500, release: 200, exhaustive: 8))
+    {
       files["store-log"] = [UInt8](log.prefix(length))
       // A length that it had is one that it may have.
       guard length & (length - 1) != 0 else { continue }

@@ -84,14 +84,14 @@ struct LostWritesTests {
 
   @Test(arguments: [true, false])
   func `pages and maps of earlier times give errors or the last commit`(isClosed: Bool) throws {
-    let seeds = isExhaustive ? 400 : 2
+    let seeds = Amount.of(debug: 1, release: 2, exhaustive: 400)
     var count = 0
     var wrong: [String] = []
     for seed in 1...seeds {
       var generator = SeededGenerator(seed: UInt64(seed))
       let history = try History(&generator, isClosed: isClosed)
       let lost = LostWrites(history.times, pageSize: Self.pageSize)
-      for number in 0..<(isExhaustive ? 60 : 8) {
+      for number in 0..<Amount.of(sampled: 8, exhaustive: 60) {
         var files = history.files
         let pages = lost.drawPages(using: &generator)
         files["store"] = lost.image(losing: pages, using: &generator)
@@ -222,7 +222,8 @@ struct LostWritesTests {
     last.apply(put(4))
     var count = 0
     for state in states.withLock({ $0 }) {
-      try CrashImages(state, seed: 1).visit(limit: isExhaustive ? 400 : 30) { image in
+      try CrashImages(state, seed: 1).visit(limit: Amount.of(sampled: 30, exhaustive: 400)) {
+        image in
         // Whether there is anything of the pages around the log.
         let stray = image.files["store"]?.bytes.dropFirst(100 * Self.pageSize) ?? []
         guard stray.contains(where: { $0 != 0 }) else { return true }

@@ -42,7 +42,8 @@ import Testing
   @Test func `a store whose images are missing and needed is not opened for writing`() throws {
     var (needed, spared) = (0, 0)
     for state in try momentsOfCheckpoint() {
-      try CrashImages(state, seed: 1).visit(limit: isExhaustive ? 300 : 60) { whole in
+      try CrashImages(state, seed: 1).visit(limit: Amount.of(sampled: 60, exhaustive: 300)) {
+        whole in
         var image = whole
         guard image.files.removeValue(forKey: Self.images) != nil else { return true }
         do {

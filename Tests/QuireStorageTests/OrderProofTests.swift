@@ -507,7 +507,8 @@ struct OrderProofTests {
       try store.checkpoint()
       disk.observe(nil)
       for (number, state) in (states.withLock { $0 } + [disk.state]).enumerated() {
-        try Proof.afterCrashes(of: state, limit: isExhaustive ? 300 : 6) { recovered, image in
+        try Proof.afterCrashes(of: state, limit: Amount.of(debug: 3, release: 6, exhaustive: 300)) {
+          recovered, image in
           let values = try Proof.values(try recovered.snapshot())
           #expect(
             values == expected,
@@ -526,7 +527,7 @@ struct OrderProofTests {
     /// Whether there are commits between the two checkpoints.
     var goesOn: Bool
 
-    static let all = (isExhaustive ? [0, 300] : [0]).flatMap { limit in
+    static let all = Amount.of(sampled: [0], exhaustive: [0, 300]).flatMap { limit in
       [SimulatedDisk.Fault.noSpace, .shortWriteNoSpace].flatMap { fault in
         [false, true].map { ImageCase(imageByteLimit: limit, fault: fault, goesOn: $0) }
       }
@@ -549,7 +550,8 @@ struct OrderProofTests {
     disk.before(.checkpointPages) { state.withLock { $0 = disk.disk.state } }
     try store.checkpoint()
     let found = try #require(state.withLock { $0 })
-    try Proof.afterCrashes(of: found, limit: 200) { recovered, image in
+    let limit = Amount.of(debug: 60, release: 200)
+    try Proof.afterCrashes(of: found, limit: limit) { recovered, image in
       let values = try Proof.values(try recovered.snapshot())
       #expect(values == [UInt8](repeating: 3, count: 200), "\(image)")
     }

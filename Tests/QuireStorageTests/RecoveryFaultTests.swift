@@ -29,7 +29,7 @@ import Testing
     try ScenarioRun(.scripted, on: disk).run()
     disk.observe(nil)
     let all = states.withLock { $0 }
-    let step = isExhaustive ? 3 : 31
+    let step = Amount.of(debug: 67, release: 31, exhaustive: 3)
     return stride(from: all.count / 8, to: all.count, by: step).map { all[$0] }
   }
 
@@ -38,7 +38,9 @@ import Testing
     _ body: (CrashImage, _ operationCount: Int, ContentDigest) throws -> Void
   ) throws {
     for (number, state) in try states().enumerated() {
-      try CrashImages(state, seed: UInt64(number)).visit(limit: isExhaustive ? 12 : 3) { image in
+      try CrashImages(state, seed: UInt64(number)).visit(
+        limit: Amount.of(sampled: 3, exhaustive: 12)
+      ) { image in
         guard image.files[Scenario.path] != nil else { return true }
         let disk = SimulatedDisk(image)
         let store = try PageStore.open(Scenario.path, options: Self.options, in: disk)
@@ -80,7 +82,7 @@ import Testing
     var (recoveries, errors) = (0, 0)
     try visit { image, _, expected in
       recoveries += 1
-      for room in stride(from: 0, to: 20_000, by: isExhaustive ? 256 : 1700) {
+      for room in stride(from: 0, to: 20_000, by: Amount.of(sampled: 1700, exhaustive: 256)) {
         let disk = SimulatedDisk(image)
         disk.limit(to: disk.state.byteCount + room)
         do {

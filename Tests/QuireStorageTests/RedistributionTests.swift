@@ -10,12 +10,13 @@ import Testing
     let seed = UInt64(pageSize) &+ 5
     print("sharing out: seed \(seed), page size \(pageSize)")
     var generator = SeededGenerator(seed: seed)
-    let order = (0..<20_000).shuffled(using: &generator)
+    let keys = 0..<Amount.of(debug: 6_000, release: 20_000)
+    let order = keys.shuffled(using: &generator)
     let value = [UInt8](repeating: 7, count: pageSize / 40)
     for isRecord in [true, false] {
       let ascending = PageStore.inMemory(pageSize: pageSize)
       let random = PageStore.inMemory(pageSize: pageSize)
-      try fill(ascending, 0..<20_000, value, isRecord)
+      try fill(ascending, keys, value, isRecord)
       try fill(random, order, value, isRecord)
       // What is put in ascending order leaves full pages.
       let fill = Double(try ascending.check().pageCount) / Double(try random.check().pageCount)
@@ -95,7 +96,7 @@ import Testing
     let seed = UInt64(pageSize) &* 7
     print("sharing out: seed \(seed), page size \(pageSize)")
     var generator = SeededGenerator(seed: seed)
-    for round in 0..<(isExhaustive ? 200 : 8) {
+    for round in 0..<Amount.of(debug: 3, release: 8, exhaustive: 200) {
       let store = PageStore.inMemory(pageSize: pageSize)
       let limit = store.keyByteLimit
       var expected: [[UInt8]: [UInt8]] = [:]

@@ -41,7 +41,7 @@ import Testing
   private func `a tree keeps what it keeps when they leave one by one`(
     pageSize: Int, shape: Shape
   ) throws {
-    for round in 0..<(isExhaustive ? 400 : 2) {
+    for round in 0..<Amount.of(debug: 1, release: 2, exhaustive: 400) {
       let seed = UInt64(pageSize * 1_000 + round)
       var generator = SeededGenerator(seed: seed)
       let (together, apart) = (

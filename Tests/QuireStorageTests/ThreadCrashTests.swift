@@ -8,7 +8,7 @@ import Testing
 /// sequence.
 @Suite struct `Crashes under several threads` {
   private static let threadCount = 4
-  private static let commitCount = isExhaustive ? 40 : 8
+  private static let commitCount = Amount.of(sampled: 8, exhaustive: 40)
 
   private struct Point: Sendable {
     var state: DiskState
@@ -32,7 +32,8 @@ import Testing
   }
 
   /// The seed draws what the disk keeps; how the threads meet is another matter each time.
-  @Test(arguments: [Durability.full, .ordered], 1...(isExhaustive ? 10 : 3))
+  @Test(
+    arguments: [Durability.full, .ordered], 1...Amount.of(debug: 1, release: 3, exhaustive: 10))
   func `a commit acknowledged to any thread survives, with all before it`(
     durability: Durability, seed: Int
   ) async throws {
@@ -63,7 +64,7 @@ import Testing
     var count = 0
     for (number, point) in points.enumerated() {
       let images = CrashImages(point.state, seed: UInt64(number * 100 + seed))
-      try images.visit(limit: isExhaustive ? 40 : 3) { image in
+      try images.visit(limit: Amount.of(sampled: 3, exhaustive: 40)) { image in
         count += 1
         let store = try PageStore.open(Scenario.path, options: options, in: SimulatedDisk(image))
         // Without a sync for each, the newest may be lost, but not some before others.

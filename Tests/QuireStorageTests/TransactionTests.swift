@@ -173,7 +173,7 @@ import Testing
           return count
         }
       }
-      for round in 1..<(isExhaustive ? 2000 : 100) {
+      for round in 1..<Amount.of(sampled: 100, exhaustive: 2000) {
         try store.write { transaction in
           let tree = try #require(try transaction.mutableRecordTree("a"))
           let value = [UInt8](repeating: UInt8(truncatingIfNeeded: round), count: round % 60)

@@ -5,16 +5,17 @@ import Testing
 
 /// Random operations on a store in memory and one in files, compared with sorted dictionaries.
 ///
-/// `QUIRE_OPERATIONS` sets how many; the default is 100,000, or ten million with
+/// `QUIRE_OPERATIONS` sets how many; the default is some ten thousand, or ten million with
 /// `QUIRE_EXHAUSTIVE=1`. `QUIRE_SEED` makes every run begin with another seed. A failure prints the
 /// seed, the page size, and the shortest list of operations that still fails, to be pasted below.
 @Suite struct `Stores against sorted dictionaries` {
   private static let operationCount =
-    environmentValue("QUIRE_OPERATIONS").flatMap(Int.init) ?? (isExhaustive ? 10_000_000 : 30_000)
+    environmentValue("QUIRE_OPERATIONS").flatMap(Int.init)
+    ?? Amount.of(debug: 10_000, release: 30_000, exhaustive: 10_000_000)
   private static let firstSeed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) ?? 1
   private static let pageSizes = [512, 1024, 4096, 16_384]
   /// The operations of one store's life: enough for some depth, few enough to shrink.
-  private static let lifeLength = isExhaustive ? 20_000 : 1800
+  private static let lifeLength = Amount.of(sampled: 1800, exhaustive: 20_000)
   private static let tally = Mutex((operationCount: 0, start: ContinuousClock.Instant?.none))
 
   @Test(arguments: pageSizes, KeyShape.allCases)

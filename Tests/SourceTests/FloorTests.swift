@@ -18,8 +18,9 @@ import Testing
     /// The types declared outside others that other files can name.
     var types: [String] {
       lines.compactMap { line in
+        guard !line.hasPrefix(" ") else { return nil }
         let words = SourceFile.words(of: line)
-        guard !line.hasPrefix(" "), !words.contains("private"),
+        guard !words.contains("private"),
           let index = words.firstIndex(where: SourceFile.typeKeywords.contains),
           index + 1 < words.count, !words[..<index].contains("extension")
         else { return nil }
@@ -57,8 +58,12 @@ import Testing
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  private func files(below folder: String) throws -> [SourceFile] {
-    let base = Self.root.appending(path: folder)
+  // Each file is read and cut into lines once, for all rules.
+  private static let sources = Result { try read(below: "Sources") }
+  private static let tests = Result { try read(below: "Tests") }
+
+  private static func read(below folder: String) throws -> [SourceFile] {
+    let base = root.appending(path: folder)
     let paths = try #require(FileManager.default.enumerator(atPath: base.path()))
     return try paths.compactMap { entry in
       guard let path = entry as? String, path.hasSuffix(".swift"), !path.contains(".build") else {
@@ -91,7 +96,7 @@ import Testing
   ]
 
   @Test func `each floor imports only what is below it`() throws {
-    for file in try files(below: "Sources") {
+    for file in try Self.sources.get() {
       let allowed = try #require(
         Self.allowedImports[file.floor], "\(file.path) is on no known floor")
       for name in file.imports where name != "Swift" {
@@ -121,7 +126,7 @@ import Testing
   /// that a higher floor adds to a type of a lower one are not seen here.
   @Test func `no folder names a type of a floor above it`() throws {
     let floors = try floors()
-    let files = try files(below: "Sources")
+    let files = try Self.sources.get()
     func floor(of file: SourceFile) -> Int? {
       floors["\(file.floor)/\(file.folder)"] ?? floors[file.floor]
     }
@@ -147,7 +152,7 @@ import Testing
   }
 
   @Test func `only the platform folder asks which system this is`() throws {
-    for file in try files(below: "Sources") where !file.path.contains("/Platform/") {
+    for file in try Self.sources.get() where !file.path.contains("/Platform/") {
       for line in file.lines where line.contains("#if os(") || line.contains("#elseif os(") {
         Issue.record("\(file.path): \(line)")
       }
@@ -164,7 +169,7 @@ import Testing
 
   @Test func `what is unchecked or unsafe says why it is sound`() throws {
     let words = ["@unchecked Sendable", "nonisolated(unsafe)", "unowned(unsafe)"]
-    for file in try files(below: "Sources") {
+    for file in try Self.sources.get() {
       for (number, line) in file.lines.enumerated() {
         let code = line.split(separator: "//", maxSplits: 1).first ?? ""
         guard !line.trimmingPrefix(while: \.isWhitespace).hasPrefix("//"),
@@ -179,20 +184,20 @@ import Testing
 
   @Test func `tests use what users use, or package access`() throws {
     let word = "@test" + "able"
-    for file in try files(below: "Tests") {
+    for file in try Self.tests.get() {
       #expect(!file.lines.contains { $0.contains(word) }, "\(file.path)")
     }
   }
 
   @Test func `a source file of more than 600 lines says why it is one`() throws {
-    for file in try files(below: "Sources") where file.lines.count > 600 {
+    for file in try Self.sources.get() where file.lines.count > 600 {
       #expect(file.lines.prefix(10).contains { $0.contains("one file") }, "\(file.path)")
     }
   }
 
   /// The formatter judges code; it leaves comments alone.
   @Test func `no comment is wider than a hundred columns`() throws {
-    for file in try files(below: "Sources") + files(below: "Tests") {
+    for file in try Self.sources.get() + Self.tests.get() {
       for (number, line) in file.lines.enumerated() where line.utf8.count > 100 {
         let isComment = line.trimmingPrefix(while: \.isWhitespace).hasPrefix("//")
         if isComment, line.count > 100 {
@@ -204,7 +209,7 @@ import Testing
 
   // What changes a property past these functions is seen by no undo and no notice.
   @Test func `a slot of an object changes in one file`() throws {
-    for file in try files(below: "Sources") where file.floor == "Quire" {
+    for file in try Self.sources.get() where file.floor == "Quire" {
       let changes = file.lines.contains { line in
         line.contains("setSlot(") && !line.contains("func ")
       }
@@ -215,7 +220,7 @@ import Testing
 
   @Test func `nothing mentions the machine it was written on`() throws {
     let words = ["/work" + "/", "/tmp" + "/w/", "farm" + "-bench"]
-    for file in try files(below: "Sources") + files(below: "Tests") {
+    for file in try Self.sources.get() + Self.tests.get() {
       for word in words {
         #expect(!file.lines.contains { $0.contains(word) }, "\(file.path) mentions \(word)")
       }

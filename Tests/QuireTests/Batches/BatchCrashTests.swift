@@ -76,7 +76,7 @@ import Testing
     #expect(!whole.reasons.contains(.directPages))
     var found: Set<Int> = []
     var imageCount = 0
-    let step = isExhaustive ? 1 : max(1, whole.operationCount / 60)
+    let step = max(1, whole.operationCount / Amount.of(debug: 14, release: 60, exhaustive: .max))
     for operation in stride(from: 0, through: whole.operationCount, by: step) {
       let disk = SimulatedDisk()
       disk.crash(after: operation)

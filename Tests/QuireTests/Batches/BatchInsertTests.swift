@@ -1,5 +1,6 @@
 import Quire
 import QuireModel
+import QuireSimulation
 import QuireTesting
 import Testing
 
@@ -183,7 +184,7 @@ import Testing
         if !isEmpty { try context.insert("Book", ["number": -1, "author": authors[0]]) }
         try context.save()
         let ids = authors.map(\.objectID)
-        let count = 5_000
+        let count = Amount.of(debug: 1_500, release: 5_000)
         let request = BatchInsertRequest(
           entityName: "Book",
           objects: (0..<count).lazy.map { number -> [String: Any] in

@@ -294,6 +294,6 @@ struct BatchTwins {
   static func seeds(_ count: UInt64) -> ClosedRange<UInt64> {
     if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
     if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...(isExhaustive ? 60 * count : count)
+    return 1...Amount.of(debug: count / 2, release: count, exhaustive: 60 * count)
   }
 }

@@ -313,8 +313,8 @@ private final class Walk {
 }
 
 @Suite struct RandomOperationsTests {
-  private static let seeds: [UInt64] = isExhaustive ? Array(1...200) : Array(1...4)
-  private static let operationCount = isExhaustive ? 3000 : 500
+  private static let seeds: [UInt64] = Array(1...Amount.of(debug: 1, release: 4, exhaustive: 200))
+  private static let operationCount = Amount.of(sampled: 500, exhaustive: 3000)
 
   @Test(arguments: seeds)
   func `objects whose rows are elsewhere do what those in memory do`(_ seed: UInt64) throws {

@@ -52,7 +52,7 @@ struct IndexExtremesTests {
     }
   }
 
-  @Test(arguments: 1...12 as ClosedRange<UInt64>)
+  @Test(arguments: 1...Amount.of(debug: 4, release: 24) as ClosedRange<UInt64>)
   func `the ends of an index are the smallest and the largest value`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let coordinator = PersistentStoreCoordinator(

@@ -19,7 +19,9 @@ import Testing
 
   private func values(of type: AttributeType) -> [AttributeValue?] {
     var generator = SeededGenerator(seed: 1)
-    return (0..<150).map { _ in IndexValues.random(type, using: &generator) }
+    return (0..<Amount.of(debug: 45, release: 150)).map { _ in
+      IndexValues.random(type, using: &generator)
+    }
   }
 
   @Test(arguments: IndexValues.types)

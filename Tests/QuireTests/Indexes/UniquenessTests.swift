@@ -394,7 +394,7 @@ import Testing
   // MARK: At random
 
   @Test func `a save fails exactly when two objects would share values`() throws {
-    for seed in 0..<(isExhaustive ? 400 : 40) {
+    for seed in 0..<Amount.of(debug: 8, release: 40, exhaustive: 400) {
       var generator = SeededGenerator(seed: UInt64(seed))
       let context = try open()
       let long = String(repeating: "x", count: 250)

@@ -71,7 +71,7 @@ import Testing
 
   /// Some of many images, always with the first and the last: each is as long as the store.
   private func sample(_ images: [[String: [UInt8]]], seed: Int) -> [[String: [UInt8]]] {
-    let limit = isExhaustive ? 64 : 4
+    let limit = Amount.of(debug: 2, release: 4, exhaustive: 64)
     guard images.count > limit, let first = images.first, let last = images.last else {
       return images
     }

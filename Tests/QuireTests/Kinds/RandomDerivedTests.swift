@@ -42,7 +42,7 @@ private let model = try! ManagedObjectModel {
   private static var seeds: ClosedRange<UInt64> {
     if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
     if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...(isExhaustive ? 1000 : 12)
+    return 1...Amount.of(debug: 3, release: 12, exhaustive: 1000)
   }
 
   @Test func `stored values are what their expressions make of stored objects`() throws {

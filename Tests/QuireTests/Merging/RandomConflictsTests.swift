@@ -137,7 +137,7 @@ private struct Contest {
 }
 
 @Suite struct RandomConflictsTests {
-  private static let seeds: [UInt64] = isExhaustive ? Array(1...100) : Array(1...4)
+  private static let seeds: [UInt64] = Array(1...Amount.of(debug: 1, release: 4, exhaustive: 100))
 
   private func run(_ seed: UInt64, at url: URL?) throws {
     let coordinator = PersistentStoreCoordinator(

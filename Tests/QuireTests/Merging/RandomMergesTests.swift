@@ -218,7 +218,7 @@ private final class Merging {
   private static var seeds: ClosedRange<UInt64> {
     if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
     if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...(isExhaustive ? 100 : 4)
+    return 1...Amount.of(debug: 1, release: 4, exhaustive: 100)
   }
   private static let choices: [[MergingPolicy]] =
     MergingPolicy.allCases.map { [$0] } + [MergingPolicy.allCases]
@@ -227,7 +227,7 @@ private final class Merging {
   func `every policy leaves what dictionaries say, in memory and in a file`(
     _ seed: UInt64, _ policies: [MergingPolicy]
   ) throws {
-    let steps = isExhaustive ? 5000 : 400
+    let steps = Amount.of(sampled: 400, exhaustive: 5000)
     let inMemory = try Merging(seed: seed, policies: policies, url: nil)
     try inMemory.run(steps)
     try withTemporaryFolder { folder in

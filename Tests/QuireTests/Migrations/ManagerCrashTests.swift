@@ -184,10 +184,12 @@ import Testing
     let all = moments.all
     #expect(all.count > 20)
     var counts = [0, 0]
-    let step = isExhaustive ? 1 : 1 + all.count / 24
+    let step = Amount.of(sampled: 1 + all.count / 24, exhaustive: 1)
     let some = stride(from: 0, to: all.count, by: step).map { all[$0] } + all.suffix(6) + [last]
     for (state, operation) in some {
-      CrashImages(state, seed: UInt64(operation)).visit(limit: isExhaustive ? nil : 5) { image in
+      CrashImages(state, seed: UInt64(operation)).visit(
+        limit: Amount.of(debug: 3, release: 5, exhaustive: nil)
+      ) { image in
         let isNew = expectWhole(
           SimulatedDisk(image), to: destination, "crash before operation \(operation), \(image)")
         counts[isNew ? 1 : 0] += 1
@@ -224,10 +226,12 @@ import Testing
     let last = (state: disk.state, operation: disk.operationCount)
     let all = moments.all
     var counts = [0, 0]
-    let step = isExhaustive ? 1 : 1 + all.count / 24
+    let step = Amount.of(sampled: 1 + all.count / 24, exhaustive: 1)
     let some = stride(from: 0, to: all.count, by: step).map { all[$0] } + all.suffix(6) + [last]
     for (state, operation) in some {
-      CrashImages(state, seed: UInt64(operation)).visit(limit: isExhaustive ? nil : 5) { image in
+      CrashImages(state, seed: UInt64(operation)).visit(
+        limit: Amount.of(debug: 3, release: 5, exhaustive: nil)
+      ) { image in
         let place = "crash before operation \(operation), \(image)"
         do {
           let disk = SimulatedDisk(image)
@@ -256,7 +260,7 @@ import Testing
     let clean = SimulatedDisk(state)
     try migrate(clean, to: destination)
     var failed = 0
-    let step = isExhaustive ? 1 : 4
+    let step = Amount.of(sampled: 4, exhaustive: 1)
     for fault in [SimulatedDisk.Fault.ioError, .noSpace, .shortWrite] {
       for operation in stride(from: 1, through: clean.operationCount, by: step) {
         let disk = SimulatedDisk(state)

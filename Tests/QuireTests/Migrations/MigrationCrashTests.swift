@@ -77,7 +77,7 @@ import Testing
   {
     var crashes = MigrationCrashes(
       try Self.small.get(),
-      isExhaustive ? [(nil, nil), (nil, 4), (4, 2)] : [(20, 6), (3, 2)])
+      Amount.of(sampled: [(20, 6), (3, 2)], exhaustive: [(nil, nil), (nil, 4), (4, 2)]))
     try crashes.run()
     print("crashes of a small migration: \(crashes.momentCount) moments, \(crashes.counts)")
     #expect(crashes.counts[.old] ?? 0 > 5 && crashes.counts[.new] ?? 0 > 5)
@@ -85,7 +85,7 @@ import Testing
 
   @Test func `rows that go around the log leave the old version or the new one, whole`() throws {
     var crashes = MigrationCrashes(
-      try Self.large.get(), isExhaustive ? [(nil, 60), (3, 3)] : [(6, 2)])
+      try Self.large.get(), Amount.of(sampled: [(6, 2)], exhaustive: [(nil, 60), (3, 3)]))
     try crashes.run()
     print("crashes of a large migration: \(crashes.momentCount) moments, \(crashes.counts)")
     #expect(crashes.counts[.old] ?? 0 > 0 && crashes.counts[.new] ?? 0 > 0)
@@ -107,7 +107,7 @@ import Testing
   {
     var found = 0
     var seed: UInt64 = environmentValue("QUIRE_SEED").flatMap(UInt64.init) ?? 1000
-    while found < (isExhaustive ? 200 : 3) {
+    while found < Amount.of(sampled: 3, exhaustive: 200) {
       seed += 1
       let migration = try RandomMigration(seed: seed)
       let old = try ManagedObjectModel(entities: migration.old)
@@ -118,7 +118,8 @@ import Testing
       }
       guard let stage else { continue }
       found += 1
-      var crashes = MigrationCrashes(stage, isExhaustive ? [(nil, 12), (2, 2)] : [(8, 3)])
+      var crashes = MigrationCrashes(
+        stage, Amount.of(sampled: [(8, 3)], exhaustive: [(nil, 12), (2, 2)]))
       do {
         try crashes.run()
       } catch {
@@ -175,9 +176,10 @@ import Testing
         for isForGood in [false, true] {
           for model in SimulatedDisk.SyncFailureModel.allCases
           where isExhaustive || !isLarge || model == .retained {
-            let first = 1 + generator.below(isExhaustive ? 1 : step)
+            let first = 1 + generator.below(Amount.of(sampled: step, exhaustive: 1))
             for operation in stride(
-              from: first, through: whole.operationCount, by: isExhaustive ? 1 : step)
+              from: first, through: whole.operationCount,
+              by: Amount.of(sampled: step, exhaustive: 1))
             {
               let plan = SimulatedDisk.FaultPlan(operation: operation, fault, isForGood: isForGood)
               trials += 1
@@ -201,7 +203,9 @@ import Testing
     try stage.migrate(whole)
     var failures = 0
     for fault in SimulatedDisk.QueryFault.allCases {
-      for query in stride(from: 1, through: whole.queryCount, by: isExhaustive ? 1 : 3) {
+      for query in stride(
+        from: 1, through: whole.queryCount, by: Amount.of(sampled: 3, exhaustive: 1))
+      {
         if try expectWhole(
           stage, "\(fault) of query \(query)", { $0.failQuery(at: query, with: fault) })
         {

@@ -377,7 +377,9 @@ struct PersonVersions {
       disk.crash(after: operation)
       _ = try? TestStore.open(persons.model, options, in: disk)
       var generator = SeededGenerator(seed: UInt64(operation))
-      for image in disk.crashImages().shuffled(using: &generator).prefix(3) {
+      for image in disk.crashImages().shuffled(using: &generator)
+        .prefix(Amount.of(debug: 1, release: 3))
+      {
         var version: String?
         for name in versions {
           let model = try #require(persons.model.endingAt(name))

@@ -368,7 +368,7 @@ extension RandomMigration: CustomStringConvertible {
   private static let seeds: ClosedRange<UInt64> = {
     if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
     if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...(isExhaustive ? 20_000 : 40)
+    return 1...Amount.of(debug: 20, release: 40, exhaustive: 20_000)
   }()
 
   @Test func `any change of any model does to a store what the rules say, or is refused by them`()
@@ -397,7 +397,9 @@ extension RandomMigration: CustomStringConvertible {
 
   @Test func `a store that was migrated before can be migrated again, and again`() throws {
     var counts: [RandomMigration.Outcome: Int] = [:]
-    for seed in environmentValue("QUIRE_SEED") == nil ? 1...(isExhaustive ? 2000 : 2) : Self.seeds {
+    for seed in environmentValue("QUIRE_SEED") == nil
+      ? 1...Amount.of(debug: 1, release: 2, exhaustive: 2000) : Self.seeds
+    {
       var random = RandomModel(seed: seed &* 7919)
       if (try? random.model()) == nil { continue }
       let disk = SimulatedDisk()
@@ -457,7 +459,7 @@ extension RandomMigration: CustomStringConvertible {
         }
       }
     }
-    let count = isExhaustive ? 200_000 : 16_500
+    let count = Amount.of(sampled: 16_500, exhaustive: 200_000)
     let places = [1, 2, 5, count / 2, count]
     try withTemporaryFolder { folder in
       let url = folder.appending(path: "store.quire")

@@ -345,7 +345,9 @@ import Testing
       disk.crash(after: operation)
       _ = try? TestStore.open(model, options(), in: disk)
       var generator = SeededGenerator(seed: UInt64(operation))
-      for image in disk.crashImages().shuffled(using: &generator).prefix(2) {
+      for image in disk.crashImages().shuffled(using: &generator)
+        .prefix(Amount.of(debug: 1, release: 2))
+      {
         var version: String?
         for name in names {
           guard

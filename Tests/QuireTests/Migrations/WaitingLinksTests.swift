@@ -1,4 +1,5 @@
 import Quire
+import QuireSimulation
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -111,7 +112,7 @@ private final class LookingPolicy: EntityMigrationPolicy {
   }
 
   /// With more owners than a batch has objects, links are made after some are in their tree.
-  @Test(arguments: [5, 4_000])
+  @Test(arguments: [5, Amount.of(debug: 1_500, release: 4_000)])
   func `who reads a relationship sees links that wait, and may change them`(ownerCount: Int) throws
   {
     try withTemporaryFolder { folder in

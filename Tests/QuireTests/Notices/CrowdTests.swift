@@ -7,7 +7,7 @@ import Testing
   private static var seeds: ClosedRange<UInt64> {
     if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
     if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...(isExhaustive ? 100 : 2)
+    return 1...Amount.of(debug: 1, release: 2, exhaustive: 100)
   }
 
   @Test(arguments: GotchaHome.allCases)

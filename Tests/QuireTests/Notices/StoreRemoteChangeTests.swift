@@ -96,7 +96,7 @@ import Testing
 
   /// The list of stores was taken over in another order than it had grown.
   @Test func `stores that are added at once are all heard of`() throws {
-    for _ in 0..<(isExhaustive ? 500 : 30) {
+    for _ in 0..<Amount.of(sampled: 30, exhaustive: 500) {
       let coordinator = PersistentStoreCoordinator(
         managedObjectModel: SmallGallery.model, classes: SmallGallery.classes)
       let heard = Mutex<Set<UUID>>([])

@@ -104,11 +104,11 @@ import Testing
   func `a relationship with many members is what was made of it, also undone`(
     _ home: GotchaHome, _ key: String
   ) throws {
-    for seed: UInt64 in 1...(isExhaustive ? 3 : 1) {
+    for seed: UInt64 in 1...Amount.of(sampled: 1, exhaustive: 3) {
       try home.withContext(Self.model, classes: []) { context in
         var walk = try Walk(context, key, seed)
         var states: [[Int]] = []
-        for step in 0..<120 {
+        for step in 0..<Amount.of(debug: 50, release: 120) {
           let former = walk.expected
           try walk.step()
           context.processPendingChanges()
@@ -135,7 +135,7 @@ import Testing
     var notices: [ContextNotice] = []
     let observation = context.observe([.didChangeObjects]) { notices.append($0) }
     let owner = SmallGallery.Artist(context: context)
-    let count = isExhaustive ? 100_000 : 3_000
+    let count = Amount.of(debug: 1_000, release: 3_000, exhaustive: 100_000)
     let works = (0..<count).map { _ in SmallGallery.Artwork(context: context) }
     try context.save()
     for work in works { work.artist = owner }
@@ -200,7 +200,7 @@ import Testing
     try home.withContext(Self.model, classes: []) { context in
       var generator = SeededGenerator(seed: 7)
       let owner = try context.insert("Node", ["number": -1])
-      let count = isExhaustive ? 4000 : 300
+      let count = Amount.of(debug: 80, release: 300, exhaustive: 4000)
       let members = try (0..<count).map { try context.insert("Node", ["number": $0]) }
       let stored = members.shuffled(using: &generator)
       let isOrdered = ["rows", "before", "list"].contains(key)

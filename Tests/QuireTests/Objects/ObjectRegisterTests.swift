@@ -26,7 +26,7 @@ struct ObjectRegisterTests {
     return (context, try writer.all(SmallGallery.Artwork.self).map(\.objectID))
   }
 
-  @Test(arguments: [1, 2, 3, 4] as [UInt64])
+  @Test(arguments: Amount.of(debug: [1], release: [1, 2, 3, 4]) as [UInt64])
   func `whoever comes and goes, each row has the one object that somebody holds`(
     seed: UInt64
   ) throws {
@@ -34,7 +34,7 @@ struct ObjectRegisterTests {
     let (context, ids) = try scene()
     try #require(ids.count > 1_000)
     var held: [ManagedObjectID: ManagedObject] = [:]
-    for _ in 0..<20_000 {
+    for _ in 0..<Amount.of(debug: 8_000, release: 20_000) {
       // Runs and single ones.
       let start = Int.random(in: 0..<ids.count, using: &random)
       let length = Bool.random(using: &random) ? 1 : Int.random(in: 1...40, using: &random)

@@ -108,7 +108,7 @@ import Testing
     ("Show", "artists", "Artist"), ("Show", "rooms", "Room"), ("Room", "show", "Show"),
   ]
 
-  @Test(arguments: isExhaustive ? Array<UInt64>(1...200) : Array<UInt64>(1...8))
+  @Test(arguments: 1...Amount.of(debug: 3, release: 8, exhaustive: 200) as ClosedRange<UInt64>)
   func `both sides of every relationship agree, whatever is dropped`(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let context = try SmallGallery.context()
@@ -126,7 +126,7 @@ import Testing
     }
     try context.save()
     var saves = 0
-    for step in 0..<(isExhaustive ? 600 : 200) {
+    for step in 0..<Amount.of(sampled: 200, exhaustive: 600) {
       switch generator.below(10) {
       case 0..<6:
         let link = Self.links[generator.below(Self.links.count)]

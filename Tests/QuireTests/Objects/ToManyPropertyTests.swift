@@ -160,12 +160,12 @@ import Testing
     #expect(one.staff == Set(employees[..<4]) && one.$staff.count == 4)
   }
 
-  @Test(arguments: isExhaustive ? Array<UInt64>(1...60) : Array<UInt64>(1...6))
+  @Test(arguments: 1...Amount.of(debug: 2, release: 6, exhaustive: 60) as ClosedRange<UInt64>)
   func `in place or by the whole property, the outcome is the same`(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let (context, departments, employees) = try open(40)
     if generator.below(2) == 0 { context.undoManager = UndoManager() }
-    for _ in 0..<(isExhaustive ? 400 : 150) {
+    for _ in 0..<Amount.of(sampled: 150, exhaustive: 400) {
       let department = departments[generator.below(3)]
       let employee = employees[generator.below(40)]
       let isInPlace = generator.below(2) == 0

@@ -4,7 +4,7 @@ import Testing
 
 /// The same changes, made in one context and in a family of three generations, make the same store.
 @Suite struct `Random changes in children` {
-  @Test(arguments: 1...40)
+  @Test(arguments: 1...Amount.of(debug: 8, release: 40))
   func `changes handed through parents make the store that one context makes`(_ seed: UInt64) throws
   {
     var random = SeededGenerator(seed: seed)
@@ -30,7 +30,7 @@ import Testing
     #expect(try Walk.lines(of: family.contexts[2]) == expected)
   }
 
-  @Test(arguments: 1...60)
+  @Test(arguments: 1...Amount.of(debug: 12, release: 60))
   func `whatever parent and children do at once, the store's relationships have two sides`(
     _ seed: UInt64
   ) throws {
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...30)
+  @Test(arguments: 1...Amount.of(debug: 5, release: 30))
   func `a save that its parent's store does not answer has not happened in the parent`(
     _ seed: UInt64
   ) throws {

@@ -291,7 +291,7 @@ import Testing
 
   /// Rows and values are read in two ways; a loop over the objects is a third.
   @Test func `aggregates are those of a loop over the objects`() throws {
-    for seed in 0..<(isExhaustive ? 200 : 15) {
+    for seed in 0..<Amount.of(debug: 5, release: 15, exhaustive: 200) {
       var generator = SeededGenerator(seed: UInt64(seed))
       let context = try ManagedObjectContext.stubbed(Self.model, classes: Self.classes)
       let artists = (0..<5).map { _ in Artist(context: context) }

@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test func `a fetch finds what the predicate is true of, in order`() throws {
-    for seed in 0..<(isExhaustive ? 200 : 12) {
+    for seed in 0..<Amount.of(debug: 3, release: 12, exhaustive: 200) {
       var trial = Trial(generator: SeededGenerator(seed: UInt64(seed)))
       let scene = IndexScene()
       let context = try scene.open(try trial.model())

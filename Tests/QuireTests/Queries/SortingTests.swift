@@ -78,7 +78,7 @@ import Testing
           }
         }
         let plain = try context.fetch(FetchRequest<ManagedObject>(entityName: "File"))
-        for _ in 0..<60 {
+        for _ in 0..<Amount.of(debug: 20, release: 60) {
           let descriptors = (0..<generator.below(3) + 1).map { _ in
             FetchSortDescriptor(
               key: ["size", "name", "folder.name"][generator.below(3)],

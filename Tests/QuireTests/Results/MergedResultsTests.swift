@@ -202,7 +202,7 @@ import Testing
     throws
   {
     try home.withContext(Self.model, classes: []) { context in
-      let count = isExhaustive ? 20_000 : 200
+      let count = Amount.of(sampled: 200, exhaustive: 20_000)
       for number in 0..<count { try context.insert("Book", ["slug": "\(number)"]) }
       try context.save()
       context.reset()

@@ -185,7 +185,7 @@ private final class ResultsMachine {
   private static var seeds: ClosedRange<UInt64> {
     if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
     if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...(isExhaustive ? 2_000 : 7)
+    return 1...Amount.of(debug: 2, release: 7, exhaustive: 2_000)
   }
 
   @Test(arguments: JukeboxRequest.allCases, [GotchaHome.memory, .elsewhere])

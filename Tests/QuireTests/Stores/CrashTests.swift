@@ -103,7 +103,7 @@ import Testing
 
   /// Some of many images, always with the first and the last.
   private func sample(_ images: [[String: [UInt8]]], seed: Int) -> [[String: [UInt8]]] {
-    let limit = 8
+    let limit = Amount.of(debug: 4, release: 8)
     guard !isExhaustive, images.count > limit, let first = images.first, let last = images.last
     else { return images }
     var generator = SeededGenerator(seed: UInt64(seed))

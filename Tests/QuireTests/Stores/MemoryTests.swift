@@ -105,7 +105,7 @@
       throws
     {
       // A hundred thousand in all when there is time.
-      let count = isExhaustive ? 10_000 : 1_000
+      let count = Amount.of(sampled: 1_000, exhaustive: 10_000)
       try withTemporaryFolder { folder in
         let container = PersistentContainer(
           name: "Gallery", managedObjectModel: SmallGallery.model, classes: SmallGallery.classes)

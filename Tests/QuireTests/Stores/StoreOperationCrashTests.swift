@@ -65,7 +65,9 @@ import Testing
     let all = moments.all + [(disk.state, disk.operationCount)]
     #expect(all.count > 3)
     for (state, operation) in all {
-      CrashImages(state, seed: UInt64(operation)).visit(limit: isExhaustive ? nil : 6) { image in
+      CrashImages(state, seed: UInt64(operation)).visit(
+        limit: Amount.of(debug: 3, release: 6, exhaustive: nil)
+      ) { image in
         do {
           try check(
             SimulatedDisk(image), operation == disk.operationCount,

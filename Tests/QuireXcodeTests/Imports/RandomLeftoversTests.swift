@@ -1,6 +1,7 @@
 import Foundation
 import Quire
 import QuireModel
+import QuireSimulation
 import QuireXcode
 import Testing
 
@@ -100,7 +101,9 @@ import Testing
   }
 
   @Test func `a project with what Xcode leaves behind is loaded, imported and migrated whole`() {
-    let count = ProcessInfo.processInfo.environment["QUIRE_LEFTOVERS"].flatMap { Int($0) } ?? 60
+    let count =
+      ProcessInfo.processInfo.environment["QUIRE_LEFTOVERS"].flatMap { Int($0) }
+      ?? Amount.of(debug: 15, release: 60)
     for seed in 0..<UInt64(count) {
       do {
         try check(RandomLeftovers(seed: seed))

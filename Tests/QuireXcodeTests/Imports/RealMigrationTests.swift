@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuireSimulation
 import QuireTesting
 import QuireXcode
 import Testing
@@ -7,7 +8,7 @@ import Testing
 /// Every real store, to every version of its model that came later: in one jump, and over every
 /// version in between. Both must end up the same, value by value and link by link.
 ///
-/// In a debug build two versions of each store, the next and the last; all of them with
+/// Of each store the last version, in optimised builds also the next; all of them with
 /// `QUIRE_EXHAUSTIVE=1`.
 @Suite(.enabled(if: RealData.isPresent, Comment(rawValue: RealData.absence)))
 struct RealMigrationTests {
@@ -21,8 +22,8 @@ struct RealMigrationTests {
     let names = history.versions.map(\.name)
     let start = try #require(names.firstIndex(of: real.version))
     var later = Array(names[(start + 1)...])
-    if ProcessInfo.processInfo.environment["QUIRE_EXHAUSTIVE"] != "1", later.count > 2 {
-      later = [later[0], later[later.count - 1]]
+    if let first = later.first, let last = later.last, later.count > 2 {
+      later = Amount.of(debug: [last], release: [first, last], exhaustive: later)
     }
     for name in later {
       let model = try #require(history.endingAt(name))

@@ -7,7 +7,7 @@ import Testing
   .enabled(if: RealData.isPresent, Comment(rawValue: RealData.absence)),
   .enabled(if: SQLiteCommand.isPresent, Comment(rawValue: SQLiteCommand.absence)))
 struct SQLiteOracleTests {
-  @Test(arguments: RealStore.all)
+  @Test(arguments: RealStore.sampled)
   func `every value of every table is what sqlite3 reads`(store: RealStore) throws {
     let folder = try TemporaryFolder()
     let url = try store.copy(to: folder)

@@ -1,5 +1,6 @@
 import Foundation
 import QuireModel
+import QuireSimulation
 import QuireXcode
 import Testing
 
@@ -50,6 +51,10 @@ struct RealStore: Sendable, CustomTestStringConvertible {
   }
 
   static let all: [RealStore] = folio + bookmarks + posts
+
+  /// In debug without those that have thousands of objects, which take most of the time.
+  static let sampled = Amount.of(
+    debug: all.filter { $0.objectCounts.values.reduce(0, +) < 3_000 }, release: all)
 
   static let folio: [RealStore] = [
     folio(

@@ -151,10 +151,10 @@ import Testing
 
   @Test(arguments: GotchaHome.allCases)
   func `a predicate means the same wherever it is asked`(_ home: GotchaHome) throws {
-    for seed in 0..<(isExhaustive ? 300 : 6) {
+    for seed in 0..<Amount.of(debug: 1, release: 6, exhaustive: 300) {
       try home.withContext(PlainWorld.model, classes: []) { context in
         var trial = Trial(context: context, generator: SeededGenerator(seed: UInt64(seed)))
-        let count = isExhaustive ? 60 : 25
+        let count = Amount.of(sampled: 25, exhaustive: 60)
         try trial.fill()
         try expectAgreement(context, seed: seed, "unsaved", count: count)
         try context.save()

@@ -16,7 +16,8 @@ import Testing
     let files = try ForgedScene.files(isDeferred: isDeferred)
     let seed = environmentValue("QUIRE_SEED").flatMap { UInt64($0) } ?? 1
     let count =
-      environmentValue("QUIRE_COUNT").flatMap { UInt64($0) } ?? (isExhaustive ? 2_000 : 5)
+      environmentValue("QUIRE_COUNT").flatMap { UInt64($0) }
+      ?? Amount.of(debug: 2, release: 5, exhaustive: 2_000)
     print("forged entries: seeds \(seed)..<\(seed + count)")
     let traces = environmentValue("QUIRE_TRACE") == "1"
     var sound = 0

@@ -1,6 +1,7 @@
 import Foundation
 import Quire
 import QuireModel
+import QuireSimulation
 import Testing
 
 // Counts, sums, averages and extremes of real stores, of all objects and in groups, beside GROUP BY
@@ -176,7 +177,7 @@ struct RealAggregatesTests {
     override class var entityName: String { "Artwork" }
   }
 
-  @Test(arguments: [false, true])
+  @Test(arguments: Amount.of(debug: [true], release: [false, true]))
   func `thousands of dates are counted and averaged as sqlite3 does`(isIndexed: Bool) throws {
     let store = try ImportedStore(
       "CoreDataMigration_Example_3", isIndexed: isIndexed, classes: [Post.self])
