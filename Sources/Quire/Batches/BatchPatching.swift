@@ -50,7 +50,7 @@ final class BatchPatching {
   @exclusivity(unchecked) private var visitedCount = 0
   /// Rows that have changed and are not recorded yet: keys that follow each other, and the fields
   /// that have changed of all of them.
-  @exclusivity(unchecked) private var run: (keys: Range<Int64>, fields: UInt64) = (0..<0, 0)
+  @exclusivity(unchecked) private var run: (first: Int64, count: Int, fields: UInt64) = (0, 0, 0)
 
   /// Rows that are changed together: few, so that a leaf is not held for long, and a request can be
   /// cancelled.
@@ -155,11 +155,11 @@ final class BatchPatching {
     }
     if changed == 0 { return .none }
     changedFields = changed
-    if run.fields == changed, run.keys.upperBound == key {
-      run.keys = run.keys.lowerBound..<key &+ 1
+    if run.fields == changed, run.first &+ Int64(run.count) == key {
+      run.count += 1
     } else {
       recordRun()
-      run = (key..<key &+ 1, changed)
+      run = (key, 1, changed)
     }
     return .bytes
   }
@@ -200,12 +200,12 @@ final class BatchPatching {
   }
 
   private func recordRun() {
-    if run.keys.isEmpty { return }
+    if run.count == 0 { return }
     let slots = SlotSet(
       fields.indices.filter { run.fields & 1 << UInt64($0) != 0 }.map { fields[$0].slot })
     write.changes.noteChanges(
-      of: slots, from: Reference(entity: number, key: run.keys.lowerBound), count: run.keys.count)
-    run = (0..<0, 0)
+      of: slots, from: Reference(entity: number, key: run.first), count: run.count)
+    run = (0, 0, 0)
   }
 
   private func change(_ bytes: UnsafeMutableRawBufferPointer) {
