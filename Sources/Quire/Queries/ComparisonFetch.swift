@@ -129,6 +129,7 @@ struct ComparisonFetch: ~Copyable {
   ) throws -> [Found]? {
     let shape = index.storage.shape
     var found: [Found] = []
+    found.reserveCapacity(min(references.count, limit))
     for reference in references where found.count < limit {
       var isUsual = false
       let isThere = try index.rows.withKeepableValue(for: reference.key) { row, owner in

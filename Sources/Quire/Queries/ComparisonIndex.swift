@@ -15,8 +15,8 @@ final class ComparisonIndex {
   let rows: RecordTree
   /// Whether each key is of a row of the entity.
   private let isOfOneEntity: Bool
-  /// The numbers of the entities that a relationship leads to, by their names.
-  private let destinations: [String: UInt16]
+  /// The entities that a relationship leads to, which are few.
+  private let destinations: [(name: String, number: UInt16)]
 
   private init(
     _ entityName: String, _ property: String, _ storage: EntityStorage,
@@ -33,21 +33,19 @@ final class ComparisonIndex {
     isOfOneEntity = index.entities == [storage.stored.number]
     destinations =
       element.kind == .reference
-      ? ComparisonIndex.destinations(of: property, storage, in: view) : [:]
+      ? ComparisonIndex.destinations(of: property, storage, in: view) : []
   }
 
   private static func destinations(
     of property: String, _ storage: EntityStorage, in view: StoreView
-  ) -> [String: UInt16] {
+  ) -> [(name: String, number: UInt16)] {
     guard let slot = storage.binding.slot(named: property),
       case .relationship(let relationship) = storage.binding.properties[slot],
       let entity = view.entities.model.entity(named: relationship.destination)
-    else { return [:] }
-    var numbers: [String: UInt16] = [:]
-    for member in view.entities.model.family(of: entity) {
-      numbers[member.name] = view.entities.schema.entity(named: member.name)?.number
+    else { return [] }
+    return view.entities.model.family(of: entity).compactMap { member in
+      view.entities.schema.entity(named: member.name).map { (member.name, $0.number) }
     }
-    return numbers
   }
 
   /// - Parameter view: of a store that has rows and indexes of its own.
@@ -107,10 +105,16 @@ final class ComparisonIndex {
   private func range(
     _ operator: FetchPredicate.Operator, _ value: AttributeValue
   ) -> KeyRange? {
-    if `operator` == .equal {
+    switch (`operator`, value) {
+    case (.equal, _):
       guard let bounds = KeyBounds(value, element.kind, after: []), bounds.low == bounds.high
       else { return nil }
       return KeyRange(lower: bounds.low, upper: nil)
+    case (.beginsWith, .string(let text)) where element.kind == .string && !text.isEmpty:
+      var writer = IndexKeyWriter()
+      writer.append(prefix: text)
+      return KeyRange(lower: writer.bytes, upper: nil)
+    default: break
     }
     // Anything else may have to be refused, and a plan knows.
     guard let attributeType, value.isOf(attributeType),
@@ -151,7 +155,8 @@ final class ComparisonIndex {
       return bounds.low
     case .object(let identity):
       guard element.kind == .reference, let id = identity.base as? ManagedObjectID,
-        id.store == storage.identity, !id.isTemporaryID, let number = destinations[id.entity.name]
+        id.store == storage.identity, !id.isTemporaryID,
+        let number = destinations.first(where: { $0.name == id.entity.name })?.number
       else { return nil }
       var writer = IndexKeyWriter()
       writer.append(to: Reference(entity: number, key: id.key))

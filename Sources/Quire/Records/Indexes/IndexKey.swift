@@ -312,6 +312,9 @@ package enum IndexKey {
   /// The first bytes that are after everything that begins with these; `nil` when nothing is.
   static func successor(of prefix: [UInt8]) -> [UInt8]? {
     guard let last = prefix.lastIndex(where: { $0 < 255 }) else { return nil }
-    return Array(prefix[..<last]) + [prefix[last] + 1]
+    var bytes = prefix
+    bytes[last] += 1
+    bytes.removeLast(bytes.count - last - 1)
+    return bytes
   }
 }
