@@ -201,6 +201,21 @@ import Testing
     }
   }
 
+  @Test func `what is read however deep can be read again as it is printed`() throws {
+    // Indexes are written one behind the other, and printed inside each other.
+    for index in ["[l]", "[FIRST]", "[2].b"] {
+      var depth = 0
+      while let predicate = try? FetchPredicate(
+        format: "a" + String(repeating: index, count: depth + 1) + " MINUS b < c")
+      {
+        depth += 1
+        let printed = predicate.description
+        #expect(try FetchPredicate(format: printed) == predicate, "\(printed)")
+      }
+      #expect((30..<50).contains(depth), "\(index)")
+    }
+  }
+
   @Test func `deep nesting is an error, and length is not`() throws {
     for part in [
       "(", "NOT ", "!", "{", "x == {", "(NOT ", "x == (", "-", "x == abs(", "TERNARY(", "x + (",

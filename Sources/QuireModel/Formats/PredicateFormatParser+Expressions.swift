@@ -99,7 +99,7 @@ extension PredicateFormatParser {
     var isPath = false
     switch word {
     case .first?, .last?:
-      try raise(above: operandHeight)
+      try raise(aboveOperandOfFunction: operandHeight)
       member = .function(word == .first ? .first : .last, [operand])
     case .size?:
       member = try appending([FetchExpression.countOperator], to: operand, operandHeight)
@@ -110,7 +110,7 @@ extension PredicateFormatParser {
         member = try appending([name], to: operand, operandHeight)
         isPath = true
       } else {
-        try raise(above: max(operandHeight, height))
+        try raise(aboveOperandOfFunction: max(operandHeight, height))
         member = .function(.element, [operand, index])
       }
     }

@@ -240,6 +240,13 @@ extension PredicateFormatParser {
     if height > PredicateEvaluator.maximumDepth { throw tooDeep() }
   }
 
+  /// The same of what is written behind an operand and printed as a function: functions count
+  /// twice, and what is printed is to be read again.
+  mutating func raise(aboveOperandOfFunction highest: Int) throws(PredicateFormatError) {
+    try raise(above: highest)
+    try raise(above: height)
+  }
+
   /// What was read last has no parts.
   mutating func beginHeight() { height = 0 }
 
