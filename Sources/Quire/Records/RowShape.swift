@@ -32,7 +32,7 @@ struct RowShape {
     return Int(previous) == byteCount &- valuesStart
   }
 
-  /// The same as far as the fixed part and the end tell: enough for one who reads no variable field.
+  /// The same as far as the fixed part and the end tell: enough where no variable field is read.
   @inline(__always)
   func endsRight(_ row: UnsafeRawPointer, _ byteCount: Int) -> Bool {
     let rest = byteCount &- offsetsStart &- 2 &* variableCount

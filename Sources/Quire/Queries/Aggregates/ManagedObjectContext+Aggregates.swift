@@ -48,7 +48,9 @@ extension ManagedObjectContext {
     try aggregate(Object.self, .minimum(property), where: predicate)
   }
 
-  /// The largest of a property's values; `nil` where there is none. As fast as ``minimum(_:where:)``.
+  /// The largest of a property's values; `nil` where there is none.
+  ///
+  /// - Complexity: that of ``minimum(_:where:)``.
   public final func maximum<Object: ManagedObject, Property: AggregateValue>(
     _ property: KeyPath<Object, Property>, where predicate: FetchPredicate? = nil
   ) throws -> Property.Present? {
