@@ -390,8 +390,10 @@ extension RandomMigration: CustomStringConvertible {
     print(
       "random migrations, seeds \(Self.seeds): \(counts[.migrated] ?? 0) migrated, "
         + "\(counts[.refused] ?? 0) refused, \(counts[.same] ?? 0) without a difference")
-    if Self.seeds.count >= 60 {
-      #expect(counts[.migrated] ?? 0 > 20 && counts[.refused] ?? 0 > 5)
+    // Of a few seeds all may go one way.
+    let count = Self.seeds.count
+    if count >= 20 {
+      #expect(counts[.migrated] ?? 0 > count / 3 && counts[.refused] ?? 0 > count / 12)
     }
   }
 

@@ -9,6 +9,7 @@ import Testing
   private let folder: TemporaryFolder
   private let source: ManagedObjectModel
   private let destination: ManagedObjectModel
+  private static let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) ?? 1
 
   init() throws {
     folder = try TemporaryFolder()
@@ -49,7 +50,7 @@ import Testing
 
   @Test func `damaged bytes make errors or other mappings, and nothing worse`() throws {
     let list = try CompiledMapping().list()
-    var random = SystemRandomNumberGenerator()
+    var random = SeededGenerator(seed: Self.seed)
     var (count, errorCount) = (0, 0)
     func tryLoading(_ bytes: [UInt8]) {
       count += 1
@@ -76,11 +77,11 @@ import Testing
         tryLoading(damaged)
       }
     }
-    #expect(errorCount > 2 * count / 5, "\(errorCount) of \(count)")
+    #expect(errorCount > 2 * count / 5, "seed \(Self.seed): \(errorCount) of \(count)")
   }
 
   @Test func `random property lists are errors`() throws {
-    var random = SystemRandomNumberGenerator()
+    var random = SeededGenerator(seed: Self.seed)
     func value(_ depth: Int) -> KeyedArchiveWriter.Value {
       switch Int.random(in: depth > 3 ? 0..<6 : 0..<9, using: &random) {
       case 0: return .text(["NSMappingModel", "root", "", "ü"].randomElement(using: &random) ?? "")
@@ -104,7 +105,7 @@ import Testing
         ("$objects", .list((0..<12).map { _ in value(1) })),
         ("$top", .entries([("root", .uid(1))])),
       ])
-      #expect(throws: XcodeMappingError.self) { try load(list.binary) }
+      #expect(throws: XcodeMappingError.self, "seed \(Self.seed)") { try load(list.binary) }
     }
   }
 
