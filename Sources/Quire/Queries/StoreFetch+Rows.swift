@@ -59,6 +59,7 @@ extension StoreFetch {
     _ entries: [RecordEntry], in owner: AnyObject, _ rows: EntityRows,
     _ visitor: inout some MatchVisitor
   ) throws -> Bool {
+    // Sound: the owner is held until all entries are visited.
     defer { withExtendedLifetime(owner) {} }
     let shared = Unmanaged.passUnretained(owner)
     let (table, sort) = (rows.storage.table, rows.paths.sort)
@@ -166,6 +167,7 @@ extension StoreFetch {
     guard let value = try rows.tree.value(for: key) else { return nil }
     let reference = Reference(entity: rows.storage.stored.number, key: key)
     guard isVisible(reference) else { return .noMatch }
+    // Sound: the owner is held until the row is visited.
     defer { withExtendedLifetime(value.owner) {} }
     return try visitRow(
       value.bytes, .passUnretained(value.owner), at: reference, rows, &visitor)

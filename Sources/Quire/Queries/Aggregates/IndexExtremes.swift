@@ -28,9 +28,9 @@ extension StoreFetch {
   }
 
   private func extreme(of path: [String], isLargest: Bool) throws -> Extreme {
-    guard let index = try extremesIndex(path), let element = index.stored.elements.first else {
-      return .unknown
-    }
+    guard let index = try wholeIndex(by: path, { _, element in element.kind != .reference }),
+      let element = index.stored.elements.first
+    else { return .unknown }
     guard let tree = try view.indexTree(index.stored) else { return .value(nil) }
     // Beyond are what is absent and what is not a number.
     let tag = element.isAscending ? IndexKeyWriter.Tag.value : ~IndexKeyWriter.Tag.value
@@ -58,17 +58,6 @@ extension StoreFetch {
     }
     // Where no number is, one that is none may be.
     return element.kind.hasNaN ? .unknown : .value(nil)
-  }
-
-  /// An index that has all rows by an attribute first.
-  private func extremesIndex(_ path: [String]) throws -> EntityIndex? {
-    guard let first = storages.first, path.count == 1 else { return nil }
-    return try view.indexes().indexes(of: first.stored.number).first { index in
-      guard let element = index.stored.elements.first, element.path == path,
-        element.kind != .reference, index.predicate == nil, index.stored.kind == .fetch
-      else { return false }
-      return storages.allSatisfy { index.stored.entities.contains($0.stored.number) }
-    }
   }
 }
 

@@ -38,17 +38,28 @@ extension StoreFetch {
 
   /// An index that has all rows by a property first, whose values its keys tell.
   private func groupIndex(_ path: [String]) throws -> EntityIndex? {
+    try wholeIndex(by: path) { storage, element in
+      guard element.tellsGroups, let slot = storage.binding.slot(named: path[0]) else {
+        return false
+      }
+      // A key may lead to what is gone.
+      return element.kind != .reference || !storage.binding.traits[slot].canDangle
+    }
+  }
+
+  /// An index that has all rows of the request's entities by a property first.
+  ///
+  /// - Parameter serves: whether the index's first element does for an entity.
+  func wholeIndex(
+    by path: [String], _ serves: (EntityStorage, StoredIndex.Element) -> Bool
+  ) throws -> EntityIndex? {
     guard let first = storages.first, path.count == 1 else { return nil }
     return try view.indexes().indexes(of: first.stored.number).first { index in
-      guard let element = index.stored.elements.first, element.path == path, index.predicate == nil,
-        index.stored.kind == .fetch, element.tellsGroups
+      guard let element = index.stored.elements.first, element.path == path,
+        index.predicate == nil, index.stored.kind == .fetch
       else { return false }
-      return storages.allSatisfy { storage in
-        guard index.stored.entities.contains(storage.stored.number),
-          let slot = storage.binding.slot(named: path[0])
-        else { return false }
-        // A key may lead to what is gone.
-        return element.kind != .reference || !storage.binding.traits[slot].canDangle
+      return storages.allSatisfy {
+        index.stored.entities.contains($0.stored.number) && serves($0, element)
       }
     }
   }
