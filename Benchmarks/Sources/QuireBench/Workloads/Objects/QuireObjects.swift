@@ -131,7 +131,14 @@ enum QuireObjects {
   static func openWithAll(_ run: Run) throws -> PersistentStoreCoordinator {
     let coordinator = try openWithArtists(run)
     let context = context(of: coordinator)
-    try insert(ArtworkData(count: run.count), try fetchArtists(context), context)
+    let artists = try fetchArtists(context)
+    let data = ArtworkData(count: run.count)
+    for id in 1...run.count {
+      insert(id, data, artists, context)
+      // One transaction can change 256 MB of pages: ten million artworks are more.
+      if id % 1_000_000 == 0 { try context.save() }
+    }
+    try context.save()
     return coordinator
   }
 
