@@ -78,7 +78,7 @@ enum QuireBatches {
     try insert(data.titles.count, coordinator) { (data.titles[$0 - 1], data.slugs[$0 - 1]) }
   }
 
-  private static func insert(
+  static func insert(
     _ count: Int, _ coordinator: PersistentStoreCoordinator,
     _ texts: @escaping (Int) -> (title: String, slug: String)
   ) throws {

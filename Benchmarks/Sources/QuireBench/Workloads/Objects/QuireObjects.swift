@@ -131,14 +131,13 @@ enum QuireObjects {
   static func openWithAll(_ run: Run) throws -> PersistentStoreCoordinator {
     let coordinator = try openWithArtists(run)
     let context = context(of: coordinator)
-    let artists = try fetchArtists(context)
     let data = ArtworkData(count: run.count)
-    for id in 1...run.count {
-      insert(id, data, artists, context)
-      // One transaction can change 256 MB of pages: ten million artworks are more.
-      if id % 1_000_000 == 0 { try context.save() }
+    if run.count > 1_000_000 {
+      // One save of so many changes more pages than a transaction may have in memory.
+      try QuireBatches.insert(run.count, coordinator) { (data.titles[$0 - 1], data.slugs[$0 - 1]) }
+    } else {
+      try insert(data, try fetchArtists(context), context)
     }
-    try context.save()
     return coordinator
   }
 
