@@ -78,8 +78,16 @@ extension PersistenceError.Code {
   public static let validationStringPatternMatching = Self(rawValue: 1680)
   public static let validationInvalidURI = Self(rawValue: 1690)
   public static let managedObjectContextLocking = Self(rawValue: 132000)
-  /// A save that an object of the same context begins while it is told of one.
-  public static let managedObjectContextRecursiveSave = Self(rawValue: 132001)
+  /// Something that a busy context calls (a hook of an object, a merge policy, a handler, an
+  /// observer) asks it for what has to wait: to save, roll back, reset, undo, redo, refresh all
+  /// objects, merge, run a batch request, or move to other stores or another parent.
+  ///
+  /// A context is busy while it saves, merges, undoes, refreshes, drops changes, applies delete
+  /// rules, runs a batch request or calls a hook, and so are its parent and its children. Observers
+  /// that are notified when a save or a merge is over find it idle.
+  public static let managedObjectContextBusy = Self(rawValue: 132001)
+  /// The former name of ``managedObjectContextBusy``.
+  public static let managedObjectContextRecursiveSave = managedObjectContextBusy
   public static let persistentStoreCoordinatorLocking = Self(rawValue: 132010)
   public static let managedObjectReferentialIntegrity = Self(rawValue: 133000)
   public static let managedObjectExternalRelationship = Self(rawValue: 133010)

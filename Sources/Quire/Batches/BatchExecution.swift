@@ -18,18 +18,7 @@ final class BatchExecution {
   init(
     _ context: ManagedObjectContext, _ resultType: BatchResultType, _ progress: BatchProgress?
   ) throws {
-    guard !context.isSaving, !context.isProcessingChanges else {
-      throw PersistenceError(
-        .managedObjectContextRecursiveSave,
-        "a batch request was run by an object that is being told of a save or of its deletion: run "
-          + "it when the save has returned")
-    }
-    guard !context.isRunningBatch else {
-      throw PersistenceError(
-        .managedObjectContextRecursiveSave,
-        "a batch request was run by a handler of another, which has the store's only transaction: "
-          + "run it when the other has returned")
-    }
+    try context.requireIdle(for: "execute(_:)")
     self.context = context
     self.resultType = resultType
     self.progress = progress
@@ -183,11 +172,11 @@ final class BatchExecution {
 
   private func write(_ writes: [BatchWrite], _ body: ([BatchWrite]) throws -> Void) throws {
     // A handler that wants to write would wait for this request, and this request for the handler.
-    context.isRunningBatch = true
-    defer { context.isRunningBatch = false }
-    try body(writes)
-    for write in writes { try write.finish() }
-    try report()
+    try context.during(.runningBatch) {
+      try body(writes)
+      for write in writes { try write.finish() }
+      try report()
+    }
   }
 
   private func commit(_ writes: [BatchWrite]) throws {

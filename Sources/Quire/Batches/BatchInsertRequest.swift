@@ -101,7 +101,7 @@ extension ManagedObjectContext {
   ///   ``PersistenceError/Code/undefinedKey``, ``PersistenceError/Code/unacceptableValue``,
   ///   ``PersistenceError/Code/managedObjectReferentialIntegrity``,
   ///   ``PersistenceError/Code/managedObjectConstraintMerge`` (133021),
-  ///   ``PersistenceError/Code/managedObjectContextRecursiveSave`` and what else
+  ///   ``PersistenceError/Code/managedObjectContextBusy`` and what else
   ///   ``execute(_:)-(BatchUpdateRequest)`` throws; ``PersistenceError/Code/coreData`` for an
   ///   abstract entity; what the handler throws. Nothing is inserted then.
   /// - Complexity: O(*m* log *n*) in the objects and their index keys, O(*m*) for the rows where

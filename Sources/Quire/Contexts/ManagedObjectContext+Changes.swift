@@ -88,7 +88,10 @@ extension ManagedObjectContext {
       if preparation != nil { preparation?.noteChange(of: object) }
       for observer in audience { observer.didInsert(object) }
     }
-    if !isAwoken { object.awakeFromInsert() }
+    if isAwoken { return }
+    runningHookCount += 1
+    defer { runningHookCount -= 1 }
+    object.awakeFromInsert()
   }
 
   final func markDeleted(_ object: ManagedObject) {
@@ -116,24 +119,26 @@ extension ManagedObjectContext {
   /// processed after it.
   public final func processPendingChanges() {
     settlePendingChanges()
-    if !isProcessingChanges, !isSaving { undoRecording?.manager.endEvent() }
+    if presentActivity == nil { undoRecording?.manager.endEvent() }
   }
 
   /// The same within an event.
   final func settlePendingChanges() {
-    guard !isProcessingChanges else { return }
+    guard activity != .applyingDeleteRules else { return }
     mergeWaitingCommits()
-    if propagatesDeletesAtEndOfEvent || isSaving { applyDeleteRules() }
+    if propagatesDeletesAtEndOfEvent || activity == .saving { applyDeleteRules() }
     noticeCenter?.postEvent()
   }
 
   /// Applies the rules of what waits for them; who is doing so already goes on with it.
   final func applyDeleteRules() {
-    guard !isProcessingChanges else { return }
-    isProcessingChanges = true
-    defer { isProcessingChanges = false }
-    // Rules may delete more objects, which line up behind.
-    while let object = changes.takeUndecided() { processDeletion(of: object) }
+    guard activity != .applyingDeleteRules else { return }
+    guard let first = changes.takeUndecided() else { return }
+    during(.applyingDeleteRules) {
+      processDeletion(of: first)
+      // Rules may delete more objects, which line up behind.
+      while let object = changes.takeUndecided() { processDeletion(of: object) }
+    }
   }
 
   final func processDeletion(of object: ManagedObject) {
@@ -141,16 +146,12 @@ extension ManagedObjectContext {
     object.prepareForDeletion()
     // It may have been taken back, or dropped, by what it did.
     guard isUndecided(object) else { return }
-    let dropCount = dropCount
     do {
       try propagateDeletion(of: object)
     } catch {
       report(error)
     }
-    guard isUndecided(object) else {
-      if self.dropCount == dropCount { letLeadBack(to: object) }
-      return
-    }
+    guard isUndecided(object) else { return letLeadBack(to: object) }
     object.state.insert(.propagated)
     if !object.isStored {
       drop(object)

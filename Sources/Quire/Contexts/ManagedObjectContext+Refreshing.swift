@@ -4,16 +4,21 @@ extension ManagedObjectContext {
   /// Drops all unsaved changes: inserted objects leave, changed and deleted ones become faults,
   /// which are read from the store's last saved state when they are next used. Nothing can be
   /// undone or made again after this.
+  ///
+  /// Called while the context is busy it changes nothing, and the next fetch or save throws
+  /// ``PersistenceError/Code/managedObjectContextBusy``.
   public final func rollback() {
-    var told = tellBeforeFault(
-      changes.updated.objects + changes.deleted.objects + changes.inserted.objects)
-    let dropped = dropAllChanges()
-    // Who was told, but saved then, is not dropped.
-    told.removeAll { $0.hasRow || $0.hasSlots }
-    for object in told { object.didTurnIntoFault() }
-    for object in dropped.updated.objects { object.tell(of: .rollback) }
-    for object in dropped.deleted.objects where object.context === self {
-      object.tell(of: .rollback)
+    guard isIdle(for: "rollback()") else { return }
+    let dropped = during(.dropping) {
+      let told = tellBeforeFault(
+        changes.updated.objects + changes.deleted.objects + changes.inserted.objects)
+      let dropped = dropAllChanges()
+      for object in told { object.didTurnIntoFault() }
+      for object in dropped.updated.objects + dropped.deleted.objects
+      where object.context === self {
+        object.tell(of: .rollback)
+      }
+      return dropped
     }
     noticeCenter?.postRollback(of: dropped)
   }
@@ -21,7 +26,11 @@ extension ManagedObjectContext {
   /// Forgets all objects and all unsaved changes. Objects that somebody still holds belong to no
   /// context afterwards. A query generation is let go of. Nothing can be undone or made again after
   /// this.
+  ///
+  /// Called while the context is busy it changes nothing, and the next fetch or save throws
+  /// ``PersistenceError/Code/managedObjectContextBusy``.
   public final func reset() {
+    guard isIdle(for: "reset()") else { return }
     let forgotten = forgetObjects()
     noticeCenter?.postReset(of: forgotten)
   }
@@ -30,6 +39,10 @@ extension ManagedObjectContext {
   ///
   /// - Returns: the IDs of all objects, to be told; `nil` when nobody wants to know.
   final func forgetObjects() -> Set<ManagedObjectID>? {
+    during(.dropping) { forgetObjectsTellingThem() }
+  }
+
+  private func forgetObjectsTellingThem() -> Set<ManagedObjectID>? {
     let told = tellBeforeFault(allObjects)
     for session in sessions {
       session.pinnedView = nil
@@ -72,8 +85,6 @@ extension ManagedObjectContext {
     forgetUndo()
     changes = Changes()
     watched = []
-    preparation?.isOutdated = true
-    dropCount += 1
     for session in sessions { session.view = nil }
     for object in dropped.inserted.objects { letGo(of: object) }
     for object in dropped.updated.objects + dropped.deleted.objects {
@@ -95,11 +106,13 @@ extension ManagedObjectContext {
   /// - Parameter mergeChanges: whether unsaved changes stay on top of what is read; otherwise they
   ///   are dropped.
   public final func refresh(_ object: ManagedObject, mergeChanges: Bool) {
-    reread(object, mergeChanges: mergeChanges)
-    do {
-      try displaceStoredDestinations(of: changedCounterparts(of: object))
-    } catch {
-      report(error)
+    during(.refreshing) {
+      reread(object, mergeChanges: mergeChanges)
+      do {
+        try displaceStoredDestinations(of: changedCounterparts(of: object))
+      } catch {
+        report(error)
+      }
     }
   }
 
@@ -201,7 +214,15 @@ extension ManagedObjectContext {
   /// Refreshes all objects: those without unsaved changes become faults, the others keep their
   /// changes on top of what the store has. A query generation that the context is pinned to moves
   /// on to the store's last saved state.
+  ///
+  /// Called while the context is busy it changes nothing, and the next fetch or save throws
+  /// ``PersistenceError/Code/managedObjectContextBusy``.
   public final func refreshAllObjects() {
+    guard isIdle(for: "refreshAllObjects()") else { return }
+    during(.refreshing) { rereadAllObjects() }
+  }
+
+  private func rereadAllObjects() {
     do {
       try moveQueryGeneration()
     } catch {

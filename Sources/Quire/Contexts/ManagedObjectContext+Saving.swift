@@ -13,42 +13,56 @@ extension ManagedObjectContext {
   }
 
   final func write(asking: Bool) throws {
-    guard !isSaving, !isProcessingChanges else {
-      throw PersistenceError(
-        .managedObjectContextRecursiveSave,
-        "save() was called by an object that is being told of a save or of its deletion: "
-          + "change what is to be saved with it, and leave saving to the caller")
-    }
-    guard !isRunningBatch else {
-      throw PersistenceError(
-        .managedObjectContextRecursiveSave,
-        "save() was called by a handler of a batch request, which has the store's only "
-          + "transaction: save before the request, or when it has returned")
-    }
-    guard undoRecording?.manager.isPerforming != true else {
-      throw PersistenceError(
-        .managedObjectContextRecursiveSave,
-        "save() was called while changes are undone or made again, of which half would be saved: "
-          + "save when undo() or redo() has returned")
-    }
+    try requireIdle(for: "save()")
     mergeWaitingCommits()
-    isSaving = true
     undoRecording?.manager.continueEvent()
+    // A save ends the event when its objects are clean: what hooks and observers change after that
+    // belongs to the next.
     var isEventOver = false
-    defer {
-      isSaving = false
-      if !isEventOver { undoRecording?.manager.endEvent() }
+    defer { if !isEventOver { undoRecording?.manager.endEvent() } }
+    let finished = try during(.saving) { try finishedSave(asking: asking, &isEventOver) }
+    switch finished {
+    case nil: return
+    case .toParent(let save, let notice): announce(save, notice)
+    case .toStores(let save): try announce(save)
+    case .emptied(let news): news?.tell(self)
     }
+  }
+
+  /// A save that is over, and of which observers are to be notified.
+  private enum FinishedSave {
+    case toParent(ContextSave, ContextNotice)
+    case toStores(FinishedStoreSave)
+    /// The merge policy has left nothing to save.
+    case emptied(MergeNews?)
+  }
+
+  private struct FinishedStoreSave {
+    let outcome: ContextSave.Outcome
+    /// What each store's observers are to be notified of.
+    let told: [(part: SaveOperation, saved: SavedChanges)]
+    let news: MergeNews?
+    /// The stores whose objects did not change.
+    let untouched: [StoreSession]
+  }
+
+  /// Saves, and makes the objects clean.
+  ///
+  /// - Returns: `nil` when there was nothing to save.
+  private func finishedSave(
+    asking: Bool, _ isEventOver: inout Bool
+  ) throws -> FinishedSave? {
     if asking, hasChanges { noticeCenter?.postWillSave() }
     settlePendingChanges()
     try throwKeptErrors()
     if let parent {
-      if hasChanges { isEventOver = try save(to: parent) }
-      return
+      guard hasChanges, let save = try save(to: parent) else { return nil }
+      isEventOver = true
+      return .toParent(save, finish(save))
     }
     guard hasChanges else {
       for session in presentSessions() { try session.store.saveMetadata() }
-      return
+      return nil
     }
     let sessions = try requiredSessions()
     for session in sessions { session.joinCommits() }
@@ -63,8 +77,8 @@ extension ManagedObjectContext {
       save = ContextSave(self)
       try save.checkStores()
     }
-    // What was there may have been dropped when objects were asked.
-    guard hasChanges else { return }
+    // Objects that were asked may have taken back what there was to save.
+    guard hasChanges else { return nil }
     undoRecording?.willCommit(save)
     let outcome: ContextSave.Outcome
     var news: MergeNews?
@@ -77,26 +91,27 @@ extension ManagedObjectContext {
       defer { mergeNews = nil }
       let merged = try commitMerged(save)
       news = mergeNews
-      guard let merged else {
-        news?.tell(self)
-        return
-      }
+      guard let merged else { return .emptied(news) }
       outcome = merged
     }
     isEventOver = true
-    finish(outcome, isTold: asking)
-    news?.tell(self)
-    if let failure = outcome.failure { throw failure }
-    for session in sessions where !outcome.parts.contains(where: { $0.session === session }) {
-      try session.store.saveMetadata()
-    }
+    return .toStores(
+      FinishedStoreSave(
+        outcome: outcome, told: finish(outcome, isTold: asking), news: news,
+        untouched: sessions.filter { session in
+          !outcome.parts.contains { $0.session === session }
+        }))
   }
 
   /// Makes the objects of a committed save clean. The save has happened: nothing here may fail.
   ///
   /// The outcome has the save's own states of the stores. The newest may have a later save, of
   /// which the objects here know nothing.
-  private func finish(_ outcome: ContextSave.Outcome, isTold: Bool) {
+  ///
+  /// - Returns: what observers are to be notified of.
+  private func finish(
+    _ outcome: ContextSave.Outcome, isTold: Bool
+  ) -> [(part: SaveOperation, saved: SavedChanges)] {
     forgetChanges(of: outcome)
     for (part, view) in zip(outcome.parts, outcome.views) {
       part.session.formerVersions = [:]
@@ -123,13 +138,25 @@ extension ManagedObjectContext {
           changes: saved, author: transactionAuthor, contextName: name, origin: part.session.inbox))
     }
     if isTold { for part in outcome.parts { part.forEachObject { $0.didSave() } } }
-    if !told.isEmpty { noticeCenter?.postDidSave(outcome.parts, told.map(\.saved)) }
-    for part in outcome.parts {
-      for object in part.deleted where object.context === self && object.isDeleted {
-        release(object)
-      }
-    }
-    if family != nil { tellChildren(of: outcome.parts) }
+    return told
+  }
+
+  /// Notifies observers and children of a save that is over.
+  ///
+  /// - Throws: why some of the stores were not saved, or what writing metadata throws.
+  private func announce(_ save: FinishedStoreSave) throws {
+    let parts = save.outcome.parts
+    if !save.told.isEmpty { noticeCenter?.postDidSave(parts, save.told.map(\.saved)) }
+    for part in parts { release(part.deleted) }
+    if family != nil { tellChildren(of: parts) }
+    save.news?.tell(self)
+    if let failure = save.outcome.failure { throw failure }
+    for session in save.untouched { try session.store.saveMetadata() }
+  }
+
+  /// Lets go of objects whose deletion was saved, unless they were inserted again since.
+  final func release(_ deleted: some Sequence<ManagedObject>) {
+    for object in deleted where object.context === self && object.isDeleted { release(object) }
   }
 
   /// What is saved is no change any more.
@@ -153,17 +180,11 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObjectContext {
-  /// - Throws: when all changes were dropped since: half of what a save was about to do is lost.
-  final func requireChanges(since dropCount: Int) throws {
-    if self.dropCount != dropCount { throw wasMeddledWith }
-  }
-
   final var wasMeddledWith: PersistenceError {
     PersistenceError(
       .managedObjectContextLocking,
-      "while a save was handing changes to a parent, or was merging them, an object or an observer "
-        + "that was told of it has reset a context, rolled it back, or changed what is being saved: "
-        + "nothing was saved, save again")
+      "while a save was handing changes to a parent, an object or an observer that was told of it has "
+        + "changed what is being saved: nothing was saved, save again")
   }
 }
 

@@ -19,6 +19,18 @@ import QuireStorage
 ///
 /// A context with a ``parent`` sees the parent's objects instead, and saves to it.
 ///
+/// ## While it is busy
+///
+/// A context calls the program's code: hooks of objects, merge policies, handlers of batch
+/// requests, actions of an undo manager, observers. While it does so in the middle of its work it
+/// is *busy*, and so are its parent and its children. The code may read, fetch, insert, change,
+/// delete and refresh objects. What would take its objects, its changes or its stores away has to
+/// wait: ``save()``, ``rollback()``, ``reset()``, ``undo()``, ``redo()``, ``refreshAllObjects()``,
+/// merges, batch requests, another coordinator, parent or query generation are refused with
+/// ``PersistenceError/Code/managedObjectContextBusy``, and nothing has changed. What cannot throw
+/// keeps the error for the next fetch or save. Observers that are notified of what is over, such as
+/// a save or a merge, find the context idle.
+///
 /// Clean objects are held by whoever uses them; changed ones by the context until they are saved.
 nonisolated open class ManagedObjectContext {
   public enum ConcurrencyType: Int, Sendable {
@@ -134,11 +146,10 @@ nonisolated open class ManagedObjectContext {
   @exclusivity(unchecked) final var hasFamily = false
   /// The stores that new objects were assigned to, by their temporary references.
   final var assignedStores: [Reference: StoreIdentity] = [:]
-  /// Whether the delete rules of objects are being applied.
-  final var isProcessingChanges = false
-  final var isSaving = false
-  /// Whether a batch request is writing, and may be calling a handler of the application.
-  final var isRunningBatch = false
+  /// What the context is in the middle of; `nil` when it is idle, apart from hooks.
+  final var activity: ContextActivity?
+  /// How many hooks are running that rows and insertions call.
+  @exclusivity(unchecked) final var runningHookCount = 0
   /// The conflicts that a policy is asked about; `nil` at all other times.
   final var merge: Merge?
   /// What a save's policy has made of objects, to be told when they are saved; `nil` at all other
@@ -223,7 +234,7 @@ nonisolated open class ManagedObjectContext {
   public final var persistentStoreCoordinator: PersistentStoreCoordinator? {
     get { coordinator }
     set {
-      guard newValue !== coordinator else { return }
+      guard newValue !== coordinator, isIdle(for: "persistentStoreCoordinator") else { return }
       let forgotten = leaveStores()
       if let parent, newValue !== parent.persistentStoreCoordinator { leaveParent() }
       take(newValue)
@@ -231,10 +242,6 @@ nonisolated open class ManagedObjectContext {
     }
   }
   @exclusivity(unchecked) private final var coordinator: PersistentStoreCoordinator?
-  /// How often the context has left the stores it had.
-  final private(set) var departureCount = 0
-  /// How often all changes were dropped.
-  final var dropCount = 0
 
   /// - Precondition: the context has left the stores of the one before.
   final func take(_ coordinator: PersistentStoreCoordinator?) {
@@ -252,7 +259,6 @@ nonisolated open class ManagedObjectContext {
     recentMaking = nil
     for session in sessions { session.leaveCommits() }
     (sessions, formerSessions) = ([], [])
-    departureCount += 1
     return forgotten
   }
 
@@ -305,9 +311,9 @@ nonisolated open class ManagedObjectContext {
   ///   ``PersistenceError/Code/managedObjectExternalRelationship`` (133010) when a relationship
   ///   leads from one store to another; ``PersistenceError/Code/persistentStoreIncompleteSave``
   ///   (134040); ``PersistenceError/Code/managedObjectContextLocking`` when
-  ///   objects do not stop changing, or when objects or observers of the parent drop or change what
-  ///   is being handed to it; ``PersistenceError/Code/managedObjectContextRecursiveSave``
-  ///   when one of them saves itself, or something saves in the middle of an undo.
+  ///   objects do not stop changing, or when objects or observers of the parent change what is being
+  ///   handed to it; ``PersistenceError/Code/managedObjectContextBusy`` (132001) while the context
+  ///   is busy.
   open func save() throws {
     try write(asking: true)
   }

@@ -48,8 +48,10 @@ extension StoreSession {
   /// - Parameter home: of the objects of the reference's entity.
   @inline(__always)
   func makeObject(at reference: Reference, _ home: ObjectHome) -> ManagedObject {
+    home.hookWillRun()
     // Sound: the session keeps its homes.
     let object = home.type.init(.init(.passUnretained(home), known: reference))
+    home.hookDidRun()
     object.state.remove(.awaking)
     return object
   }

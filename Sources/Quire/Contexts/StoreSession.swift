@@ -117,7 +117,7 @@ extension StoreSession {
   /// Whether the state is older than the context wants it to be. Where changes are written or
   /// processed one state serves to the end.
   private var isStale: Bool {
-    guard let viewTime, !context.isSaving, !context.isProcessingChanges else { return false }
+    guard let viewTime, context.activity == nil else { return false }
     // An interval may be too long for a duration.
     let age = (ContinuousClock.now - viewTime).components
     return Double(age.seconds) + Double(age.attoseconds) / 1e18 >= context.stalenessInterval

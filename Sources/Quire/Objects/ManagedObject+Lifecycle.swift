@@ -53,7 +53,11 @@ extension ManagedObject {
     set(start, byteCount, in: keeper)
     state.remove(.inaccessible)
     state.insert(.awaking)
+    // The home is looked up again, and not held, as this is done for each object that is fetched. A
+    // stored object stays in its home while its context is busy.
+    ofHome { $0.hookWillRun() }
     awakeFromFetch()
+    ofHome { $0.hookDidRun() }
     state.remove(.awaking)
   }
 
@@ -67,7 +71,11 @@ extension ManagedObject {
     // One may lead to the other, when the object is refreshed meanwhile.
     guard !state.contains(.awaking) else { return body() }
     state.insert(.awaking)
+    // Held: a new object may be inserted, or leave, by what it does.
+    let home = home
+    home.hookWillRun()
     body()
+    home.hookDidRun()
     state.remove(.awaking)
   }
 

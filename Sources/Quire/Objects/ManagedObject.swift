@@ -170,8 +170,8 @@ nonisolated open class ManagedObject {
   open var description: String { fullDescription }
 
   // MARK: Hooks
-  // In the order of Core Data; each of them does nothing unless overridden, but for validation.
-  // Swift lets a class override them in its own body alone, and not in an extension.
+  // In the order of Core Data; each of them does nothing unless overridden, but for validation. The
+  // context is busy while one runs: see ``ManagedObjectContext``. Swift lets a class override them in its own body alone, and not in an extension.
 
   /// Called when the object is inserted into a context, after defaults are set: once in its life.
   open func awakeFromInsert() {}
@@ -191,13 +191,12 @@ nonisolated open class ManagedObject {
   ///
   /// It may change this and other objects; those that it changes are asked again, and a save gives
   /// up when they are still changing after ``ManagedObjectContext/willSaveLimit`` rounds. Setting a
-  /// property to what it is, or by ``setPrimitiveValue(_:forKey:)``, asks nobody again. The
-  /// context cannot be saved from here.
+  /// property to what it is, or by ``setPrimitiveValue(_:forKey:)``, asks nobody again.
   open func willSave() {}
 
   /// Called when a save of the object is durable. The object is clean, its ID permanent; one that
   /// was deleted still shows its values, says so by ``isDeleted``, and leaves its context after
-  /// this. The context cannot be saved from here; what is changed belongs to the next save.
+  /// this. What is changed belongs to the next save, which has to wait until this one is over.
   open func didSave() {}
 
   /// Called before the object forgets its values, which can still be read.

@@ -117,6 +117,17 @@ extension ObjectHome {
     contextReference.map { $0._withUnsafeGuaranteedRef { $0.isObserved } } ?? false
   }
   @inline(__always) var context: ManagedObjectContext? { contextReference?.takeUnretainedValue() }
+
+  /// A hook of an object here begins: the context is busy until it has ended.
+  @inline(__always)
+  func hookWillRun() {
+    contextReference?._withUnsafeGuaranteedRef { $0.runningHookCount &+= 1 }
+  }
+
+  @inline(__always)
+  func hookDidRun() {
+    contextReference?._withUnsafeGuaranteedRef { $0.runningHookCount &-= 1 }
+  }
   /// Which session that is.
   @inline(__always) var sessionIdentity: UnsafeMutableRawPointer? { sessionReference?.toOpaque() }
   /// Where the objects were saved; `nil` before the first save, and without a context.

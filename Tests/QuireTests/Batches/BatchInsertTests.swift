@@ -337,10 +337,10 @@ import Testing
         }?.code
       }
       try context.insert("Plain", ["number": 1])
-      #expect(code { try context.save() } == .managedObjectContextRecursiveSave)
+      #expect(code { try context.save() } == .managedObjectContextBusy)
       #expect(
         code { try context.execute(BatchUpdateRequest(entityName: "Plain")) }
-          == .managedObjectContextRecursiveSave)
+          == .managedObjectContextBusy)
       #expect(try context.count(for: BatchScene.request("Plain")) == 1)
       try context.save()
       #expect(code { _ = try context.fetch(BatchScene.request("Plain")) } == nil)

@@ -119,13 +119,13 @@ import Testing
 
   // MARK: Objects whose rows come in the middle
 
-  enum Meddling: CaseIterable { case save, rollback, reset, refresh, undo, delete }
+  enum Meddling: CaseIterable { case refresh, delete }
   enum Change: CaseIterable { case twin, parent, children, friends, lessFriends, ranks }
 
-  /// A destination is told of its row when the other side has changed already: what was saved or
-  /// dropped then was half of the change.
+  /// The hook of a destination was called when the other side had changed already: what it dropped
+  /// then was half of the change.
   @Test(arguments: Change.allCases, Meddling.allCases)
-  func `who saves or drops changes when a row comes meets a whole change, or none`(
+  func `a hook that drops changes when a row is read meets a whole change, or none`(
     _ change: Change, _ meddling: Meddling
   ) throws {
     let one = try Self.context()
@@ -151,11 +151,7 @@ import Testing
         count += 1
         guard count == last, object.managedObjectContext === two else { return }
         switch meddling {
-        case .save: try? two.save()
-        case .rollback: two.rollback()
-        case .reset: two.reset()
-        case .refresh: two.refreshAllObjects()
-        case .undo: two.undo()
+        case .refresh: for object in own { two.refresh(object, mergeChanges: false) }
         case .delete: two.delete(object)
         }
       }
@@ -204,109 +200,6 @@ import Testing
     }
   }
 
-  enum Renewal: CaseIterable { case refresh, refreshAll, merge, automaticMerge }
-
-  /// The row said that nothing had come between, and the order left out, on one side, who had come.
-  @Test(arguments: Renewal.allCases)
-  func `who saves when it is told of a refresh saves orders with the members of others`(
-    _ renewal: Renewal
-  ) throws {
-    let one = try Self.context()
-    let two = SmallGallery.sibling(of: one)
-    defer { Half.forgetHooks() }
-    let theirs = Self.insert(6, one)
-    theirs[1].ranks = [theirs[2]]
-    try one.save()
-    two.automaticallyMergesChangesFromParent = renewal == .automaticMerge
-    let own = try theirs.map { try #require(try two.existingObject(with: $0.objectID) as? Half) }
-    own[0].number = 10
-    own[1].ranks = [own[3], own[2]]
-    theirs[0].name = "theirs"
-    theirs[1].ranks = [theirs[2], theirs[4], theirs[5]]
-    let book = NoticeBook(one, .didSaveObjectIDs)
-    try one.save()
-    var count = 0
-    Half.whenRefreshed = { _ in
-      count += 1
-      try? two.save()
-    }
-    switch renewal {
-    case .refresh: for object in own { two.refresh(object, mergeChanges: true) }
-    case .refreshAll: two.refreshAllObjects()
-    case .merge: for notice in book.take() { two.mergeChanges(fromContextDidSave: notice) }
-    case .automaticMerge: two.processPendingChanges()
-    }
-    #expect(count > 0)
-    Half.forgetHooks()
-    try two.save()
-    try Self.expectWhole(one) { stored in
-      #expect(Set(stored.first { $0.ranks.count > 1 }?.ranks.map(\.number) ?? []) == [2, 3, 4, 5])
-    }
-  }
-
-  // MARK: What saves come back to
-
-  /// The list of changes went on naming an object that was told of its refresh when the save
-  /// failed, and that had become clean.
-  @Test func `an object whose save fails while it is told of a refresh is as it was`() throws {
-    let parent = try Self.context()
-    defer { Half.forgetHooks() }
-    let objects = Self.insert(2, parent)
-    try parent.save()
-    let child = parent.newChildContext()
-    let own = try objects.map { try #require(try child.existingObject(with: $0.objectID) as? Half) }
-    own[0].number = 5
-    own[0].ranks = [own[1]]
-    own[1].number = 6
-    parent.delete(objects[1])
-    parent.processPendingChanges()
-    child.mergePolicy = RefusingPolicy(merge: .errorMergePolicyType)
-    var errors: [PersistenceError] = []
-    Half.whenRefreshed = { object in
-      guard object === own[0], errors.isEmpty else { return }
-      do { try child.save() } catch let error as PersistenceError { errors.append(error) } catch {}
-    }
-    child.refresh(own[0], mergeChanges: true)
-    #expect(errors.map(\.code) == [.managedObjectMerge])
-    #expect(own[0].isUpdated && own[0].number == 5 && child.updatedObjects.contains(own[0]))
-    let areUpdated = child.updatedObjects.allSatisfy(\.isUpdated)
-    #expect(areUpdated)
-    child.mergePolicy = .mergeByPropertyObjectTrump
-    try child.save()
-    #expect(objects[0].number == 5 && objects[0].ranks.isEmpty)
-    try parent.save()
-    try Self.expectWhole(parent) { #expect($0.map(\.number) == [5]) }
-  }
-
-  /// The process ended: a save to a parent that failed entered an object among those of the parent
-  /// that the parent had dropped while it was made.
-  @Test func `a save to a parent that is reset in the middle leaves nothing in the parent`() throws
-  {
-    let parent = try Self.context()
-    defer { Half.forgetHooks() }
-    let child = parent.newChildContext()
-    let id = try {
-      let object = Half(context: parent)
-      try parent.save()
-      return object.objectID
-    }()
-    let own = try #require(try child.existingObject(with: id) as? Half)
-    _ = own.number
-    parent.reset()
-    own.twin = own
-    var count = 0
-    Half.whenMade = { made in
-      guard made.managedObjectContext === parent else { return }
-      count += 1
-      parent.reset()
-    }
-    let error = #expect(throws: PersistenceError.self) { try child.save() }
-    #expect(error?.code == .managedObjectContextLocking)
-    #expect(count > 0)
-    Half.forgetHooks()
-    #expect(parent.registeredObjects.isEmpty && !parent.hasChanges)
-  }
-
   // MARK: Deletions of what is gone
 
   /// It came back without any of its values, and was saved so over the one that the parent had.
@@ -334,17 +227,13 @@ import Testing
   }
 }
 
-private final class RefusingPolicy: MergePolicy {}
-
 private final class Half: ManagedObject {
   // Sound: the suite runs one test at a time, in one isolation.
-  nonisolated(unsafe) static var whenMade: ((Half) -> Void)?
   nonisolated(unsafe) static var whenFetched: ((Half) -> Void)?
-  nonisolated(unsafe) static var whenRefreshed: ((Half) -> Void)?
   nonisolated(unsafe) static var beforeFault: ((Half) -> Void)?
 
   static func forgetHooks() {
-    (whenMade, whenFetched, whenRefreshed, beforeFault) = (nil, nil, nil, nil)
+    (whenFetched, beforeFault) = (nil, nil)
   }
 
   static let model = try! ManagedObjectModel {
@@ -369,14 +258,6 @@ private final class Half: ManagedObject {
   @Managed var ranks: [Half]
   @Managed var rankedBy: Set<Half>
 
-  required init(_ origin: Origin) {
-    super.init(origin)
-    Half.whenMade?(self)
-  }
-
   override func awakeFromFetch() { Half.whenFetched?(self) }
-  override func awake(fromSnapshotEvents events: SnapshotEventType) {
-    if events.contains(.refresh) { Half.whenRefreshed?(self) }
-  }
   override func willTurnIntoFault() { Half.beforeFault?(self) }
 }

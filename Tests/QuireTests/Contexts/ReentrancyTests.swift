@@ -1,119 +1,12 @@
 import Quire
 import Testing
 
-/// What a program's code does to a context in the middle of what the context does.
+/// What a program's code does to a context in the middle of what the context does, and what a busy
+/// context does not refuse (that is `BusyContextTests`).
 ///
 /// The classes here meddle: in their hooks, in `init` and in `deinit` they call whatever a test
 /// wants. Nothing may crash, and nothing may be saved that nobody has said.
 @Suite(.serialized) struct ReentrancyTests {
-  // MARK: A save that fails in another context than it began in
-
-  enum Departure: CaseIterable {
-    case noCoordinator, anotherCoordinator, anotherAndBack, reset
-
-    func take(_ context: ManagedObjectContext) throws {
-      let former = context.persistentStoreCoordinator
-      switch self {
-      case .noCoordinator: context.persistentStoreCoordinator = nil
-      case .anotherCoordinator: context.persistentStoreCoordinator = try Meddler.coordinator()
-      case .anotherAndBack:
-        context.persistentStoreCoordinator = nil
-        context.persistentStoreCoordinator = former
-      case .reset: context.reset()
-      }
-    }
-  }
-
-  @Test(arguments: Departure.allCases)
-  func `a policy that gives its context other stores and throws leaves nothing of the former ones`(
-    _ departure: Departure
-  ) throws {
-    let coordinator = try Meddler.coordinator()
-    let (one, two) = (
-      GotchaHome.context(of: coordinator), GotchaHome.context(of: coordinator)
-    )
-    let theirs = Meddler(context: one)
-    theirs.name = "a"
-    try one.save()
-    var count = 0
-    try {
-      let ours = try #require(try two.existingObject(with: theirs.objectID) as? Meddler)
-      let new = Meddler(context: two)
-      new.boss = ours
-      ours.number = 7
-      theirs.number = 6
-      try one.save()
-      two.mergePolicy = MeddlingPolicy {
-        count += 1
-        try departure.take(two)
-        throw Refusal()
-      }
-      #expect(throws: Refusal.self) { try two.save() }
-      if departure == .reset {
-        // That has not brought the context anywhere else: the save has changed nothing.
-        #expect(ours.number == 7 && new.boss === ours && two.registeredObjects == [ours, new])
-        two.reset()
-      }
-      #expect(ours.managedObjectContext == nil && new.managedObjectContext == nil)
-      #expect(two.registeredObjects.isEmpty && !two.hasChanges)
-    }()
-    #expect(count == 1)
-    // The objects have gone.
-    #expect(two.registeredObjects.isEmpty)
-    two.persistentStoreCoordinator = coordinator
-    let found = try two.fetch(FetchRequest<Meddler>())
-    #expect(found.map(\.number) == [6] && two.registeredObjects == Set(found))
-  }
-
-  @Test func `a policy that brings a child to another parent and throws leaves nothing`() throws {
-    let parent = GotchaHome.context(of: try Meddler.coordinator())
-    let other = GotchaHome.context(of: try Meddler.coordinator())
-    let boss = Meddler(context: parent)
-    try parent.save()
-    let child = parent.newChildContext()
-    try {
-      let own = try #require(try child.existingObject(with: boss.objectID) as? Meddler)
-      own.name = "b"
-      let new = Meddler(context: child)
-      parent.delete(boss)
-      parent.processPendingChanges()
-      child.mergePolicy = MeddlingPolicy {
-        child.parent = other
-        throw Refusal()
-      }
-      #expect(throws: Refusal.self) { try child.save() }
-      #expect(own.managedObjectContext == nil && new.managedObjectContext == nil)
-    }()
-    #expect(child.registeredObjects.isEmpty && !child.hasChanges && child.parent === other)
-    try child.save()
-    #expect(!other.hasChanges)
-    Meddler(context: child).number = 3
-    try child.save()
-    #expect(try other.fetch(FetchRequest<Meddler>()).map(\.number) == [3])
-  }
-
-  @Test func `what a policy inserts in other stores is not taken for saved`() throws {
-    let (first, second) = (try Meddler.coordinator(), try Meddler.coordinator())
-    let (one, two) = (GotchaHome.context(of: first), GotchaHome.context(of: first))
-    let theirs = Meddler(context: one)
-    try one.save()
-    let ours = try #require(try two.existingObject(with: theirs.objectID) as? Meddler)
-    ours.number = 7
-    theirs.number = 6
-    try one.save()
-    two.mergePolicy = MeddlingPolicy {
-      two.persistentStoreCoordinator = second
-      Meddler(context: two).number = 8
-    }
-    let error = #expect(throws: PersistenceError.self) { try two.save() }
-    #expect(error?.code == .persistentStoreSave)
-    #expect(two.insertedObjects.count == 1)
-    two.mergePolicy = .error
-    try two.save()
-    #expect(try two.fetch(FetchRequest<Meddler>()).map(\.number) == [8])
-    #expect(try one.fetch(FetchRequest<Meddler>()).map(\.number) == [6])
-  }
-
   // MARK: One object for a row
 
   @Test func `an object whose class sets a property in init is the one its hook finds`() throws {
@@ -151,92 +44,6 @@ import Testing
     let children = try child.fetch(FetchRequest<Hasty>())
     #expect(children.count == 21 && ids.count == 21)
     #expect(ids.values.allSatisfy { $0.count == 1 })
-  }
-
-  // MARK: Merges
-
-  enum Meddling: CaseIterable {
-    case save, rollback, reset, refresh, leave
-
-    func meddle(_ context: ManagedObjectContext) {
-      switch self {
-      case .save: try? context.save()
-      case .rollback: context.rollback()
-      case .reset: context.reset()
-      case .refresh: context.refreshAllObjects()
-      case .leave: context.persistentStoreCoordinator = nil
-      }
-    }
-  }
-
-  /// The merge takes an object that leads elsewhere than the store says from the destination that
-  /// the store has, whose row comes then.
-  @Test(arguments: Meddling.allCases, [false, true])
-  func `who meddles when a row comes in a merge, or when changes are dropped, disturbs no one`(
-    _ meddling: Meddling, _ isMerge: Bool
-  ) throws {
-    let coordinator = try Meddler.coordinator()
-    let (one, two) = (
-      GotchaHome.context(of: coordinator), GotchaHome.context(of: coordinator)
-    )
-    let objects = (0..<8).map { number in
-      let object = Meddler(context: one)
-      object.number = number
-      return object
-    }
-    for object in objects[..<3] {
-      object.boss = objects[3]
-      object.friend = objects[4]
-    }
-    try one.save()
-    two.undoManager = UndoManager()
-    let own = try (0..<3).map {
-      try #require(try two.existingObject(with: objects[$0].objectID) as? Meddler)
-    }
-    let destination = try #require(
-      try two.existingObject(with: objects[5].objectID) as? Meddler)
-    own[0].boss = destination
-    own[0].friend = destination
-    own[1].boss = nil
-    own[2].friend = nil
-    own[2].number = 12
-    // Objects that nobody has looked at there.
-    for object in objects[..<3] { (object.boss, object.friend) = (objects[6], objects[7]) }
-    var count = 0
-    two.automaticallyMergesChangesFromParent = isMerge
-    try one.save()
-    Meddler.whenFetched = { object in
-      guard object.managedObjectContext === two, count < 3 else { return }
-      count += 1
-      meddling.meddle(two)
-    }
-    defer { Meddler.whenFetched = nil }
-    if isMerge {
-      two.processPendingChanges()
-    } else {
-      for object in own where object.managedObjectContext === two {
-        two.refresh(object, mergeChanges: false)
-      }
-      two.processPendingChanges()
-    }
-    // That is what the test is about.
-    #expect(count > 0)
-    Meddler.whenFetched = nil
-    if meddling == .leave {
-      #expect(two.registeredObjects.isEmpty && !two.hasChanges)
-      two.persistentStoreCoordinator = coordinator
-    }
-    two.mergePolicy = .mergeByPropertyObjectTrump
-    try two.save()
-    let check = GotchaHome.context(of: coordinator)
-    for object in try check.fetch(FetchRequest<Meddler>()) {
-      if let boss = object.boss { #expect(boss.reports.contains(object)) }
-      for report in object.reports { #expect(report.boss === object) }
-      for friend in object.friends { #expect(friend.friend === object) }
-    }
-    #expect(
-      try two.fetch(FetchRequest<Meddler>()).map { $0.boss?.number }
-        == check.fetch(FetchRequest<Meddler>()).map { $0.boss?.number })
   }
 
   // MARK: Observers
@@ -362,37 +169,6 @@ import Testing
 
   // MARK: Saves to a parent
 
-  @Test(arguments: [Meddling.rollback, .reset, .refresh, .leave])
-  func `a parent's observer that drops what a child is saving drops it before it is handed over`(
-    _ meddling: Meddling
-  ) throws {
-    let parent = GotchaHome.context(of: try Meddler.coordinator())
-    let (boss, other) = (Meddler(context: parent), Meddler(context: parent))
-    (boss.name, boss.number) = ("boss", 1)
-    try parent.save()
-    let child = parent.newChildContext()
-    let own = try #require(try child.existingObject(with: boss.objectID) as? Meddler)
-    own.name = "changed"
-    let new = Meddler(context: child)
-    new.boss = own
-    let observation = parent.observe([.didChangeObjects]) { _ in
-      if child.hasChanges { meddling.meddle(child) }
-    }
-    // Of this the parent tells when the child is saved.
-    other.number = 2
-    try? child.save()
-    withExtendedLifetime(observation) {}
-    if meddling == .refresh {
-      // Of changed objects nothing is dropped by that.
-      #expect(boss.name == "changed" && boss.reports.count == 1)
-    } else {
-      #expect(boss.name == "boss" && boss.number == 1 && boss.reports.isEmpty)
-      #expect(parent.insertedObjects.isEmpty && parent.updatedObjects == [other])
-    }
-    try parent.save()
-    #expect(!parent.hasChanges)
-  }
-
   @Test func `what a parent's observer changes in a child being saved is saved with it`() throws {
     let parent = GotchaHome.context(of: try Meddler.coordinator())
     let (boss, other) = (Meddler(context: parent), Meddler(context: parent))
@@ -448,69 +224,6 @@ import Testing
     #expect(count == 4)
     #expect(try GotchaHome.context(of: coordinator).count(for: FetchRequest<Meddler>()) == 1)
     observation.cancel()
-  }
-
-  enum Place: CaseIterable { case child, parent }
-
-  @Test(arguments: Place.allCases, [Meddling.rollback, .reset, .leave])
-  func `a save to a parent whose object drops it halfway fails, and nothing was handed over`(
-    _ place: Place, _ meddling: Meddling
-  ) throws {
-    let coordinator = try Meddler.coordinator()
-    let parent = GotchaHome.context(of: coordinator)
-    let (boss, victim) = (Meddler(context: parent), Meddler(context: parent))
-    boss.name = "boss"
-    try parent.save()
-    let child = parent.newChildContext()
-    let own = try #require(try child.existingObject(with: boss.objectID) as? Meddler)
-    own.name = "changed"
-    child.delete(try child.existingObject(with: victim.objectID))
-    child.processPendingChanges()
-    var count = 0
-    Meddler.whenDeleted = { object in
-      guard object.managedObjectContext === parent else { return }
-      count += 1
-      meddling.meddle(place == .child ? child : parent)
-    }
-    defer { Meddler.whenDeleted = nil }
-    #expect(throws: PersistenceError.self) { try child.save() }
-    #expect(count == 1)
-    Meddler.whenDeleted = nil
-    #expect(!parent.hasChanges)
-    if meddling == .leave {
-      parent.persistentStoreCoordinator = coordinator
-      #expect(!child.hasChanges || place == .child)
-      return
-    }
-    #expect(child.hasChanges == (place == .parent))
-    let check = GotchaHome.context(of: coordinator)
-    try parent.save()
-    #expect(try check.fetch(FetchRequest<Meddler>()).count == 2)
-    if place == .parent {
-      try child.save()
-      try parent.save()
-      #expect(try check.fetch(FetchRequest<Meddler>()).count == 1)
-      check.refreshAllObjects()
-      #expect(try check.fetch(FetchRequest<Meddler>()).map(\.name) == ["changed"])
-    }
-  }
-
-  @Test func `the parent of a child that is being saved cannot be saved by its objects`() throws {
-    let parent = GotchaHome.context(of: try Meddler.coordinator())
-    let victim = Meddler(context: parent)
-    try parent.save()
-    let child = parent.newChildContext()
-    child.delete(try child.existingObject(with: victim.objectID))
-    var codes: [PersistenceError.Code?] = []
-    Meddler.whenDeleted = { object in
-      guard object.managedObjectContext === parent else { return }
-      codes.append(#expect(throws: PersistenceError.self) { try parent.save() }?.code)
-    }
-    defer { Meddler.whenDeleted = nil }
-    try child.save()
-    #expect(codes == [.managedObjectContextRecursiveSave])
-    try parent.save()
-    #expect(try parent.fetch(FetchRequest<Meddler>()).isEmpty)
   }
 
   // MARK: The end of an object
@@ -615,26 +328,12 @@ import Testing
   }
 }
 
-private struct Refusal: Error {}
-
-private final class MeddlingPolicy: MergePolicy {
-  let body: () throws -> Void
-
-  init(_ body: @escaping () throws -> Void) {
-    self.body = body
-    super.init(merge: .mergeByPropertyObjectTrumpMergePolicyType)
-  }
-
-  override func resolve(optimisticLockingConflicts list: [MergeConflict]) throws { try body() }
-}
-
 private final class Meddler: ManagedObject {
   // Sound: the suite runs one test at a time, in one isolation.
   nonisolated(unsafe) static var whenMade: ((Meddler) -> Void)?
   nonisolated(unsafe) static var whenFetched: ((Meddler) -> Void)?
   nonisolated(unsafe) static var beforeFault: ((Meddler) -> Void)?
   nonisolated(unsafe) static var whenFault: ((Meddler) -> Void)?
-  nonisolated(unsafe) static var whenDeleted: ((Meddler) -> Void)?
 
   static let model = try! ManagedObjectModel {
     Entity("Meddler") {
@@ -675,7 +374,6 @@ private final class Meddler: ManagedObject {
   override func awakeFromFetch() { Meddler.whenFetched?(self) }
   override func willTurnIntoFault() { Meddler.beforeFault?(self) }
   override func didTurnIntoFault() { Meddler.whenFault?(self) }
-  override func prepareForDeletion() { Meddler.whenDeleted?(self) }
 }
 
 /// Another class of the entity, which sets a property before anybody else has the object.

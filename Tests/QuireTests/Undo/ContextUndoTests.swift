@@ -240,7 +240,7 @@ import Testing
     context.undoManager = UndoManager()
     let note = Note(context: context)
     try context.save()
-    #expect(code(of: try #require(note.error)) == .persistentStoreOperation)
+    #expect(code(of: try #require(note.error)) == .managedObjectContextBusy)
     #expect(!note.hasChanges && context.undoManager?.canUndo == true)
   }
 

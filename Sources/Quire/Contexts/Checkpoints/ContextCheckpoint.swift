@@ -5,7 +5,6 @@
 /// What objects do when they are told of the merge is theirs: of that nothing is taken back but
 /// what it changes here.
 struct ContextCheckpoint {
-  private let stores: StoresCheckpoint
   private let objects: [ObjectCheckpoint]
   private let changes: ManagedObjectContext.Changes
   private let watched: Set<ManagedObject>
@@ -13,7 +12,6 @@ struct ContextCheckpoint {
   private let undo: UndoCheckpoint?
 
   init(_ context: ManagedObjectContext) {
-    stores = StoresCheckpoint(context)
     objects = context.allObjects.map { ObjectCheckpoint($0) }
     changes = context.changes
     watched = context.watched
@@ -22,7 +20,6 @@ struct ContextCheckpoint {
   }
 
   func restore(_ context: ManagedObjectContext) {
-    guard stores.restore(context) else { return }
     let known = Set(objects.map { ObjectIdentifier($0.object) })
     for object in context.allObjects {
       object.listPlace = .max

@@ -11,8 +11,6 @@ final class ContextJournal {
     case inserted(ManagedObject)
   }
 
-  private let stores: StoresCheckpoint
-  private let dropCount: Int
   private let watched: Set<ManagedObject>
   private let event: ContextEvent?
   private let undo: UndoCheckpoint?
@@ -21,8 +19,6 @@ final class ContextJournal {
 
   /// - Parameter context: in which no deletion waits for its rules.
   init(_ context: ManagedObjectContext) {
-    stores = StoresCheckpoint(context)
-    dropCount = context.dropCount
     watched = context.watched
     event = context.noticeCenter?.event
     undo = UndoCheckpoint(context)
@@ -41,12 +37,6 @@ final class ContextJournal {
   }
 
   func restore(_ context: ManagedObjectContext) {
-    guard stores.restore(context) else { return }
-    // Somebody has dropped everything meanwhile: what came after that is half of what was to come.
-    guard context.dropCount == dropCount else {
-      context.dropAllChanges()
-      return
-    }
     for entry in entries {
       switch entry {
       case .inserted(let object):
@@ -56,8 +46,6 @@ final class ContextJournal {
         let object = checkpoint.object
         context.changes.remove(object)
         checkpoint.restore()
-        // One that a reset had dropped before it was told of belongs to nobody still.
-        guard object.context === context else { continue }
         context.enter(object)
         context.changes.insert(object)
       }

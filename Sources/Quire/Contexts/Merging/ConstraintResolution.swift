@@ -17,9 +17,7 @@ struct ConstraintResolution {
   }
 
   private func settle(_ conflicts: [ConstraintConflict], _ type: MergePolicyType) throws {
-    let dropCount = context.dropCount
     for conflict in conflicts {
-      try context.requireChanges(since: dropCount)
       // An earlier conflict may have settled this one, in part or as a whole.
       let objects = conflict.conflictingObjects.filter { $0.context === context && !$0.isDeleted }
       let database = conflict.databaseObject.flatMap { $0.isDeleted ? nil : $0 }
@@ -49,7 +47,6 @@ struct ConstraintResolution {
       }
     }
     context.processPendingChanges()
-    try context.requireChanges(since: dropCount)
   }
 
   /// Takes away from an object what is another's: a new one goes, and what leads to it leads to the

@@ -32,42 +32,34 @@ extension Merge {
 
   func replay(_ facts: MergeFacts) throws {
     for partner in partners { freshen(partner.reference, in: partner.session) }
-    try forEach(facts.values) { fact in try fact.object.put(fact.content, in: fact.slot) }
+    for fact in facts.values { try fact.object.put(fact.content, in: fact.slot) }
     // What leads nowhere first: what then leads somewhere may take the place.
-    try forEach(facts.destinations.filter { $0.content == nil }, setOne)
-    try forEach(facts.destinations.filter { $0.content != nil }, setOne)
-    try forEach(facts.removals) { fact in
+    for fact in facts.destinations where fact.content == nil { try setOne(fact) }
+    for fact in facts.destinations where fact.content != nil { try setOne(fact) }
+    for fact in facts.removals {
       guard let session = fact.object.session, try views[session]?.contains(fact.content) ?? false
-      else { return }
+      else { continue }
       let member = try session.object(at: fact.content)
       freshen(member)
       try fact.object.removeMember(member, fact.slot)
     }
-    try forEach(facts.additions) { fact in
-      if fact.content.isStored, try !views.contain(fact.content) { return }
+    for fact in facts.additions {
+      if fact.content.isStored, try !views.contain(fact.content) { continue }
       freshen(fact.content)
       try fact.object.addMember(fact.content, fact.slot)
     }
-    try forEach(facts.backlinks) { fact in
+    for fact in facts.backlinks {
       guard
         let inverse = fact.object.inverseSlot(
           of: fact.object.binding.relationship(fact.slot), on: fact.content),
         try fact.content.one(inverse) === fact.object
-      else { return }
+      else { continue }
       try fact.object.pendingAdd(fact.content, fact.slot)
     }
-    try forEach(facts.orders) { if $0.object.isDeleted { try setHiddenOrder($0) } }
+    for fact in facts.orders where fact.object.isDeleted { try setHiddenOrder(fact) }
     try replayDeletions()
-    try forEach(facts.orders) { if !$0.object.isDeleted { try setOrder($0) } }
-    try forEach(facts.arrivals) { if !$0.object.isDeleted { try arrange($0) } }
-  }
-
-  /// Objects whose rows come may do anything: nothing is set of what they have dropped.
-  private func forEach<Fact>(_ facts: [Fact], _ body: (Fact) throws -> Void) throws {
-    for fact in facts {
-      try body(fact)
-      try requireChanges()
-    }
+    for fact in facts.orders where !fact.object.isDeleted { try setOrder(fact) }
+    for fact in facts.arrivals where !fact.object.isDeleted { try arrange(fact) }
   }
 
   private func setOne(_ fact: MergeFacts.Fact<ManagedObject?>) throws {
@@ -89,12 +81,10 @@ extension Merge {
     for object in objects where object.context === context && object.isDeleted {
       try freshenDestinations(of: object)
       try context.propagateDeletion(of: object)
-      try requireChanges()
     }
     while let object = context.changes.takeUndecided() {
       try freshenDestinations(of: object)
       context.processDeletion(of: object)
-      try requireChanges()
     }
   }
 

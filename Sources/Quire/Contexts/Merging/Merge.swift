@@ -38,7 +38,6 @@ final class Merge {
   private(set) var partners: [(session: StoreSession, reference: Reference)] = []
   /// Objects without changes that are as the store has them now.
   var freshened: [ManagedObject] = []
-  private var dropCount = 0
 
   /// - Parameter conflicts: of whose objects it is to be known what a policy sets from now on.
   init(_ context: ManagedObjectContext, _ conflicts: [MergeConflict] = []) throws {
@@ -54,7 +53,6 @@ final class Merge {
 
   func resolve(_ conflicts: [MergeConflict], by type: MergePolicyType) throws {
     context.processPendingChanges()
-    dropCount = context.dropCount
     // What a merge changes is nobody's change: it is the store's, or was told already.
     try context.untold { try treatAndReplay(conflicts, type) }
   }
@@ -65,7 +63,6 @@ final class Merge {
     let facts = try MergeFacts(self)
     let gone = objects.filter { treatments[$0] == .gone }
     for object in gone where object.hasRow { object.willTurnIntoFault() }
-    try requireChanges()
     let told = gone.filter { $0.row != nil }
     for session in context.sessions { session.view = views[session] }
     bases = views
@@ -77,13 +74,9 @@ final class Merge {
       if object.context === context, object.hasRow { object.tell(of: .mergePolicy) }
     }
     for object in freshened where object.hasRow { object.tell(of: .mergePolicy) }
-    try requireChanges()
     noteNews(conflicts)
     (objects, treatments, newRows, partners, freshened) = ([], [:], [:], [], [])
   }
-
-  /// - Throws: when what is being merged was dropped by an object that was told of it.
-  func requireChanges() throws { try context.requireChanges(since: dropCount) }
 
   private func noteNews(_ conflicts: [MergeConflict]) {
     for object in Set(objects + conflicts.map(\.sourceObject)) {

@@ -23,8 +23,9 @@ extension ContextObservation: Sendable {}
 extension ManagedObjectContext {
   /// Calls `body`, in this context's isolation, when something happens here.
   ///
-  /// What `body` changes is told by the next notice. It may save in
-  /// ``ContextNotice/Kind/didChangeObjects``, unless a save posts that, and nowhere else.
+  /// What `body` changes is told by the next notice. It may save when the notice is of what is over:
+  /// not in ``ContextNotice/Kind/willSaveObjects``, nor in changes that are posted while a save or
+  /// an undo is under way, when the context is busy.
   ///
   /// - Parameters:
   ///   - kinds: what is to be told; everything by default.

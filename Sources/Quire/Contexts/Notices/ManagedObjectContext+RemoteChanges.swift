@@ -34,10 +34,10 @@ extension ManagedObjectContext {
   }
 
   /// Merges what waits, and lets go of stores that are not there any more. Nothing of this is done
-  /// while a save is under way: the next call will do it.
+  /// while the context is busy: the next call will do it.
   final func mergeWaitingCommits() {
-    guard !isSaving, !isProcessingChanges else { return }
-    leaveRemovedStores()
+    guard presentActivity == nil else { return }
+    during(.dropping) { leaveRemovedStores() }
     guard mergesCommits else { return }
     var places = takeWaitingPlaces().compactMap { place, isInsertion in
       session(with: place.store).map {
@@ -75,6 +75,7 @@ extension ManagedObjectContext {
   /// - Parameter notice: one of another context of the same stores that tells of a save. IDs of
   ///   other stores, and temporary ones, are passed over.
   public final func mergeChanges(fromContextDidSave notice: ObjectIDNotice) {
+    guard isIdle(for: "mergeChanges(fromContextDidSave:)") else { return }
     mergeChanges(
       inserted: notice.insertedObjectIDs,
       changed: notice.updatedObjectIDs.union(notice.deletedObjectIDs)
@@ -92,12 +93,16 @@ extension ManagedObjectContext {
   ///   - changes: arrays or sets of ``ManagedObjectID`` or of their URIs, by Core Data's keys: raw
   ///     values of ``NotificationKey`` or its cases.
   ///   - contexts: contexts of the caller's isolation.
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when something else is among them;
-  ///   nothing is merged then. IDs of other stores are passed over.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when something else is among them, and
+  ///   ``PersistenceError/Code/managedObjectContextBusy`` when one of the contexts is busy; nothing
+  ///   is merged then. IDs of other stores are passed over.
   public static func mergeChanges(
     fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [ManagedObjectContext]
   ) throws {
     let remote = try RemoteChanges(changes)
+    for context in contexts {
+      try context.requireIdle(for: "mergeChanges(fromRemoteContextSave:into:)")
+    }
     for context in contexts {
       let coordinator = context.persistentStoreCoordinator
       func ids(_ names: [RemoteChanges.Name]) -> Set<ManagedObjectID> {
@@ -146,61 +151,64 @@ extension ManagedObjectContext {
       if family != nil { isOfAll ? tellChildrenOfAll() : tellChildren(of: places) }
     }
     do {
-      try moveQueryGeneration()
-      let departureCount = departureCount
-      var ids = ObjectIDNotice(.didMergeChangesObjectIDs, self)
-      ids.isOfAll = isOfAll
-      var merged: [ManagedObject] = []
-      var new: [MergedPlace] = []
-      for session in sessions where places.contains(where: { $0.session === session }) {
-        let view = try session.latestView()
-        try view.incremental?.read(places.lazy.filter { $0.session === session }.map(\.reference))
-      }
-      // In order, so that the same saves make the same context.
-      for place in places.sorted(by: { $0.order < $1.order }) {
-        let reference = place.reference
-        guard let id = place.session.objectID(of: reference) else { continue }
-        let object = place.session.registered(reference)
-        // What was brought back here goes on to be new, whoever has saved its deletion.
-        if object?.isInserted ?? false { continue }
-        if try !place.session.currentView().contains(reference) {
-          ids.deletedObjectIDs.insert(id)
-          if let object { mergeDeletion(of: object) }
-          continue
-        }
-        if place.isInsertion {
-          ids.insertedObjectIDs.insert(id)
-        } else {
-          ids.updatedObjectIDs.insert(id)
-        }
-        if let object {
-          merged.append(object)
-        } else if place.isInsertion, noticeCenter != nil {
-          new.append(place)
-        }
-      }
-      for object in merged { showPermanentID(of: object) }
-      let changed = merged.filter { $0.hasSlots && $0.hasChanges }
-      try rebase(changed)
-      let isChanged = Set(changed.lazy.map { ObjectIdentifier($0) })
-      for object in merged where !isChanged.contains(ObjectIdentifier(object)) {
-        try mergeRow(of: object)
-      }
-      try displaceStoredDestinations(of: changed)
-      for object in changed where object.context === self { object.tell(of: .refresh) }
-      // Who was told of that may have led the context elsewhere.
-      guard self.departureCount == departureCount else { return }
-      if noticeCenter != nil {
-        for object in merged where object.context === self {
-          noticeCenter?.didRefresh(object)
-          if !object.hasChanges { ids.refreshedObjectIDs.insert(object.objectID) }
-        }
-      }
-      for place in new { noticeCenter?.didInsert(try place.session.object(at: place.reference)) }
+      let ids = try during(.merging) { try mergeObjects(at: places, isOfAll: isOfAll) }
       noticeCenter?.postMerge(ids)
     } catch {
       report(error)
     }
+  }
+
+  /// - Returns: the objects of the merge, to notify observers of.
+  private func mergeObjects(at places: [MergedPlace], isOfAll: Bool) throws -> ObjectIDNotice {
+    try moveQueryGeneration()
+    var ids = ObjectIDNotice(.didMergeChangesObjectIDs, self)
+    ids.isOfAll = isOfAll
+    var merged: [ManagedObject] = []
+    var new: [MergedPlace] = []
+    for session in sessions where places.contains(where: { $0.session === session }) {
+      let view = try session.latestView()
+      try view.incremental?.read(places.lazy.filter { $0.session === session }.map(\.reference))
+    }
+    // In order, so that the same saves make the same context.
+    for place in places.sorted(by: { $0.order < $1.order }) {
+      let reference = place.reference
+      guard let id = place.session.objectID(of: reference) else { continue }
+      let object = place.session.registered(reference)
+      // What was brought back here goes on to be new, whoever has saved its deletion.
+      if object?.isInserted ?? false { continue }
+      if try !place.session.currentView().contains(reference) {
+        ids.deletedObjectIDs.insert(id)
+        if let object { mergeDeletion(of: object) }
+        continue
+      }
+      if place.isInsertion {
+        ids.insertedObjectIDs.insert(id)
+      } else {
+        ids.updatedObjectIDs.insert(id)
+      }
+      if let object {
+        merged.append(object)
+      } else if place.isInsertion, noticeCenter != nil {
+        new.append(place)
+      }
+    }
+    for object in merged { showPermanentID(of: object) }
+    let changed = merged.filter { $0.hasSlots && $0.hasChanges }
+    try rebase(changed)
+    let isChanged = Set(changed.lazy.map { ObjectIdentifier($0) })
+    for object in merged where !isChanged.contains(ObjectIdentifier(object)) {
+      try mergeRow(of: object)
+    }
+    try displaceStoredDestinations(of: changed)
+    for object in changed where object.context === self { object.tell(of: .refresh) }
+    if noticeCenter != nil {
+      for object in merged where object.context === self {
+        noticeCenter?.didRefresh(object)
+        if !object.hasChanges { ids.refreshedObjectIDs.insert(object.objectID) }
+      }
+    }
+    for place in new { noticeCenter?.didInsert(try place.session.object(at: place.reference)) }
+    return ids
   }
 
   /// The object's row is gone, by somebody else's doing. That wins over what was changed here.

@@ -55,7 +55,9 @@ extension ManagedObjectContext {
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` when the context has no store,
   ///   one of its stores is of another make (``IncrementalStore``), the token is another store's,
   ///   or its state has expired. A fetch throws that, too, when the state has expired since.
+  ///   ``PersistenceError/Code/managedObjectContextBusy`` while the context is busy.
   public final func setQueryGeneration(from token: QueryGenerationToken?) throws {
+    try requireIdle(for: "setQueryGeneration(from:)")
     guard let token else { return pin([]) }
     guard parent == nil else {
       throw PersistenceError(

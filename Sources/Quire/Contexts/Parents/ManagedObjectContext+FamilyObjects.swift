@@ -21,7 +21,9 @@ extension ManagedObjectContext {
     else { return nil }
     // The parent may have made its object for this, and that may have asked for the one here.
     if let object = newObject(reference) { return object }
+    runningHookCount += 1
     let object = coordinator.classes.makeObject(session.home(of: storage), at: reference)
+    runningHookCount -= 1
     object.state.remove(.awaking)
     if let place = parent.promisedPlaces.place(of: reference) {
       promisedPlaces.promise(place.reference, to: reference, in: place.store)

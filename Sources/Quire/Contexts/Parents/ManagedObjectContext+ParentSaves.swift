@@ -3,22 +3,21 @@ import QuireModel
 extension ManagedObjectContext {
   /// Saves to the parent.
   ///
-  /// - Returns: whether there was anything to save.
-  final func save(to parent: ManagedObjectContext) throws -> Bool {
+  /// - Returns: what was saved; `nil` when there was nothing.
+  final func save(to parent: ManagedObjectContext) throws -> ContextSave? {
     var checkpoint: ContextCheckpoint?
     let save: ContextSave
     do {
       save = try preparedParentSave(&checkpoint)
-      // What was there may have been dropped when objects were asked.
-      guard hasChanges else { return false }
+      // Objects that were asked may have taken back what there was to save.
+      guard hasChanges else { return nil }
       undoRecording?.willCommit(save)
       try ParentSave(save: save, child: self, parent: parent).write()
     } catch {
       checkpoint?.restore(self)
       throw error
     }
-    finishSave(save, to: parent)
-    return true
+    return save
   }
 
   /// A save in which nothing is changed that the parent has deleted: also not by objects when they
@@ -70,7 +69,9 @@ extension ManagedObjectContext {
   }
 
   /// Makes the objects of a save clean: the parent has their changes.
-  private func finishSave(_ save: ContextSave, to parent: ManagedObjectContext) {
+  ///
+  /// - Returns: what observers are to be notified of.
+  final func finish(_ save: ContextSave) -> ContextNotice {
     var notice = ContextNotice(.didSaveObjects, self)
     for part in save.parts {
       notice.insertedObjects.formUnion(part.inserted.lazy.map(\.object))
@@ -91,15 +92,17 @@ extension ManagedObjectContext {
       part.settle(try? part.session.currentView())
     }
     notice.completeIDs()
-    // What those change here who are told belongs to the next save.
-    parent.processPendingChanges()
     for part in save.parts { part.forEachObject { $0.didSave() } }
+    return notice
+  }
+
+  /// Notifies the observers of the parent, and those here, of a save that is over.
+  final func announce(_ save: ContextSave, _ notice: ContextNotice) {
+    parent?.processPendingChanges()
     noticeCenter?.postDidSave(notice)
-    for object in notice.deletedObjects where object.context === self && object.isDeleted {
-      release(object)
-    }
+    release(notice.deletedObjects)
     tellChildren(of: save.parts)
-    parent.tellChildren(of: save.parts, except: self)
+    parent?.tellChildren(of: save.parts, except: self)
   }
 }
 

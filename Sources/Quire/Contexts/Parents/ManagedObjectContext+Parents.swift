@@ -96,9 +96,11 @@ extension ManagedObjectContext {
   /// Sets the ``parent``.
   ///
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when the context would
-  ///   descend from itself; nothing has changed then.
+  ///   descend from itself, and ``PersistenceError/Code/managedObjectContextBusy`` (132001); nothing
+  ///   has changed then.
   public final func setParent(_ newParent: ManagedObjectContext?) throws {
     guard newParent !== parent else { return }
+    try requireIdle(for: "setParent(_:)")
     var ancestor = newParent
     while let context = ancestor {
       if context === self {

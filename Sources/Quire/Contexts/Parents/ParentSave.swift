@@ -15,9 +15,8 @@ struct ParentSave {
   /// Hands all changes to the parent, whose observers are to be told when the child is clean.
   ///
   /// - Throws: what reading the parent's objects throws;
-  ///   ``PersistenceError/Code/managedObjectContextLocking`` when what an object or an observer of
-  ///   the parent does, told of it, changes what is handed over, or drops it. The parent is as it
-  ///   was then.
+  ///   ``PersistenceError/Code/managedObjectContextLocking`` when a hook or an observer of the
+  ///   parent changes what is handed over. The parent is as it was then.
   func write() throws {
     // What tells whether anybody changes something here that the parent would not get.
     child.preparation = SavePreparation()
@@ -25,44 +24,42 @@ struct ParentSave {
     // Whatever is under way there is an event of its own.
     parent.processPendingChanges()
     let journal = ContextJournal(parent)
-    let (wasSaving, dropCount) = (parent.isSaving, parent.dropCount)
     parent.journal = journal
-    parent.isSaving = true
     do {
-      defer {
-        parent.journal = nil
-        parent.isSaving = wasSaving
-      }
-      try watch()
-      for part in save.parts { for item in part.inserted { try insert(item.object, part) } }
-      for part in save.parts {
-        for update in part.updated { try putAttributes(of: update, part) }
-      }
-      for part in save.parts {
-        for item in part.inserted {
-          try putRelationships(of: item.object, item.object.binding.storedRelationshipSlots)
-        }
-        for update in part.updated {
-          try putRelationships(of: update.object, update.changedSlots)
-        }
-        for object in part.deleted {
-          try putRelationships(of: object, object.slotsThatRulesFollow)
-        }
-      }
-      for part in save.parts {
-        for object in part.deleted {
-          guard let counterpart = try partner(of: object) else { continue }
-          rest(counterpart, on: object)
-          parent.delete(counterpart)
-        }
-      }
-      parent.applyDeleteRules()
-      try parent.requireChanges(since: dropCount)
+      defer { parent.journal = nil }
+      try parent.during(.saving) { try handOver() }
       if child.preparation?.isOutdated ?? true { throw child.wasMeddledWith }
     } catch {
       journal.restore(parent)
       throw error
     }
+  }
+
+  private func handOver() throws {
+    try watch()
+    for part in save.parts { for item in part.inserted { try insert(item.object, part) } }
+    for part in save.parts {
+      for update in part.updated { try putAttributes(of: update, part) }
+    }
+    for part in save.parts {
+      for item in part.inserted {
+        try putRelationships(of: item.object, item.object.binding.storedRelationshipSlots)
+      }
+      for update in part.updated {
+        try putRelationships(of: update.object, update.changedSlots)
+      }
+      for object in part.deleted {
+        try putRelationships(of: object, object.slotsThatRulesFollow)
+      }
+    }
+    for part in save.parts {
+      for object in part.deleted {
+        guard let counterpart = try partner(of: object) else { continue }
+        rest(counterpart, on: object)
+        parent.delete(counterpart)
+      }
+    }
+    parent.applyDeleteRules()
   }
 
   /// The parent's object for one of the child's that remains; `nil` when the parent has none.

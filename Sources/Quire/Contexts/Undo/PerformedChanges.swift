@@ -56,7 +56,6 @@ struct PerformedChanges {
 
   /// Lets go of objects that are as they were saved.
   func cleanUp(in context: ManagedObjectContext) {
-    guard context.preparation == nil else { return }
     for change in changes {
       let object = change.object
       guard object.context === context, object.isUpdated, object.isAsStored else { continue }

@@ -181,9 +181,6 @@ public final class UndoManager {
 
   // MARK: Undoing
 
-  /// Whether actions are being performed, of which each changes one side of a relationship.
-  private(set) var isPerforming = false
-
   public var canUndo: Bool { !undoGroups.isEmpty || open.contains { !$0.entries.isEmpty } }
   public var canRedo: Bool { !redoGroups.isEmpty }
   public var isUndoing: Bool { state == .undoing }
@@ -193,9 +190,10 @@ public final class UndoManager {
   ///
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` when a group that was begun is
   ///   not ended, or while another is undone; what an action throws: those before it are taken back
-  ///   then, and the group is gone.
+  ///   then, and the group is gone; ``PersistenceError/Code/managedObjectContextBusy`` (132001)
+  ///   when a context whose changes are entered here is busy.
   public func undo() throws {
-    try begin()
+    try begin(for: "undo()")
     guard let group = undoGroups.popLast() else { return }
     try perform(group, as: .undoing)
   }
@@ -204,37 +202,37 @@ public final class UndoManager {
   ///
   /// - Throws: as ``undo()``.
   public func redo() throws {
-    try begin()
+    try begin(for: "redo()")
     guard let group = redoGroups.popLast() else { return }
     try perform(group, as: .redoing)
   }
 
-  private func begin() throws {
+  private func begin(for call: String) throws {
+    for item in recordings { try item.recording?.context?.requireIdle(for: call) }
     if state == .idle {
       settleRecordings()
       endEvent()
     }
-    guard open.isEmpty, state == .idle,
-      !recordings.contains(where: { $0.recording?.isBusy ?? false })
-    else {
+    guard open.isEmpty, state == .idle else {
       throw PersistenceError(
         .persistentStoreOperation,
-        "nothing can be undone or made again while an undo group is open or being undone, "
-          + "or a context is being saved")
+        "nothing can be undone or made again while an undo group is open or being undone")
     }
   }
 
   private func perform(_ group: UndoGroup, as state: State) throws {
     self.state = state
     open.append(UndoGroup(name: group.name))
+    // Idle until now.
+    let contexts = recordings.compactMap { $0.recording?.context }
+    for context in contexts { context.activity = .undoing }
     defer {
       // What objects do when they are told belongs to the group.
       for item in recordings { item.recording?.finishPerforming() }
       while !open.isEmpty { close() }
       self.state = .idle
+      for context in contexts { context.activity = nil }
     }
-    isPerforming = true
-    defer { isPerforming = false }
     try perform(group.entries)
   }
 

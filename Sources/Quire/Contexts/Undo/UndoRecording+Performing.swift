@@ -2,8 +2,6 @@ import QuireStorage
 
 // What the actions do that were entered.
 extension UndoRecording {
-  var isBusy: Bool { context.map { $0.isSaving || $0.isProcessingChanges } ?? false }
-
   func settle() { context?.settlePendingChanges() }
 
   /// All actions of a group were performed: objects are told, and those that are as they were
