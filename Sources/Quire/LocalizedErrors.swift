@@ -25,7 +25,7 @@ extension PersistenceError: LocalizedError {
 extension PersistenceError {
   // Two requirements of the standard library's `Error`, which are where Foundation finds them. The
   // documented way to them, `CustomNSError`, is full Foundation's: `QuireFoundation` conforms to
-  // it. Where nobody asks, they cost nothing (`docs/decisions/0063`).
+  // it. Where nobody asks, they cost nothing (`docs/decisions/0063-errors-without-foundation.md`).
 
   /// The domain of the error `as NSError`: ``domain``.
   public var _domain: String { Self.domain }

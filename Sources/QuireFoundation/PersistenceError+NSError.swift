@@ -1,8 +1,8 @@
 // Errors as Foundation's `NSError`, for programs that use Foundation anyway.
 //
 // Quire itself is made without full Foundation, which alone has `CustomNSError` on most platforms
-// (`docs/decisions/0063`). A program that imports this module finds Core Data's keys in the
-// `userInfo` of an error.
+// (`docs/decisions/0063-errors-without-foundation.md`). A program that imports this module finds
+// Core Data's keys in the `userInfo` of an error.
 
 import Foundation
 import Quire

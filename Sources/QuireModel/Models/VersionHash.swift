@@ -83,7 +83,7 @@ extension VersionHash {
 }
 
 // Releases that counted delete rules wrote other hashes into stores, and people wrote them into
-// programs: `docs/decisions/0052-delete-rules-are-no-part-of-a-version.md`.
+// programs: `docs/decisions/0052-version-hashes-ignore-delete-rules.md`.
 extension EntityDescription {
   /// The hash that releases made which counted delete rules.
   package var formerVersionHash: VersionHash {
