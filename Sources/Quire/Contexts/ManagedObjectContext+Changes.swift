@@ -36,16 +36,9 @@ extension ManagedObjectContext {
   }
 
   final func revive(_ object: ManagedObject) {
-    journal?.note(object)
-    object.state.subtract([.deleted, .propagated])
-    changes.deleted.remove(object)
     preparation?.noteChange(of: object)
-    if object.isStored {
-      if !object.slots.isEmpty { object.markUpdated() }
-    } else {
-      object.state.insert(.inserted)
-      changes.inserted.insert(object)
-    }
+    object.setPending(!object.isStored ? .insertion : object.slots.isEmpty ? nil : .update)
+    object.state.remove(.propagated)
     for observer in audience { observer.didRevive(object) }
   }
 
@@ -81,13 +74,10 @@ extension ManagedObjectContext {
     journal?.noteInsertion(of: object)
     let isAwoken = object.state.contains(.awoken)
     object.home = home
-    object.state = [.inserted, .awoken]
-    changes.inserted.insert(object)
+    object.state = .awoken
+    object.setPending(.insertion)
     enterNew(object)
-    if isObserved {
-      if preparation != nil { preparation?.noteChange(of: object) }
-      for observer in audience { observer.didInsert(object) }
-    }
+    if isObserved { for observer in audience { observer.didInsert(object) } }
     if isAwoken { return }
     runningHookCount += 1
     defer { runningHookCount -= 1 }
@@ -95,14 +85,7 @@ extension ManagedObjectContext {
   }
 
   final func markDeleted(_ object: ManagedObject) {
-    journal?.note(object)
-    object.state.insert(.deleted)
-    object.state.remove(.updated)
-    object.state.remove(.inserted)
-    changes.updated.remove(object)
-    changes.inserted.remove(object)
-    changes.deleted.insert(object)
-    preparation?.noteChange(of: object)
+    object.setPending(.deletion)
     for observer in audience { observer.didDelete(object) }
   }
 
@@ -172,7 +155,6 @@ extension ManagedObjectContext {
   /// Lets go of a deleted object that the store does not have: there is nothing to do for a save.
   final func drop(_ object: ManagedObject) {
     undoRecording?.keepContent(of: object)
-    changes.deleted.remove(object)
     release(object)
   }
 

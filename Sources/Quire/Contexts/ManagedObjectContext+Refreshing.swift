@@ -80,10 +80,10 @@ extension ManagedObjectContext {
 
   /// Drops all changes without a word to their objects.
   @discardableResult
-  final func dropAllChanges() -> Changes {
+  final func dropAllChanges() -> PendingObjects {
     let dropped = changes
     forgetUndo()
-    changes = Changes()
+    changes = PendingObjects()
     watched = []
     for session in sessions { session.view = nil }
     for object in dropped.inserted.objects { letGo(of: object) }
@@ -197,18 +197,16 @@ extension ManagedObjectContext {
     object.turnIntoFault(keeping: [.deleted, .propagated], onBothSides: true)
     for other in counterparts
     where other.context === self && other.isUpdated && !other.hasPersistentChangedValues {
-      changes.updated.remove(other)
       other.keepTransientSlots()
-      other.state.remove(.updated)
+      other.setPending(nil)
     }
   }
 
   /// Of an object that was touched only and is gone from the store, there is nothing to save.
   private func letGoOfTouched(_ object: ManagedObject) {
     guard object.isUpdated, !object.slots.indices.contains(where: object.isChanged) else { return }
-    changes.updated.remove(object)
     object.dropSlots()
-    object.state.remove(.updated)
+    object.setPending(nil)
   }
 
   /// Refreshes all objects: those without unsaved changes become faults, the others keep their
@@ -271,7 +269,6 @@ extension ManagedObjectContext {
     try exchangeRow(of: object, view)
     try object.restoreRelationships()
     if object.restoreSlots() {
-      changes.updated.remove(object)
       object.turnIntoFault(onBothSides: true)
     } else {
       object.tell(of: .refresh)

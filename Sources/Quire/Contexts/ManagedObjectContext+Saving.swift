@@ -163,18 +163,18 @@ extension ManagedObjectContext {
   private func forgetChanges(of outcome: ContextSave.Outcome) {
     watched = []
     guard outcome.failure != nil else {
-      changes = Changes()
+      changes = PendingObjects()
       promisedPlaces = PromisedPlaces()
       assignedStores = [:]
       return
     }
     for part in outcome.parts {
       for item in part.inserted {
-        changes.inserted.remove(item.object)
+        item.object.setPending(nil)
         promisedPlaces.keep(item.object.reference)
       }
-      for object in part.touched { changes.updated.remove(object) }
-      for object in part.deleted { changes.deleted.remove(object) }
+      for object in part.touched { object.setPending(nil) }
+      for object in part.deleted { changes.remove(object) }
     }
   }
 }

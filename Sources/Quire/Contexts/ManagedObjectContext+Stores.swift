@@ -76,12 +76,9 @@ extension ManagedObjectContext {
     let objects = session.objects
     // What can be undone may lead to objects that are not there any more.
     if !objects.isEmpty { forgetUndo() }
-    preparation?.isOutdated = true
     for object in objects {
       watched.remove(object)
-      changes.deleted.remove(object)
       if object.isInserted {
-        changes.inserted.remove(object)
         release(object)
       } else if !object.isFault || object.hasChanges {
         object.turnIntoFault()

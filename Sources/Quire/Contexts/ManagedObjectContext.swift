@@ -40,50 +40,6 @@ nonisolated open class ManagedObjectContext {
     case mainQueueConcurrencyType = 2
   }
 
-  /// Objects with unsaved changes, which the context keeps alive.
-  struct Changes {
-    var inserted = ObjectList()
-    var updated = ObjectList()
-    var deleted = ObjectList()
-    /// Deleted objects whose delete rules were not applied yet, in the order of their deletion,
-    /// behind some that are decided.
-    private var undecided: [ManagedObject] = []
-    private var decidedCount = 0
-
-    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
-
-    /// Puts an object into the list that its state says.
-    mutating func insert(_ object: ManagedObject) {
-      if object.isInserted { inserted.insert(object) }
-      if object.isUpdated { updated.insert(object) }
-      if object.isDeleted { deleted.insert(object) }
-    }
-
-    mutating func remove(_ object: ManagedObject) {
-      inserted.remove(object)
-      updated.remove(object)
-      deleted.remove(object)
-    }
-
-    func notePlaces() {
-      inserted.notePlaces()
-      updated.notePlaces()
-      deleted.notePlaces()
-    }
-
-    mutating func decideLater(on object: ManagedObject) { undecided.append(object) }
-
-    mutating func takeUndecided() -> ManagedObject? {
-      guard decidedCount < undecided.count else {
-        undecided = []
-        decidedCount = 0
-        return nil
-      }
-      defer { decidedCount += 1 }
-      return undecided[decidedCount]
-    }
-  }
-
   public let concurrencyType: ConcurrencyType
   /// For people: in notices of what this context saves, and while debugging.
   public var name: String?
@@ -125,7 +81,7 @@ nonisolated open class ManagedObjectContext {
   @exclusivity(unchecked) final var retained: RetainedObjects?
   // Unchecked as in ``ManagedObject``: each access is over before anything else is called, and the
   // objects that a change lets go of go when it is made.
-  @exclusivity(unchecked) final var changes = Changes()
+  @exclusivity(unchecked) final var changes = PendingObjects()
   final var promisedPlaces = PromisedPlaces()
   /// One for each of the coordinator's stores, in their order, as of the last look at them.
   @exclusivity(unchecked) final var sessions: [StoreSession] = []
@@ -399,7 +355,7 @@ extension ManagedObjectContext {
   final func letGo(of object: ManagedObject) {
     // When it was told it may have left by itself, or may have changed something once more.
     guard object.context === self else { return }
-    if !object.state.isDisjoint(with: .unsaved) { changes.remove(object) }
+    object.setPending(nil)
     if object.isPersistent {
       object.dropSlots()
       object.row = nil

@@ -29,8 +29,8 @@ struct ObjectList {
     object.listPlace = .max
   }
 
-  /// Tells the objects their places again, when they may know others.
-  func notePlaces() {
+  /// Tells the objects their positions again, when they may know others.
+  func restorePositions() {
     for place in objects.indices { objects[place].listPlace = Int32(place) }
   }
 

@@ -10,10 +10,7 @@ extension SaveOperation {
   struct Duplicates: Error {}
 
   func checkVersion(of object: ManagedObject, _ writer: StoreWriter) throws {
-    let current = try writer.version(at: object.reference) ?? 0
-    // An object whose row was never read has no version that could be outdated.
-    let isUnread = !object.hasRow && current > 0 && (object.isDeleted || !object.hasChanges)
-    if current == 0 || !isUnread && current != object.version { isOutdated = true }
+    if object.isOutdated(try writer.version(at: object.reference) ?? 0) { isOutdated = true }
   }
 
   /// Looks whether the former place of an object whose deletion was undone is still free.
@@ -98,5 +95,17 @@ extension SaveOperation {
 
   func throwIfOutdated() throws(Outdated) {
     if isOutdated { throw Outdated() }
+  }
+}
+
+extension ManagedObject {
+  /// Whether another save has written or removed the object's row since it was read here.
+  ///
+  /// - Parameter version: of the row that the store has now; 0 when it has none.
+  final func isOutdated(_ version: UInt32) -> Bool {
+    if version == 0 { return true }
+    // An object whose row was never read has no version that could be outdated.
+    let isUnread = !hasRow && (isDeleted || !hasChanges)
+    return !isUnread && version != self.version
   }
 }

@@ -73,12 +73,8 @@ extension ManagedObjectContext {
   /// A property is about to change, and somebody wants to know.
   final func note(_ slot: Int, of object: ManagedObject, _ change: SlotChange) {
     journal?.note(object)
-    if preparation != nil {
-      if object.isChange(change, of: slot) {
-        preparation?.noteChange(of: object)
-      } else if !object.hasChanges {
-        preparation?.isOutdated = true
-      }
+    if preparation != nil, object.isChange(change, of: slot) {
+      preparation?.noteChange(of: object)
     }
     for observer in audience {
       observer.willChange(object.binding.properties[slot].name, of: object, by: change)

@@ -77,12 +77,9 @@ extension ManagedObject {
     guard ofHome({ $0.binding.traits[slot].isOrdered }) else { return }
     try untilReady { try makeReady(slot) }
     // Objects that were told of their rows meanwhile may have brought members, and taken some.
-    let current = try rawMembers(slot)
-    let isCurrent = Set(current)
     var seen: Set<ManagedObject> = []
-    try putOrder(
-      objects.filter { isCurrent.contains($0) && seen.insert($0).inserted }
-        + current.filter { !wanted.contains($0) }, in: slot)
+    let order = objects.filter { seen.insert($0).inserted }
+    try putOrder(MergedOrder.order(of: rawMembers(slot), as: order), in: slot)
   }
 
   /// Makes the objects of a set the destinations of a to-many property.

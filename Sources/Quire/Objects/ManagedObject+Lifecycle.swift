@@ -98,7 +98,7 @@ extension ManagedObject {
   /// The same without a word to the object.
   final func becomeFault(keeping kept: State = []) {
     // What the object has changed just now is dropped with the rest.
-    if !state.subtracting(kept).isDisjoint(with: .unsaved) { context?.changes.remove(self) }
+    if kept.isDisjoint(with: state.intersection(.unsaved)) { setPending(nil) }
     context?.fetchedLists.forget(self)
     dropSlots()
     row = nil

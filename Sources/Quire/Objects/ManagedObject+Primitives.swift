@@ -137,7 +137,6 @@ extension ManagedObject {
   public final func didChangeValue(forKey key: String) {
     do {
       context?.announcedChanges.end(self, try slot(for: key))
-      if !hasChanges { context?.preparation?.isOutdated = true }
       markUpdated()
     } catch {
       context?.report(error)

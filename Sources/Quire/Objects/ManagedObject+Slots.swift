@@ -136,10 +136,10 @@ extension ManagedObject {
   final func discard(_ slot: Int) { setSlot(slot, .unchanged) }
 
   final func markUpdated() {
-    guard state.isDisjoint(with: [.inserted, .updated, .deleted, .awaking]), let context
+    guard state.isDisjoint(with: [.inserted, .updated, .deleted, .awaking]),
+      ofHome({ $0.hasContext })
     else { return }
-    state.insert(.updated)
-    context.changes.updated.insert(self)
+    setPending(.update)
   }
 
   /// A stored relationship is changed in earnest even when the object's row has just come, as the

@@ -157,3 +157,13 @@ final class PendingMembers {
     return places
   }
 }
+
+extension ManagedObject.Slot {
+  /// The same content, with members of its own, which changes of the object do not reach.
+  var copy: ManagedObject.Slot {
+    guard case .many(let members) = self else { return self }
+    let copy = PendingMembers()
+    (copy.added, copy.removed, copy.order) = (members.added, members.removed, members.order)
+    return .many(copy)
+  }
+}

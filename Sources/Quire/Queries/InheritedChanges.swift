@@ -21,7 +21,7 @@ struct InheritedChanges {
     context.parent?.settlePendingChanges()
     if request.includesPendingChanges {
       let changes = context.changes
-      for object in changes.inserted.objects + changes.updated.objects + changes.deleted.objects
+      for object in changes.objects
       where Self.isHere(object, session) {
         if object.isPersistent { changed[object.reference] = object }
         // What is gone from the parent, a save does not bring back.
@@ -35,7 +35,7 @@ struct InheritedChanges {
     var ancestor = context.parent
     while let current = ancestor {
       let changes = current.changes
-      for object in changes.inserted.objects + changes.updated.objects + changes.deleted.objects {
+      for object in changes.objects {
         guard target.paths[object.binding.index] != nil, Self.isHere(object, session),
           changed[object.reference] == nil, hidden.insert(object.reference).inserted,
           !object.isDeleted

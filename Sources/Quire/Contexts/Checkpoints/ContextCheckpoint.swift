@@ -6,7 +6,7 @@
 /// what it changes here.
 struct ContextCheckpoint {
   private let objects: [ObjectCheckpoint]
-  private let changes: ManagedObjectContext.Changes
+  private let changes: PendingObjects
   private let watched: Set<ManagedObject>
   private let views: StoreViews
   private let undo: UndoCheckpoint?
@@ -31,7 +31,7 @@ struct ContextCheckpoint {
       context.enter(checkpoint.object)
     }
     context.changes = changes
-    context.changes.notePlaces()
+    context.changes.restorePositions()
     context.watched = watched
     for session in context.sessions { session.view = views[session] }
     undo?.restore()

@@ -40,7 +40,6 @@ final class ContextJournal {
     for entry in entries {
       switch entry {
       case .inserted(let object):
-        context.changes.remove(object)
         object.leave(context)
       case .changed(let checkpoint):
         let object = checkpoint.object

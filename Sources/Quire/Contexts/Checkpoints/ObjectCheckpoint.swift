@@ -15,7 +15,7 @@ struct ObjectCheckpoint {
       object.state.contains(.awaking) && object.isStored
       && object.state.isDisjoint(with: .unsaved)
     row = isDoneAgain ? nil : object.row
-    slots = isDoneAgain ? [] : object.slots.map(\.independent)
+    slots = isDoneAgain ? [] : object.slots.map(\.copy)
     state = isDoneAgain ? [] : object.state
   }
 
@@ -33,22 +33,9 @@ extension ManagedObject {
   /// Leaves a context that it was not in before.
   final func leave(_ context: ManagedObjectContext) {
     dropSlots()
-    state.subtract([.updated, .deleted, .propagated])
-    if isInserted {
-      state.remove(.inserted)
-      context.release(self)
-    }
-  }
-}
-
-extension ManagedObject.Slot {
-  /// The same content, which changes of the object do not reach.
-  fileprivate var independent: Self {
-    guard case .many(let pending) = self else { return self }
-    let copy = PendingMembers()
-    copy.added = pending.added
-    copy.removed = pending.removed
-    copy.order = pending.order
-    return .many(copy)
+    state.remove(.propagated)
+    let wasInserted = isInserted
+    setPending(nil)
+    if wasInserted { context.release(self) }
   }
 }

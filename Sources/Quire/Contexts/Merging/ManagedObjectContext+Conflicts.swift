@@ -72,10 +72,7 @@ private struct FoundConflicts {
   }
 
   mutating func compareVersion(of object: ManagedObject) throws {
-    let current = try views.row(of: object)?.version ?? 0
-    // An object whose row was never read has no version that could be outdated.
-    let isUnread = !object.hasRow && current > 0 && (object.isDeleted || !object.hasChanges)
-    if current == 0 || !isUnread && current != object.version { try note(object) }
+    if object.isOutdated(try views.row(of: object)?.version ?? 0) { try note(object) }
   }
 
   /// Members that a deleted object got from another save, and that would be left without an owner.

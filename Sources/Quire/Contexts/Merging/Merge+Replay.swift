@@ -8,16 +8,15 @@ extension Merge {
     let treatment = treatment(of: object)
     if treatment != .undecided, object.isStored { object.row = newRows[object] }
     if treatment == .gone {
-      context.changes.updated.remove(object)
-      context.changes.deleted.remove(object)
+      let wasDeleted = object.isDeleted
       context.watched.remove(object)
       object.dropSlots()
-      let wasDeleted = object.isDeleted
+      object.setPending(nil)
       object.state = .inaccessible
       if wasDeleted { context.release(object) }
     } else if treatment == .revival {
-      context.changes.deleted.remove(object)
       object.dropSlots()
+      object.setPending(nil)
       object.state = []
     } else if object.isInserted {
       for slot in object.binding.storedRelationshipSlots { object.discard(slot) }
@@ -25,8 +24,7 @@ extension Merge {
       object.dropSlots()
     } else {
       object.keepTransientSlots()
-      context.changes.updated.remove(object)
-      object.state.remove(.updated)
+      object.setPending(nil)
     }
   }
 
@@ -91,9 +89,7 @@ extension Merge {
   /// Of an object that is deleted, and so may be what it leads to.
   private func setHiddenOrder(_ fact: MergeFacts.Fact<[ManagedObject]>) throws {
     let present = try fact.object.rawMembers(fact.slot)
-    let (isPresent, isOrdered) = (Set(present), Set(fact.content))
-    let order =
-      fact.content.filter(isPresent.contains) + present.filter { !isOrdered.contains($0) }
+    let order = MergedOrder.order(of: present, as: fact.content)
     if order != present { try fact.object.putOrder(order, in: fact.slot) }
   }
 

@@ -107,7 +107,7 @@ final class Merge {
   private func treat(_ conflicts: [MergeConflict], _ type: MergePolicyType) throws {
     let changes = context.changes
     objects = Set(
-      changes.inserted.objects + changes.updated.objects + changes.deleted.objects
+      changes.objects
         + conflicts.map(\.sourceObject).filter { $0.context === context }
     ).sorted { $0.placeOrder < $1.placeOrder }
     for conflict in try context.conflicts(against: views) {

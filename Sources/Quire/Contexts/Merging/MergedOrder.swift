@@ -1,5 +1,18 @@
 /// How members of an ordered relationship stand when two contexts have changed it.
 package enum MergedOrder {
+  /// Members in the order of some list; those that are not in it stand behind, as they stood.
+  ///
+  /// - Parameters:
+  ///   - present: all members, each once.
+  ///   - wanted: the list, each once.
+  /// - Complexity: O(*members*).
+  package static func order<Member: Hashable>(
+    of present: [Member], as wanted: [Member]
+  ) -> [Member] {
+    let (isPresent, isWanted) = (Set(present), Set(wanted))
+    return wanted.filter(isPresent.contains) + present.filter { !isWanted.contains($0) }
+  }
+
   /// Members in the order of some list; those that are not in it stand behind the nearest of those
   /// that they follow in the store, and at the end if the store does not have them.
   ///

@@ -57,7 +57,7 @@ struct ContextEvent {
     changed[object, default: [:]][property] = former
   }
 
-  mutating func noteRollback(of dropped: ManagedObjectContext.Changes) {
+  mutating func noteRollback(of dropped: PendingObjects) {
     for object in dropped.inserted.objects { noteDeletion(of: object) }
     for object in dropped.deleted.objects where object.isStored {
       if deleted.remove(object) == nil { inserted.insert(object) } else { refreshed.insert(object) }

@@ -213,13 +213,7 @@ extension ManagedObjectContext {
 
   /// The object's row is gone, by somebody else's doing. That wins over what was changed here.
   private func mergeDeletion(of object: ManagedObject) {
-    if object.isDeleted {
-      // Nobody has to delete it any more.
-      changes.deleted.remove(object)
-    } else {
-      noticeCenter?.didDelete(object)
-    }
-    preparation?.isOutdated = true
+    if !object.isDeleted { noticeCenter?.didDelete(object) }
     release(object)
   }
 

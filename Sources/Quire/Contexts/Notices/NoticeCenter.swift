@@ -190,7 +190,7 @@ final class NoticeCenter: ContextObserver {
     post(notice)
   }
 
-  func postRollback(of dropped: ManagedObjectContext.Changes) {
+  func postRollback(of dropped: PendingObjects) {
     var event = event
     event.noteRollback(of: dropped)
     begin(event)

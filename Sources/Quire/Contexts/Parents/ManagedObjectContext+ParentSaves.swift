@@ -82,7 +82,7 @@ extension ManagedObjectContext {
           update.changedSlots.map { update.object.binding.properties[$0].name })
       }
     }
-    changes = Changes()
+    changes = PendingObjects()
     watched = []
     assignedStores = [:]
     undoRecording?.manager.endEvent()

@@ -47,7 +47,7 @@ extension ManagedObjectContext {
       enter(object)
       if !isPromised { family?.shownReferences[ObjectIdentifier(object)] = item.temporary }
     }
-    for object in changes.inserted.objects + changes.updated.objects + changes.deleted.objects {
+    for object in changes.objects {
       for slot in object.slots {
         guard case .many(let pending) = slot, pending.removed.contains(where: \.isTemporary) else {
           continue

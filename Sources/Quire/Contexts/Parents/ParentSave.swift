@@ -132,11 +132,10 @@ struct ParentSave {
     else { return }
     parent.journal?.noteInsertion(of: counterpart)
     counterpart.home = session.home(of: storage)
-    counterpart.state = [.inserted, .awoken, .returning]
+    counterpart.state = [.awoken, .returning]
     session.formerVersions[object.reference] = object.version
-    parent.changes.inserted.insert(counterpart)
+    counterpart.setPending(.insertion)
     parent.enter(counterpart)
-    parent.preparation?.noteChange(of: counterpart)
     for observer in parent.audience { observer.didInsert(counterpart) }
   }
 
@@ -200,8 +199,7 @@ struct ParentSave {
     // Members that came to the parent meanwhile stand behind.
     let current = try object.members(slot)
     let wanted = try order.compactMap { try remaining($0) }
-    let (isCurrent, isWanted) = (Set(current), Set(wanted))
-    let arranged = wanted.filter(isCurrent.contains) + current.filter { !isWanted.contains($0) }
+    let arranged = MergedOrder.order(of: current, as: wanted)
     if arranged != current { try object.putShownOrder(arranged, in: slot) }
   }
 

@@ -81,14 +81,13 @@ extension ManagedObjectContext {
     }
     object.row = nil
     object.takeSlots(content)
-    object.state = [.inserted, .awoken]
+    object.state = .awoken
     if object.isPersistent {
       object.state.insert(.returning)
       session?.formerVersions[object.reference] = taken.version
     }
-    changes.inserted.insert(object)
+    object.setPending(.insertion)
     enter(object)
-    preparation?.noteChange(of: object)
     for observer in audience { observer.didInsert(object) }
   }
 }

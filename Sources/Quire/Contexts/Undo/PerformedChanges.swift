@@ -59,8 +59,7 @@ struct PerformedChanges {
     for change in changes {
       let object = change.object
       guard object.context === context, object.isUpdated, object.isAsStored else { continue }
-      context.changes.updated.remove(object)
-      object.state.remove(.updated)
+      object.setPending(nil)
       object.keepTransientSlots()
     }
   }

@@ -96,16 +96,6 @@ final class TakenObject {
   }
 }
 
-extension ManagedObject.Slot {
-  /// The same, with members of its own.
-  var copy: ManagedObject.Slot {
-    guard case .many(let members) = self else { return self }
-    let copy = PendingMembers()
-    (copy.added, copy.removed, copy.order) = (members.added, members.removed, members.order)
-    return .many(copy)
-  }
-}
-
 extension ManagedObject {
   /// Where the object was saved: not if that was in a parent alone, where it is new again when it
   /// comes back.

@@ -108,10 +108,8 @@ extension UndoRecording {
   func arrange(_ order: [ManagedObject], _ slot: Int, _ object: ManagedObject) throws {
     try change(slot, of: object) {
       let current = try object.rawMembers(slot)
-      let (isCurrent, isOrdered) = (Set(current), Set(order))
-      let arranged =
-        order.filter { isCurrent.contains($0) || $0.context == nil }
-        + current.filter { !isOrdered.contains($0) }
+      let left = order.filter { $0.context == nil }
+      let arranged = MergedOrder.order(of: current + left, as: order)
       if arranged != current { try object.putOrder(arranged, in: slot) }
     }
   }

@@ -1,0 +1,102 @@
+/// What the next save of its context does with an object.
+enum PendingChange {
+  case insertion, update, deletion
+}
+
+/// The objects of a context that have unsaved changes. The context keeps them alive.
+///
+/// An object is in the list that its state names, and in one at most. Both are changed together, by
+/// ``ManagedObject/setPending(_:)``; a save and a rollback, which end all changes, empty the lists
+/// at once.
+struct PendingObjects {
+  private(set) var inserted = ObjectList()
+  private(set) var updated = ObjectList()
+  private(set) var deleted = ObjectList()
+  /// Deleted objects whose delete rules were not applied yet, in the order of their deletion,
+  /// behind some that are decided.
+  private var undecided: [ManagedObject] = []
+  private var decidedCount = 0
+
+  var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
+  var objects: [ManagedObject] { inserted.objects + updated.objects + deleted.objects }
+
+  /// Puts an object into the list that its state names.
+  mutating func insert(_ object: ManagedObject) {
+    switch object.pendingChange {
+    case .insertion: inserted.insert(object)
+    case .update: updated.insert(object)
+    case .deletion: deleted.insert(object)
+    case nil: break
+    }
+  }
+
+  /// Removes an object from the list that its state names.
+  mutating func remove(_ object: ManagedObject) {
+    switch object.pendingChange {
+    case .insertion: inserted.remove(object)
+    case .update: updated.remove(object)
+    case .deletion: deleted.remove(object)
+    case nil: break
+    }
+  }
+
+  /// Tells the objects their positions in the lists again, when they may know others.
+  func restorePositions() {
+    inserted.restorePositions()
+    updated.restorePositions()
+    deleted.restorePositions()
+  }
+
+  mutating func decideLater(on object: ManagedObject) { undecided.append(object) }
+
+  mutating func takeUndecided() -> ManagedObject? {
+    guard decidedCount < undecided.count else {
+      undecided = []
+      decidedCount = 0
+      return nil
+    }
+    defer { decidedCount += 1 }
+    return undecided[decidedCount]
+  }
+}
+
+extension ManagedObject {
+  /// What the next save does with the object; `nil` when it is clean.
+  final var pendingChange: PendingChange? {
+    if state.isDisjoint(with: .unsaved) { return nil }
+    return state.contains(.inserted)
+      ? .insertion : state.contains(.updated) ? .update : .deletion
+  }
+
+  /// Says what the next save does with the object, in the object and in the lists of its context.
+  ///
+  /// This is the one place where an object comes to have changes or loses them, but for what ends
+  /// all changes of a context at once.
+  final func setPending(_ change: PendingChange?) {
+    let former = pendingChange
+    if former == change { return }
+    let context = context
+    if let context, context.isObserved { context.pendingWillChange(of: self, to: change) }
+    context?.changes.remove(self)
+    state.subtract(.unsaved)
+    switch change {
+    case .insertion: state.insert(.inserted)
+    case .update: state.insert(.updated)
+    case .deletion: state.insert(.deleted)
+    case nil: break
+    }
+    context?.changes.insert(self)
+  }
+}
+
+extension ManagedObjectContext {
+  fileprivate final func pendingWillChange(of object: ManagedObject, to change: PendingChange?) {
+    journal?.note(object)
+    switch change {
+    case .insertion, .deletion: preparation?.noteChange(of: object)
+    // Of an update the change of the slot tells whether there is something to save.
+    case .update, nil: preparation?.isOutdated = true
+    }
+  }
+}
