@@ -1,8 +1,8 @@
 import QuireModel
 import QuireStorage
 
-// How many rows a source is expected to lead to. Nothing is kept for it: trees know how many
-// entries they have, and the ways to two keys tell about how many lie between.
+// Estimates of the number of rows that a source finds. No statistics are kept: trees know their
+// numbers of entries, and the paths to two keys tell roughly how many entries lie between.
 extension CandidateSearch {
   func estimate(_ source: RowSource) throws -> Int {
     switch source {
@@ -10,17 +10,17 @@ extension CandidateSearch {
     case .index(let search): return try estimate(search)
     case .inverse(let search): return min(rowCount, try estimate(search))
     case .union(let parts):
-      // As if no row were found twice.
+      // Assumes that the parts have no rows in common.
       return min(rowCount, try parts.reduce(0) { try $0 + estimate($1) })
     case .intersection(let parts):
-      // As if one condition said nothing of another.
+      // Assumes that the conditions are independent.
       let shares = try parts.map { Double(try estimate($0)) / Double(max(1, rowCount)) }
       return Int((Double(rowCount) * shares.reduce(1, *)).rounded())
     }
   }
 
-  /// How many rows all the predicates are expected to be true of, at most: as if what no index
-  /// knows were true of all.
+  /// Upper estimate of the number of rows that match all predicates. A condition that no index
+  /// covers is taken to be true of every row.
   func expectedMatchCount(_ conjuncts: [FetchPredicate]) throws -> Int {
     var paths: Set<[String]> = []
     var expected = Double(rowCount)
@@ -36,7 +36,7 @@ extension CandidateSearch {
     try estimate(search.ranges, of: search)
   }
 
-  /// The same of other ranges of its index.
+  /// The same estimate for other ranges of the search's index.
   func estimate(_ ranges: [KeyRange], of search: IndexSearch) throws -> Int {
     guard let tree = try view.indexTree(search.index.stored) else { return 0 }
     let count = try estimate(ranges, in: tree)
@@ -47,7 +47,7 @@ extension CandidateSearch {
     return Int((Double(count) * Double(rowCount) / Double(tree.count)).rounded(.up))
   }
 
-  /// Of many ranges some are looked at, and the rest is taken to be like them.
+  /// Estimates many ranges from a sample of them.
   private func estimate(_ ranges: [KeyRange], in tree: IndexTree) throws -> Int {
     let step = max(1, ranges.count / CandidateSearch.sampleCount)
     var (sampleCount, keyCount) = (0, 0)
@@ -80,7 +80,7 @@ extension CandidateSearch {
     return try links.tree.estimatedKeyCount(from: prefix, to: IndexKey.successor(of: prefix))
   }
 
-  /// How many objects one of the rows leads to by a relationship, on average.
+  /// The average number of objects that a row leads to by a relationship.
   private func memberCount(_ relationship: String) throws -> Double {
     // Entities of a family may share a tree.
     var trees: Set<StoredEntity.Link> = []

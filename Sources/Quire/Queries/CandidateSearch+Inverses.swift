@@ -1,13 +1,13 @@
 import QuireModel
 import QuireStorage
 
-// Rows that lead to objects which can be found first.
+// Rows that are found through a relationship, from its destinations.
 extension CandidateSearch {
-  /// A way back from the objects that conditions are about to the rows that lead to them.
+  /// A search that finds destinations by conditions, and follows the inverse back to the rows.
   ///
-  /// - Parameter conditions: all of which one destination must meet.
-  /// - Returns: `nil` where they do not follow a relationship that has an inverse, or may be true
-  ///   of a row that leads to nothing.
+  /// - Parameter conditions: conditions that one destination must meet together.
+  /// - Returns: `nil` if they do not follow a relationship that has an inverse, or if a row without
+  ///   a destination may match.
   func inverseSearch(_ conditions: [FetchCondition]) throws -> InverseSearch? {
     guard let name = conditions.first?.path.first, let binding = storages.first?.binding,
       conditions.allSatisfy({ $0.path.first == name && !$0.allowsAbsence }),
@@ -35,8 +35,8 @@ extension CandidateSearch {
     view.entities.model.entity(named: entity)?.relationshipsByName[name]?.isToMany ?? false
   }
 
-  /// The objects of which one must be led to; `nil` when there are many, or something else is
-  /// demanded.
+  /// The objects of which one must be the destination; `nil` if there are many, or if the condition
+  /// is of another kind.
   private func objects(_ condition: FetchCondition) -> [Reference]? {
     guard case .equal(let values) = condition.demand, values.count <= CandidateSearch.smallCount
     else { return nil }
@@ -65,7 +65,7 @@ extension CandidateSearch {
     switch search.destinations {
     case .named(let objects): owners = objects
     case .found(let source, let destinations):
-      // Each may have no row that leads to it.
+      // The limit is larger, as many of them may have no row that leads to them.
       guard let found = try destinations.read(source, limit: max(limit, destinations.limit)) else {
         return nil
       }
@@ -88,7 +88,7 @@ extension CandidateSearch {
     _ limit: Int
   ) throws -> Bool {
     guard let link = storage.link(slot) else {
-      // The inverse leads to one.
+      // The inverse is to-one.
       if let row = try RowSubject(at: owner, in: view), let member = row.destination(slot),
         isTarget(member)
       {
@@ -111,12 +111,12 @@ extension CandidateSearch {
 }
 
 extension FetchCondition {
-  /// The same of the object that the first step of the path leads to.
+  /// The same condition, for the object that the first step of the path leads to.
   fileprivate var ofDestination: FetchCondition {
     FetchCondition(path: Array(path.dropFirst()), demand: demand)
   }
 
-  /// Whether it may be true of a row that leads to nothing.
+  /// Whether a row without a destination may match.
   fileprivate var allowsAbsence: Bool {
     if case .equal(let values) = demand { values.contains { $0 == nil } } else { false }
   }

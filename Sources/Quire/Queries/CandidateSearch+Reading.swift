@@ -1,9 +1,9 @@
 import QuireModel
 import QuireStorage
 
-// Candidates are read from where they were found to be, and sorted.
+// Reading of the candidates that a source finds.
 extension CandidateSearch {
-  /// The rows that a source leads to, in order, each once.
+  /// The rows that a source finds, in order, each once.
   ///
   /// - Returns: `nil` when there are more than `limit`.
   func read(_ source: RowSource, limit: Int) throws -> [Reference]? {
@@ -52,7 +52,7 @@ extension CandidateSearch {
   private func readIntersection(_ parts: [RowSource], limit: Int) throws -> [Reference]? {
     var found: [Reference]?
     for part in parts {
-      // One that turns out to be too long rules out too little.
+      // A part with too many rows would rule out too few, and is ignored.
       guard let next = try read(part, limit: limit) else { continue }
       found = found.map { CandidateSearch.common($0, next) } ?? next
     }

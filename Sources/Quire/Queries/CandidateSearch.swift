@@ -1,20 +1,19 @@
 import QuireModel
 import QuireStorage
 
-/// Finds candidates: rows of some entities among which all are of which a predicate is true.
+/// Finds candidates: a superset of the rows of some entities that match a predicate.
 ///
-/// There may be several ways: indexes, links that lead back from objects, and for a disjunction a
-/// way for each of its parts. The one that is expected to lead to the fewest rows is taken, by
-/// numbers that trees have without anything being kept for it (`CandidateSearch+Estimates.swift`).
-/// A wrong estimate costs time and changes no result, as the predicate is evaluated on every
-/// candidate.
+/// Sources of candidates are indexes, links that lead back from objects, and for a disjunction a
+/// union of sources. The source with the lowest estimate is taken; the estimates come from the
+/// trees, without statistics (`CandidateSearch+Estimates.swift`). A wrong estimate costs time and
+/// changes no result, as the predicate is evaluated on every candidate.
 struct CandidateSearch {
   /// The concrete entities.
   let storages: [EntityStorage]
   let view: StoreView
-  /// How many rows the entities have.
+  /// The number of rows of the entities.
   let rowCount: Int
-  /// Whether the rows are all there is to see: nothing unsaved changes where a path leads.
+  /// Whether nothing unsaved is to be seen, so that paths can be followed from row to row.
   let showsRowsAlone: Bool
 
   init(_ storages: [EntityStorage], in view: StoreView, showsRowsAlone: Bool) throws {
@@ -26,31 +25,31 @@ struct CandidateSearch {
     self.rowCount = rowCount
   }
 
-  /// So few rows are looked up as fast as they are read one after the other.
+  /// The number of rows up to which looking them up is as fast as reading all in sequence.
   static let smallCount = 64
 
-  /// More candidates than this take longer than reading all rows: a row that is read in passing
-  /// costs much less than one that is looked up.
+  /// The largest number of candidates that pays. A row that is looked up costs much more than one
+  /// that is read in sequence, so that more candidates take longer than all rows.
   var limit: Int { max(CandidateSearch.smallCount, rowCount / 4) }
 
   /// One way to find candidates.
   struct Choice {
     let source: RowSource
-    /// The key paths that it narrows; two choices that narrow different ones are worth more
-    /// together.
+    /// The key paths that it narrows. Only choices that narrow different paths are worth
+    /// intersecting.
     let paths: Set<[String]>
   }
 
-  /// The best way to find the rows of which all the predicates may be true.
+  /// The best source of the rows that may match all the predicates.
   ///
-  /// - Returns: `nil` when there is none, or it is expected to lead to more rows than pays.
+  /// - Returns: `nil` if there is none, or if it is expected to find too many rows.
   func source(for conjuncts: [FetchPredicate]) throws -> RowSource? {
     let choices = try choices(for: conjuncts)
     if let first = choices.first, first.source.isSurelyBest { return first.source }
     return try best(of: choices)
   }
 
-  /// The ways to find the rows of which all the predicates may be true.
+  /// The sources of the rows that may match all the predicates.
   func choices(for conjuncts: [FetchPredicate]) throws -> [Choice] {
     let conditions = conjuncts.flatMap(FetchCondition.conditions)
     if let named = namedRows(conditions) { return [Choice(source: .names(named), paths: [[]])] }
@@ -58,7 +57,7 @@ struct CandidateSearch {
       .map { search($0, conditions) }.filter(\.isUseful)
     if searches.count > 1 { searches.sort { $0.rank > $1.rank } }
     var choices = searches.map { Choice(source: .index($0), paths: Set($0.narrowedPaths)) }
-    // One row at most needs no other way.
+    // A search that finds at most one row needs no alternative.
     if searches.first?.findsOneRow ?? false { return choices }
     for (number, conjunct) in conjuncts.enumerated() {
       let demands = FetchCondition.memberConditions(of: conjunct)
@@ -72,7 +71,7 @@ struct CandidateSearch {
     return choices
   }
 
-  /// The best way to find the rows of which one value at each path meets all conditions.
+  /// The best source of the rows of which one value at each path meets all conditions.
   func source(ofConditions conditions: [FetchCondition]) throws -> RowSource? {
     var choices = try indexes([]) { path in conditions.contains { $0.path == path } }
       .map { search($0, conditions) }.filter(\.isUseful)
@@ -83,11 +82,11 @@ struct CandidateSearch {
     return try best(of: choices)
   }
 
-  /// A way for each part of a disjunction; what must be true besides may help each of them.
+  /// A union of a source for each part of a disjunction. The other conjuncts may narrow each part.
   private func union(
     of parts: [FetchPredicate], with conjuncts: [FetchPredicate]
   ) throws -> RowSource? {
-    // Each part is likely to find a row.
+    // Each part probably finds a row.
     guard parts.count <= limit else { return nil }
     let others = conjuncts.filter { if case .or = $0 { false } else { true } }
     var sources: [RowSource] = []
@@ -115,8 +114,8 @@ struct CandidateSearch {
     return intersection(estimated, from: best)
   }
 
-  /// What the narrowest choice finds, and others find as well, as long as reading their keys costs
-  /// less than looking up the rows that they rule out.
+  /// The narrowest source, intersected with others as long as reading their keys costs less than
+  /// looking up the rows that they rule out.
   private func intersection(
     _ choices: [(choice: Choice, count: Int)], from best: Int
   ) -> RowSource {
@@ -136,14 +135,14 @@ struct CandidateSearch {
     return parts.count == 1 ? parts[0] : .intersection(parts)
   }
 
-  /// How many keys of an index are read and sorted in the time that one row is looked up: four
-  /// where it was measured, in a store that memory holds.
+  /// The assumed number of keys of an index that are read and sorted in the time of one row's
+  /// lookup. Measured: four, in a store that fits in memory.
   private static let keysForOneRow = 2.0
 
   // MARK: Indexes
 
-  /// The indexes that have all rows of which the predicates can be true, and whose first element
-  /// is wanted.
+  /// The indexes that have all rows which can match the predicates, and whose first element is
+  /// wanted.
   func indexes(
     _ conjuncts: [FetchPredicate], beginningWith isWanted: ([String]) -> Bool
   ) throws -> [EntityIndex] {
@@ -159,7 +158,7 @@ struct CandidateSearch {
     return usable
   }
 
-  /// Whether the index has all rows, or all of which the predicates can be true.
+  /// Whether the index has all rows, or all rows that can match the predicates.
   private func isWhole(_ index: EntityIndex, for conjuncts: [FetchPredicate]) -> Bool {
     guard let partial = index.predicate else { return true }
     return FetchCondition.conjuncts(of: partial).allSatisfy(conjuncts.contains)
@@ -171,14 +170,14 @@ struct CandidateSearch {
 
   // MARK: Objects
 
-  /// The objects that the predicate names, as far as they may be rows of the fetch.
+  /// The rows of the objects that the predicate names; `nil` if it names none.
   private func namedRows(_ conditions: [FetchCondition]) -> [Reference]? {
     var best: [Reference]?
     for condition in conditions where condition.isOfObjectItself {
       guard case .equal(let values) = condition.demand, values.count <= limit else { continue }
       var found: Set<Reference> = []
       for value in values {
-        // An object is nothing else.
+        // A value that is not an object equals no row.
         guard case .object(let identity)? = value, let reference = reference(of: identity),
           isTarget(reference)
         else { continue }
@@ -194,7 +193,7 @@ struct CandidateSearch {
     storages.contains { $0.stored.number == reference.entity }
   }
 
-  /// - Returns: `nil` for what no row can lead to.
+  /// - Returns: `nil` for an object of another store, or of none.
   func reference(of identity: OpaqueIdentity) -> Reference? {
     guard let id = identity.base as? ManagedObjectID, let store = id.store,
       storages.first?.identity == store,
@@ -205,7 +204,7 @@ struct CandidateSearch {
 }
 
 extension RowSource {
-  /// Whether no other way need be looked for.
+  /// Whether no other source need be considered.
   var isSurelyBest: Bool {
     switch self {
     case .names: true
@@ -214,7 +213,7 @@ extension RowSource {
     }
   }
 
-  /// Whether it takes a look at one place or a few, which costs no more than an estimate.
+  /// Whether it is read in one place or a few, which costs no more than an estimate.
   fileprivate var isPoint: Bool {
     switch self {
     case .index(let search): !search.isBounded && search.ranges.count <= 16

@@ -1,11 +1,10 @@
 import QuireModel
 import QuireStorage
 
-/// A request for `attribute == constant`, or another comparison of the two, and nothing else, over
-/// saved rows of one store.
+/// A fetch of saved rows of one store by a single comparison of an attribute with a constant.
 ///
-/// Such a request is answered from an index by a look at its keys and rows, if these are few. What
-/// is not as usual is left to ``FetchExecution``, whose answer is the same.
+/// It is answered from an index and the few rows that its keys name, without a plan. In any other
+/// case the methods return `nil`, and ``FetchExecution`` gives the same answer.
 struct ComparisonFetch: ~Copyable {
   private let comparison: FetchPredicate.Comparison
   private let index: ComparisonIndex
@@ -13,9 +12,9 @@ struct ComparisonFetch: ~Copyable {
   private let value: AttributeValue
   private let limit: Int
 
-  /// How many objects a request finds, by the keys of an index.
+  /// The number of objects that a request finds, counted by the keys of an index.
   ///
-  /// - Returns: `nil` when the request is another, or something is not as usual.
+  /// - Returns: `nil` if the request is of another kind, or if the index cannot tell.
   static func count<Result: ManagedObject>(
     _ request: FetchRequest<Result>, in context: ManagedObjectContext
   ) throws -> Int? {
@@ -29,7 +28,7 @@ struct ComparisonFetch: ~Copyable {
     return request.fetchLimit > 0 ? min(rest, request.fetchLimit) : rest
   }
 
-  /// Whether saved rows of all stores are asked.
+  /// Whether the request asks for unsorted saved rows of all stores.
   private static func isUsual<Result>(
     _ request: FetchRequest<Result>, in context: ManagedObjectContext
   ) -> Bool {
@@ -37,8 +36,8 @@ struct ComparisonFetch: ~Copyable {
       && context.family == nil && (context.changes.isEmpty || !request.includesPendingChanges)
   }
 
-  // A function, as an initialiser would take a copy of the request.
-  /// - Returns: `nil` when the request is another, or something is not as usual.
+  // A static function, as an initialiser would copy the request.
+  /// The objects that a request finds; `nil` if they must be found by a plan.
   static func objects<Result: ManagedObject>(
     _ request: FetchRequest<Result>, in context: ManagedObjectContext, _ intake: FetchIntake
   ) throws -> [Result]? {
@@ -61,7 +60,7 @@ struct ComparisonFetch: ~Copyable {
       limit: fetchLimit == 0 ? .max : fetchLimit)
   }
 
-  /// The index by the property on the left of a comparison, in the only store.
+  /// The index by the property on the left of a comparison, if there is one store only.
   private static func index(
     for comparison: FetchPredicate.Comparison, _ entityName: String,
     in context: ManagedObjectContext
@@ -80,14 +79,15 @@ struct ComparisonFetch: ~Copyable {
     return (session, index)
   }
 
-  /// - Returns: `nil` when something is not as usual.
+  /// - Returns: `nil` if the objects must be found by a plan.
   private borrowing func objects<Result: ManagedObject>(
     _ intake: FetchIntake
   ) throws -> [Result]? {
     guard let references = try index.references(comparison.operator, value) else { return nil }
     if references.isEmpty { return [] }
     guard let rows = try rows(at: references) else { return nil }
-    // From here on objects are told that their rows come. The intake sees to their class.
+    // From here on objects receive their rows, so that `nil` is no longer an answer. The intake
+    // checks the class of each.
     if rows.count == 1 {
       let object = try intake.take(try session.object(at: rows[0].reference), rows[0].row)
       return [unsafeDowncast(object, to: Result.self)]
@@ -105,7 +105,7 @@ struct ComparisonFetch: ~Copyable {
 
   private borrowing func rows(at references: [Reference]) throws -> [Found]? {
     let form = RowTest.Form(comparison.operator)
-    // As the builder would make it.
+    // The test that `RowFilterBuilder` would make, without a copy of the text.
     if let form, case .string(var text) = value, index.element.kind == .string,
       let slot = index.storage.binding.slot(named: index.property)
     {
@@ -123,7 +123,7 @@ struct ComparisonFetch: ~Copyable {
     return try builder.constants.withUnsafeBytes { try rows(at: references, test, $0) }
   }
 
-  /// - Returns: `nil` when a row is not as usual.
+  /// - Returns: `nil` if a row is missing or has another layout.
   private borrowing func rows(
     at references: [Reference], _ test: RowTest, _ constants: UnsafeRawBufferPointer
   ) throws -> [Found]? {
@@ -135,12 +135,12 @@ struct ComparisonFetch: ~Copyable {
       let isThere = try index.rows.withKeepableValue(for: reference.key) { row, owner in
         guard let start = row.baseAddress, shape.isRight(start, row.count) else { return }
         isUsual = true
-        // A constant without bytes is looked at by nobody.
+        // A test without constants does not read this pointer.
         guard test.holds(in: start, constants.baseAddress ?? start) else { return }
         let owner = owner.takeUnretainedValue()
         found.append((reference, RowBytes(start: start, byteCount: row.count, owner: owner)))
       }
-      // An index that leads to no row: the plan says what is wrong.
+      // A plan reads rows of other layouts, and reports a key without a row.
       guard isThere, isUsual else { return nil }
     }
     return found
@@ -148,7 +148,7 @@ struct ComparisonFetch: ~Copyable {
 }
 
 extension FetchPredicate.Operator {
-  /// Whether all values of which it may be true follow each other in an index.
+  /// Whether all values of which it may be true are adjacent in an index.
   fileprivate var isOfOneRange: Bool {
     switch self {
     case .equal, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .beginsWith: true
@@ -158,7 +158,7 @@ extension FetchPredicate.Operator {
 }
 
 extension RowTest.Form {
-  /// The form of a test for texts that are equal to a constant, or begin with it.
+  /// The form of a test for text that equals a constant or begins with it.
   fileprivate init?(_ operator: FetchPredicate.Operator) {
     switch `operator` {
     case .equal: self = .text

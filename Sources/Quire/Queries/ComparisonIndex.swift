@@ -1,8 +1,8 @@
 import QuireModel
 import QuireStorage
 
-/// An index that has all rows of one entity by the value of one property first: what a request that
-/// compares the property with a constant is answered from, without a plan.
+/// An index of all rows of one entity that is ordered by one property first. A fetch that compares
+/// the property with a constant is answered from it without a plan.
 final class ComparisonIndex {
   let entityName: String
   let property: String
@@ -13,9 +13,9 @@ final class ComparisonIndex {
   /// `nil` when the index has no key.
   let keys: IndexTree?
   let rows: RecordTree
-  /// Whether each key is of a row of the entity.
+  /// Whether all keys of the index are of rows of this entity.
   private let isOfOneEntity: Bool
-  /// The entities that a relationship leads to, which are few.
+  /// The entities of the objects that the relationship can lead to; empty for an attribute.
   private let destinations: [(name: String, number: UInt16)]
 
   private init(
@@ -48,8 +48,10 @@ final class ComparisonIndex {
     }
   }
 
-  /// - Parameter view: of a store that has rows and indexes of its own.
-  /// - Returns: `nil` where there is none such, or the entity has heirs.
+  /// The first suitable index of an entity by a property.
+  ///
+  /// - Parameter view: a view of a store with rows and indexes of its own.
+  /// - Returns: `nil` if there is none, or if the entity has subentities.
   static func find(
     _ binding: EntityBinding, _ property: String, in view: StoreView
   ) throws -> ComparisonIndex? {
@@ -59,7 +61,7 @@ final class ComparisonIndex {
     for index in try view.indexes().indexes(of: storage.stored.number) {
       guard let element = index.stored.elements.first, element.path == [property],
         element.isAscending, index.predicate == nil, let slot = binding.slot(named: property),
-        // A key may lead to what is gone.
+        // A key may hold a dangling reference.
         element.kind != .reference || !binding.traits[slot].canDangle
       else { continue }
       return try ComparisonIndex(
@@ -68,8 +70,8 @@ final class ComparisonIndex {
     return nil
   }
 
-  /// The rows of whose values a comparison with a constant may be true, in order; `nil` when they
-  /// are more than a plan would look up without a thought, or keys do not tell.
+  /// The rows whose values can satisfy a comparison with a constant, in order; `nil` if there are
+  /// more than `limit`, or if the keys cannot tell.
   func references(
     _ operator: FetchPredicate.Operator, _ value: AttributeValue
   ) throws -> [Reference]? {
@@ -80,13 +82,13 @@ final class ComparisonIndex {
     try range.lower.withUnsafeBytes { lower in
       try (range.upper ?? []).withUnsafeBytes { upper in
         try keys.visitKeys(from: lower) { key in
-          // Most ranges are of keys that begin alike.
+          // Most ranges consist of the keys that begin with `lower`.
           guard
             key.begins(with: lower)
               || range.upper != nil && CanonicalText.byteOrder(key, upper) == .ascending
           else { return false }
           guard let reference = IndexKey.reference(of: key) else { return true }
-          // What a plan would do about a key that leads elsewhere is left to it.
+          // Keys of other entities, and many keys, are left to a plan.
           isUsual =
             reference.entity == storage.stored.number && found.count < ComparisonIndex.limit
           if isUsual { found.append(reference) }
@@ -99,9 +101,10 @@ final class ComparisonIndex {
     return found
   }
 
-  /// Where the keys of such rows are.
+  /// The range of the keys of rows that can satisfy a comparison.
   ///
-  /// - Returns: a range whose end is `nil` if all keys in it begin as it does.
+  /// - Returns: a range without an end if it has all keys that begin with its start; `nil` if no
+  ///   range of keys corresponds to the comparison.
   private func range(
     _ operator: FetchPredicate.Operator, _ value: AttributeValue
   ) -> KeyRange? {
@@ -116,7 +119,7 @@ final class ComparisonIndex {
       return KeyRange(lower: writer.bytes, upper: nil)
     default: break
     }
-    // Anything else may have to be refused, and a plan knows.
+    // Other constants may be an error, which a plan reports.
     guard let attributeType, value.isOf(attributeType),
       let demand = FetchCondition.Demand(`operator`, value)
     else {
@@ -132,9 +135,10 @@ final class ComparisonIndex {
 
   // MARK: Counts
 
-  /// How many rows have a value.
+  /// The number of rows that have a value.
   ///
-  /// - Returns: `nil` where keys do not tell: a plan knows whether the value can be meant.
+  /// - Returns: `nil` if the keys cannot tell. A plan then checks whether the value can be
+  ///   compared.
   func count(_ value: PredicateValue) throws -> Int? {
     guard isOfOneEntity, let start = start(ofKeysWith: value) else { return nil }
     guard let keys else { return 0 }
@@ -145,7 +149,7 @@ final class ComparisonIndex {
     }
   }
 
-  /// What the keys of all rows that have a value begin with, and no others.
+  /// The bytes with which the keys of all rows that have a value begin, and no other keys.
   private func start(ofKeysWith value: PredicateValue) -> [UInt8]? {
     switch value {
     case .value(let value):
@@ -167,7 +171,7 @@ final class ComparisonIndex {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Eight bytes at a time.
+  /// Whether the bytes begin with a prefix; compares eight bytes at a time.
   fileprivate func begins(with prefix: UnsafeRawBufferPointer) -> Bool {
     guard count >= prefix.count else { return false }
     var index = 0

@@ -1,12 +1,13 @@
 import QuireModel
 import QuireStorage
 
-/// What a plan is expected to read and to find, and its source with both numbers.
+/// The numbers of rows that a plan is expected to read and to match, and a description of its
+/// source.
 struct ExpectedCounts {
   let source: FetchExplanation.Source
-  /// How many rows will be read.
+  /// The expected number of rows read.
   let rowCount: Int
-  /// How many of them will match.
+  /// The expected number of matches among them.
   let matchCount: Int
 
   init(_ part: StoreFetch, _ plan: FetchPlan, capacity: Int) throws {
@@ -20,8 +21,7 @@ struct ExpectedCounts {
     let search = try part.planning(capacity: capacity).candidateSearch()
     let conjuncts = part.target.predicate.map(FetchCondition.conjuncts) ?? []
     let matches = try search.expectedMatchCount(conjuncts)
-    /// How many of some rows, in no order that has to do with the predicate, will be read until
-    /// enough of them match.
+    /// The number of rows that are read until enough of them match, if matches are spread evenly.
     func read(of count: Int, matching matches: Int) -> Int {
       guard capacity < matches else { return count }
       return min(count, Int(Double(count) * Double(capacity) / Double(matches)))
@@ -49,7 +49,7 @@ struct ExpectedCounts {
 }
 
 extension FetchExplanation.Source {
-  /// - Parameter rowCount: what reading the source has come to; `nil` to read it.
+  /// - Parameter rowCount: the number of rows that the source has found; `nil` to read it here.
   fileprivate init(_ source: RowSource, in search: CandidateSearch, rowCount: Int?) throws {
     func part(_ source: RowSource, _ search: CandidateSearch) throws -> FetchExplanation.Source {
       try FetchExplanation.Source(source, in: search, rowCount: nil)

@@ -1,9 +1,10 @@
 import QuireModel
 
-/// What a predicate demands of one property, in a form that an index can be searched for.
+/// A condition on one property that follows from a predicate, in a form that an index can be
+/// searched for.
 ///
-/// All that is demanded must hold for the predicate to be true; that it does is no proof, and the
-/// predicate is evaluated all the same.
+/// A condition is necessary, not sufficient: the predicate is evaluated on every row that a search
+/// finds.
 struct FetchCondition {
   enum Demand {
     /// Equal to one of these.
@@ -19,21 +20,21 @@ struct FetchCondition {
 
   var isOfObjectItself: Bool { path.isEmpty }
 
-  /// The parts of a predicate that all must be true.
+  /// The parts of a predicate that must all be true.
   static func conjuncts(of predicate: FetchPredicate) -> [FetchPredicate] {
     guard case .and(let parts) = predicate else { return [predicate] }
     return parts.flatMap(conjuncts)
   }
 
-  /// What the conjuncts of a predicate demand; nothing where an index cannot tell.
+  /// The conditions that follow from a predicate; empty if an index cannot help.
   static func conditions(of predicate: FetchPredicate) -> [FetchCondition] {
     var conditions: [FetchCondition] = []
     append(predicate, to: &conditions)
     return conditions
   }
 
-  /// What a conjunct demands of one of the values that it compares, of which there may be several:
-  /// for `ANY artists.name == 'x'` that one of them is `'x'`.
+  /// The conditions that one of the values of a conjunct's left side must meet, where a path can
+  /// have several: for `ANY artists.name == 'x'` that one of them is `'x'`.
   static func memberConditions(of conjunct: FetchPredicate) -> [FetchCondition] {
     guard case .comparison(var comparison) = conjunct else { return conditions(of: conjunct) }
     if let member = membership(in: comparison) { return [member] }
@@ -43,7 +44,7 @@ struct FetchCondition {
     return conditions(of: .comparison(comparison))
   }
 
-  /// That an object is a member of a relationship.
+  /// The condition that an object is a member of a relationship.
   private static func membership(in comparison: FetchPredicate.Comparison) -> FetchCondition? {
     guard comparison.modifier == .direct else { return nil }
     let sides: (path: FetchExpression, member: FetchExpression)
@@ -58,10 +59,10 @@ struct FetchCondition {
     return FetchCondition(path: path, demand: .equal([.object(object)]))
   }
 
-  /// The conditions that say all that a predicate does: each property equals one of some values, or
-  /// lies in a range.
+  /// Conditions that together are equivalent to a predicate: each property equals one of some
+  /// values, or lies in a range.
   ///
-  /// - Returns: `nil` when it says something else.
+  /// - Returns: `nil` if the predicate demands anything else.
   static func wholeConditions(of predicate: FetchPredicate) -> [FetchCondition]? {
     var found: [FetchCondition] = []
     var equal: Set<[String]> = []
@@ -75,13 +76,13 @@ struct FetchCondition {
         return nil
       }
     }
-    // A search takes one list of values for a property, and nothing besides.
+    // A search takes one list of values for a property, and no other condition on it.
     let isAmbiguous = equal.contains { path in found.count { $0.path == path } > 1 }
     if isAmbiguous || found.isEmpty || found.contains(where: \.isOfObjectItself) { return nil }
     return found
   }
 
-  /// The conditions that say all that a comparison does: that a property is less or greater.
+  /// Conditions that are equivalent to a comparison by order; `nil` for other predicates.
   private static func range(of predicate: FetchPredicate) -> [FetchCondition]? {
     guard case .comparison(let comparison) = predicate else { return nil }
     let conditions = conditions(of: predicate)
@@ -93,8 +94,8 @@ struct FetchCondition {
     }
   }
 
-  /// The one condition that says all that a predicate does: that a property equals one of some
-  /// values.
+  /// A condition that is equivalent to a predicate: that a property equals one of some values;
+  /// `nil` for other predicates.
   private static func equality(of predicate: FetchPredicate) -> FetchCondition? {
     switch predicate {
     case .comparison(let comparison)
@@ -121,7 +122,7 @@ struct FetchCondition {
     case .and(let parts):
       for part in parts { append(part, to: &conditions) }
     case .or:
-      // What is equal to this or that is equal to one of a list.
+      // A disjunction of equalities is one condition with several values.
       if let equality = equality(of: predicate) { conditions.append(equality) }
     case .comparison(let comparison):
       guard comparison.modifier == .direct,
@@ -171,7 +172,7 @@ struct FetchCondition {
 }
 
 extension FetchCondition.Demand {
-  /// That a value stands in a certain way to a constant, for which there is a range of keys.
+  /// The demand of an operator with a constant, if a range of keys corresponds to it.
   ///
   /// - Returns: `nil` for other operators.
   init?(_ operator: FetchPredicate.Operator, _ value: AttributeValue) {
@@ -195,7 +196,7 @@ extension FetchExpression {
     }
   }
 
-  /// The members of a list of constants.
+  /// The members of a list of constants; `nil` for other expressions.
   var constantMembers: [PredicateValue?]? {
     switch self {
     case .constant(.collection(let members)?): return members
@@ -212,7 +213,7 @@ extension FetchExpression {
 }
 
 extension FetchPredicate.Operator {
-  /// The operator that says the same with the sides exchanged.
+  /// The operator with the same meaning when the sides are exchanged; `nil` if there is none.
   var mirrored: FetchPredicate.Operator? {
     switch self {
     case .equal: .equal

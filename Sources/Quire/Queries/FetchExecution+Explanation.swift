@@ -70,9 +70,9 @@ extension FetchExecution {
   }
 }
 
-/// Counts what a fetch looks at and finds.
+/// Counts the rows that a fetch reads, and its matches.
 private struct CountingVisitor: MatchVisitor {
-  /// What stays when a visitor's copy is given up.
+  /// The counts that survive when the visitor's copy is discarded with an abandoned walk.
   final class Tally {
     var rowCount = 0
     var abandonedRowCount = 0
@@ -80,7 +80,7 @@ private struct CountingVisitor: MatchVisitor {
 
   var tally = Tally()
   private(set) var matchCount = 0
-  /// With how many matches to end.
+  /// The number of matches after which the search stops.
   var limit = Int.max
 
   var readsKeys: Bool { false }

@@ -3,10 +3,10 @@ import QuireStorage
 
 /// Runs one fetch request: from predicate to rows, with a context's unsaved changes on top.
 ///
-/// The result is what it would be after a save: rows whose object was changed or deleted in the
-/// context are passed over, and the objects themselves are asked instead. One evaluator and one
-/// order serve rows and objects, so that it makes no difference where an object is found. Nor does
-/// it make a difference in which store: each is asked in turn, and all of them fill one list.
+/// The result is what it would be after a save: rows of objects that were changed or deleted in the
+/// context are skipped, and the predicate is evaluated on the objects themselves. Rows and objects
+/// share one evaluator and one order, and the matches of all stores, which are searched in turn, go
+/// into one list. The result does not depend on where an object is found.
 struct FetchExecution {
   /// In the order of the stores.
   let parts: [StoreFetch]
@@ -15,8 +15,8 @@ struct FetchExecution {
   let offset: Int
 
   /// - Parameters:
-  ///   - others: paths whose values are read after those of the sort keys.
-  ///   - state: says which states of stores are asked, without anything unsaved; `nil` for what the
+  ///   - others: paths to read in addition to the sort keys, after them.
+  ///   - state: the state of each store to search, without unsaved changes; `nil` for what the
   ///     context shows.
   init<Result>(
     _ request: FetchRequest<Result>, in context: ManagedObjectContext,
@@ -58,14 +58,14 @@ struct FetchExecution {
       func isHere(_ object: ManagedObject) -> Bool {
         if isOnlyStore { return true }
         if let own = object.session { return own === session }
-        // One that can be saved nowhere is found all the same: the save will say why.
+        // An object that no store can take is found in the first store; the save reports why.
         guard let own = try? context.targetSession(of: object) else {
           return place == 0 && request.affectedStores == nil
         }
         return own === session
       }
       let pending = (changes.inserted.objects + changes.updated.objects).filter {
-        // What is gone from the store, a save does not bring back.
+        // A save does not restore an object that is gone from the store.
         target.paths[$0.binding.index] != nil && isHere($0) && !$0.state.contains(.inaccessible)
       }
       let changed =
@@ -77,7 +77,7 @@ struct FetchExecution {
     }
   }
 
-  /// How many objects ``objects(_:)`` would return.
+  /// The number of objects that ``objects(_:)`` would return.
   ///
   /// - Complexity: O(1) for each entity when there is no predicate and nothing unsaved.
   func count() throws -> Int {
@@ -95,7 +95,8 @@ struct FetchExecution {
     return limit > 0 ? min(count, limit) : count
   }
 
-  /// How many objects there will be, where that is known without looking for them.
+  /// The number of objects in the result, if row counts tell it and it is small enough to reserve
+  /// memory for without verification.
   private var expectedCount: Int? {
     get throws {
       guard parts.count == 1, sortDescriptors.isEmpty, offset == 0, limit == 0,
@@ -108,7 +109,7 @@ struct FetchExecution {
 
   /// The objects in the order of the request, offset and limit applied.
   ///
-  /// - Parameter intake: sees to it that each is a `Result`.
+  /// - Parameter intake: checks that each object is a `Result`.
   func objects<Result: ManagedObject>(_ intake: FetchIntake) throws -> [Result] {
     if let expectedCount = try expectedCount {
       return try ObjectBuffer.array(of: expectedCount) { try buffer(intake, $0) }
@@ -117,7 +118,7 @@ struct FetchExecution {
     return objects.take(as: Result.self)
   }
 
-  /// - Parameter room: for the objects, where they come one by one.
+  /// - Parameter room: reserved memory for the objects, used if they are appended one by one.
   private func buffer(_ intake: FetchIntake, _ room: ObjectBuffer.Room?) throws -> ObjectBuffer {
     // Rows come in order, so that without sort keys and changes the first ones are the result.
     let first = try parts.first?.plan(capacity: capacity)
@@ -148,25 +149,26 @@ struct FetchExecution {
     return objects
   }
 
-  /// How many matches are wanted, those before the offset among them.
+  /// The number of matches wanted, those before the offset included; `Int.max` without a limit.
   var capacity: Int {
     let (end, isTooMany) = offset.addingReportingOverflow(limit)
     return limit == 0 || isTooMany ? .max : end
   }
 
-  /// How rows are found, in each of the stores.
+  /// The plan for each store.
   func plans() throws -> [FetchPlan] { try parts.map { try $0.plan(capacity: capacity) } }
 }
 
 extension ManagedObjectContext {
-  /// The objects that a request asks for, from the last saved state of all stores, or of those that
-  /// it names, with this context's changes on top.
+  /// The objects that a request finds in the last saved state of all stores, or of those that it
+  /// names, with this context's changes on top.
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the model lacks the entity or a name in
   ///   a key path; ``PersistenceError/Code/unacceptableValue`` when an object found is not a
   ///   `Result`; ``PersistenceError/Code/invalidExpression`` when the predicate compares values
-  ///   that can never be equal, or has no answer for an object, such as a division by zero; errors
-  ///   that properties had to keep back; what the engine throws.
+  ///   that can never be equal, or has no answer for an object, such as a division by zero; an
+  ///   error that an access to a property met earlier and could not throw; errors of the storage
+  ///   engine.
   /// - Complexity: O(*n*) in the objects of the entity, O(*n* log *n*) when sorted; O(*m* log *n*)
   ///   in those that an index finds, or that have one of the objects which the predicate names.
   public final func fetch<Result: ManagedObject>(_ request: FetchRequest<Result>) throws -> [Result]
@@ -202,8 +204,8 @@ extension ManagedObjectContext {
     return objects.take(as: Result.self)
   }
 
-  /// What a request asks for by its ``FetchRequest/resultType``, as one that was made of a model's
-  /// template does.
+  /// The result of a request in the form that its ``FetchRequest/resultType`` says. Requests made
+  /// of a model's template have the template's.
   ///
   /// - Throws: what ``fetch(_:)`` or ``dictionaries(for:)`` throws.
   public final func execute<Result: ManagedObject>(
@@ -217,7 +219,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// How ``fetch(_:)`` would find the rows of a request, in each of the stores.
+  /// The plans by which ``fetch(_:)`` would find the rows of a request, one for each store.
   package final func plans<Result: ManagedObject>(
     for request: FetchRequest<Result>
   ) throws -> [FetchPlan] {
@@ -225,7 +227,7 @@ extension ManagedObjectContext {
     return try FetchExecution(request, in: self).plans()
   }
 
-  /// How many objects ``fetch(_:)`` would return.
+  /// The number of objects that ``fetch(_:)`` would return.
   public final func count<Result: ManagedObject>(for request: FetchRequest<Result>) throws -> Int {
     settlePendingChanges()
     try throwKeptErrors()
@@ -249,7 +251,7 @@ extension ManagedObjectContext {
     let places = try execution.places(watch)
     return try places.references.enumerated().map { index, reference in
       let session = execution.parts[places.store(at: index)].session
-      // An object of a family may show another ID than its place's.
+      // In a family of contexts an object may have another ID than the one of its reference.
       if family == nil, !reference.isTemporary, let id = session.objectID(of: reference) {
         return id
       }
@@ -264,7 +266,7 @@ extension ManagedObjectContext {
     for store in stores where !sessions.contains(where: { $0.store === store }) {
       throw PersistenceError(
         .persistentStoreOperation,
-        "the request is to ask the store \(store.identifier), which is not of the context's "
+        "the request names the store \(store.identifier), which is not of the context's "
           + "coordinator")
     }
     return sessions.filter { session in stores.contains { $0 === session.store } }

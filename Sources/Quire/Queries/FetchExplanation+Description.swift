@@ -56,7 +56,7 @@ extension FetchExplanation.Search {
 }
 
 extension FetchExplanation.Source {
-  /// The source, and its parts further in.
+  /// The line of the source, and those of its parts, indented further.
   fileprivate func lines(depth: Int) -> [String] {
     var text = String(repeating: "  ", count: depth) + name
     if !conditions.isEmpty {
@@ -82,7 +82,7 @@ extension FetchExplanation.Source {
 }
 
 extension FetchPredicate {
-  /// The predicate as a format string, but for long lists, of which the beginning is shown.
+  /// The predicate as a format string, cut off after 400 characters.
   fileprivate var shortDescription: String {
     let text = description
     return text.count <= 400 ? text : "\(text.prefix(400))…"

@@ -6,8 +6,8 @@ import QuireModel
   import Foundation
 #endif
 
-/// How a fetch finds its objects, and how many rows it looks at for them: what
-/// ``FetchRequest/explain(in:)`` returns.
+/// A description of how a fetch finds its objects, and of how many rows it reads; the result of
+/// ``FetchRequest/explain(in:)``.
 ///
 /// Printed, it is a text of some lines:
 ///
@@ -22,10 +22,9 @@ import QuireModel
 /// 5 objects
 /// ```
 ///
-/// Numbers that are expected are estimates. They come from the store's trees, which know how many
-/// entries they have and how many lie between two keys, roughly; no statistics are kept. A
-/// condition that no index knows is taken to be true of every row, and conditions to be independent
-/// of each other.
+/// Expected numbers are estimates. They come from the store's trees, which know how many entries
+/// they have and, roughly, how many lie between two keys; no statistics are kept. A condition
+/// without an index is taken to be true of every row, and conditions to be independent.
 public struct FetchExplanation: Hashable, Sendable {
   public let entityName: String
   public let predicate: FetchPredicate?
@@ -33,40 +32,40 @@ public struct FetchExplanation: Hashable, Sendable {
   /// The largest number of objects that the request wants; 0 is no limit.
   public let fetchLimit: Int
   public let fetchOffset: Int
-  /// One for each store that was asked, in their order. A store is not asked when those before it
-  /// had enough.
+  /// The searches of the stores, in the order of the stores. No further store is searched once
+  /// enough objects are found.
   public let searches: [Search]
-  /// How many objects the fetch finds.
+  /// The number of objects that the fetch finds.
   public let objectCount: Int
 
-  /// What is done in one store.
+  /// The search in one store.
   public struct Search: Hashable, Sendable {
     public let storeIdentifier: UUID
-    /// Where the rows are found.
+    /// The source of the rows.
     public let source: Source
-    /// What is evaluated on each row; `nil` where each row is a match.
+    /// The predicate that is evaluated on each row; `nil` if every row is a match.
     public let filter: FetchPredicate?
     public let order: Order
-    /// How many rows were read, those of an order that was given up among them.
+    /// The number of rows read, including those of an index's order that was given up.
     public let rowCount: Int
-    /// How many rows were expected to be read.
+    /// The expected number of rows read.
     public let expectedRowCount: Int
-    /// How many objects with unsaved changes were asked instead of their rows.
+    /// The number of objects with unsaved changes that were evaluated instead of their rows.
     public let unsavedObjectCount: Int
-    /// How many of both the predicate is true of, as far as they were asked.
+    /// The number of matches among the rows and objects that were evaluated.
     public let matchCount: Int
-    /// How many rows were expected to match: at most so many where no index knows a condition.
+    /// The expected number of matches; an upper bound if a condition has no index.
     public let expectedMatchCount: Int
-    /// Whether the search ended with the last object that was wanted.
+    /// Whether the search ended early because it had found enough objects.
     public let endedEarly: Bool
-    /// How many rows were read in the order of an index before that was given up for candidates, or
-    /// for all rows; 0 when it was not.
+    /// The number of rows read in the order of an index before the search turned to candidates or
+    /// to all rows; 0 if it did not.
     public let abandonedRowCount: Int
-    /// Whether ``ManagedObjectContext/count(for:)`` reads keys of an index, and no row.
+    /// Whether ``ManagedObjectContext/count(for:)`` reads only keys of an index, and no row.
     public let isCountedByKeys: Bool
   }
 
-  /// Where rows are found.
+  /// A source of rows.
   public struct Source: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
       /// All rows of these entities, one after the other.
@@ -77,14 +76,14 @@ public struct FetchExplanation: Hashable, Sendable {
       case indexOrder(name: String, isReversed: Bool)
       /// The objects that the predicate names.
       case namedObjects
-      /// The links that lead from objects back to rows which have a relationship to them. The
-      /// objects are those of ``Source/parts``, or the predicate names them.
+      /// The links that lead from objects back to the rows with a relationship to them. The objects
+      /// are those of ``Source/parts``, or are named by the predicate.
       case links(relationship: String)
       /// Rows that one of the parts finds.
       case union
       /// Rows that all parts find.
       case intersection
-      /// The rows that a store of another make names.
+      /// The rows that an incremental store returns.
       case otherStore
     }
 
@@ -92,19 +91,19 @@ public struct FetchExplanation: Hashable, Sendable {
     /// The conditions that narrow an index.
     public let conditions: [FetchPredicate]
     public let parts: [Source]
-    /// How many rows are found, or named by the keys that are read. Of an order that may end early,
-    /// and of all rows, how many there are.
+    /// The number of rows found, or named by the keys that are read. For the order of an index and
+    /// for all rows: their number, even if the search may end early.
     public let rowCount: Int
     public let expectedRowCount: Int
   }
 
-  /// Where the order of the request comes from.
+  /// The origin of the result's order.
   public enum Order: Hashable, Sendable {
-    /// The request asks for none: rows come in the order of their keys.
+    /// No order is asked for: rows come in the order of their keys.
     case none
-    /// From the source; equal ones are put in order.
+    /// The source gives the order; only objects with equal sort keys are sorted.
     case source
-    /// What matches is sorted. Of more than `kept`, the others are dropped on the way.
+    /// Matches are sorted. If `kept` is set, only that many are kept while sorting.
     case sort(kept: Int?)
   }
 }

@@ -2,11 +2,12 @@ import QuireModel
 
 /// A key path of a predicate or a sort descriptor, checked against the entity it starts from.
 ///
-/// The first step is resolved to a slot once for each concrete entity; the further ones lead to
-/// rows or objects whose concrete entity only shows when they are met.
+/// The first step is resolved to a slot once for each concrete entity. The concrete entity of a
+/// further step is known only when its row or object is read.
 struct FetchPath {
   let names: [String]
-  /// The slot of the first name in the entity that rows are read of; -1 for a count of `SELF`.
+  /// The slot of the first name in the entity whose rows are read; -1 if the name is no property of
+  /// the entity, such as `SELF`.
   let slot: Int
   /// Whether the path is the name of an attribute alone.
   let isAttribute: Bool
@@ -22,7 +23,7 @@ struct FetchPath {
     self.names = names
     slot = binding.slot(named: first) ?? -1
     isAttribute = slot >= 0 && names.count == 1 && binding.traits[slot].attributeType != nil
-    // Mostly that is all.
+    // An attribute needs no further check.
     if isAttribute, !binding.traits[slot].isTransient { return }
     do {
       _ = try PredicateCheck(of: binding, in: model).type(of: names)
@@ -52,7 +53,7 @@ extension PersistenceError {
   }
 }
 
-/// A thing that key paths can be followed from: a row of the store, or an object with its changes.
+/// The start of a key path: a row of the store, or an object with its changes.
 protocol PathSubject {
   func attribute(_ slot: Int) throws -> AttributeValue?
   func one(_ slot: Int) throws -> Self?
@@ -62,7 +63,7 @@ protocol PathSubject {
   var binding: EntityBinding { get }
   var objectIdentity: OpaqueIdentity { get }
 
-  /// Where the value at a path stands in a sort, if that can be told without making the value.
+  /// The sort prefix of the value at a path, if it is known without making the value.
   func sortPrefix(at path: FetchPath, by rule: SortPrefix.Rule) -> SortPrefix?
 
   /// The bytes of a row that says all there is to know, checked by a reader.
@@ -98,7 +99,7 @@ extension PathSubject {
     }
   }
 
-  /// Elements of composite attributes, and properties that values have.
+  /// The element of a composite attribute, or a property of a value.
   private func value(
     inside value: AttributeValue, at names: ArraySlice<String>
   ) throws -> PredicateValue? {
@@ -110,7 +111,8 @@ extension PathSubject {
     return try KeyValue(value.plainValue).value(at: rest).predicateValue
   }
 
-  /// What the transformer of an attribute makes of a value; `nil` where there is none.
+  /// The value that the transformer of an attribute makes of a stored one; `nil` without a
+  /// transformer.
   func transformed(_ value: AttributeValue, _ slot: Int) throws -> Any? {
     guard case .transformed(let data) = value, let transformer = binding.transformers[slot] else {
       return nil
@@ -129,13 +131,13 @@ extension PathSubject {
     }
   }
 
-  /// What a transformer has made; `nil` if it is nothing that a predicate compares.
+  /// A transformed value or a property of it; `nil` if predicates cannot compare it.
   private func value(of plain: Any, at names: ArraySlice<String>) throws -> PredicateValue? {
     if names.isEmpty { return try? KeyValue(plain).predicateValue }
     return try KeyValue(plain).value(at: names).predicateValue
   }
 
-  /// The value of a name that stands for no property.
+  /// The value of a name that is not a property of the entity.
   private func value(atNameOfNone names: ArraySlice<String>) throws -> PredicateValue? {
     let rest = names.dropFirst()
     switch names.first {
@@ -145,13 +147,14 @@ extension PathSubject {
       let name = PredicateValue.value(.string(binding.entity.name))
       if rest.isEmpty || Array(rest) == ["name"] { return name }
       return try KeyValue(binding.entity).value(at: rest).predicateValue
-    // A property that another entity of the family has.
+    // A property of another entity of the family.
     default: return nil
     }
   }
 }
 
-/// What a save would leave: the object where the context has unsaved changes, else the row.
+/// A row or object as a save would leave it: the object if it has unsaved changes, otherwise the
+/// row.
 ///
 /// A path may lead from a row to a changed object, and from a changed object to a row.
 struct PendingSubject: PathSubject {
@@ -210,7 +213,7 @@ struct PendingSubject: PathSubject {
   }
 
   private func subject(of object: ManagedObject) throws -> PendingSubject? {
-    // Until a save refuses it, a new object may lead to one of another store.
+    // A new object may refer to one of another store until a save rejects it.
     if object.isStored, object.session === session { return try subject(at: object.reference) }
     return object.isDeleted && object.isStored ? nil : subject(.object(object))
   }
@@ -228,7 +231,7 @@ struct PendingSubject: PathSubject {
   }
 }
 
-/// A subject with the paths that an evaluator asks for by number.
+/// A subject whose paths the evaluator asks for by number.
 struct PathsOfSubject<Subject: PathSubject>: PredicateSubject {
   let subject: Subject
   let paths: [FetchPath]

@@ -1,27 +1,25 @@
 import QuireModel
 import QuireStorage
 
-/// How a fetch finds the rows of which its predicate may be true.
+/// How a fetch finds the rows that may match its predicate.
 ///
-/// Whatever the plan, the predicate is evaluated on every row that it leads to, and the result is
-/// the same, order included. What there is to choose from:
+/// The predicate is evaluated on every row found, so that the result, order included, does not
+/// depend on the plan. There are three kinds:
 ///
-/// - Candidates, as long as they are not more than a quarter of the rows: the objects that the
-///   predicate names, the keys of an index in the ranges that it allows, the links that lead back
-///   from objects which it is about, and unions and intersections of these
-///   (``CandidateSearch``). They are visited in the order of the rows.
-/// - An index in the order of the request, when the request has a limit: the walk ends with the
-///   first rows. If it meets too many rows of which the predicate is not true, it is given up for
-///   candidates or all rows.
-/// - All rows, one after the other: a row that is read in passing costs much less than one that is
-///   looked up.
+/// - Candidates, if they are at most a quarter of the rows: the objects that the predicate names,
+///   the keys of an index in the ranges that it allows, the links that lead back from objects in
+///   its conditions, and unions and intersections of these (``CandidateSearch``). They are visited
+///   in the order of the rows.
+/// - An index in the order of the request, if the request has a limit: the walk ends when enough
+///   rows match. If too many rows do not match, it is given up for candidates or all rows.
+/// - All rows in sequence: reading a row in sequence costs much less than looking one up.
 package struct FetchPlan: CustomStringConvertible {
   enum Access {
     case scan
     /// Rows in order, each once.
     case candidates([Reference], RowSource)
     case walk(IndexWalk)
-    /// What a store of another make has answered.
+    /// The answer of an incremental store.
     case answer(IncrementalRows.Answer, IncrementalRows)
   }
 
@@ -33,7 +31,7 @@ package struct FetchPlan: CustomStringConvertible {
     if case .answer(let answer, _) = access { answer.handled.contains(.order) } else { false }
   }
 
-  /// Whether rows are visited in the order of an index, as long as that is not given up.
+  /// Whether rows are visited in the order of an index, at least until that is given up.
   var isWalk: Bool { if case .walk = access { true } else { false } }
 
   package var description: String {
@@ -53,12 +51,12 @@ struct IndexWalk {
   let search: IndexSearch
   let range: KeyRange
   let isReversed: Bool
-  /// The elements that decide the order: keys that are equal in them come in any order.
+  /// The number of leading elements that decide the order: keys equal in them come in any order.
   let groupElementCount: Int
-  /// How many matches are enough, when all of their group were met.
+  /// The number of matches after which the walk ends, with the last group complete.
   let capacity: Int
-  /// How many rows may be looked up before the walk is given up.
+  /// The number of rows that may be looked up before the walk is given up.
   var rowLimit: Int
-  /// Where candidates are if it is given up; `nil` to read all rows then.
+  /// The source of candidates if the walk is given up; `nil` to read all rows instead.
   var fallback: RowSource?
 }

@@ -1,10 +1,9 @@
 import QuireModel
 import QuireStorage
 
-// Counts that the keys of an index tell.
+// Counts from the keys of an index.
 extension FetchPlanning {
-  /// How many rows the predicate is true of, where the keys of an index say it: then no row is
-  /// read.
+  /// The number of rows that match, if the keys of an index tell it; no row is read then.
   func coveredCount() throws -> Int? {
     guard let predicate, let conditions = FetchCondition.wholeConditions(of: predicate) else {
       return nil
@@ -23,7 +22,7 @@ extension FetchPlanning {
     return nil
   }
 
-  /// Whether a key may be of a row that leads to an object which is gone.
+  /// Whether keys of the index may hold dangling references.
   private func canDangle(_ index: EntityIndex) -> Bool {
     index.stored.elements.contains { element in
       element.kind == .reference

@@ -1,16 +1,16 @@
 import QuireModel
 import QuireStorage
 
-/// What a plan is made for.
+/// Chooses the plan of a fetch in one store.
 final class FetchPlanning {
   let targets: [EntityStorage]
   let entityName: String
   let predicate: FetchPredicate?
   let sortDescriptors: [FetchSortDescriptor]
-  /// How many matches are wanted; `Int.max` for all.
+  /// The number of matches wanted; `Int.max` for all.
   let capacity: Int
   let view: StoreView
-  /// Whether nothing unsaved counts.
+  /// Whether no unsaved change counts.
   let showsRowsAlone: Bool
 
   init(
@@ -52,8 +52,8 @@ final class FetchPlanning {
 
   // MARK: Walks
 
-  /// Whether a walk is expected to end before it has met as many rows as there are candidates. It
-  /// is given up when it has met so many.
+  /// Whether a walk is expected to end before it has read as many rows as there are candidates. If
+  /// so, it gets that number as its limit, and the candidates as its fallback.
   private func isCheaper(
     _ walk: inout IndexWalk, than source: RowSource, _ conjuncts: [FetchPredicate],
     _ search: CandidateSearch
@@ -63,7 +63,7 @@ final class FetchPlanning {
     guard candidates > max(CandidateSearch.smallCount, capacity) else { return false }
     let matches = max(1, try search.expectedMatchCount(conjuncts))
     let inRange = try search.estimate([walk.range], of: walk.search)
-    // Rows in the order of an index lie apart from each other, candidates are sorted.
+    // The factor 2: rows in the order of an index are scattered, candidates are read in row order.
     guard 2 * Double(capacity) * Double(inRange) / Double(matches) < Double(candidates) else {
       return false
     }
@@ -75,14 +75,14 @@ final class FetchPlanning {
   private func walk(_ conjuncts: [FetchPredicate], _ search: CandidateSearch) throws -> IndexWalk? {
     let conditions = conjuncts.flatMap(FetchCondition.conditions)
     let first = sortDescriptors.first?.keyPath
-    // Elements that are narrowed to one value may come before those that give the order.
+    // Elements that are fixed to one value may precede those that give the order.
     let indexes = try search.indexes(conjuncts) { path in
       path == first || conditions.contains { $0.path == path }
     }
     var best: IndexWalk?
     for index in indexes {
       guard let walk = walk(search.search(index, conditions), search.limit) else { continue }
-      // Of a narrower one fewer rows are met, and of one with more keys fewer are equal.
+      // A narrower search meets fewer rows, and with more sort keys fewer rows are equal.
       if let best,
         (best.search.rank, best.groupElementCount) >= (walk.search.rank, walk.groupElementCount)
       {
@@ -108,7 +108,7 @@ final class FetchPlanning {
       count += 1
     }
     guard let isReversed else { return nil }
-    // Where the next element is bounded, the only range is that between the bounds.
+    // If the next element is bounded, only the range between its bounds is walked.
     let whole = KeyRange(lower: search.prefix, upper: IndexKey.successor(of: search.prefix))
     let bounded = search.ranges.first ?? KeyRange(lower: search.prefix, upper: search.prefix)
     return IndexWalk(

@@ -1,8 +1,8 @@
 import QuireModel
 
 extension FetchPredicate {
-  /// The same predicate with the names of entities in the place of `isKindOfClass:`, so that rows
-  /// are asked for what they have.
+  /// The same predicate with comparisons of entity names in place of `isKindOfClass:`, so that it
+  /// can be evaluated on rows.
   func namingKinds(of model: ModelBinding) -> FetchPredicate {
     switch self {
     case .constant: return self
@@ -27,7 +27,7 @@ extension FetchPredicate.Comparison {
     case .keyPath(let names): path = names
     default: return nil
     }
-    // A property may be called like that.
+    // A property with the name of the entity's key hides the entity.
     let taken = model.entities.contains { $0.slot(named: FetchExpression.entityName) != nil }
     if taken { return nil }
     let names = model.entities.map(\.entity).filter { question.answer(for: $0, name) }.map(\.name)

@@ -9,8 +9,8 @@ extension ManagedObjectModel {
   /// let artworks = try context.fetch(request)
   /// ```
   ///
-  /// What comes back, objects, their number or something else, is up to the method that takes the
-  /// request; ``ManagedObjectContext/execute(_:)`` goes by the template's
+  /// The method that runs the request decides whether it returns objects, their number or something
+  /// else; ``ManagedObjectContext/execute(_:)`` follows the template's
   /// ``FetchRequestTemplate/resultType``.
   ///
   /// - Parameters:
@@ -69,7 +69,7 @@ extension FetchRequest {
 }
 
 extension FetchPredicate {
-  /// Like ``withSubstitutionVariables(_:)``, and follows the paths behind variables.
+  /// Like ``withSubstitutionVariables(_:)``, but also resolves the paths behind variables.
   fileprivate func substituting(
     _ variables: [String: (any PredicateConvertible)?]
   ) throws -> FetchPredicate {
@@ -77,7 +77,7 @@ extension FetchPredicate {
     if !missing.isEmpty { throw FetchPredicateError(.missingVariables(missing.sorted())) }
     return try substituting { name, path throws(any Error) -> FetchExpression? in
       guard let value = variables[name] else { return nil }
-      // What is compared is worked out now: rows are asked for their own values only.
+      // Paths are resolved now, as a row can be asked only for its own values.
       let known = path.isEmpty ? value?.predicateValue : try KeyValue(value).comparedValue(at: path)
       return FetchExpression(known)
     }

@@ -1,6 +1,6 @@
 import QuireModel
 
-/// Says which objects a context shall find, and in which order.
+/// A description of the objects that a context is to find, and of their order.
 ///
 /// ```swift
 /// var request = FetchRequest<Artwork>(entityName: "Artwork")
@@ -20,46 +20,47 @@ public struct FetchRequest<Result: ManagedObject> {
   public var fetchLimit = 0
   /// How many objects to leave out at the beginning of the result.
   public var fetchOffset = 0
-  /// How many objects ``ManagedObjectContext/fetchBatched(_:)`` makes at once, when one of them is
-  /// looked at; 0 leaves it to the context. A ``ManagedObjectContext/fetch(_:)`` makes all.
+  /// The number of objects that ``ManagedObjectContext/fetchBatched(_:)`` makes at a time, when one
+  /// of them is accessed; 0 for the context's choice. ``ManagedObjectContext/fetch(_:)`` makes all
+  /// at once.
   public var fetchBatchSize = 0
   /// Whether objects of subentities are found too.
   public var includesSubentities = true
-  /// Whether unsaved changes of the context count, or only what the store has.
+  /// Whether unsaved changes of the context count; otherwise only saved rows do.
   public var includesPendingChanges = true
 
   /// Whether objects that the context has already are refreshed, their unsaved changes on top;
   /// otherwise they keep the values they had.
   public var shouldRefreshRefetchedObjects = false
 
-  /// Whether the objects found are faults, which read their properties when these are asked for;
-  /// otherwise all are read at once, as the fetch finds them.
+  /// Whether the objects found are faults, which read their properties on first access; otherwise
+  /// all are read during the fetch.
   public var returnsObjectsAsFaults = true
 
-  /// Whether the rows of objects come with them. Without, objects take less memory, and are read as
-  /// they are when they are looked at; that is what a fetch for IDs or relationships needs.
+  /// Whether rows are read with the objects. Without rows, objects take less memory and read their
+  /// values on first access, which suits a fetch for IDs or relationships.
   public var includesPropertyValues = true
 
-  /// Paths over relationships whose objects are going to be looked at: a store of another make is
-  /// asked for all of a step at once. Other stores follow links as fast without.
+  /// Key paths of relationships whose objects will be needed. An incremental store is asked for all
+  /// objects of a step at once; other stores follow links as fast without it.
   public var relationshipKeyPathsForPrefetching: [String] = []
 
-  /// What ``ManagedObjectContext/execute(_:)`` returns. Its other methods say it themselves.
+  /// The form of the result of ``ManagedObjectContext/execute(_:)``; other methods ignore it.
   public var resultType = FetchRequestResultType.managedObjects
 
-  /// What ``ManagedObjectContext/dictionaries(for:)`` returns of each object or group.
+  /// The values that ``ManagedObjectContext/dictionaries(for:)`` returns for each object or group.
   public var propertiesToFetch: [ExpressionDescription] = []
 
-  /// What the objects of a group have in common, in ``ManagedObjectContext/dictionaries(for:)``.
+  /// The values by which ``ManagedObjectContext/dictionaries(for:)`` groups objects.
   public var propertiesToGroupBy: [ExpressionDescription] = []
 
-  /// Which groups are wanted there; its keys are names of what is fetched.
+  /// A condition on the groups; its keys are names of ``propertiesToFetch``.
   public var havingPredicate: FetchPredicate?
 
-  /// Whether a dictionary that is like an earlier one is left out.
+  /// Whether a dictionary that equals an earlier one is left out.
   public var returnsDistinctResults = false
 
-  /// The stores that are asked, and whose new objects count; `nil` for all that the context has.
+  /// The stores that are searched, and whose new objects count; `nil` for all of the context.
   public var affectedStores: [PersistentStore]?
 
   public init(entityName: String) { self.entityName = entityName }
@@ -71,7 +72,7 @@ public struct FetchRequest<Result: ManagedObject> {
 extension FetchRequest: Sendable {}
 
 extension FetchRequest {
-  /// Whether more is wanted of the objects than to be found.
+  /// Whether objects must be read, or others prefetched, after they are found.
   var preparesObjects: Bool {
     !returnsObjectsAsFaults || !relationshipKeyPathsForPrefetching.isEmpty
   }

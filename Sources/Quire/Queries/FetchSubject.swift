@@ -1,11 +1,11 @@
 import QuireModel
 
-/// What the predicate of a fetch is asked of, where values of paths are not all that it needs: a
-/// row or an object, and the members that variables of subqueries stand for.
+/// The subject of a predicate that needs more than the values at paths: a row or an object, and the
+/// members that the variables of subqueries stand for.
 struct FetchSubject<Subject: PathSubject>: PredicateSubject {
   let subject: Subject
   let evaluator: PredicateEvaluator
-  /// Makes the objects that functions are called on.
+  /// Makes the objects on which functions are called.
   let session: StoreSession
   /// By their names with the dollar sign.
   var variables: [String: Subject] = [:]
@@ -45,7 +45,7 @@ struct FetchSubject<Subject: PathSubject>: PredicateSubject {
     return try Evaluation(.one(StandIn(subject, session)), bindings).comparedValue(of: expression)
   }
 
-  /// What a path starts from, and the rest of it.
+  /// The subject at which a path starts, and the rest of the path.
   private func start(of names: [String]) -> (Subject, ArraySlice<String>) {
     guard let first = names.first, let start = variables[first] else {
       return (subject, names[...])

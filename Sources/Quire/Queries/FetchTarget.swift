@@ -1,6 +1,6 @@
 import QuireModel
 
-/// Which entities a request is for, and the paths that it follows from them.
+/// The entities of a request, and the paths that are read from their objects.
 final class FetchTarget {
   /// The paths of one concrete entity.
   final class Paths {
@@ -23,13 +23,13 @@ final class FetchTarget {
   /// The key paths of the predicate, as its evaluator numbers them.
   let predicateNames: [[String]]
   private var madeEvaluator: PredicateEvaluator?
-  /// By the entity's index in the model; `nil` for those that are not asked for.
+  /// By the entity's index in the model; `nil` for entities that are not asked for.
   private(set) var paths: [Paths?]
-  /// Whether a path leads from an object to another; or ends at a relationship of which nobody is
-  /// told when an object at its other end is deleted.
+  /// Whether the predicate or the sort keys read more than an object's own values: a path to
+  /// another object, a subquery or a function, or a reference that can dangle.
   let followsRelationships: Bool
 
-  /// - Parameter others: paths whose values are read after those of the sort keys.
+  /// - Parameter others: paths to read in addition to the sort keys, after them.
   init<Result>(
     _ request: FetchRequest<Result>, in context: ManagedObjectContext, reading others: [[String]]
   ) throws {
@@ -63,7 +63,7 @@ final class FetchTarget {
 }
 
 extension FetchTarget {
-  /// Makes sure that the predicate, as it was written, and the sort keys can be meant.
+  /// Checks the predicate, as it was written, and the sort keys against the types in the model.
   private func check(
     _ predicate: FetchPredicate?, from binding: EntityBinding, in model: ModelBinding
   ) throws {
@@ -76,7 +76,7 @@ extension FetchTarget {
     }
   }
 
-  /// Whether the predicate compares attributes with constants of their types, and no more.
+  /// Whether the predicate only compares properties with constants of their types.
   private func isPlain(_ binding: EntityBinding) -> Bool {
     func isPlain(_ predicate: FetchPredicate) -> Bool {
       switch predicate {
@@ -99,17 +99,15 @@ extension FetchTarget {
     return madeEvaluator == nil && predicate.map(isPlain) ?? true
   }
 
-  /// Evaluates the predicate.
-  ///
-  /// Made when it is asked for: most requests are answered by rows' bytes alone.
+  /// The evaluator of the predicate, made on first use: most requests need only the bytes of rows.
   func evaluator() throws -> PredicateEvaluator? {
     if madeEvaluator == nil { madeEvaluator = try predicate.map { try .init(fetched: $0) } }
     return madeEvaluator
   }
 
-  /// The key paths that an evaluator would have, in its order, where the predicate compares one
-  /// property, or each of several, with a constant: then there is no need to make one only to see
-  /// whether the predicate can be evaluated.
+  /// The key paths that an evaluator would have, in its order, if the predicate only compares
+  /// properties with constants; `nil` for other predicates. It saves making an evaluator only to
+  /// see whether the predicate can be evaluated.
   private static func plainPaths(_ predicate: FetchPredicate) -> [[String]]? {
     var paths: [[String]] = []
     return append(predicate, to: &paths) ? paths : nil
@@ -141,11 +139,12 @@ extension FetchTarget {
 extension ManagedObjectContext {
   /// The entity that a request is for.
   ///
-  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the context's model has none such.
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the context's model has no such entity.
   final func entity<Result: ManagedObject>(
     of request: FetchRequest<Result>
   ) throws -> (EntityBinding, ModelBinding) {
-    // A class need not be called like its entity: then the model's name for the class decides.
+    // A class may have another name than its entity: then the entity registered for the class
+    // counts.
     let classes = persistentStoreCoordinator?.classes
     guard let model = modelBinding,
       let binding = model.entity(named: request.entityName)

@@ -1,16 +1,16 @@
 import QuireModel
 
-/// How far a fetch has come: see ``ManagedObjectContext/objectIDs(for:progress:)``.
+/// The progress of a fetch: see ``ManagedObjectContext/objectIDs(for:progress:)``.
 public struct FetchProgress: Hashable, Sendable {
-  /// How many rows were looked at.
+  /// The number of rows read.
   public fileprivate(set) var rowCount = 0
-  /// How many of them are what is looked for, those that offset and limit leave out among them.
+  /// The number of matches among them, including those that offset and limit leave out.
   public fileprivate(set) var matchCount = 0
 }
 
-/// Somebody who is told how far a fetch is, and may end it.
+/// Reports the progress of a fetch to a closure, which can end the fetch by throwing.
 final class FetchWatch {
-  /// How many rows are looked at between two calls.
+  /// The number of rows between two reports.
   static var interval: Int { 1_024 }
 
   private let report: (FetchProgress) throws -> Void
@@ -28,7 +28,7 @@ final class FetchWatch {
   func end() throws { try report(progress) }
 }
 
-/// A visitor of a fetch that is watched.
+/// A visitor that reports progress and passes the matches on to another visitor.
 private struct WatchedVisitor<Visitor: MatchVisitor>: MatchVisitor {
   var visitor: Visitor
   let watch: FetchWatch
@@ -50,7 +50,7 @@ private struct WatchedVisitor<Visitor: MatchVisitor>: MatchVisitor {
 }
 
 extension StoreFetch {
-  /// - Parameter watch: is told how far the search is, and may end it.
+  /// - Parameter watch: reports the progress of the search, and can end it.
   func visitMatches<Visitor: MatchVisitor>(
     _ visitor: inout Visitor, _ plan: FetchPlan, _ watch: FetchWatch?
   ) throws -> Bool {
@@ -62,11 +62,11 @@ extension StoreFetch {
 }
 
 extension ManagedObjectContext {
-  /// The IDs of the objects that ``fetch(_:)`` would return, told on the way how far the search is.
+  /// The IDs of the objects that ``fetch(_:)`` would return, with reports of the search's progress.
   ///
-  /// - Parameter progress: called every thousand rows or so that are looked at, and at the end.
-  ///   What it throws ends the search and is thrown: `try Task.checkCancellation()` makes it one
-  ///   that can be cancelled.
+  /// - Parameter progress: called after about every thousand rows read, and at the end. An error
+  ///   that it throws ends the search and is rethrown: `try Task.checkCancellation()` makes the
+  ///   search one that can be cancelled.
   /// - Throws: what ``objectIDs(for:)`` and `progress` throw.
   public final func objectIDs<Result: ManagedObject>(
     for request: FetchRequest<Result>, progress: (FetchProgress) throws -> Void
@@ -81,18 +81,19 @@ extension ManagedObjectContext {
 }
 
 extension PersistentContainer {
-  /// Searches in the background: Core Data's asynchronous fetch, whose result can go anywhere.
+  /// The IDs of the objects that a search in the background finds: the counterpart of Core Data's
+  /// asynchronous fetch. The IDs can be used in any context.
   ///
   /// ```swift
   /// let ids = try await container.objectIDs(for: request) { print($0.rowCount) }
   /// let artworks = ids.compactMap { viewContext.object(with: $0) as? Artwork }
   /// ```
   ///
-  /// What no context has saved is not found. A cancelled task ends the search with a
-  /// `CancellationError`, within a thousand rows or so.
+  /// Unsaved objects are not found. A cancelled task ends the search with a `CancellationError`,
+  /// within about a thousand rows.
   ///
-  /// - Parameter progress: called where the search runs, every thousand rows or so that are looked
-  ///   at, and at the end.
+  /// - Parameter progress: called in the background after about every thousand rows read, and at
+  ///   the end.
   /// - Throws: what ``ManagedObjectContext/fetch(_:)`` throws; `CancellationError`.
   public final func objectIDs<Result: ManagedObject>(
     for request: FetchRequest<Result>,

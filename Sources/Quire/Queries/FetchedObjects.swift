@@ -1,11 +1,11 @@
 import QuireModel
 import QuireStorage
 
-/// What a fetch does with each object that it has found.
+/// Gives rows to the objects that a fetch finds, and checks their class.
 struct FetchIntake {
   private let context: ManagedObjectContext
   private let refreshesObjects: Bool
-  /// Whether the context's parent may have values of an object that are newer than its row.
+  /// Whether the context has a parent, whose values of an object may be newer than the row.
   private let isChild: Bool
   private let resultClass: ManagedObject.Type
 
@@ -18,8 +18,11 @@ struct FetchIntake {
     isChild = context.parent != nil
   }
 
-  /// - Parameter row: the object's, when the store had it.
-  /// - Returns: the object, of the class that was asked for.
+  /// The object, with its row if it was without values.
+  ///
+  /// - Parameter row: the object's row; `nil` if the store has none.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` if the object is not of the requested
+  ///   class.
   @inline(__always)
   func take(_ object: ManagedObject, _ row: RowBytes?) throws -> ManagedObject {
     if refreshesObjects, !object.isFault { context.refresh(object, mergeChanges: true) }
@@ -30,14 +33,14 @@ struct FetchIntake {
     return object
   }
 
-  /// Whether an object that was made for a row may have it without a look at anything else.
+  /// Whether an object that was made for a row can get it without further checks.
   @inline(__always)
   func takesUnseen(_ object: ManagedObject) -> Bool {
-    // Its class may have looked at it.
+    // The class may have read a property while the object was made.
     !isChild && !object.hasRow && !object.hasSlots
   }
 
-  /// Whether objects of the class are sure to be results.
+  /// Whether objects of the class need no check.
   func isSure(of type: ManagedObject.Type) -> Bool { type == resultClass }
 
   @inline(__always)
@@ -59,31 +62,31 @@ struct FetchIntake {
   }
 }
 
-/// Makes objects of what a fetch finds, where that comes in the order of the request.
+/// Makes objects from the matches of a fetch that come in the order of the request.
 struct FetchedObjects: MatchVisitor {
   private let intake: FetchIntake
-  /// Of the store that is asked.
+  /// The session of the store that is searched.
   var session: StoreSession
-  // Sound: the session is held above, and keeps its homes.
-  /// Whose rows are taken.
+  // Sound: `session` holds the session, and the session holds the home.
+  /// The session and the home of the entity whose rows are visited.
   private var source: (session: Unmanaged<StoreSession>, home: Unmanaged<ObjectHome>)?
-  /// Whether all that is made there is of the class that is asked for.
+  /// Whether all objects made there are of the requested class.
   private var isSure = false
-  /// Whether the class's properties may be unknown.
+  /// Whether the class may not know its properties yet, which it learns from an object.
   private var isLearning = false
-  /// Of the leaf whose rows are taken.
+  /// The keeper of the leaf whose rows are visited.
   private var keeper: RowKeeper?
-  // Sound: held above.
+  // Sound: `keeper` holds it.
   private var sharedKeeper: Unmanaged<RowKeeper>?
-  /// How many are still to be passed over.
+  /// The number of matches still to be skipped.
   private var offset: Int
-  /// How many are wanted at most.
+  /// The largest number of objects.
   private let limit: Int
   private(set) var objects: ObjectBuffer
 
   /// - Parameters:
   ///   - limit: 0 for all.
-  ///   - room: for the objects.
+  ///   - room: memory for the objects.
   init(
     _ intake: FetchIntake, _ session: StoreSession, offset: Int, limit: Int,
     _ room: ObjectBuffer.Room?
@@ -123,7 +126,7 @@ struct FetchedObjects: MatchVisitor {
   }
 
   mutating func enterLeaf(_ owner: AnyObject) {
-    // With the first objects there, those of the other leaves may learn from them.
+    // The class learns its properties from the first object, for the objects of the other leaves.
     if let source, isLearning, let object = objects.last {
       isLearning = false
       if source.home._withUnsafeGuaranteedRef({ $0.type == type(of: object) }) {
@@ -157,7 +160,7 @@ struct FetchedObjects: MatchVisitor {
     return objects.count < limit
   }
 
-  /// A row that is passed over, or has an object already.
+  /// A row that is skipped, or whose object exists already; kept out of the fast path.
   @inline(never)
   private mutating func takeSeldom(
     _ start: UnsafeRawPointer, _ byteCount: Int, at reference: Reference
@@ -179,16 +182,15 @@ struct FetchedObjects: MatchVisitor {
 
 extension Array where Element: ManagedObject {
   /// The same objects as elements of their class.
-  ///
-  /// - Parameter objects: each of which is an `Element`, as was checked when it was found.
+  /// - Parameter objects: instances of `Element`, as was checked when they were found.
   init(checked objects: [ManagedObject]) {
-    // See ``ObjectBuffer/take(as:)``.
+    // ``ObjectBuffer/take(as:)`` says why an empty array is not made below.
     if objects.isEmpty {
       self = []
       return
     }
     self.init(unsafeUninitializedCapacity: objects.count) { elements, count in
-      // Sound: a reference to an object is the same whatever its class is called.
+      // Sound: references to objects have one layout, whatever their class.
       let memory = UnsafeMutableRawPointer(elements.baseAddress)
       objects.withUnsafeBufferPointer { objects in
         guard let memory, let first = objects.baseAddress else { return }

@@ -1,7 +1,7 @@
 import QuireModel
 import QuireStorage
 
-/// Keys of an index tree from one bound up to another, which is not among them.
+/// A range of keys of an index tree; the upper bound is excluded.
 struct KeyRange: Hashable {
   var lower: [UInt8]
   /// `nil` for the end of the tree.
@@ -10,37 +10,37 @@ struct KeyRange: Hashable {
   var isEmpty: Bool { upper.map { !lower.lexicographicallyPrecedes($0) } ?? false }
 }
 
-/// Where in an index the rows are of which a predicate may be true.
+/// The ranges of an index in which the rows are that may meet some conditions.
 ///
-/// Elements of the index are gone through from the first: as long as the predicate says what one
-/// must be equal to, the next can narrow the search further; a range is the last that can.
+/// The elements of the index are taken in order: as long as one is fixed to values, the next can
+/// narrow the search further; an element with a range is the last that can.
 struct IndexSearch {
   let index: EntityIndex
-  /// In order, and without a key that two of them have.
+  /// Sorted and without overlaps.
   private(set) var ranges: [KeyRange] = []
-  /// How many elements are narrowed to values.
+  /// The number of leading elements that are fixed to values.
   private(set) var equalCount = 0
-  /// Whether the values are one each.
+  /// Whether each of them is fixed to a single value.
   private(set) var isSingle = true
-  /// Whether the keys in the ranges are of rows that meet the conditions which narrow them, and no
-  /// others.
+  /// Whether the keys in the ranges are those of the rows that meet the narrowing conditions, and
+  /// of no others.
   private(set) var isExact = true
-  /// Whether the element after them is bounded from below and from above.
+  /// Whether the element after the fixed ones has a lower and an upper bound.
   private var isBoundedBelow = false
   private var isBoundedAbove = false
-  /// The bytes before the ranges.
+  /// The bytes of the fixed elements, if each has a single value.
   private(set) var prefix: [UInt8] = []
-  /// What the predicate demands.
+  /// The conditions that the predicate implies.
   let conditions: [FetchCondition]
 
-  /// More places than this are not looked at one by one.
+  /// The largest number of ranges that are searched one by one.
   private let placeLimit: Int
 
   /// - Parameters:
-  ///   - rowCount: of the entities that are searched. A place in a tree costs what some rows cost
-  ///     that are read in passing.
-  ///   - reference: the place of an object that a predicate names; `nil` of one that no row can
-  ///     lead to.
+  ///   - rowCount: the number of rows of the entities, which limits the number of ranges: finding
+  ///     the start of a range costs as much as reading some rows in sequence.
+  ///   - reference: finds the reference of an object that a predicate names; `nil` for one that no
+  ///     row can refer to.
   init(
     _ index: EntityIndex, _ conditions: [FetchCondition], rowCount: Int,
     _ reference: (OpaqueIdentity) -> Reference?
@@ -55,7 +55,8 @@ struct IndexSearch {
       var isAsked = false
       for condition in conditions where condition.path == element.path {
         isAsked = true
-        // The room for an element is the same after all of them only if they are of one length.
+        // Elements are cut off by the room that is left, which differs after prefixes of different
+        // lengths.
         guard case .equal(let values) = condition.demand, let first = prefixes.first,
           prefixes.allSatisfy({ $0.count == first.count }),
           values.count <= placeLimit,
@@ -96,13 +97,13 @@ struct IndexSearch {
 
   var elements: [StoredIndex.Element] { index.stored.elements }
 
-  /// Whether the index narrows the search at all.
+  /// Whether the conditions narrow the index at all.
   var isUseful: Bool { equalCount > 0 || isBounded }
 
-  /// Whether one element is narrowed to what lies above or below a value.
+  /// Whether the element after the fixed ones has a bound.
   var isBounded: Bool { isBoundedBelow || isBoundedAbove }
 
-  /// Whether the store has one row at most.
+  /// Whether at most one row can be found.
   var findsOneRow: Bool { index.isUnique && isSingle && equalCount == elements.count }
 
   /// The paths of the elements that are narrowed, from the first.
@@ -122,7 +123,7 @@ struct IndexSearch {
     }
   }
 
-  /// What is narrowed more is to be tried first.
+  /// A number by which searches are compared: the narrower one has the higher rank.
   var rank: Int {
     4 * equalCount + (isSingle ? 1 : 0) + (isBoundedBelow ? 1 : 0) + (isBoundedAbove ? 1 : 0)
       + (index.isUnique && equalCount == elements.count ? 100 : 0)
@@ -130,7 +131,8 @@ struct IndexSearch {
 
   // MARK: Values
 
-  /// The elements of keys for values of which one must be there; `nil` when a value has none.
+  /// The key elements of some values, of which a row must have one; `nil` if a value has no single
+  /// element. They are whole if none holds only a part of its value.
   private static func elements(
     _ values: [PredicateValue?], _ element: StoredIndex.Element, after prefix: [UInt8],
     _ reference: (OpaqueIdentity) -> Reference?
@@ -156,7 +158,7 @@ struct IndexSearch {
     return (Array(found), areWhole)
   }
 
-  /// Where rows are that have a value.
+  /// The part of an index in which the rows with a value are.
   private enum Place {
     case element([UInt8], isWhole: Bool)
     case nowhere
@@ -177,7 +179,7 @@ struct IndexSearch {
     }
     switch value {
     case nil:
-      // A relationship that leads to nobody any more is absent as well.
+      // A dangling reference is absent as well, but its key is not that of an absent value.
       return element.kind == .reference ? .anywhere : written { $0.appendAbsent() }
     case .object(let identity)? where element.kind == .reference:
       guard let reference = reference(identity) else { return .nowhere }
@@ -187,7 +189,7 @@ struct IndexSearch {
         guard [.double, .float, .decimal, .date].contains(element.kind) else { return .nowhere }
         return written { $0.append(Double.nan) }
       }
-      // Between two bounds: a range, and no value.
+      // A value between two that the attribute can have corresponds to a range.
       guard let bounds = KeyBounds(value, element.kind, after: prefix), bounds.low == bounds.high
       else { return .anywhere }
       isWhole = bounds.isExact

@@ -1,30 +1,30 @@
 import QuireModel
 
-/// What a fetch in a child context finds elsewhere than in the store's rows: its own changes, and
-/// those of all its ancestors, the nearest first.
+/// The unsaved changes that a fetch in a child context considers besides the store's rows: its own,
+/// and those of all its ancestors, the nearest first.
 struct InheritedChanges {
   /// The child's own objects with changes.
   private(set) var pending: [ManagedObject] = []
-  /// The child's own changed objects.
+  /// The child's own changed and deleted objects.
   private(set) var changed: [Reference: ManagedObject] = [:]
-  /// Where ancestors have inserted and changed objects. As rows are, these are asked as the parent
-  /// has them now; the child's objects may show what they were when they were read.
+  /// The references of objects that ancestors have inserted or changed. They are evaluated in the
+  /// parent's current state, as rows are; the child's objects may show an older state.
   private(set) var inherited: [Reference] = []
-  /// The same, and where ancestors have deleted objects.
+  /// The same, and the references of objects that ancestors have deleted.
   private(set) var hidden: Set<Reference> = []
 
   init<Result>(
     _ session: StoreSession, _ target: FetchTarget, _ request: FetchRequest<Result>
   ) throws {
     let context = session.context
-    // Its rules may delete more; and what it has merged is to be seen.
+    // The parent's pending delete rules and merges come first, as they may change more objects.
     context.parent?.settlePendingChanges()
     if request.includesPendingChanges {
       let changes = context.changes
       for object in changes.objects
       where Self.isHere(object, session) {
         if object.isPersistent { changed[object.reference] = object }
-        // What is gone from the parent, a save does not bring back.
+        // A save does not restore an object that is gone from the parent.
         if !object.isDeleted, !object.state.contains(.inaccessible),
           target.paths[object.binding.index] != nil
         {
@@ -46,8 +46,8 @@ struct InheritedChanges {
     }
   }
 
-  /// Whether an object, of any context of the family, is one of the session's store. One that can
-  /// be saved nowhere is found in the first: the save will say why.
+  /// Whether an object, of any context of the family, belongs to the session's store. An object
+  /// that no store can take counts for the first store; the save reports why.
   private static func isHere(_ object: ManagedObject, _ session: StoreSession) -> Bool {
     guard session.context.hasSeveralStores else { return true }
     if let own = object.session { return own.identity == session.identity }

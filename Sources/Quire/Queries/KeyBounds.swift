@@ -6,21 +6,21 @@ import QuireModel
   import Foundation
 #endif
 
-/// Between which elements of index keys a value lies that predicates compare with an attribute.
+/// The bounds, as elements of index keys, of a value that predicates compare with an attribute.
 ///
 /// A number of another type than the attribute's may lie between two values that the attribute can
-/// have. What is compared with it is in any case on the side of the bounds on which it is of the
-/// number: bounds choose too many candidates rather than too few.
+/// have. The bounds then enclose it, so that a search finds too many candidates rather than too
+/// few.
 struct KeyBounds {
   let low: [UInt8]
   let high: [UInt8]
-  /// Whether both are the value itself, and say all of it.
+  /// Whether both bounds are the element of the value itself, in full.
   let isExact: Bool
 
   /// - Parameters:
-  ///   - prefix: what keys have before the element; its length decides how much room there is.
-  /// - Returns: `nil` when the value is not of a kind that could be compared with the attribute, or
-  ///   has no place among its values.
+  ///   - prefix: the bytes of a key before the element; their number decides how much room is left.
+  /// - Returns: `nil` if the value cannot be compared with the attribute, or has no order, such as
+  ///   NaN.
   init?(_ value: AttributeValue, _ kind: FieldKind, after prefix: [UInt8]) {
     func element(_ append: (inout IndexKeyWriter) -> Void) -> (bytes: [UInt8], isCut: Bool) {
       var writer = IndexKeyWriter()
@@ -150,7 +150,7 @@ struct KeyBounds {
 }
 
 extension AttributeValue {
-  /// Whether the value is of a type of numbers, or a date, and is none.
+  /// Whether the value is NaN, as a number or as a date.
   var isNaN: Bool {
     switch self {
     case .date(let date): date.timeIntervalSinceReferenceDate.isNaN

@@ -1,26 +1,26 @@
 import QuireModel
 
-/// What an element of an index lies between, ascending.
+/// The interval in which an element of an index key must lie, in ascending order.
 struct KeyInterval {
   private struct Bound {
     var bytes: [UInt8]
-    /// Whether what begins with the bytes is inside.
+    /// Whether elements that begin with the bytes are inside.
     var isInside: Bool
   }
 
-  // What is absent and what is not a number has no order.
+  // Absent values and NaN have no order, and lie outside.
   private var lower = Bound(bytes: [IndexKeyWriter.Tag.value], isInside: true)
   private var upper = Bound(bytes: [IndexKeyWriter.Tag.value], isInside: true)
   private(set) var isBoundedBelow = false
   private(set) var isBoundedAbove = false
-  /// Whether what lies between the bounds meets all demands; else it may.
+  /// Whether every element inside meets all demands; otherwise it may.
   private(set) var isExact = true
 
   mutating func narrow(
     by demand: FetchCondition.Demand, _ kind: FieldKind, after prefix: [UInt8]
   ) {
     switch demand {
-    // More of these than one can be searched for.
+    // The values could not be searched for one by one. A single one still has bounds.
     case .equal(let values):
       isExact = false
       guard values.count == 1, case .value(let value)? = values[0],
@@ -35,7 +35,7 @@ struct KeyInterval {
       guard let bounds = bounds(of: value, kind, after: prefix) else { return }
       reduce(to: Bound(bytes: bounds.high, isInside: orEqual || !bounds.isExact))
     case .prefix(let text):
-      // Texts may begin with the bytes and not with the characters.
+      // A text may begin with the bytes of the prefix, but not with its characters.
       isExact = false
       guard kind == .string else { return }
       var writer = IndexKeyWriter()
@@ -65,7 +65,7 @@ struct KeyInterval {
     if end(bound).lexicographicallyPrecedes(end(upper)) { upper = bound }
   }
 
-  // A tag is less than 255, so that there always is a successor.
+  // The first byte is a tag below 255, so that there is always a successor.
   private func start(_ bound: Bound) -> [UInt8] {
     bound.isInside ? bound.bytes : IndexKey.successor(of: bound.bytes) ?? bound.bytes
   }

@@ -1,5 +1,5 @@
 extension ManagedObjectContext: FetchReceiver {
-  /// What a `FetchRequest<ManagedObject>` finds; the hook of `FETCH` in expressions.
+  /// The objects that a `FetchRequest<ManagedObject>` finds; called for `FETCH` in expressions.
   public final func results(ofFetch request: Any) throws -> [Any] {
     try fetch(try plainRequest(request))
   }

@@ -1,20 +1,20 @@
 import QuireModel
 
-/// A row or an object that the predicate of a fetch is true of.
+/// A row or an object that matches the predicate of a fetch.
 struct FetchMatch {
-  /// Which of the stores that are asked has it.
+  /// The place of its store among those that are searched.
   var place: Int
   let reference: Reference
-  /// The row, when the store had it; `nil` for objects with changes.
+  /// The row, if the store has one; `nil` for objects with changes.
   var row: RowBytes?
   var object: ManagedObject?
-  /// The values of the sort keys; empty when a prefix says it all.
+  /// The values of the sort keys; empty if the prefix alone decides the order.
   var keys: [PredicateValue?] = []
-  /// What was read of it.
+  /// Further values that were read.
   var values: [PredicateValue?] = []
 }
 
-/// Counts.
+/// Counts matches.
 struct MatchCount: MatchVisitor {
   private(set) var count = 0
   var readsKeys: Bool { false }
@@ -30,26 +30,26 @@ struct MatchCount: MatchVisitor {
 
 /// Collects matches and puts them in the order of a request.
 ///
-/// With a limit only the first ones are kept, as a heap with the last of them on top: a match that
-/// comes after it is told by a look at its first key. What is sorted are small items with a prefix
-/// of the first key each.
+/// With a limit only the first matches are kept, in a heap with the last of them on top, so that
+/// most other matches are rejected by their first key. Sorting moves small items, each with a
+/// prefix of the first key.
 struct MatchList: MatchVisitor {
   private struct Item {
     var prefix: SortPrefix
     var index: Int
   }
 
-  /// Which of the stores that are asked is asked now.
+  /// The place of the store that is searched.
   var place = 0
-  /// Whether the rows of matches are wanted.
+  /// Whether the rows of matches are kept.
   var keepsRows = true
-  /// What else is read of matches.
+  /// Further values to read from matches.
   var reading: ValueReading?
   private let descriptors: [FetchSortDescriptor]
   private let firstRule: SortPrefix.Rule?
-  /// How many are wanted at most, those before the offset among them.
+  /// The largest number of matches to keep, those before the offset included.
   private let capacity: Int
-  /// A heap once there are enough of them.
+  /// A heap once their number is `capacity`.
   private var items: [Item] = []
   private var matches: [FetchMatch] = []
 
@@ -115,7 +115,7 @@ struct MatchList: MatchVisitor {
     return prefix
   }
 
-  /// The matches in order, as many as are wanted.
+  /// The matches kept, in order.
   func sorted() -> [FetchMatch] {
     let matches = matches
     var items = items
@@ -129,10 +129,10 @@ struct MatchList: MatchVisitor {
     for place in stride(from: items.count / 2 - 1, through: 0, by: -1) { sink(place) }
   }
 
-  /// Moves an item down to where none of those below it comes after it.
+  /// Moves an item down the heap until none of its children comes after it.
   private mutating func sink(_ start: Int) {
     let matches = matches
-    // The array is not looked at by anyone else meanwhile.
+    // The array is moved out of the list, so that it is not copied.
     var items = items
     self.items = []
     items.withUnsafeMutableBufferPointer { items in
@@ -166,13 +166,13 @@ struct MatchList: MatchVisitor {
   }
 
   private func precedes(_ left: FetchMatch, _ right: FetchMatch) -> Bool {
-    // Of equal prefixes, one of which says it all: so does the other.
+    // Keys are empty if equal prefixes mean equal values.
     for (index, descriptor) in descriptors.enumerated()
     where !left.keys.isEmpty && !right.keys.isEmpty {
       let order = descriptor.compare(left.keys[index], right.keys[index])
       if order != 0 { return order < 0 }
     }
-    // Store by store, but that objects which were never saved come last.
+    // Objects of earlier stores come first, but objects that were never saved come last.
     if left.place != right.place, left.reference.isTemporary == right.reference.isTemporary,
       !left.reference.isTemporary
     {

@@ -1,64 +1,64 @@
 import QuireModel
 
-/// Takes what a fetch finds, one after the other.
+/// Receives the matches of a fetch one by one.
 protocol MatchVisitor {
-  /// Whether the values of sort keys are looked at.
+  /// Whether the visitor reads the values of sort keys.
   var readsKeys: Bool { get }
 
   /// - Parameters:
-  ///   - object: where it is one with changes that was found.
-  ///   - row: the row under the cursor, for keeping.
-  /// - Returns: whether to go on.
+  ///   - object: the object, if the match is an object with changes.
+  ///   - row: returns the row under the cursor, in a form that can be kept.
+  /// - Returns: whether to continue.
   mutating func visit<Subject: PathSubject>(
     _ subject: Subject, at reference: Reference, sortedBy paths: [FetchPath],
     _ object: ManagedObject?, row: () throws -> RowBytes?
   ) throws -> Bool
 
-  /// Whether ``countRow()`` does something.
+  /// Whether ``countRow()`` has an effect.
   static var countsRows: Bool { get }
 
   /// Called before a row is read.
   ///
-  /// - Throws: what ends the fetch.
+  /// - Throws: an error that ends the fetch.
   mutating func countRow() throws
 
-  /// Called when the order of an index is given up, and with it a copy of the visitor.
+  /// Called when the walk through an index is given up. The copy of the visitor that took part in
+  /// the walk is dropped.
   mutating func abandonWalk()
 
-  /// Whether a match is not looked at any further, as its first sort key is after all that are
-  /// wanted.
+  /// Whether a match can be rejected, as its first sort key comes after all that are kept.
   ///
-  /// - Parameter row: of the entity's layout, of which no more is known than that it has its fixed
-  ///   part.
+  /// - Parameter row: bytes in the entity's layout, of which only the fixed part was checked.
   func passes(
     fixedPart row: UnsafeRawPointer, _ table: FieldTable, sortedBy paths: [FetchPath]
   ) -> Bool
 
-  /// Whether to call ``take(_:at:)`` where every row is a match, and nothing is asked of it.
+  /// Whether to call ``take(_:at:)`` instead, if every row is a match and none of its values is
+  /// needed.
   static var takesRows: Bool { get }
 
   /// Called before rows of an entity are taken.
   ///
-  /// - Parameter count: how many there are, of which some may not come.
+  /// - Parameter count: the number of rows in the store; some of them may not be taken.
   mutating func begin(_ storage: EntityStorage, count: Int)
 
-  /// - Returns: whether to go on.
+  /// - Returns: whether to continue.
   mutating func take(_ row: RowBytes, at reference: Reference) throws -> Bool
 
-  /// Called before rows of a leaf are taken.
+  /// Called before the rows of a leaf are taken.
   ///
-  /// - Parameter owner: what keeps the leaf.
+  /// - Parameter owner: keeps the leaf in memory.
   mutating func enterLeaf(_ owner: AnyObject)
 
-  /// The same of a row in the leaf that was entered last.
+  /// Like ``take(_:at:)``, for a row in the leaf that was entered last.
   mutating func takeInLeaf(
     _ start: UnsafeRawPointer, _ byteCount: Int, at reference: Reference
   ) throws -> Bool
 
-  /// Whether to call ``takeKey(at:)`` there instead: no row is read then.
+  /// Whether to call ``takeKey(at:)`` instead, without reading rows.
   static var takesKeys: Bool { get }
 
-  /// - Returns: whether to go on.
+  /// - Returns: whether to continue.
   mutating func takeKey(at reference: Reference) throws -> Bool
 }
 

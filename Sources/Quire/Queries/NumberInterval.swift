@@ -6,10 +6,11 @@ import QuireModel
   import Foundation
 #endif
 
-/// The numbers of a field that stand to a constant as a comparison asks, as a test of rows.
+/// The closed range of a field's numbers that satisfy a comparison with a constant, as a test of
+/// rows.
 ///
-/// The rules are those of ``AttributeValue/order(comparedTo:_:)``. Where they do not come to the
-/// numbers between two others, such as for decimals, there is no interval.
+/// The rules are those of ``AttributeValue/order(comparedTo:_:)``. Where they do not result in one
+/// closed range, as for decimals, there is no interval.
 struct NumberInterval {
   let form: RowTest.Form
   private(set) var low: UInt64 = 0
@@ -34,7 +35,7 @@ struct NumberInterval {
     case .double, .float, .date:
       guard let number = Self.double(value, kind) else { return nil }
       if number.isNaN {
-        // It has no order, and equals its like.
+        // NaN has no order, and equals only NaN.
         form = orders == [.same] ? kind == .float ? .floatNotANumber : .notANumber : .never
         return
       }
@@ -52,7 +53,8 @@ struct NumberInterval {
 
   // MARK: Fractions
 
-  /// The number that a field of this kind is compared with.
+  /// The constant as the number with which a field of this kind is compared; `nil` if it has no
+  /// exact one.
   private static func double(_ value: AttributeValue, _ kind: FieldKind) -> Double? {
     switch (kind, value) {
     case (.date, .date(let date)): return date.timeIntervalSinceReferenceDate
@@ -68,7 +70,8 @@ struct NumberInterval {
     }
   }
 
-  /// The least number that is the same, or greater; `nil` when there is none.
+  /// The number itself if equality satisfies the comparison, otherwise the next greater one; `nil`
+  /// if there is none.
   private static func lowest(_ orders: RowTest.Orders, _ number: Double) -> Double? {
     if orders.contains(.same) { return number }
     return number == .infinity ? nil : number.nextUp
@@ -83,10 +86,10 @@ struct NumberInterval {
 
   private typealias Range = (low: Int64, high: Int64)
 
-  /// Where no integer stands to the value as asked.
+  /// The empty range: no integer satisfies the comparison.
   private static let nowhere: Range = (1, 0)
 
-  /// - Returns: `nil` when the value is not one that integers are compared with exactly.
+  /// - Returns: `nil` if integers are not compared exactly with such a value.
   private static func integers(_ orders: RowTest.Orders, _ value: AttributeValue) -> Range? {
     let number: Double
     switch value {
@@ -106,7 +109,7 @@ struct NumberInterval {
     return orders.contains(.descending) ? (above, .max) : nowhere
   }
 
-  /// The integers that stand to one as asked.
+  /// The integers that satisfy a comparison with an integer.
   private static func range(_ orders: RowTest.Orders, _ number: Int64) -> Range {
     let distance: Int64 = orders.contains(.same) ? 0 : 1
     if orders.contains(.ascending) {

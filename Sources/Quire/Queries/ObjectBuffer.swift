@@ -1,14 +1,16 @@
-/// Objects in a row, which pass into an array of their class without being counted once more.
+/// A growing buffer of objects, which can be moved into an array of their class without retaining
+/// each.
 struct ObjectBuffer {
-  /// Memory of an array that is being made, lent to a buffer.
+  /// Memory of an array under construction, lent to a buffer.
   struct Room {
-    // Sound: the array's maker has the memory until the buffer is empty, see ``array(of:_:)``.
+    // Sound: ``array(of:_:)`` keeps the memory until the buffer is empty.
     fileprivate let elements: UnsafeMutablePointer<ManagedObject>
     fileprivate let capacity: Int
   }
 
   private final class Memory {
-    // Sound: the first `count` of `capacity` elements are initialised, and nobody else has them.
+    // Sound: the first `count` of `capacity` elements are initialised, and only this object uses
+    // them.
     @exclusivity(unchecked) var elements: UnsafeMutablePointer<ManagedObject>
     @exclusivity(unchecked) var capacity: Int
     @exclusivity(unchecked) var count = 0
@@ -48,15 +50,15 @@ struct ObjectBuffer {
 
   private var memory: Memory
 
-  /// - Parameter room: where the objects go, for as long as there are no more.
+  /// - Parameter room: memory for the objects, used as long as they fit.
   init(_ room: Room? = nil) { memory = room.map(Memory.init) ?? Memory(capacity: 8) }
 
   var count: Int { memory.count }
-  /// The one that was appended last.
+  /// The object that was appended last.
   var last: ManagedObject? { count == 0 ? nil : memory.elements[count - 1] }
 
-  /// Makes room for so many objects altogether, or for as many of them as are certain to be needed
-  /// before the number is believed.
+  /// Reserves memory for a total number of objects. As the number is not verified, no more is
+  /// reserved than for ``ObjectRegister/believedCount``.
   mutating func reserve(_ count: Int) {
     makeUnique()
     let count = min(count, ObjectRegister.believedCount)
@@ -76,33 +78,33 @@ struct ObjectBuffer {
     if !isKnownUniquelyReferenced(&memory) { memory = memory.copy() }
   }
 
-  /// The objects as elements of their class; the buffer is empty then.
+  /// Moves the objects into an array of their class; the buffer is empty afterwards.
   ///
   /// Each of them must be an `Object`, as was checked when it was found.
   mutating func take<Object: ManagedObject>(as type: Object.Type) -> [Object] {
     makeUnique()
     let memory = memory
-    // All empty arrays are one, into which its count would be written once more: no harm, but a
-    // race all the same.
+    // All empty arrays share one object. The initialiser would write its count once more, which
+    // changes nothing but is a data race.
     if memory.count == 0 { return [] }
     return [Object](unsafeUninitializedCapacity: memory.count) { elements, count in
       count = memory.count
-      // Sound: a reference to an object is the same whatever its class is called.
+      // Sound: references to objects have one layout, whatever their class.
       guard let room = UnsafeMutableRawPointer(elements.baseAddress) else { return }
       room.moveInitializeMemory(as: ManagedObject.self, from: memory.elements, count: count)
       memory.count = 0
     }
   }
 
-  /// The objects that `find` finds, each of which is an `Object`, in an array that is made for as
-  /// many as are expected: so their references are written once.
+  /// The objects that `find` finds, each of which must be an `Object`, in an array that is
+  /// allocated for the expected number: their references are written once.
   static func array<Object: ManagedObject>(
     of expectedCount: Int, _ find: (Room?) throws -> ObjectBuffer
   ) rethrows -> [Object] {
     var others: [Object]?
     let objects = try [Object](unsafeUninitializedCapacity: expectedCount) { elements, count in
       let start = UnsafeMutableRawPointer(elements.baseAddress)
-      // Sound: as above; a buffer that is dropped leaves nothing behind.
+      // Sound: as in `take(as:)`; a buffer that is dropped deinitialises its elements.
       let room = start.map {
         Room(
           elements: $0.assumingMemoryBound(to: ManagedObject.self), capacity: elements.count)

@@ -1,9 +1,9 @@
 import QuireModel
 
-// What is asked of the objects that a to-many relationship leads to.
+// Values of the members of a to-many relationship.
 extension PathSubject {
-  /// The value at the end of a path from objects, which stands for one flat collection unless an
-  /// operator makes one value of them.
+  /// The value at the end of a path from several objects: one flat collection, or a single value if
+  /// the path has an operator.
   static func value(of members: [Self], at names: ArraySlice<String>) throws -> PredicateValue? {
     guard let first = names.first else {
       return .collection(members.map { .object($0.objectIdentity) })
@@ -40,7 +40,7 @@ extension PathSubject {
 }
 
 extension CollectionOperator {
-  /// What makes one value of many.
+  /// The function of an operator that makes one value of many; `nil` for other operators.
   var function: FetchExpression.Function? {
     switch self {
     case .sum: .sum

@@ -1,7 +1,7 @@
 import QuireModel
 
 extension PredicateEvaluator {
-  /// The evaluator of a request's predicate that is asked of things without relationships.
+  /// An evaluator for a request on things without relationships.
   init(requested predicate: FetchPredicate) throws(PersistenceError) {
     do {
       try self.init(predicate)
@@ -10,7 +10,7 @@ extension PredicateEvaluator {
     }
   }
 
-  /// The evaluator of a fetch request's predicate.
+  /// An evaluator for the predicate of a fetch request.
   init(fetched predicate: FetchPredicate) throws(PersistenceError) {
     do {
       try self.init(fetching: predicate)
@@ -19,7 +19,7 @@ extension PredicateEvaluator {
     }
   }
 
-  /// Whether subjects are asked for values of paths from themselves, and for nothing else.
+  /// Whether the predicate needs only values at paths from its subject.
   var asksPathsAlone: Bool { subqueries.isEmpty && expressions.isEmpty }
 }
 

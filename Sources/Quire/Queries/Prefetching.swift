@@ -1,7 +1,7 @@
 import QuireModel
 
 extension ManagedObjectContext {
-  /// Does for objects that were fetched what else their request wants of them.
+  /// Reads rows and prefetches related objects, as the request of fetched objects asks.
   final func prepare<Result: ManagedObject>(
     _ objects: [Result], for request: FetchRequest<Result>
   ) throws {
@@ -11,7 +11,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Reads the rows of faults, all at once from a store of another make.
+  /// Reads the rows of faults, from an incremental store all at once.
   final func fulfil(_ objects: some Sequence<ManagedObject>) throws {
     let faults = objects.filter { $0.isFault && $0.context === self }
     for session in sessions where faults.contains(where: { $0.session === session }) {
@@ -21,8 +21,8 @@ extension ManagedObjectContext {
     for fault in faults { try fault.fulfil() }
   }
 
-  /// Has a store of another make read the rows behind relationships, a step for all objects at
-  /// once. In other stores following a link is a look into a page, and there is nothing to prepare.
+  /// Makes an incremental store read the rows behind relationships, each step for all objects at
+  /// once. Other stores follow a link by reading a page, so that nothing need be prepared.
   private func prefetch(
     _ names: [String], of objects: [ManagedObject], _ path: String
   ) throws {
@@ -45,7 +45,7 @@ extension ManagedObjectContext {
     try fulfil(level)
   }
 
-  /// Makes sure that paths lead over relationships.
+  /// Checks that the paths lead over relationships.
   final func checkPrefetching<Result: ManagedObject>(_ request: FetchRequest<Result>) throws {
     let (binding, model) = try entity(of: request)
     for path in request.relationshipKeyPathsForPrefetching {

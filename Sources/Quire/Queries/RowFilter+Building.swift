@@ -7,16 +7,15 @@ import QuireStorage
   import Foundation
 #endif
 
-/// What is tested on the bytes of an entity's rows before anything else is done with them, and what
-/// of a predicate is left for an evaluator.
+/// The tests on the bytes of an entity's rows, and an evaluator for the rest of the predicate.
 final class RowCheck {
   let filter: RowFilter?
-  /// `nil` when the filter says it all.
+  /// `nil` if the filter covers the whole predicate.
   let evaluator: PredicateEvaluator?
-  /// The evaluator's paths.
+  /// The paths of the evaluator.
   let paths: [FetchPath]
 
-  /// - Parameter paths: of the target, from the entity of `storage`.
+  /// - Parameter paths: paths of the target, from the entity of `storage`.
   init(
     _ target: FetchTarget, _ paths: FetchTarget.Paths, on storage: EntityStorage,
     in view: StoreView
@@ -26,12 +25,13 @@ final class RowCheck {
       return
     }
     var builder = RowFilterBuilder(storage: storage)
-    // A parent's row may lead to what the parent has deleted, whatever the delete rules are.
+    // A parent may have deleted the destination of a row's reference, whatever the delete rules
+    // are.
     builder.takesRelationships = view.parentRows == nil
     var rest: [FetchPredicate] = []
     var canFail = false
     for conjunct in FetchCondition.conjuncts(of: predicate) {
-      // A conjunct must not hide that one before it has no answer.
+      // A conjunct that can fail comes before those after it: a filter must not hide its error.
       if !canFail, builder.append(conjunct) { continue }
       rest.append(conjunct)
       canFail = canFail || conjunct.canFail
@@ -49,7 +49,7 @@ final class RowCheck {
     let others = other.paths.compactMap { names in paths.predicate.first { $0.names == names } }
     guard others.count == other.paths.count else {
       assertionFailure("a part of a predicate has paths of its own")
-      // The whole says the same of a row that has passed.
+      // The whole predicate has the same value for a row that has passed the filter.
       (evaluator, self.paths) = (try target.evaluator(), paths.predicate)
       return
     }
@@ -58,8 +58,8 @@ final class RowCheck {
 }
 
 extension RowCheck {
-  /// Leaves out entries whose rows do not pass the filter, and takes the bytes from those that take
-  /// a closer look: the rows of the others have their fixed part and end right.
+  /// Removes the entries whose rows fail the filter, and removes the bytes of entries whose rows
+  /// must be looked up. Rows that keep their bytes have a complete fixed part and a valid end.
   @inline(__always)
   func sift(_ entries: inout [RecordEntry], _ shape: RowShape) {
     if let filter { return filter.sift(&entries, shape) }
@@ -68,7 +68,7 @@ extension RowCheck {
 }
 
 extension FetchPredicate {
-  /// Whether there may be no answer for an object.
+  /// Whether evaluation may throw an error for an object.
   fileprivate var canFail: Bool {
     switch self {
     case .constant: false
@@ -93,19 +93,19 @@ extension FetchExpression {
   }
 }
 
-/// Makes tests of those parts of a predicate that compare an attribute with constants of its kind.
+/// Makes tests from the parts of a predicate that compare a field with constants of its kind.
 struct RowFilterBuilder {
   let storage: EntityStorage
   var takesRelationships = true
   private(set) var tests: [RowTest] = []
   private(set) var constants: [UInt8] = []
 
-  /// Longer lists are sets, which an evaluator has.
+  /// Longer lists are left to an evaluator, which makes sets of them.
   private static let listLimit = 8
 
   init(storage: EntityStorage) { self.storage = storage }
 
-  /// - Returns: whether the predicate is tested now; otherwise nothing has changed.
+  /// - Returns: whether tests cover the predicate; if not, none was added.
   mutating func append(_ predicate: FetchPredicate) -> Bool {
     let count = tests.count
     if add(predicate, isNegated: false) { return true }
@@ -153,8 +153,8 @@ struct RowFilterBuilder {
     return add(field, mirrored, comparison.left, isNegated)
   }
 
-  /// Where an attribute lies in rows, or a relationship that leads to somebody if it is not absent;
-  /// `nil` of anything else.
+  /// The field of an attribute, or of a relationship whose destination exists if it is not absent;
+  /// `nil` for other paths.
   private func field(_ path: [String]) -> (place: FieldTable.Place, kind: FieldKind)? {
     guard path.count == 1, let slot = storage.binding.slot(named: path[0]),
       storage.fieldBySlot[slot] >= 0
@@ -199,12 +199,12 @@ struct RowFilterBuilder {
     }
   }
 
-  /// A test that the value stands to a constant in one of these orders.
+  /// Adds a test that the value has one of these orders relative to a constant.
   private mutating func add(
     _ field: Field, _ orders: RowTest.Orders, _ value: PredicateValue?, _ isNegated: Bool
   ) -> Bool {
     guard let value else {
-      // What is absent has no order; it only equals its like.
+      // An absent value has no order; it equals only an absent one.
       addTest(orders == [.same] ? .absent : .never, field, isNegated)
       return true
     }
@@ -242,7 +242,7 @@ struct RowFilterBuilder {
 }
 
 extension FetchPredicate.Operator {
-  /// How a value stands to those it is compared with.
+  /// The orders of a value, relative to a constant, that satisfy the operator.
   fileprivate var orders: RowTest.Orders? {
     switch self {
     case .equal: [.same]

@@ -1,19 +1,19 @@
 import QuireModel
 
-/// Where a plan finds the rows of which a predicate may be true, without reading all rows.
+/// A source of the rows that may match a predicate, other than reading all rows.
 indirect enum RowSource {
   case index(IndexSearch)
   /// The objects that the predicate names, in order.
   case names([Reference])
-  /// The rows that lead to certain objects.
+  /// The rows with a relationship to certain objects.
   case inverse(InverseSearch)
   /// Rows that one of the parts finds.
   case union([RowSource])
   /// Rows that all parts find.
   case intersection([RowSource])
 
-  /// Whether each row is named by a key of an index: then it exists, or the store is damaged. A
-  /// link may be left of a deleted object.
+  /// Whether a key of an index names each row. Such a row exists, or the store is damaged; a link
+  /// may be left over from a deleted object.
   var isIndex: Bool {
     switch self {
     case .index: true
@@ -24,8 +24,8 @@ indirect enum RowSource {
   }
 }
 
-/// The rows that lead to certain objects by a relationship: the inverse relationship of those
-/// objects has them all.
+/// A search for the rows with a relationship to certain objects: the inverse relationship of those
+/// objects leads back to all of them.
 struct InverseSearch {
   let relationship: RelationshipDescription
   let inverse: String

@@ -1,9 +1,9 @@
 import QuireModel
 
-/// A row as the store has it.
+/// A saved row, without unsaved changes.
 struct RowSubject: PathSubject {
-  /// The row under a cursor, which keeps its bytes for as long as it stays; or a row that keeps its
-  /// own.
+  /// Either a row under a cursor, whose bytes are valid as long as the cursor stays, or a row that
+  /// keeps its own bytes.
   enum Source {
     case borrowed(RowReader)
     case kept(Row)
@@ -90,7 +90,7 @@ extension RowSubject {
 }
 
 extension FieldTable.Place {
-  /// Where the value of the field stands in a sort, if its bytes say so.
+  /// The sort prefix of the field's value, if the bytes of the row tell it.
   func sortPrefix(in row: UnsafeRawPointer, by rule: SortPrefix.Rule) -> SortPrefix? {
     guard let kind = FieldKind(rawValue: kind) else { return nil }
     let ascending = rule.ascending

@@ -1,29 +1,29 @@
 import QuireModel
 import QuireStorage
 
-/// One comparison of a field with a constant, or several that are joined, on the bytes of a row.
+/// One comparison of a field with a constant, or a group of comparisons, on the bytes of a row.
 ///
-/// A few words without a reference: rows are tested by the hundred thousand.
+/// A few words without references, as rows are tested by the hundred thousand.
 struct RowTest {
   enum Form: UInt8 {
     /// True of no row.
     case never
     /// There is no value.
     case absent
-    // A number between two others, which are among them.
+    // A number in a closed range.
     case boolean, integer16, integer32, integer64, double, float
     /// A double, or a date, that is not a number.
     case notANumber
     case floatNotANumber
-    // How the value stands to a constant.
+    // The order of the value relative to a constant.
     case text, uuid
     /// A text that begins with a constant.
     case prefix
-    // Groups: the tests that follow belong to them.
+    // Groups of the tests that follow.
     case all, any
   }
 
-  /// How a value may stand to a constant.
+  /// The possible orders of a value relative to a constant.
   struct Orders: OptionSet {
     let rawValue: UInt8
     static let ascending = Orders(rawValue: 1)
@@ -45,17 +45,17 @@ struct RowTest {
   var isNegated = false
   var orders: Orders = []
   var field = FieldTable.Place()
-  /// The lower bound, as bits of an `Int64` or a `Double`; where a constant begins; how many tests
-  /// a group has, those of its groups among them.
+  /// The lower bound, as bits of an `Int64` or a `Double`; or the offset of a constant; or the
+  /// number of tests in a group, those of nested groups included.
   var low: UInt64 = 0
-  /// The upper bound; how many bytes a constant has.
+  /// The upper bound, or the byte count of a constant.
   var high: UInt64 = 0
 
-  /// Whether the end offsets of variable fields are looked at.
+  /// Whether the test reads the end offsets of variable fields.
   var readsVariableFields: Bool { form == .text || form == .prefix }
 
   /// - Parameters:
-  ///   - row: bytes of the entity's layout with their whole fixed part; checked by a reader where
+  ///   - row: bytes in the entity's layout with a complete fixed part; checked by a reader if
   ///     ``readsVariableFields``.
   ///   - constants: the bytes of all constants.
   @inline(__always)
@@ -101,20 +101,20 @@ struct RowTest {
   }
 }
 
-/// The part of a predicate that is tested on the bytes of an entity's rows: no value is made, and
-/// nothing is counted.
+/// The part of a predicate that is tested on the bytes of an entity's rows, without decoding values
+/// and without reference counting.
 ///
-/// It is true of a row exactly when ``PredicateEvaluator`` finds the part true of its values.
+/// It holds for a row exactly if ``PredicateEvaluator`` finds that part true of the row's values.
 final class RowFilter {
-  // Sound: written in `init` alone, and freed when nobody has the filter any more.
+  // Sound: written only in `init`, and freed with the filter.
   private let tests: UnsafeMutableBufferPointer<RowTest>
   private let constants: UnsafeMutableRawBufferPointer
   /// Whether rows must have been checked by a reader, beyond their fixed part.
   let needsReader: Bool
 
   /// - Parameters:
-  ///   - tests: all of which must hold; groups come before what belongs to them.
-  ///   - constants: what tests are compared with.
+  ///   - tests: tests that must all hold; a group comes before its members.
+  ///   - constants: the bytes with which tests compare.
   init(_ tests: [RowTest], _ constants: [UInt8]) {
     self.tests = .allocate(capacity: tests.count)
     _ = self.tests.initialize(from: tests)
@@ -128,7 +128,7 @@ final class RowFilter {
     constants.deallocate()
   }
 
-  /// - Parameter row: not empty, of the entity's layout; checked as ``needsReader`` says.
+  /// - Parameter row: bytes in the entity's layout, not empty; checked as ``needsReader`` says.
   @inline(__always)
   func holds(for row: UnsafeRawBufferPointer) -> Bool {
     guard let row = row.baseAddress, let constants = UnsafeRawPointer(constants.baseAddress)
@@ -140,10 +140,10 @@ final class RowFilter {
     return true
   }
 
-  /// Leaves out entries whose rows do not pass, and takes the bytes from those that take a closer
-  /// look: what has bytes afterwards has passed.
+  /// Removes the entries whose rows fail, and removes the bytes of entries whose rows must be
+  /// looked up: an entry with bytes has passed.
   ///
-  /// - Parameter entries: whose bytes are there.
+  /// - Parameter entries: entries whose bytes are in memory.
   func sift(_ entries: inout [RecordEntry], _ shape: RowShape) {
     guard let constants = UnsafeRawPointer(constants.baseAddress) else { return }
     if tests.count == 1, tests[0].form != .all, tests[0].form != .any {
@@ -160,14 +160,14 @@ final class RowFilter {
       return
     }
     entries.sift { start, byteCount in
-      // Filters that read no variable field need not know where these end.
+      // Without a test of variable fields, their end offsets need not be checked.
       guard needsReader ? shape.isRight(start, byteCount) : shape.endsRight(start, byteCount)
       else { return nil }
       return holds(for: UnsafeRawBufferPointer(start: start, count: byteCount))
     }
   }
 
-  /// - Parameter place: of the test; afterwards of the one that follows it and all its own.
+  /// - Parameter place: the index of the test; afterwards that of the next test outside it.
   @inline(__always)
   private func holds(
     _ place: inout Int, _ row: UnsafeRawPointer, _ constants: UnsafeRawPointer
@@ -183,7 +183,7 @@ final class RowFilter {
   ) -> Bool {
     let group = tests[place]
     let end = place + 1 + Int(group.low)
-    // One member that is otherwise decides.
+    // The first member with the other result decides.
     var result = group.form == .all
     place += 1
     while place < end, result == (group.form == .all) {
@@ -195,7 +195,9 @@ final class RowFilter {
 }
 
 extension [RecordEntry] {
-  /// - Parameter passes: whether a row is kept; `nil` if its bytes are to be taken from the entry.
+  /// Filters the entries in place.
+  ///
+  /// - Parameter passes: whether an entry is kept; `nil` to keep it without its bytes.
   @inline(__always)
   mutating func sift(_ passes: (UnsafeRawPointer, Int) -> Bool?) {
     var kept = 0

@@ -1,9 +1,9 @@
 import QuireModel
 
-/// The place of a value in the order of a sort, as far as 72 bits can say it: what compares as less
-/// comes first, and of equal prefixes the values decide.
+/// The place of a value in a sort order, in 72 bits: the lesser prefix comes first, and of equal
+/// prefixes the values decide.
 struct SortPrefix: Comparable, Sendable {
-  /// What of a descriptor counts here.
+  /// The parts of a sort descriptor that prefixes depend on.
   struct Rule: Sendable {
     let ascending: Bool
     fileprivate let comparesTextAsItIs: Bool
@@ -18,7 +18,7 @@ struct SortPrefix: Comparable, Sendable {
   }
 
   private var rank: UInt8
-  /// Whether the prefix says all of the value: equal ones are of equal values.
+  /// Whether equal prefixes mean equal values.
   private(set) var isExact: Bool
   private var bits: UInt64
 
@@ -46,13 +46,13 @@ struct SortPrefix: Comparable, Sendable {
         rank: SortingRank.text, CanonicalText.leadingBytes(of: text), isExact: false,
         ascending: ascending)
     default:
-      // The values are left to themselves.
+      // The values decide.
       self.init(
         rank: PredicateValue?.some(value).sortingRank, 0, isExact: false, ascending: ascending)
     }
   }
 
-  /// The prefix of a double, or of a float that is widened.
+  /// The prefix of a double, or of a float as a double.
   init(number: Double, ascending: Bool) {
     self.init(
       rank: number.isNaN ? SortingRank.notANumber : SortingRank.number, SortPrefix.bits(number),
@@ -60,7 +60,7 @@ struct SortPrefix: Comparable, Sendable {
       ascending: ascending)
   }
 
-  /// The prefix of a date, which is so many seconds after the reference date.
+  /// The prefix of a date, given in seconds after the reference date.
   init(seconds: Double, ascending: Bool) {
     self.init(
       rank: seconds.isNaN ? SortingRank.notADate : SortingRank.date, SortPrefix.bits(seconds),
@@ -68,7 +68,8 @@ struct SortPrefix: Comparable, Sendable {
       ascending: ascending)
   }
 
-  /// Rounding an integer to a double makes some equal, and puts none before a smaller one.
+  /// The prefix of an integer, which is rounded to a double. Rounding may make two integers equal,
+  /// but never changes their order.
   init(integer: Int64, ascending: Bool) {
     self.init(
       rank: SortingRank.number, SortPrefix.bits(Double(integer)),
@@ -76,11 +77,11 @@ struct SortPrefix: Comparable, Sendable {
       ascending: ascending)
   }
 
-  /// The prefix of a text; `nil` if it can only be told of the string.
+  /// The prefix of a text; `nil` if normalisation may change its first bytes.
   init?(utf8: UnsafeRawBufferPointer, by rule: Rule) {
     guard rule.comparesTextAsItIs else { return nil }
     var bits: UInt64 = 0
-    // An ASCII character stays as it is where another one follows.
+    // Normalisation does not change an ASCII character that is followed by another one.
     for place in 0..<min(9, utf8.count) {
       let byte = utf8[place]
       if byte >= 0x80 { return nil }
@@ -98,9 +99,9 @@ struct SortPrefix: Comparable, Sendable {
     left.rank == right.rank && left.bits == right.bits
   }
 
-  /// The order of numbers.
+  /// The bits of a number, with the order of numbers.
   private static func bits(_ number: Double) -> UInt64 {
-    // What is not a number has a rank of its own, and both zeros are one.
+    // NaN has a rank of its own, and both zeros are equal.
     if number.isNaN { return 0 }
     let bits = number == 0 ? 0 : number.bitPattern
     return bits >> 63 == 0 ? bits | 1 << 63 : ~bits

@@ -1,12 +1,12 @@
 import QuireModel
 
-/// A row or an object as key-value coding sees it: its properties by name, and what they lead to.
+/// A row or an object for key-value coding: its properties by name, and the objects they lead to.
 ///
-/// With it expressions are evaluated on rows as they are on objects. An object is made where a
-/// function is called on one, and nowhere else.
+/// It lets expressions be evaluated on rows as on objects. An object is made only when a function
+/// is called on it.
 final class StandIn<Subject: PathSubject>: KeyValueCoding {
   private let subject: Subject
-  /// `nil` where no function is called.
+  /// `nil` if no function is called.
   private let session: StoreSession?
 
   init(_ subject: Subject, _ session: StoreSession?) {
@@ -45,12 +45,12 @@ extension StandIn: PredicateConvertible {
   var predicateValue: PredicateValue? { .object(subject.objectIdentity) }
 }
 
-/// What gives its place to an object when it is more than values that are wanted.
+/// A stand-in that can be replaced by its object, where more than its values is needed.
 protocol ObjectStandIn: AnyObject, EntityMember {
   func managedObject() throws -> ManagedObject
 }
 
-/// What is an object of an entity, or stands for one.
+/// An object of an entity, or a stand-in for one.
 protocol EntityMember {
   var entity: EntityDescription { get }
 }
@@ -71,7 +71,7 @@ extension StandIn: ObjectStandIn {
 }
 
 extension KeyValue {
-  /// The value with objects in the place of what stands in for them.
+  /// The value with objects in place of their stand-ins.
   var withObjects: KeyValue {
     get throws {
       switch self {
@@ -79,7 +79,7 @@ extension KeyValue {
       case .set(let members): return .set(try members.map { try $0.withObjects })
       case .one(let value as any ObjectStandIn): return .one(try value.managedObject())
       case .one(let value?) where value is any PlainCollection:
-        // Collections of values stay as they are.
+        // Collections without stand-ins stay as they are.
         let members = expanded.members ?? []
         guard members.contains(where: \.isStandIn) else { return self }
         return try expanded.withObjects

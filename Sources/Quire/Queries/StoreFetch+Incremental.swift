@@ -1,18 +1,18 @@
 import QuireModel
 
-// How a store of another make is asked.
+// Fetches from incremental stores.
 extension StoreFetch {
-  /// Asks the store for what the request wants, as far as its answer is the context's: where a path
-  /// leads from one object to another that may be changed here, the store cannot tell.
+  /// Asks the store for the rows of the request. The predicate and the order are left out if a path
+  /// may lead to an object with unsaved changes, which the store does not know.
   func ask(_ rows: IncrementalRows, capacity: Int) throws -> IncrementalRows.Answer {
     try rows.fetch(request(capacity: capacity))
   }
 
-  /// - Parameter capacity: how many matches are enough.
+  /// - Parameter capacity: the number of matches that are enough.
   private func request(capacity: Int) -> IncrementalStoreFetch {
     let isTheirs =
       !target.followsRelationships || changed.isEmpty && hidden.isEmpty && view.parentRows == nil
-    // Of the first rows, some may be passed over for their objects.
+    // Some of the first rows may be skipped, as their objects are evaluated instead.
     let (limit, isTooMany) = capacity.addingReportingOverflow(changed.count + hidden.count)
     return IncrementalStoreFetch(
       entityNames: storages.map(\.binding.entity.name),
@@ -21,7 +21,8 @@ extension StoreFetch {
       limit: isTheirs && capacity < .max && !isTooMany ? limit : 0)
   }
 
-  /// How many rows match, when nothing unsaved counts and the store can say it without naming them.
+  /// The number of matching rows, if no unsaved change counts and the store can count without
+  /// naming the rows.
   func count(_ rows: IncrementalRows) throws -> Int? {
     guard pendingCount == 0, changed.isEmpty, hidden.isEmpty, view.parentRows == nil else {
       return nil
@@ -29,7 +30,7 @@ extension StoreFetch {
     return try rows.count(request(capacity: .max))
   }
 
-  /// - Returns: whether to go on.
+  /// - Returns: whether to continue.
   func visit(
     _ answer: IncrementalRows.Answer, _ rows: IncrementalRows, _ visitor: inout some MatchVisitor
   ) throws -> Bool {
@@ -61,7 +62,7 @@ extension StoreFetch {
         rows.known(reference)?.bytes
       }
     }
-    // It may have gone since the store has named it.
+    // The row may be gone since the store named it.
     guard let row = try RowSubject(at: reference, in: view) else { return true }
     let subject = PendingSubject(source: .row(row), session: session, view: view, changed: changed)
     if !isFiltered, try !isMatch(subject, paths) { return true }
@@ -71,7 +72,7 @@ extension StoreFetch {
   }
 }
 
-/// A row of which nothing is read unless it is asked for.
+/// A row that is read only when one of its values is needed.
 private struct UnreadSubject: PathSubject {
   let reference: Reference
   let storage: EntityStorage

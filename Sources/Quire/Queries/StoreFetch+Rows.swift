@@ -1,7 +1,7 @@
 import QuireModel
 import QuireStorage
 
-// How the rows of the store are visited.
+// Visits to the rows of the store.
 extension StoreFetch {
   func isMatch(_ subject: some PathSubject, _ paths: FetchTarget.Paths) throws -> Bool {
     try isMatch(subject, target.evaluator(), paths.predicate)
@@ -53,8 +53,8 @@ extension StoreFetch {
   }
 
   /// - Parameters:
-  ///   - entries: of a leaf; sifted, unless the visitor counts rows.
-  ///   - owner: keeps the leaf.
+  ///   - entries: the entries of a leaf; filtered already, unless the visitor counts rows.
+  ///   - owner: keeps the leaf in memory.
   private func visitRows(
     _ entries: [RecordEntry], in owner: AnyObject, _ rows: EntityRows,
     _ visitor: inout some MatchVisitor
@@ -92,7 +92,7 @@ extension StoreFetch {
 
   private func takesRows<Visitor: MatchVisitor>(_ visitor: Visitor) -> Bool { Visitor.takesRows }
 
-  /// All rows, without a look at what is in them.
+  /// Takes all rows, without reading their values.
   private func takeRows(
     of tree: RecordTree, _ storage: EntityStorage, _ visitor: inout some MatchVisitor
   ) throws -> Bool {
@@ -129,23 +129,23 @@ extension StoreFetch {
     return true
   }
 
-  /// Whether a row is what the context shows of its object.
+  /// Whether the context shows the row itself, not an object with unsaved changes.
   @inline(__always)
   func isVisible(_ reference: Reference) -> Bool {
     (changed.isEmpty || changed[reference] == nil)
       && (hidden.isEmpty || !hidden.contains(reference))
   }
 
-  /// What came of a look at a row.
+  /// The result of evaluating a row.
   private enum Outcome { case noMatch, match, enough }
 
-  /// The rows of one entity, and how they are tested.
+  /// The rows of one entity, with the tests to which they are put.
   private final class EntityRows {
     let storage: EntityStorage
     let tree: RecordTree
     let paths: FetchTarget.Paths
     let check: RowCheck
-    /// For rows of older layouts.
+    /// Memory for converting rows of older layouts.
     let scratch: RowScratch
 
     init(
@@ -182,7 +182,8 @@ extension StoreFetch {
     try visitor.countRow()
     let (storage, check) = (rows.storage, rows.check)
     var isTested = check.filter == nil
-    // What is passed over for its fixed part needs no further check than whether it ends right.
+    // A row that is rejected by its fixed part need not be checked further than that its end is
+    // valid.
     if RowReader.isCurrent(bytes, storage.layout), let start = bytes.baseAddress,
       RowReader.endsRight(bytes, storage.layout)
     {
@@ -253,10 +254,10 @@ extension StoreFetch {
     _ reference: Reference, mustExist: Bool, _ rows: [EntityRows],
     _ visitor: inout some MatchVisitor
   ) throws -> Outcome {
-    // There are few entities.
+    // A linear search, as there are few entities.
     guard let rows = rows.first(where: { $0.storage.stored.number == reference.entity })
     else { return .noMatch }
-    // A link may be left of an object that nobody told of another's deletion, which took no action.
+    // A link may be left over where a deletion rule took no action.
     guard let outcome = try lookUp(reference.key, rows, &visitor) else {
       if !mustExist { return .noMatch }
       throw PersistenceError(
@@ -267,7 +268,7 @@ extension StoreFetch {
     return outcome
   }
 
-  /// - Returns: whether to go on.
+  /// - Returns: whether to continue.
   func visitCandidates(
     _ references: [Reference], mustExist: Bool, _ visitor: inout some MatchVisitor
   ) throws -> Bool {
@@ -281,7 +282,7 @@ extension StoreFetch {
     return true
   }
 
-  /// - Returns: whether the walk came to its end.
+  /// - Returns: `false` if the walk reached its limit of rows and is given up.
   func visitRows(on walk: IndexWalk, _ visitor: inout some MatchVisitor) throws -> Bool {
     guard let tree = try view.indexTree(walk.search.index.stored) else { return true }
     let rows = try entityRows()
@@ -296,7 +297,7 @@ extension StoreFetch {
       }
       let end = IndexKey.end(ofFirst: walk.groupElementCount, walk.search.elements, in: key)
       if !key[..<end].elementsEqual(group) {
-        // Whatever follows comes after all of these.
+        // All keys that follow come after these matches.
         if matchCount >= walk.capacity { return true }
         group = Array(key[..<end])
       }

@@ -1,26 +1,26 @@
 import QuireModel
 import QuireStorage
 
-/// The part of a fetch that one store has: its rows, and the objects of the context that stand for
-/// some of them.
+/// The part of a fetch that concerns one store: its rows, and the objects of the context that are
+/// evaluated instead of some of them.
 final class StoreFetch {
   let session: StoreSession
   let view: StoreView
-  /// Changed objects, and new ones that the store will have.
+  /// Changed objects, and new ones that will be saved in the store.
   private let pending: [ManagedObject]
-  /// The objects that stand for rows, with their unsaved changes.
+  /// The objects with unsaved changes, by the references of their rows.
   let changed: [Reference: ManagedObject]
-  /// Where the context's ancestors have inserted and changed objects.
+  /// The references of objects that the context's ancestors have inserted or changed.
   private let inherited: [Reference]
-  /// The same, and where they have deleted objects.
+  /// The same, and the references of objects that ancestors have deleted.
   let hidden: Set<Reference>
   /// The concrete entities of the request that the store has, in the order of their numbers.
   let storages: [EntityStorage]
   let target: FetchTarget
-  /// Whether a path leads from a row to another, for which a changed object may stand.
+  /// Whether a path may lead from a row to an object with unsaved changes.
   let followsChanges: Bool
 
-  /// - Parameter state: what is read; `nil` for the last state that the session can show.
+  /// - Parameter state: the view to read; `nil` for the latest one that the session can show.
   init(
     _ session: StoreSession, _ target: FetchTarget, pending: [ManagedObject],
     changed: [Reference: ManagedObject], inherited: [Reference] = [],
@@ -44,17 +44,17 @@ final class StoreFetch {
   }
 
   var pendingCount: Int { pending.count }
-  /// How many objects are asked instead of their rows.
+  /// The number of objects that are evaluated instead of rows.
   var unsavedCount: Int { pending.count + inherited.count }
   var isPending: Bool { !pending.isEmpty || !inherited.isEmpty }
 
-  /// Whether nothing unsaved counts.
+  /// Whether no unsaved change counts.
   var showsRowsAlone: Bool {
     pending.isEmpty && inherited.isEmpty && changed.isEmpty && hidden.isEmpty
       && view.parentRows == nil && session.context.family == nil
   }
 
-  /// How many rows match, when nothing unsaved counts and no row need be read for it.
+  /// The number of matching rows, if it is known without unsaved changes and without reading a row.
   func rowCount() throws -> Int? {
     if let incremental = view.incremental { return try count(incremental) }
     guard pending.isEmpty, changed.isEmpty, hidden.isEmpty else { return nil }
@@ -67,15 +67,15 @@ final class StoreFetch {
     return count
   }
 
-  /// How rows are found.
+  /// The plan by which rows are found.
   ///
-  /// - Parameter capacity: how many matches are enough, in the order of the request.
+  /// - Parameter capacity: the number of matches that are enough, in the order of the request.
   func plan(capacity: Int) throws -> FetchPlan {
     if let incremental = view.incremental {
       let answer = try ask(incremental, capacity: capacity)
       return FetchPlan(access: .answer(answer, incremental), entityName: target.entityName)
     }
-    // Links are not found by the temporary IDs that objects of a child may show.
+    // Links cannot be searched by the temporary IDs that objects of a child may still have.
     if let family = session.context.family, !family.shownReferences.isEmpty {
       return FetchPlan(access: .scan, entityName: target.entityName)
     }
@@ -87,7 +87,7 @@ final class StoreFetch {
       storages, of: target, capacity: capacity, in: view, showsRowsAlone: showsRowsAlone)
   }
 
-  /// - Returns: whether to go on.
+  /// - Returns: whether to continue.
   func visitMatches(_ visitor: inout some MatchVisitor, _ plan: FetchPlan) throws -> Bool {
     for object in pending {
       guard let paths = target.paths[object.binding.index] else { continue }
@@ -115,7 +115,7 @@ final class StoreFetch {
       return try visitCandidates(references, mustExist: source.isIndex, &visitor)
     case .answer(let answer, let rows): return try visit(answer, rows, &visitor)
     case .walk(let walk):
-      // A walk that is given up has not happened.
+      // The walk gets a copy of the visitor, whose matches are dropped if the walk is given up.
       var copy = visitor
       if try visitRows(on: walk, &copy) {
         visitor = copy

@@ -6,7 +6,8 @@ import QuireModel
   import Foundation
 #endif
 
-/// What is made of many objects: their number, or one value of the values of a property.
+/// An aggregate over many objects: their number, or one value computed from the values of a
+/// property.
 ///
 /// ```swift
 /// let rows = try context.aggregate(
@@ -14,20 +15,20 @@ import QuireModel
 /// for (artist, (count, sum, latest)) in rows { … }
 /// ```
 ///
-/// A property is a typed one of the class, or one at the end of to-one relationships: then the
-/// class has to be written, `.maximum(\Artwork.artist?.born)`. Others are named by a ``Key``, with
-/// the type that comes out. Behind a to-many relationship (`Key("tags.word")`) the values of all
-/// its objects count.
+/// A property is given as a key path of the class, also behind to-one relationships; the class must
+/// then be written out: `.maximum(\Artwork.artist?.born)`. Anything else is given as a ``Key``,
+/// with the type of the result. Behind a to-many relationship (`Key("tags.word")`) the values of
+/// all its objects count.
 ///
-/// Objects without a value are passed over: an average is that of the values there are. That is so
-/// in SQL, too, and not with `@avg` in a key path, for which Foundation says that an absent value
-/// is 0. Sums of integers are exact, or an error; decimals are added as decimals.
+/// Objects without a value are skipped, so that an average is that of the values present, as in
+/// SQL. (`@avg` in a key path takes an absent value for 0, as Foundation does.) Sums of integers
+/// are exact or an error; decimals are added as decimals.
 public struct Aggregate<Object: ManagedObject, Value> {
-  /// What the aggregate is made of.
+  /// The values that are aggregated.
   enum Source {
     case objects
     case key([String])
-    /// Finds the names of a key path.
+    /// A typed key path, which the closure translates into names of properties.
     case property((PropertyNaming) throws -> [String])
   }
 
@@ -54,7 +55,7 @@ public struct Aggregate<Object: ManagedObject, Value> {
     _ result: @escaping (PredicateValue?) throws -> Value
   ) {
     guard case .keyPath(let names) = key.expression, key.modifier == .direct, !names.isEmpty else {
-      // Told when the names are asked for.
+      // The initialiser cannot throw; the error is thrown when the aggregate is used.
       self.init(function, .property { _ in throw unusable(key) }, result)
       return
     }
@@ -65,22 +66,22 @@ public struct Aggregate<Object: ManagedObject, Value> {
 private func unusable(_ key: Key) -> PersistenceError {
   PersistenceError(
     .invalidExpression,
-    "an aggregate is made of what a key path leads to, but \(key.expression) is none, or has any or all"
+    "an aggregate takes a key path without ANY or ALL, and \(key.expression) is none"
   )
 }
 
 extension Aggregate where Value == Int {
-  /// How many objects there are.
+  /// The number of objects.
   public static var count: Aggregate { Aggregate(.count, .objects, integer) }
 
-  /// How many objects have a value.
+  /// The number of values; objects without one do not count.
   public static func valueCount<Property>(_ property: KeyPath<Object, Property>) -> Aggregate {
     Aggregate(.count, property, integer)
   }
 
   public static func valueCount(_ key: Key) -> Aggregate { Aggregate(.count, key, integer) }
 
-  /// How many different values there are.
+  /// The number of different values.
   public static func distinctCount<Property>(_ property: KeyPath<Object, Property>) -> Aggregate {
     Aggregate(.distinctCount, property, integer)
   }
@@ -93,46 +94,46 @@ extension Aggregate where Value == Int {
 private func integer(_ value: PredicateValue?) throws -> Int { try Int.sum(of: value) }
 
 extension Aggregate {
-  /// The sum of the values; 0 of none.
+  /// The sum of the values; 0 if there are none.
   public static func sum<Number: AggregateNumber>(
     _ property: KeyPath<Object, Number>
   ) -> Aggregate where Value == Number.Sum { Aggregate(.sum, property, Number.sum) }
 
-  /// The sum of what a key leads to, as a type that holds it.
+  /// The sum of the values at a key path, with the number type that they have.
   public static func sum<Number: AggregateNumber>(
     _ key: Key, as type: Number.Type
   ) -> Aggregate where Value == Number.Sum { Aggregate(.sum, key, Number.sum) }
 
-  /// The average of the values; `nil` where there is none.
+  /// The average of the values; `nil` if there are none.
   public static func average<Number: AggregateNumber>(
     _ property: KeyPath<Object, Number>
   ) -> Aggregate where Value == Number.Mean? { Aggregate(.average, property, Number.Mean.present) }
 
-  /// The average of what a key leads to; `nil` where there is nothing.
+  /// The average of the values at a key path; `nil` if there are none.
   public static func average<Number: AggregateNumber>(
     _ key: Key, as type: Number.Type
   ) -> Aggregate where Value == Number.Mean? { Aggregate(.average, key, Number.Mean.present) }
 
-  /// The smallest value; `nil` where there is none.
+  /// The smallest value; `nil` if there is none.
   public static func minimum<Property: AggregateValue>(
     _ property: KeyPath<Object, Property>
   ) -> Aggregate where Value == Property.Present? {
     Aggregate(.minimum, property, Property.Present.present)
   }
 
-  /// The smallest of what a key leads to; `nil` where there is nothing.
+  /// The smallest value at a key path; `nil` if there is none.
   public static func minimum<Attribute: ManagedAttribute>(
     _ key: Key, as type: Attribute.Type
   ) -> Aggregate where Value == Attribute? { Aggregate(.minimum, key, Attribute.present) }
 
-  /// The largest value; `nil` where there is none.
+  /// The largest value; `nil` if there is none.
   public static func maximum<Property: AggregateValue>(
     _ property: KeyPath<Object, Property>
   ) -> Aggregate where Value == Property.Present? {
     Aggregate(.maximum, property, Property.Present.present)
   }
 
-  /// The largest of what a key leads to; `nil` where there is nothing.
+  /// The largest value at a key path; `nil` if there is none.
   public static func maximum<Attribute: ManagedAttribute>(
     _ key: Key, as type: Attribute.Type
   ) -> Aggregate where Value == Attribute? { Aggregate(.maximum, key, Attribute.present) }
@@ -140,10 +141,10 @@ extension Aggregate {
 
 // MARK: - Values
 
-/// A type of a property that has a smallest and a largest value: any of attributes, and its
+/// A type of property whose values have a smallest and a largest one: every attribute type, and its
 /// optional.
 public protocol AggregateValue {
-  /// What there is where there is a value.
+  /// The type of a value that is present: the attribute type, not its optional.
   associatedtype Present: ManagedAttribute
 }
 
@@ -151,11 +152,11 @@ extension Optional: AggregateValue where Wrapped: AggregateValue {
   public typealias Present = Wrapped.Present
 }
 
-/// A type of numbers that can be summed up, and its optional: integers make an `Int`, doubles and
-/// floats a `Double`, decimals a `Decimal`.
+/// A type of property whose values can be summed, and its optional. The sum of integers is an
+/// `Int`, of doubles and floats a `Double`, of decimals a `Decimal`.
 public protocol AggregateNumber {
   associatedtype Sum: ManagedAttribute
-  /// What an average is.
+  /// The type of an average.
   associatedtype Mean: ManagedAttribute
 }
 
@@ -194,7 +195,7 @@ extension Optional: AggregateNumber where Wrapped: AggregateNumber {
 
 extension AggregateNumber {
   fileprivate static func sum(of value: PredicateValue?) throws -> Sum {
-    // The sum of nothing is an integer.
+    // The sum of no values is the integer 0, whatever the type of the property.
     if case .value(.integer(0))? = value { return Sum.empty }
     return try Sum.present(value) ?? Sum.empty
   }
@@ -211,15 +212,15 @@ extension ManagedAttribute {
   }
 }
 
-/// A type of a property by which objects are put into groups: any of attributes, an object, and the
+/// A type of property by which objects can be grouped: every attribute type, an object, and the
 /// optionals of these.
 public protocol GroupValue {
-  /// What the objects of a group have in common.
+  /// The value that the objects of a group share, converted to this type.
   static func groupValue(_ value: PredicateValue?, in context: ManagedObjectContext) throws -> Self
 }
 
 extension ManagedAttribute {
-  /// Where there is no value a property that is not optional shows its empty one.
+  /// The group without a value has the empty value, as a property that is not optional does.
   public static func groupValue(
     _ value: PredicateValue?, in context: ManagedObjectContext
   ) throws -> Self { try present(value) ?? empty }

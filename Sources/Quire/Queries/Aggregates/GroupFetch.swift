@@ -1,7 +1,8 @@
 import QuireModel
 
 extension ManagedObjectContext {
-  /// The groups of what a request without a limit finds, in the order of their values.
+  /// The groups of the objects that a request finds, in the order of their values. The limit of the
+  /// request is not applied.
   final func groupResults<Object: ManagedObject>(
     _ query: GroupQuery, _ request: FetchRequest<Object>
   ) throws -> [GroupResult] {
@@ -32,7 +33,8 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObjectID {
-  /// Some order, in which what was saved earlier mostly comes first.
+  /// Whether the object comes first among groups: by entity name, then by key; temporary IDs come
+  /// last.
   fileprivate func precedes(_ other: ManagedObjectID) -> Bool {
     if isTemporaryID != other.isTemporaryID { return other.isTemporaryID }
     if entity.name != other.entity.name { return entity.name < other.entity.name }
@@ -41,7 +43,7 @@ extension ManagedObjectID {
 }
 
 extension GroupQuery {
-  /// Makes sure that the aggregates can be meant.
+  /// Checks that the paths of groups and aggregates lead to values of suitable types.
   func check(_ check: PredicateCheck, _ entity: EntityDescription) throws {
     do {
       for path in groups {
@@ -99,7 +101,7 @@ extension FetchExecution {
 }
 
 extension StoreFetch {
-  /// Where an object is, if this store has it.
+  /// The reference of an object, if this store has it.
   fileprivate func reference(of id: ManagedObjectID) -> Reference? {
     guard let store = id.store, storages.first?.identity == store,
       let stored = view.entities.schema.entity(named: id.entity.name)

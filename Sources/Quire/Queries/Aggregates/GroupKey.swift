@@ -6,16 +6,16 @@ import QuireModel
   import Foundation
 #endif
 
-/// What tells the groups of an aggregate from each other: a value that objects have in common.
+/// The key of a group of an aggregate: the value that its objects share.
 enum GroupKey: Hashable {
   case absent
   case boolean(Bool)
   case integer(Int64)
   case text(String)
-  /// An object that a store has; of several stores, which.
+  /// A saved object; `store` is the place of its store among those that are asked.
   case reference(Reference, store: Int)
-  /// What is not a number, of an attribute of one of three types. Such a value does not equal
-  /// itself in Swift, but it equals its like in a predicate, and so it is one group.
+  /// NaN, of an attribute of one of three types. NaN does not equal itself in Swift, but it does in
+  /// a predicate, and so it is one group.
   case notANumber(AttributeType)
   case other(PredicateValue)
 
@@ -33,9 +33,9 @@ enum GroupKey: Hashable {
     }
   }
 
-  /// What the objects of the group have in common.
+  /// The value that the objects of the group share.
   ///
-  /// - Parameter object: what a reference stands for.
+  /// - Parameter object: finds the ID of a reference, given the place of its store.
   func value(
     _ object: (Reference, Int) throws -> ManagedObjectID
   ) rethrows -> PredicateValue? {
@@ -54,7 +54,8 @@ enum GroupKey: Hashable {
 }
 
 extension FieldTable.Place {
-  /// The group of a row by this field, where its bytes tell it.
+  /// The group of a row by this field; `nil` for kinds that cannot be read from the row's bytes
+  /// alone.
   @inline(__always)
   func groupKey(in row: UnsafeRawPointer, store: Int) -> GroupKey? {
     if isNil(in: row) { return .absent }

@@ -1,46 +1,45 @@
 import QuireModel
 
-/// What is asked of groups of objects.
+/// A query for groups of objects, and for aggregates of each group.
 struct GroupQuery {
-  /// The paths to the values that objects of a group have in common; one group of all when there
-  /// is none.
+  /// The paths to the values that the objects of a group share; empty for one group of all objects.
   var groups: [[String]] = []
   var aggregates: [Aggregate] = []
 
   struct Aggregate {
     let function: AggregateFunction
-    /// `nil` counts objects.
+    /// `nil` to count objects.
     let path: [String]?
   }
 
-  /// The paths that are read, those of the groups first.
+  /// The paths to read, those of the groups first.
   var paths: [[String]] { groups + aggregates.compactMap(\.path) }
 }
 
-/// The values of a group, and what was made of its objects.
+/// The values that the objects of a group share, and the results of its aggregates.
 struct GroupResult {
   var group: [PredicateValue?]
   var values: [PredicateValue?]
 }
 
-/// Puts what a fetch finds into groups. No object is made, and of most rows no value.
+/// Collects the matches of a fetch into groups. No object is made, and few values are decoded.
 struct Grouping: MatchVisitor {
-  /// Which of the stores that are asked is asked now.
+  /// The place of the store whose matches are being visited.
   var store = 0
   private let query: GroupQuery
-  /// How many paths tell the groups.
+  /// The number of leading paths that identify a group.
   private let groupCount: Int
-  /// Of the aggregates, those of one group behind those of the other.
+  /// The aggregates of the first group, then those of the second, and so on.
   private var running: [RunningAggregate] = []
   private var indexes: [[GroupKey]: Int] = [:]
-  /// The same where one path tells them.
+  /// The same for queries with one path, whose keys need no array.
   private var singles: [GroupKey: Int] = [:]
   private var keys: [[GroupKey]] = []
-  // Rows that follow each other are often of one group.
+  // Consecutive rows are often of one group.
   private var last: (key: GroupKey, index: Int)?
-  /// For finding what a row leads to.
+  /// Finds the reference of an object ID, given the place of the store.
   private let reference: (ManagedObjectID, Int) -> Reference?
-  /// The fields of the entity whose rows are taken, in the order of the paths.
+  /// The fields that the paths name, in the entity of the last row.
   private var fields: Fields?
 
   init(_ query: GroupQuery, _ reference: @escaping (ManagedObjectID, Int) -> Reference?) {
@@ -77,7 +76,7 @@ struct Grouping: MatchVisitor {
     return true
   }
 
-  /// - Returns: where the group's aggregates begin.
+  /// - Returns: the index in `running` of the group's first aggregate.
   private mutating func index(of subject: some PathSubject, _ paths: [FetchPath]) throws -> Int {
     if groupCount == 0 { return 0 }
     if groupCount == 1 { return index(of: key(of: try subject.value(at: paths[0]))) }
@@ -128,11 +127,11 @@ struct Grouping: MatchVisitor {
     }
   }
 
-  /// Where the values that are asked for lie in the rows of one entity.
+  /// The fields at the paths of a query, in the rows of one entity.
   private struct Fields {
     let storage: EntityStorage
     let places: [FieldTable.Place]
-    /// Whether all are told by the bytes of a row.
+    /// Whether all of them can be read from the bytes of a row.
     let areRead: Bool
 
     init(_ storage: EntityStorage, _ paths: [FetchPath], _ groupCount: Int) {
@@ -162,13 +161,13 @@ struct Grouping: MatchVisitor {
 
   // MARK: Groups
 
-  /// Counts so many objects of a group.
+  /// Adds a number of objects to a group.
   mutating func count(_ key: GroupKey, _ count: Int) {
     let group = index(of: key)
     for number in 0..<query.aggregates.count { running[group + number].countObjects(count) }
   }
 
-  /// Takes a value for one of the aggregates of all objects.
+  /// Adds a value to one of the aggregates, in a query that has a single group.
   mutating func take(_ value: PredicateValue?, aggregate number: Int) throws {
     try running[number].take(value, query.aggregates[number].function)
   }
@@ -198,7 +197,7 @@ struct Grouping: MatchVisitor {
 
   /// The groups with their results, in no order.
   ///
-  /// - Parameter object: what a reference stands for.
+  /// - Parameter object: finds the ID of a reference, given the place of its store.
   func results(
     _ object: (Reference, Int) throws -> ManagedObjectID
   ) throws -> [GroupResult] {

@@ -1,11 +1,11 @@
 import QuireModel
 import QuireStorage
 
-// The smallest and largest values of attributes, which stand first and last in an index.
+// The smallest and largest values of attributes, read from the ends of an index.
 extension StoreFetch {
-  /// Takes the smallest and largest values that are asked for from indexes.
+  /// Computes minima and maxima from the first and last keys of indexes.
   ///
-  /// - Returns: `false`, with nothing taken, where an index is missing, or more is wanted.
+  /// - Returns: `false`, with nothing taken, if an index is missing or the query asks for more.
   func takeExtremes(_ query: GroupQuery, into grouping: inout Grouping) throws -> Bool {
     guard showsRowsAlone, view.incremental == nil, target.predicate == nil, query.groups.isEmpty,
       !query.aggregates.isEmpty
@@ -32,7 +32,7 @@ extension StoreFetch {
       let element = index.stored.elements.first
     else { return .unknown }
     guard let tree = try view.indexTree(index.stored) else { return .value(nil) }
-    // Beyond are what is absent and what is not a number.
+    // Absent values and NaN lie outside these bounds.
     let tag = element.isAscending ? IndexKeyWriter.Tag.value : ~IndexKeyWriter.Tag.value
     var entries = tree.entries(
       from: [tag], to: [tag + 1], reversed: isLargest == element.isAscending)
@@ -41,7 +41,7 @@ extension StoreFetch {
       keyCount += 1
       let key = Array(try entries.key)
       let end = IndexKey.end(ofFirst: 1, index.stored.elements, in: key)
-      // Rows whose keys are cut off at the same place are in no order.
+      // Keys that are cut off at the same place say nothing of the order of their rows.
       if element.mayBeCut(Array(key[..<end])) { return .unknown }
       guard let reference = IndexKey.reference(of: UnsafeRawBufferPointer(try entries.key)),
         let storage = storages.first(where: { $0.stored.number == reference.entity })
@@ -56,14 +56,13 @@ extension StoreFetch {
       let value = try row.value(storage.fieldBySlot[slot], in: view)
       return .value(value.map(PredicateValue.value))
     }
-    // Where no number is, one that is none may be.
+    // No number was found. NaN may still be in the index, which only the rows show.
     return element.kind.hasNaN ? .unknown : .value(nil)
   }
 }
 
 extension AggregateFunction {
-  /// Whether it is the last of a list in order that is asked for; `nil` if neither that nor the
-  /// first is.
+  /// Whether the function asks for the largest value; `nil` if it asks for neither extreme.
   fileprivate var isLargest: Bool? {
     switch self {
     case .minimum: false
@@ -74,8 +73,8 @@ extension AggregateFunction {
 }
 
 extension StoredIndex.Element {
-  /// Whether such an element of a key may not say all of the value. ``IndexKeyWriter`` says how it
-  /// ends then.
+  /// Whether a key's element may be cut off, so that it holds only a part of the value.
+  /// ``IndexKeyWriter`` documents how elements end.
   fileprivate func mayBeCut(_ bytes: [UInt8]) -> Bool {
     switch kind {
     case .string, .uri, .objectID:

@@ -1,11 +1,12 @@
 import QuireModel
 import QuireStorage
 
-// Groups that are only counted, where the keys of an index have them one behind the other.
+// Counts of groups, from an index in which the keys of a group are adjacent.
 extension StoreFetch {
   /// Counts the objects of each group by an index.
   ///
-  /// - Returns: `false`, with nothing counted, where there is no such index, or more is wanted.
+  /// - Returns: `false`, with nothing counted, if there is no such index or the query asks for
+  ///   more.
   func count(_ query: GroupQuery, in grouping: inout Grouping) throws -> Bool {
     guard showsRowsAlone, view.incremental == nil, target.predicate == nil,
       query.groups.count == 1, query.aggregates.allSatisfy({ $0.path == nil }),
@@ -36,20 +37,20 @@ extension StoreFetch {
     storages.contains { $0.stored.number == reference.entity }
   }
 
-  /// An index that has all rows by a property first, whose values its keys tell.
+  /// An index of all rows that is ordered by a property first, and whose keys hold its value.
   private func groupIndex(_ path: [String]) throws -> EntityIndex? {
     try wholeIndex(by: path) { storage, element in
       guard element.tellsGroups, let slot = storage.binding.slot(named: path[0]) else {
         return false
       }
-      // A key may lead to what is gone.
+      // A key may hold a dangling reference.
       return element.kind != .reference || !storage.binding.traits[slot].canDangle
     }
   }
 
-  /// An index that has all rows of the request's entities by a property first.
+  /// An index of all rows of the request's entities that is ordered by a property first.
   ///
-  /// - Parameter serves: whether the index's first element does for an entity.
+  /// - Parameter serves: whether the first element of the index can be used for an entity.
   func wholeIndex(
     by path: [String], _ serves: (EntityStorage, StoredIndex.Element) -> Bool
   ) throws -> EntityIndex? {
@@ -66,7 +67,7 @@ extension StoreFetch {
 }
 
 extension StoredIndex.Element {
-  /// Whether ``groupKey(in:store:)`` finds the values of the kind.
+  /// Whether ``groupKey(in:store:)`` can decode values of the kind.
   fileprivate var tellsGroups: Bool {
     switch kind {
     case .boolean, .integer16, .integer32, .integer64, .reference: isAscending
@@ -74,7 +75,7 @@ extension StoredIndex.Element {
     }
   }
 
-  /// The value of the first element of a key. ``IndexKeyWriter`` says how it lies there.
+  /// The value of the first element of a key; ``IndexKeyWriter`` documents its layout.
   fileprivate func groupKey(in key: UnsafeRawBufferPointer, store: Int) -> GroupKey {
     guard key.count > 9, key[0] == IndexKeyWriter.Tag.value else { return .absent }
     switch kind {
@@ -90,7 +91,7 @@ extension StoredIndex.Element {
 }
 
 extension UnsafeRawBufferPointer {
-  /// A signed number behind the byte that says that there is one.
+  /// The signed integer after the tag byte of a value.
   fileprivate func number<Number: FixedWidthInteger & SignedInteger>(as type: Number.Type) -> Number
   {
     Number(bigEndian: loadUnaligned(fromByteOffset: 1, as: type)) ^ .min

@@ -1,6 +1,6 @@
 import QuireModel
 
-/// Finds the names of key paths of a class.
+/// Translates typed key paths of a class into names of properties.
 struct PropertyNaming {
   let binding: EntityBinding
   let model: ModelBinding
@@ -11,9 +11,9 @@ struct PropertyNaming {
   }
 }
 
-// What a store works out of many objects, without making them.
+// Aggregates that a store computes without making objects.
 extension ManagedObjectContext {
-  /// How many objects of a class there are of which a predicate is true.
+  /// The number of objects of a class that match a predicate.
   public final func count<Object: ManagedObject>(
     _ type: Object.Type, where predicate: FetchPredicate? = nil
   ) throws -> Int {
@@ -22,7 +22,7 @@ extension ManagedObjectContext {
     return try count(for: request)
   }
 
-  /// The sum of a property's values: `context.sum(\Artwork.price)`; 0 of none.
+  /// The sum of a property's values: `context.sum(\Artwork.price)`; 0 if there are none.
   ///
   /// - Throws, complexity: those of ``aggregate(_:_:where:)``.
   public final func sum<Object: ManagedObject, Number: AggregateNumber>(
@@ -31,14 +31,14 @@ extension ManagedObjectContext {
     try aggregate(Object.self, .sum(property), where: predicate)
   }
 
-  /// The average of a property's values; `nil` where there is none.
+  /// The average of a property's values; `nil` if there are none.
   public final func average<Object: ManagedObject, Number: AggregateNumber>(
     _ property: KeyPath<Object, Number>, where predicate: FetchPredicate? = nil
   ) throws -> Number.Mean? {
     try aggregate(Object.self, .average(property), where: predicate)
   }
 
-  /// The smallest of a property's values; `nil` where there is none.
+  /// The smallest of a property's values; `nil` if there are none.
   ///
   /// - Complexity: that of ``aggregate(_:_:where:)``; O(log *n*) without a predicate where an index
   ///   begins with the property and nothing is unsaved.
@@ -48,7 +48,7 @@ extension ManagedObjectContext {
     try aggregate(Object.self, .minimum(property), where: predicate)
   }
 
-  /// The largest of a property's values; `nil` where there is none.
+  /// The largest of a property's values; `nil` if there are none.
   ///
   /// - Complexity: that of ``minimum(_:where:)``.
   public final func maximum<Object: ManagedObject, Property: AggregateValue>(
@@ -57,7 +57,7 @@ extension ManagedObjectContext {
     try aggregate(Object.self, .maximum(property), where: predicate)
   }
 
-  /// Several aggregates of all objects of a class of which a predicate is true, in one go.
+  /// Several aggregates, computed in one pass, of the objects of a class that match a predicate.
   ///
   /// ```swift
   /// let (count, mean) = try context.aggregate(
@@ -91,8 +91,8 @@ extension ManagedObjectContext {
     return (repeat try (each aggregates).result(next()))
   }
 
-  /// Aggregates of the objects of a class in groups: of those that have the same value, or lead to
-  /// the same object.
+  /// Aggregates of the objects of a class in groups: a group has the objects with the same value,
+  /// or with the same destination of a relationship.
   ///
   /// ```swift
   /// for (artist, (count, sum)) in try context.aggregate(
@@ -102,13 +102,13 @@ extension ManagedObjectContext {
   /// }
   /// ```
   ///
-  /// Groups come in the order of their values, absent ones first; objects in that of their keys.
-  /// Groups of which more is wanted than their values are filtered as any array is. Unsaved changes
-  /// count, as in a fetch.
+  /// Groups are sorted by their values, absent ones first; groups by an object are sorted by its
+  /// key. To filter groups by anything else, filter the returned array. Unsaved changes count, as
+  /// in a fetch.
   ///
   /// - Throws: what ``aggregate(_:_:where:)`` throws.
-  /// - Complexity: that of finding the objects, and O(*g* log *g*) in the groups. The objects of
-  ///   groups are made, no others.
+  /// - Complexity: that of finding the objects, and O(*g* log *g*) in the groups. Only the objects
+  ///   that identify groups are made.
   public final func aggregate<
     Object: ManagedObject, First: GroupValue, each Group: GroupValue, each Value
   >(

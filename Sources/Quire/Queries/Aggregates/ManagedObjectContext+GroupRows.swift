@@ -1,14 +1,14 @@
 import QuireModel
 
 extension ManagedObjectContext {
-  /// Groups of what a request without a limit finds, by the names of properties: for tools, which
-  /// know no classes.
+  /// Groups of the objects that a request finds, by names of properties: for tools, which have no
+  /// classes. The limit of the request is not applied.
   ///
   /// - Parameters:
-  ///   - groups: key paths to the values that the objects of a group have in common; one group of
-  ///     all objects when there is none.
-  ///   - aggregates: what is made of the objects of each group; of no path, of the objects
-  ///     themselves.
+  ///   - groups: key paths to the values that the objects of a group share; empty for one group of
+  ///     all objects.
+  ///   - aggregates: functions, each of the values at its path, or of the objects themselves if it
+  ///     has none.
   /// - Returns: the groups in the order of their values, absent ones first.
   /// - Throws: what ``aggregate(_:_:where:)`` throws.
   package final func groupRows(

@@ -1,27 +1,27 @@
 import QuireModel
 
-/// One aggregate of one group, while values come.
+/// One aggregate of one group, updated value by value.
 ///
-/// What is counted, summed up and compared is what ``Computation`` would make of a list of the
-/// values, but that absent ones are passed over: also in an average, as in SQL.
+/// The result is what ``Computation`` makes of a list of the values, except that absent ones are
+/// skipped, also in an average, as in SQL.
 struct RunningAggregate {
-  /// How many values there were.
+  /// The number of values taken.
   private(set) var count = 0
-  // The sum so far is all three together; or the smallest or largest value is one of them.
+  // The result so far; `form` says which of the three holds it.
   private var integer: Int64 = 0
   private var double = 0.0
   private var form = Form.none
-  /// What is neither of the two: decimals, texts, dates.
+  /// A result that is neither a plain integer nor a plain double: a decimal, a text, a date.
   private var value: PredicateValue?
   private var distinct: Set<GroupKey>?
 
   private enum Form: UInt8 {
     case none, integer, double, value
-    /// An integer that is too large was met.
+    /// The sum of integers does not fit in 64 bits.
     case overflow
   }
 
-  /// Counts an object, whatever values it has.
+  /// Counts an object, with or without values.
   @inline(__always)
   mutating func countObject() { count += 1 }
 
@@ -57,7 +57,7 @@ struct RunningAggregate {
     case .count: break
     case .distinctCount: return try takeValue(.value(.double(number)), function)
     case .sum, .average: double += number
-    // What is not a number gives way to anything else, and to nothing gives way.
+    // NaN yields to every number, and replaces none.
     case .minimum: if count == 0 || double.isNaN || number < double { double = number }
     case .maximum: if count == 0 || double.isNaN || number > double { double = number }
     }
@@ -99,7 +99,7 @@ struct RunningAggregate {
   private mutating func combine(
     _ next: PredicateValue, _ function: FetchExpression.Function
   ) throws {
-    // Of a sum that was too large nothing comes any more.
+    // After an overflow the result is an error, whatever follows.
     if form == .overflow { return }
     do {
       value = try Computation(function).aggregate([current, next])
@@ -109,7 +109,7 @@ struct RunningAggregate {
     }
   }
 
-  /// The sum so far, or the smallest or largest value.
+  /// The result so far; `nil` before the first value.
   private var current: PredicateValue? {
     switch form {
     case .none: nil
@@ -148,10 +148,10 @@ struct RunningAggregate {
   }
 }
 
-/// What is made of the values of a group.
+/// The function that an aggregate applies to the values of a group.
 package enum AggregateFunction {
   case count, distinctCount, sum, average, minimum, maximum
 
-  /// Whether a number counts for what it is, whatever its type.
+  /// Whether numbers and Booleans of all types are taken by their numeric value.
   fileprivate var isOfNumbers: Bool { self == .sum || self == .average || self == .count }
 }

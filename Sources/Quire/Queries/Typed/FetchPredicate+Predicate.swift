@@ -7,15 +7,15 @@ import QuireModel
 #endif
 
 extension FetchPredicate {
-  /// A predicate that the compiler has checked: Foundation's `#Predicate` over a class of managed
-  /// objects, in the terms of a fetch.
+  /// A fetch predicate made of Foundation's `#Predicate` over a class of managed objects, whose
+  /// names and types the compiler has checked.
   ///
   /// ```swift
   /// request.predicate = try FetchPredicate(
   ///   #Predicate<Artwork> { $0.price > limit && $0.artist?.name == "Hokusai" }, in: context)
   /// ```
   ///
-  /// It means what Swift says, as far as a store knows it:
+  /// The meaning is that of Swift. A store can evaluate:
   ///
   /// - Properties of the model, also behind to-one relationships; `objectID`; `count`, `isEmpty`,
   ///   `first` and `last` of relationships, `utf16.count` and `isEmpty` of texts.
@@ -27,11 +27,12 @@ extension FetchPredicate {
   /// An absent number is neither less nor greater than another. Objects are compared by their IDs,
   /// as `#Predicate` takes nothing that is not `Sendable`: `$0.artist?.objectID == id`.
   ///
-  /// - Parameter context: whose model the properties are of, and whose coordinator the classes.
-  /// - Throws: ``PersistenceError/Code/invalidExpression`` for what no store can answer, such as
-  ///   the number of a text's characters, and ``PersistenceError/Code/undefinedKey`` for what is no
-  ///   property of the model.
-  /// - Complexity: an object or two are made for each property that is named, to find its name.
+  /// - Parameter context: a context of the model that has the properties, and of the coordinator at
+  ///   which the classes are registered.
+  /// - Throws: ``PersistenceError/Code/invalidExpression`` for an expression that no store can
+  ///   evaluate, such as the number of a text's characters, and
+  ///   ``PersistenceError/Code/undefinedKey`` for a property that is not in the model.
+  /// - Complexity: one or two objects are made for each property, to find its name.
   public init<Object: ManagedObject>(
     _ predicate: Predicate<Object>, in context: ManagedObjectContext
   ) throws {
@@ -41,22 +42,22 @@ extension FetchPredicate {
   }
 }
 
-/// What a part of a `#Predicate` becomes.
+/// The translation of a part of a `#Predicate`.
 enum TranslatedExpression {
   case predicate(FetchPredicate)
   case value(FetchExpression)
-  /// True or false where a condition holds, else absent.
+  /// True or false if a condition holds, otherwise absent.
   case optional(FetchPredicate, where: FetchPredicate)
-  /// The smallest and the largest value, and whether the largest is among them.
+  /// A range by its bounds, with or without the upper one.
   case range(FetchExpression, FetchExpression, isClosed: Bool)
 }
 
-/// A part of a `#Predicate` that fetches know.
+/// A part of a `#Predicate` that fetches can evaluate.
 protocol TranslatableExpression {
   func translated(by translation: PredicateTranslation) throws -> TranslatedExpression
 }
 
-/// The state of one translation: what variables stand for.
+/// The state of one translation: the expressions that variables stand for.
 final class PredicateTranslation {
   private let model: ModelBinding
   private let classes: ObjectClasses
@@ -160,7 +161,7 @@ final class PredicateTranslation {
 }
 
 extension FetchExpression {
-  /// What names lead to from this expression.
+  /// The expression for the value at a path from this one.
   func appending(_ names: [String]) -> FetchExpression {
     switch self {
     case .evaluatedObject: .keyPath(names)

@@ -6,7 +6,7 @@ import QuireModel
   import Foundation
 #endif
 
-// Comparisons, what joins them, and what is asked of collections.
+// Comparisons, logical operators, and operations on collections.
 
 extension PredicateExpressions.Conjunction: TranslatableExpression {
   func translated(by translation: PredicateTranslation) throws -> TranslatedExpression {
@@ -123,7 +123,7 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
 }
 
 extension PredicateTranslation {
-  /// The members of which a closure's predicate is true, or is not.
+  /// The members that satisfy a closure's predicate, or that do not.
   fileprivate func found(
     in sequence: any PredicateExpression, _ variable: PredicateExpressions.VariableID,
     _ test: any PredicateExpression, isNegated: Bool = false

@@ -27,7 +27,7 @@ extension PredicateExpressions.Value: TranslatableExpression {
   }
 }
 
-/// A range of values that predicates compare.
+/// A constant range whose bounds predicates can compare.
 private protocol TranslatableRange {
   func translated() throws -> TranslatedExpression
 }
@@ -134,7 +134,7 @@ extension PredicateExpressions.NilCoalesce: TranslatableExpression {
     if case .optional(let predicate, let condition) = left,
       let other = right.predicate
     {
-      // What `if let` and its `else` are made of.
+      // The form of `if let` with `else`.
       switch other {
       case .constant(false): return .predicate(condition && predicate)
       case .constant(true): return .predicate(!condition || predicate)
@@ -167,14 +167,14 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
     case .value, .range: break
     }
     let result = try translation.value(of: translated)
-    // Behind what is absent every path is.
+    // A path from an absent value is absent itself.
     if result.isPath(from: value) { return .value(result) }
     return .value(.conditional(.comparison(value, .equal, nil), nil, result))
   }
 }
 
 extension TranslatedExpression {
-  /// `nil` when it is more than true or false.
+  /// The predicate; `nil` if the translation is not plainly true or false.
   fileprivate var predicate: FetchPredicate? {
     switch self {
     case .predicate(let predicate): predicate

@@ -1,6 +1,6 @@
 import QuireModel
 
-/// A value that is fetched in the place of objects: a property, or something that is worked out.
+/// A value to fetch instead of objects: a property, or the result of an expression.
 ///
 /// ```swift
 /// request.propertiesToFetch = ["title", "artist.name", .init("net", "price * 0.81")]
@@ -8,7 +8,7 @@ import QuireModel
 /// request.propertiesToFetch = ["artist", .init("total", .function(.sum, [.keyPath(["price"])]))]
 /// ```
 public struct ExpressionDescription: Hashable, Sendable {
-  /// What the value is called in a result.
+  /// The name of the value in a result.
   public var name: String
   public var expression: FetchExpression
 
@@ -24,7 +24,7 @@ public struct ExpressionDescription: Hashable, Sendable {
     self.init(name, try FetchExpression(format: format, argumentArray: arguments))
   }
 
-  /// A property, or what a path leads to, called like it.
+  /// A property, or the value at a key path, with the key as its name.
   public init(_ key: String) {
     self.init(key, .keyPath(FetchExpression.names(in: key)))
   }
@@ -34,9 +34,9 @@ extension ExpressionDescription: ExpressibleByStringLiteral {
   public init(stringLiteral key: String) { self.init(key) }
 }
 
-/// What comes back from ``ManagedObjectContext/execute(_:)-fetch``.
+/// The form of the result of ``ManagedObjectContext/execute(_:)-fetch``.
 ///
-/// The raw values are Core Data's, as models keep them.
+/// The raw values are Core Data's, which models store.
 public enum FetchRequestResultType: Int, Sendable, CaseIterable {
   case managedObjects = 0
   case managedObjectIDs = 1
@@ -44,7 +44,7 @@ public enum FetchRequestResultType: Int, Sendable, CaseIterable {
   case count = 4
 }
 
-/// The result of a request, of the type that the request asks for.
+/// The result of a request, in the form that the request asks for.
 public enum FetchRequestResult<Result: ManagedObject> {
   case managedObjects([Result])
   case managedObjectIDs([ManagedObjectID])

@@ -1,14 +1,14 @@
 import QuireModel
 
-/// Groups with values by name: how expressions of a request become one query, and its results the
-/// values of expressions.
+/// The translation of a request with groups: its expressions become one query, and the results of
+/// the query become the values of the expressions.
 struct GroupTable {
   let columns: [ExpressionDescription]
-  /// By which objects are grouped.
+  /// The values by which objects are grouped.
   let groups: [ExpressionDescription]
-  /// What is made of the objects of each group.
+  /// The aggregates in the expressions.
   private var aggregates: [GroupQuery.Aggregate] = []
-  /// The columns, with variables in the place of what the query gives.
+  /// The expressions of the columns, with variables for groups and aggregates.
   private var expressions: [FetchExpression] = []
 
   init(columns: [ExpressionDescription], groups: [ExpressionDescription]) {
@@ -34,7 +34,7 @@ struct GroupTable {
 
   // MARK: What is asked for
 
-  /// Names of groups and of aggregates, which no format can write.
+  /// Names of variables for groups and aggregates. Formats cannot contain such names.
   private static func groupVariable(_ number: Int) -> String { "\u{1}group \(number)" }
   private static func aggregateVariable(_ number: Int) -> String { "\u{1}aggregate \(number)" }
 
@@ -46,8 +46,8 @@ struct GroupTable {
     }
   }
 
-  /// A predicate for groups, whose keys are names of columns and groups, ready to be asked of the
-  /// values of groups.
+  /// Prepares a condition on groups, whose keys are names of columns and groups, for evaluation on
+  /// the values of a group.
   mutating func having(_ predicate: FetchPredicate) throws -> FetchPredicate {
     switch predicate {
     case .constant: return predicate
@@ -68,7 +68,7 @@ struct GroupTable {
   }
 
   private mutating func groupValue(of expression: FetchExpression) throws -> FetchExpression {
-    // What is written with names of columns stands for these.
+    // The name of a column stands for its expression.
     let columns = columns
     let groups = groups
     let named = expression.aggregatesKept { leaf in
@@ -89,7 +89,7 @@ struct GroupTable {
     groups.firstIndex { $0.expression == leaf }.map { .variable(Self.groupVariable($0)) }
   }
 
-  /// - Throws: for a leaf that is not the same for all objects of a group.
+  /// - Throws: an error for a leaf whose value may differ within a group.
   private func differing(_ leaf: FetchExpression, _ name: String) throws -> FetchExpression? {
     switch leaf {
     case .keyPath, .evaluatedObject, .path:
@@ -144,7 +144,7 @@ struct GroupTable {
 }
 
 extension FetchExpression {
-  /// What is made of all objects of a group, if the expression is that.
+  /// The aggregate over the objects of a group that the expression is; `nil` for other expressions.
   var aggregate: GroupQuery.Aggregate? {
     guard case .function(let function, let arguments) = self, arguments.count == 1 else {
       return nil
@@ -166,7 +166,7 @@ extension FetchExpression {
     }
   }
 
-  /// The same with others in the place of leaves, but for those of aggregates.
+  /// The same expression with leaves replaced, except inside aggregates.
   fileprivate func aggregatesKept(
     _ body: (FetchExpression) -> FetchExpression?
   ) -> FetchExpression {
@@ -177,7 +177,7 @@ extension FetchExpression {
     return .function(function, arguments.map { $0.aggregatesKept(body) })
   }
 
-  /// Whether a part is made of all objects of a group.
+  /// Whether a part of the expression is an aggregate over the objects of a group.
   var hasAggregate: Bool {
     if aggregate != nil { return true }
     guard case .function(_, let arguments) = self else { return false }

@@ -1,7 +1,7 @@
 import QuireModel
 
 extension ManagedObjectContext {
-  /// Values by name in the place of objects: what ``FetchRequest/propertiesToFetch`` names, for
+  /// Values by name instead of objects: those that ``FetchRequest/propertiesToFetch`` lists, for
   /// each object that a request finds, or for each group of ``FetchRequest/propertiesToGroupBy``.
   ///
   /// ```swift
@@ -12,21 +12,22 @@ extension ManagedObjectContext {
   /// let rows = try context.dictionaries(for: request)
   /// ```
   ///
-  /// Values are as ``ManagedObject/value(forKey:)`` gives them, but that a to-one relationship is
-  /// the ID of its object; absent ones are left out. Where nothing is named, these are all
-  /// attributes and to-one relationships. Unsaved changes count, as in a fetch.
+  /// Values are those of ``ManagedObject/value(forKey:)``, except that a to-one relationship gives
+  /// the ID of its object; absent ones are left out. If ``FetchRequest/propertiesToFetch`` is
+  /// empty, the values are those of ``FetchRequest/propertiesToGroupBy``, or else all attributes
+  /// and to-one relationships. Unsaved changes count, as in a fetch.
   ///
-  /// `sum:`, `average:`, `min:`, `max:` and `count:` of one key path with one value are made of all
-  /// objects of a group, and of all that are found where there are no groups; `count:(SELF)` is the
-  /// number of objects. Absent values are passed over. Groups come in the order of their values,
-  /// absent ones first; sort keys, and keys of the predicate for groups, are names of the result.
+  /// `sum:`, `average:`, `min:`, `max:` and `count:` of one key path with one value are computed
+  /// over all objects of a group, and over all objects found if there are no groups; `count:(SELF)`
+  /// is the number of objects. Absent values are skipped. Groups are sorted by their values, absent
+  /// ones first; sort keys, and keys of ``FetchRequest/havingPredicate``, are names of the result.
   ///
   /// ``aggregate(_:_:groupedBy:_:where:)`` and ``values(_:_:where:sortedBy:limit:isDistinct:)`` do
-  /// the same in types of Swift.
+  /// the same with Swift types.
   ///
   /// - Throws: what ``fetch(_:)`` throws; ``PersistenceError/Code/invalidExpression`` for an
-  ///   expression with many values, one that is not the same for a whole group, and a name that two
-  ///   have.
+  ///   expression with many values, for one whose value may differ within a group, and for a name
+  ///   that is used twice.
   /// - Complexity: that of finding the objects; none is made.
   public final func dictionaries<Object: ManagedObject>(
     for request: FetchRequest<Object>
@@ -108,7 +109,7 @@ extension FetchRequest {
 }
 
 extension PredicateValue {
-  /// The value as key-value coding shows it, and the ID of an object.
+  /// The value as key-value coding shows it; of an object, its ID.
   fileprivate var plainValue: Any? {
     switch self {
     case .value(let value): value.plainValue

@@ -1,7 +1,7 @@
 import QuireModel
 
 extension ManagedObjectContext {
-  /// Values of properties in the place of objects, of which none is made.
+  /// The values of properties, for each object of a class that matches; no object is made for them.
   ///
   /// ```swift
   /// let rows = try context.values(Artwork.self, \.title, \.price, where: Key("year") > 1900)
@@ -9,14 +9,14 @@ extension ManagedObjectContext {
   /// let names = try context.values(Artwork.self, \.artist?.name, isDistinct: true)
   /// ```
   ///
-  /// A property is a typed one of the class, or one at the end of to-one relationships. A
+  /// A property is given as a key path of the class, also behind to-one relationships. A
   /// relationship gives its object. Unsaved changes count, as in a fetch.
   ///
   /// - Parameters:
   ///   - limit: the largest number of rows; 0 is no limit.
-  ///   - isDistinct: leaves out rows that are like an earlier one.
+  ///   - isDistinct: whether a row that equals an earlier one is left out.
   /// - Throws: what ``fetch(_:)`` throws; ``PersistenceError/Code/undefinedKey`` for a key path
-  ///   that is no property of the model's.
+  ///   that is not a property of the model.
   /// - Complexity: that of finding the objects.
   public final func values<Object: ManagedObject, each Value: GroupValue>(
     _ type: Object.Type, _ properties: repeat KeyPath<Object, each Value>,

@@ -1,9 +1,9 @@
 import QuireModel
 
-/// What is read of each object that a fetch finds.
+/// Reads the values of expressions from each match of a fetch.
 struct ValueReading {
   let expressions: [FetchExpression]
-  /// The stores that are asked, by their places.
+  /// The sessions of the stores that are searched, by their places.
   let sessions: [StoreSession]
 
   func values(of subject: some PathSubject, in store: Int) throws -> [PredicateValue?] {
@@ -18,8 +18,8 @@ struct ValueReading {
 extension ManagedObjectContext {
   /// The values of expressions for each object that a request finds, in its order.
   ///
-  /// - Parameter isDistinct: leaves out rows that were there before; offset and limit count what is
-  ///   left.
+  /// - Parameter isDistinct: whether a row that equals an earlier one is left out; offset and limit
+  ///   then count the remaining ones.
   final func valueRows<Object: ManagedObject>(
     _ expressions: [FetchExpression], _ request: FetchRequest<Object>, isDistinct: Bool
   ) throws -> [[PredicateValue?]] {
@@ -33,7 +33,7 @@ extension ManagedObjectContext {
     return request.window(of: distinctRows(rows))
   }
 
-  /// Makes sure that each expression has one value.
+  /// Checks that each expression has a single value.
   private func checkSingle<Object: ManagedObject>(
     _ expressions: [FetchExpression], _ request: FetchRequest<Object>
   ) throws {
@@ -57,14 +57,14 @@ extension ManagedObjectContext {
   }
 }
 
-/// The rows, each once: what is not a number is like its like, as in groups.
+/// The rows without repetitions; NaN equals NaN, as in groups.
 func distinctRows(_ rows: [[PredicateValue?]]) -> [[PredicateValue?]] {
   var seen: Set<[GroupKey]> = []
   return rows.filter { row in seen.insert(row.map { GroupKey($0) }).inserted }
 }
 
 extension FetchRequest {
-  /// What offset and limit leave.
+  /// The rows that offset and limit select.
   func window<Row>(of rows: [Row]) -> [Row] {
     let rest = rows.dropFirst(max(0, fetchOffset))
     return Array(fetchLimit > 0 ? rest.prefix(fetchLimit) : rest)
