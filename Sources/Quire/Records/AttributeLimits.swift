@@ -13,13 +13,13 @@ struct ValueLimits<Value: Comparable & Sendable>: Sendable {
 
   var isEmpty: Bool { smallest == nil && largest == nil }
 
-  /// What is not a number is beyond every limit.
+  /// NaN is outside of every limit.
   func isBelow(_ value: Value) -> Bool { smallest.map { !(value >= $0) } ?? false }
   func isAbove(_ value: Value) -> Bool { largest.map { !(value <= $0) } ?? false }
 }
 
-/// The limits of an attribute in the form of its values, so that nothing is parsed where values are
-/// compared. A limit of floats is the float nearest to it: 0.1 is within `0.1...`.
+/// The limits of an attribute as values of its type, so that no check has to parse them. A limit of
+/// floats is the nearest float: 0.1 is within `0.1...`.
 enum AttributeLimitsByType: Sendable {
   case none
   case integers(ValueLimits<Int64>)
@@ -37,7 +37,7 @@ enum AttributeLimitsByType: Sendable {
       let limits = ValueLimits(whole: smallest, largest)
       self = limits.isEmpty ? .none : .integers(limits)
     case .double:
-      // From the text: there are limits that no decimal holds, such as "above zero".
+      // Parsed as a double, as a limit such as "above zero" fits no decimal.
       let limits = ValueLimits(
         smallest: validation.minimum.flatMap { Double($0) },
         largest: validation.maximum.flatMap { Double($0) })
@@ -63,7 +63,7 @@ enum AttributeLimitsByType: Sendable {
 }
 
 extension ValueLimits where Value == Int64 {
-  /// The whole numbers between two numbers.
+  /// The whole numbers between two limits.
   fileprivate init(whole smallest: Decimal?, _ largest: Decimal?) {
     self.init(
       smallest: smallest.map { Self.whole($0, isRoundedUp: true) },
@@ -78,7 +78,7 @@ extension ValueLimits where Value == Int64 {
       return isNegative ? Int64.min : Int64.max
     }
     guard parts.count == 2, parts[1].contains(where: { $0 != "0" }) else { return whole }
-    // Cutting digits off has rounded towards zero.
+    // Cutting the digits off has rounded towards zero.
     if isRoundedUp { return isNegative || whole == Int64.max ? whole : whole + 1 }
     return isNegative && whole > Int64.min ? whole - 1 : whole
   }

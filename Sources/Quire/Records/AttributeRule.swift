@@ -6,33 +6,33 @@ import QuireModel
   import Foundation
 #endif
 
-/// What the model demands of the values of one attribute beyond their type, worked out once for all
+/// The rules of the model for the values of one attribute beyond their type, prepared once for all
 /// objects.
 final class AttributeRule: Sendable {
-  /// What is wrong with a value.
+  /// A violation of the rules by a value.
   struct Failure {
     let code: PersistenceError.Code
     /// `born`, or `address.city` for an element of a composite attribute.
     let key: String
     let value: AttributeValue?
-    /// Goes on from the name of the property: `is 7; the largest allowed is 5`.
+    /// The message after the name of the property: `is 7; the largest allowed is 5`.
     let words: String
   }
 
   let name: String
   let isTransient: Bool
   private let isRequired: Bool
-  /// What an integer type holds, where that is less than what a value may say.
+  /// The range of the attribute's integer type; `nil` if the type holds every `Int64`, or is none.
   private let width: ClosedRange<Int64>?
   private let limits: AttributeLimitsByType
   private let elements: [AttributeRule]
-  /// Whether any value of the attribute's type will do, if only there is one.
+  /// Whether the only rule is that there is a value.
   let asksForValueAlone: Bool
-  /// Of a rule that asks for no more than a value: the type that values mostly have.
+  /// The usual Swift type of the values, if the only rule is that there is one.
   private let plainType: Any.Type?
 
   /// - Parameter prefix: the composite attribute that this is an element of, and a dot.
-  /// - Returns: `nil` when every value of the type will do, and none too.
+  /// - Returns: `nil` when every value of the type is valid, and an absent one too.
   init?(_ attribute: AttributeDescription, in prefix: String = "") {
     name = prefix + attribute.name
     isTransient = attribute.isTransient
@@ -60,13 +60,13 @@ final class AttributeRule: Sendable {
     }
   }
 
-  /// Whether every value of a Swift type is right, as nothing is asked but that there is one, and
-  /// the type is the attribute's. `false` where it takes more than a look to know that.
+  /// Whether every value of a Swift type is valid: the only rule is that there is a value, and the
+  /// type is the attribute's usual one. A quick test, which may be `false` for other valid types.
   func takesAny(_ valueType: Any.Type) -> Bool {
     plainType.map { $0 == valueType } ?? false
   }
 
-  /// Whether a value of the attribute's type can be wrong once a row has it.
+  /// Whether a stored value of the attribute's type can violate the rules.
   var limitsStoredValues: Bool {
     if case .none = limits { return !elements.isEmpty }
     return true
@@ -117,7 +117,7 @@ final class AttributeRule: Sendable {
     }
   }
 
-  /// The name within the composite attribute.
+  /// The name of an element within its composite attribute.
   private var lastName: String {
     name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? name
   }
@@ -147,7 +147,7 @@ final class AttributeRule: Sendable {
     _ text: String, _ length: ValueLimits<Int64>, _ pattern: TextPattern?,
     _ fail: (PersistenceError.Code, String) -> Void
   ) {
-    // Characters are counted only where that may decide: there are never more of them than bytes.
+    // Characters are counted only if their number may matter; there are never more than bytes.
     let byteCount = Int64(text.utf8.count)
     if length.smallest != nil || length.isAbove(byteCount) {
       let count = Int64(text.count)

@@ -1,10 +1,11 @@
 import QuireModel
 
 extension AttributeValue {
-  /// Whether a row that has this value has to be written to have the other: equal to the last bit.
+  /// Whether two values are equal bit by bit, so that a row with one need not be rewritten to have
+  /// the other.
   ///
-  /// Unlike `==`, which compares what values mean, this tells two spellings of one text apart, and
-  /// 0 from -0; and what is not a number is identical to its like.
+  /// Unlike `==`, which compares by meaning, this distinguishes two encodings of one text, and 0
+  /// from -0; NaN is identical to NaN.
   func isIdentical(to other: AttributeValue) -> Bool {
     switch (self, other) {
     case (.double(let left), .double(let right)): left.bitPattern == right.bitPattern
@@ -12,7 +13,7 @@ extension AttributeValue {
     case (.date(let left), .date(let right)):
       left.timeIntervalSinceReferenceDate.bitPattern
         == right.timeIntervalSinceReferenceDate.bitPattern
-    // Equal first: texts that differ mostly differ in what they mean, which is quickly seen.
+    // Different texts mostly differ in meaning too, which `==` finds quickly.
     case (.string(let left), .string(let right)):
       left == right && left.utf8.elementsEqual(right.utf8)
     case (.decimal(let left), .decimal(let right)): left.rowText == right.rowText

@@ -1,5 +1,5 @@
-/// Appends numbers and strings to bytes in the one order every record of ours uses: little-endian,
-/// each string and list behind its length.
+/// Appends numbers and strings in the byte order of all records of a store: little-endian, each
+/// string and list after its length.
 struct ByteWriter {
   private(set) var bytes: [UInt8] = []
 
@@ -26,19 +26,19 @@ struct ByteWriter {
   }
 }
 
-/// The bytes ended early, or say something that no writer of ours says.
+/// An error in encoded bytes: they end early, or have contents that are never written.
 struct ByteReaderError: Error, Hashable {
   var offset: Int
   var expected: String
 }
 
-/// Reads what a ``ByteWriter`` wrote, and believes nothing: every length is compared with what is
-/// left.
+/// Reads the bytes of a ``ByteWriter`` and trusts none of them: every length is checked against the
+/// bytes that are left.
 struct ByteReader {
   private let bytes: UnsafeRawBufferPointer
   private(set) var offset = 0
 
-  /// The bytes must stay where they are for as long as the reader is used.
+  /// The bytes must stay valid as long as the reader is used.
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
   var isAtEnd: Bool { offset == bytes.count }
@@ -64,7 +64,7 @@ struct ByteReader {
     }
   }
 
-  /// The slice is a view of the reader's bytes.
+  /// A view of the reader's bytes, without a copy.
   mutating func readSlice() throws(ByteReaderError) -> UnsafeRawBufferPointer {
     let count = Int(try read(UInt32.self))
     guard bytes.count - offset >= count else { throw failure("\(count) more bytes") }
@@ -74,7 +74,7 @@ struct ByteReader {
 
   mutating func readString() throws(ByteReaderError) -> String {
     let slice = try readSlice()
-    // Names are short and ASCII mostly, for which the generic way takes ten times as long.
+    // Most names are short and ASCII; the general validation takes ten times as long for them.
     if slice.allSatisfy({ $0 < 0x80 }) { return String(decoding: slice, as: UTF8.self) }
     guard let text = String(validating: slice, as: UTF8.self) else { throw failure("UTF-8") }
     return text

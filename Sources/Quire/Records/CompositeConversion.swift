@@ -1,16 +1,16 @@
 import QuireModel
 
-/// Gives the values of a composite attribute other elements: some are called otherwise, some are
-/// gone, some are new and have their default, some are numbers of another type.
+/// Converts the values of a composite attribute to another set of elements: renamed, removed, added
+/// with their default, or of another number type.
 struct CompositeConversion: Hashable, Sendable {
   private struct Element: Hashable, Sendable {
     var name: String
-    /// What the element was called before; `nil` when it is new.
+    /// The former name of the element; `nil` if it is new.
     var oldName: String?
     var defaultValue: AttributeValue?
-    /// For a number of another type.
+    /// Set if the number type changes.
     var number: NumberConversion?
-    /// For an element that is a composite itself and has other elements too.
+    /// Set, as the only member, if the element is a composite whose elements change.
     var conversion: [CompositeConversion]
   }
 
@@ -31,15 +31,15 @@ struct CompositeConversion: Hashable, Sendable {
     if isSame, elements.allSatisfy({ $0.conversion.isEmpty && $0.number == nil }) { return nil }
   }
 
-  /// Whether there are numbers that the new elements may not have.
+  /// Whether a number may be out of range for its new type.
   var isNarrowing: Bool {
     elements.contains {
       $0.number?.direction == .narrowing || $0.conversion.first?.isNarrowing ?? false
     }
   }
 
-  /// - Parameter path: the name of the attribute in the new model, for an error.
-  /// - Throws: ``NumberRefusal`` when a number cannot become what it is to be.
+  /// - Parameter path: the name of the attribute in the new model, for error messages.
+  /// - Throws: ``NumberRefusal`` if a number cannot be converted.
   func callAsFunction(
     _ value: AttributeValue, path: String
   ) throws(NumberRefusal) -> AttributeValue {
@@ -63,7 +63,8 @@ struct CompositeConversion: Hashable, Sendable {
 }
 
 extension AttributeDescription {
-  /// What a new object has: the default, and where a composite has none those of its elements.
+  /// The value of a new object: the default, or for a composite without one the defaults of its
+  /// elements.
   var initialValue: AttributeValue? {
     guard type == .composite, defaultValue == nil else { return defaultValue }
     var values: [String: AttributeValue] = [:]

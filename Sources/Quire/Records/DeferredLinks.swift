@@ -1,12 +1,12 @@
 import QuireStorage
 
-/// Links that were made and are not in their trees yet: for whoever makes very many, in any order,
-/// in a store that nobody else looks at.
+/// Links in memory that are not in their trees yet: for work that makes very many links, in any
+/// order, in a store that is not read meanwhile.
 ///
-/// Put one by one they go all over the tree, and each commit writes a page for nearly every link.
-/// Here they wait, at 16 bytes each, until somebody wants to read the tree or there are too many;
-/// then they are put in the order of the tree. Of ordered relationships none waits: where a link
-/// goes depends on those that are there.
+/// Inserted one by one, such links touch nearly every page of the tree, and each commit writes a
+/// page for almost every link. Here they are collected, 16 bytes each, until the tree is read or
+/// there are too many; then they are inserted in the order of the tree. Links of ordered
+/// relationships are never collected, as their position depends on those that exist.
 final class DeferredLinks {
   private struct Entry: Comparable {
     let owner: UInt64
@@ -22,11 +22,11 @@ final class DeferredLinks {
     var entries: [Entry]
   }
 
-  /// One for each relationship; there are few.
+  /// One entry for each relationship; there are few.
   @exclusivity(unchecked) private var waiting: [Waiting] = []
   @exclusivity(unchecked) private var count = 0
 
-  /// More links than these should not wait; they take 16 MiB, sorted where they are.
+  /// The number of links after which they must be inserted: 16 MiB, sorted in place.
   private let limit = max(1, KeyMemory.byteCount / 8)
 
   var isEmpty: Bool { count == 0 }
@@ -47,9 +47,11 @@ final class DeferredLinks {
     waiting.contains { $0.link.number == link.number }
   }
 
-  /// Takes the links of a relationship out, as keys of its tree in their order, each once.
+  /// Removes the links of a relationship from the collection, as sorted keys of its tree without
+  /// repetitions.
   ///
-  /// - Parameter body: gets some of them, valid within the call, until it has got all.
+  /// - Parameter body: called with portions of the keys, valid within the call, until all are
+  ///   taken.
   func take(
     _ link: StoredEntity.Link,
     _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) throws -> Void
@@ -63,7 +65,7 @@ final class DeferredLinks {
           let entry = entries[index]
           let isLast = index + 1 == entries.count
           if isLast || entry != entries[index + 1] {
-            // As ``LinkKey`` has it; what is behind is still to come.
+            // In the layout of ``LinkKey``. The place is free: its entry has been read already.
             entries[start + count] = Entry(
               owner: entry.owner.bigEndian, member: entry.member.bigEndian)
             let key = UnsafeRawBufferPointer(
@@ -81,7 +83,7 @@ final class DeferredLinks {
     }
   }
 
-  /// The same, for whoever builds the tree.
+  /// The same, for a tree that is being built.
   func take(_ link: StoredEntity.Link, _ builder: borrowing IndexTreeBuilder) throws {
     let entries = takeSorted(link)
     var index = 0

@@ -1,19 +1,20 @@
 import QuireModel
 
-/// How one derived attribute of an entity is worked out.
+/// The derivation of one derived attribute of an entity.
 struct Derivation: Sendable {
   let slot: Int
   let attribute: AttributeDescription
   let expression: FetchExpression
-  /// What the expression reads, from the object on, without collection operators.
+  /// The key paths that the expression reads from the object, without collection operators.
   let paths: [[String]]
-  /// The slots of other derived attributes of the object that it reads.
+  /// The slots of other derived attributes of the object that the expression reads.
   private(set) var derivedSlots: Set<Int> = []
-  /// Whether it reads nothing but attributes of the object itself that come of nothing else.
+  /// Whether the expression reads only attributes of the object itself, and derived ones among them
+  /// only if that holds for them too.
   private(set) var isOwn: Bool
 
-  /// - Returns: `nil` for an attribute that is not derived. A model does not come into being with
-  ///   an expression that cannot be read.
+  /// - Returns: `nil` for an attribute that is not derived. A model with an expression that cannot
+  ///   be parsed is rejected earlier.
   private init?(_ attribute: AttributeDescription, slot: Int, of entity: EntityDescription) {
     guard !attribute.isTransient, let text = attribute.derivationExpression,
       let expression = try? FetchExpression(format: text)
@@ -26,9 +27,9 @@ struct Derivation: Sendable {
     isOwn = all.allSatisfy { path in path.first.flatMap(entity.attribute(named:)) != nil }
   }
 
-  /// The derivations of an entity, each behind those whose values it reads.
+  /// The derivations of an entity, each after those whose values it reads.
   ///
-  /// - Parameter attributes: the derived ones with their slots, in the order of these.
+  /// - Parameter attributes: the derived attributes and their slots, in the order of the slots.
   static func ordered(
     _ attributes: [(slot: Int, attribute: AttributeDescription)], of entity: EntityDescription
   ) -> [Derivation] {
@@ -43,8 +44,8 @@ struct Derivation: Sendable {
     var elsewhere: Set<Int> = []
     while !waiting.isEmpty {
       let open = Set(waiting.map(\.slot))
-      // Circles are refused when a model is made, but one that a store has kept may have some:
-      // there each reads what the one before has left.
+      // New models with circular derivations are rejected, but a model stored earlier may have one:
+      // then each reads the last value of the other.
       var next = waiting.remove(
         at: waiting.firstIndex { $0.derivedSlots.isDisjoint(with: open) } ?? 0)
       next.isOwn = next.isOwn && next.derivedSlots.isDisjoint(with: elsewhere)
@@ -54,7 +55,8 @@ struct Derivation: Sendable {
     return placed
   }
 
-  /// Of `rel.@count` the relationship: its links are counted, and nobody reads what they lead to.
+  /// The relationship whose links `rel.@count` counts, without reading the destinations; `nil` for
+  /// any other expression.
   var countedRelationship: String? {
     guard case .keyPath(let names) = expression, names.count == 2,
       names[1] == FetchExpression.countOperator
@@ -64,14 +66,13 @@ struct Derivation: Sendable {
 
   /// The attribute's value for an object.
   ///
-  /// - Throws: what evaluating the expression throws;
-  ///   ``PersistenceError/Code/invalidExpression`` when what comes out is no value of the
-  ///   attribute's type.
+  /// - Throws: what evaluating the expression throws; ``PersistenceError/Code/invalidExpression``
+  ///   if the result is not a value of the attribute's type.
   func value(for object: any KeyValueCoding) throws -> AttributeValue? {
     try value(from: expression.expressionValue(with: object))
   }
 
-  /// What came out of the expression, as the attribute's value.
+  /// The result of the expression as a value of the attribute.
   func value(from result: Any?) throws -> AttributeValue? {
     guard let result = flattened(result) else {
       return attribute.isOptional ? nil : attribute.defaultValue
@@ -91,25 +92,25 @@ struct Derivation: Sendable {
 extension EntityDescription {
   var hasDerivedAttributes: Bool {
     let attributes = attributes
-    // By places, since descriptions are large: a loop over them would copy each.
+    // By index, as descriptions are large: a loop over them would copy each.
     return attributes.indices.contains { attributes[$0].derivationExpression != nil }
   }
 }
 
-/// All that has to be known of derived attributes to keep them right: whose values depend on what.
+/// The dependencies of derived attributes on other objects of the model.
 struct DerivationPlan: Sendable {
-  /// Something that derived values of other objects are made of.
+  /// A dependency of a derived attribute on objects of another entity.
   struct Dependency: Sendable {
-    /// The properties that matter when they change, by name: the way back to the owners, unless
-    /// their foreign keys say the same, and what comes next on the way there.
+    /// The names of properties whose changes affect the value: the inverse that leads back to the
+    /// owners, unless it mirrors a foreign key of theirs, and the next property of the path.
     let triggers: Set<String>
-    /// The relationships that lead back to the owners, one after the other.
+    /// The relationships that lead back to the owners, in this order.
     let wayBack: [String]
     let owner: EntityDescription
     let attributeName: String
   }
 
-  /// By the index of the entity whose objects others depend on.
+  /// The dependencies on objects of each entity, by the entity's index.
   let dependencies: [[Dependency]]
 
   /// - Returns: `nil` when the model has no derived attributes.
@@ -118,7 +119,7 @@ struct DerivationPlan: Sendable {
     var byName: [String: [Dependency]] = [:]
     for binding in bindings {
       for derivation in binding.derivations
-      // Where it is declared: that goes for descendants, too.
+      // Dependencies of the declaring entity include those of its descendants.
       where binding.entity.parent?.attribute(named: derivation.attribute.name) == nil {
         for path in derivation.paths {
           DerivationPlan.follow(path, of: binding.entity, derivation.attribute.name, model) {
@@ -138,20 +139,20 @@ struct DerivationPlan: Sendable {
     }
   }
 
-  /// Whether derived values, of whatever objects, may be others when some slots of an object are.
+  /// Whether a change of some slots of an object may change derived values of any object.
   func dependsOn(_ slots: SlotSet, _ binding: EntityBinding) -> Bool {
     if !binding.derivations.isEmpty { return true }
     let names = Set(slots.map(binding.name(of:)))
     return dependencies[binding.index].contains { !names.isDisjoint(with: $0.triggers) }
   }
 
-  /// Whether derived values, of whatever objects, may be others when there is one more object of an
-  /// entity.
+  /// Whether a new object of an entity may change derived values of any object.
   func readsObjects(of binding: EntityBinding) -> Bool {
     !binding.derivations.isEmpty || !dependencies[binding.index].isEmpty
   }
 
-  /// - Parameter note: is told the entity that something depends on, and how.
+  /// - Parameter note: called with the entity on whose objects the value depends, and the
+  ///   dependency.
   private static func follow(
     _ path: [String], of owner: EntityDescription, _ attributeName: String,
     _ model: ManagedObjectModel, _ note: (String, Dependency) -> Void
@@ -161,12 +162,13 @@ struct DerivationPlan: Sendable {
     for (index, name) in path.enumerated() {
       guard let relationship = entity.relationship(named: name),
         let destination = model.entity(named: relationship.destination),
-        // Without a way back nobody can tell whose value it is.
+        // Without an inverse, the owner of the value cannot be found.
         let inverse = relationship.inverse
       else { return }
       wayBack.insert(inverse, at: 0)
-      // Who is led here by a foreign key of its own is changed when that is. To ask all who are
-      // for whoever comes or goes would make a save cost what the owner has.
+      // A link by a foreign key is a change of the row that has it. The inverse is no trigger then:
+      // otherwise each row that joins or leaves would affect all rows that refer to the same
+      // object, and a save would cost as much as there are of them.
       let isForeignKey = !relationship.isToMany && !relationship.isTransient
       var triggers: Set<String> = isForeignKey ? [] : [inverse]
       if index + 1 < path.count { triggers.insert(path[index + 1]) }

@@ -1,28 +1,29 @@
 import QuireModel
 import QuireStorage
 
-/// Works out derived attributes in the transaction that changes what they are made of.
+/// Updates derived attributes in the transaction that changes what they are derived from.
 ///
-/// A value is worked out anew when its object is written and, of one that leads through
-/// relationships, when an object on the way is. Such an owner's row is written with the version
-/// that it has: who adds a member to an owner does not disagree with anybody who adds another, or
-/// changes the owner (decision 0021). So a save first notes the owners of what it is about to
-/// change, as they are before, and in the end works out the values of these and of those after.
+/// A value is evaluated again when its object is written and, if its path leads through
+/// relationships, when an object on the path is. The owner's row is then written with its old
+/// version: adding a member to an owner causes no conflict with adding another, or with a change of
+/// the owner (decision 0021). A save first records the owners of the objects that it will change,
+/// as they are before, and at the end updates the values of these owners and of those after the
+/// change.
 final class DerivedValues {
   private let plan: DerivationPlan
   let writer: StoreWriter
-  /// The slots to work out, by object.
+  /// The slots to evaluate, by object.
   private var affected: [Reference: Set<Int>] = [:]
 
-  /// What is to be worked out in this round and was not yet.
+  /// The slots of the current round that are not evaluated yet.
   private var pending: [Reference: Set<Int>] = [:]
-  /// Of objects that are being worked out, what came out so far, by slot.
+  /// The values evaluated so far of the objects that are being evaluated, by slot.
   private var underWay: [Reference: [Int: AttributeValue?]] = [:]
 
-  /// What a value is made of is worked out before it. Beyond this many objects on the way that
-  /// would take too much of the stack, and the value is worked out once more in the next round.
+  /// The values that a value depends on are evaluated first, up to this depth, which limits the use
+  /// of the stack. Beyond it the value is evaluated again in the next round.
   private static let depthLimit = 32
-  /// Only values that depend on each other in a ring, and never come to rest, take as many rounds.
+  /// Only values that depend on each other in a circle, and never settle, take so many rounds.
   private static let roundLimit = 4096
 
   init(_ plan: DerivationPlan, _ writer: StoreWriter) {
@@ -30,16 +31,16 @@ final class DerivedValues {
     self.writer = writer
   }
 
-  // MARK: Noting what is affected
+  // MARK: Affected owners
 
-  /// Notes the owners whose values an object is part of, as the transaction has it now.
+  /// Records the owners whose values depend on an object, as the transaction has it now.
   ///
-  /// - Parameter slots: what changes of it; `nil` for everything.
+  /// - Parameter slots: the slots that change; `nil` for all.
   func noteOwners(of reference: Reference, changing slots: SlotSet? = nil) throws {
     guard let binding = writer.entities.storage(of: reference)?.binding else { return }
     let dependencies = plan.dependencies[binding.index]
     if dependencies.isEmpty { return }
-    // What is worked out from the object alone may change with anything.
+    // Values derived from the object alone may change with any slot.
     let own = binding.derivations.lazy.filter(\.isOwn).map(\.slot)
     let names = slots.map { Set((Array($0) + own).map(binding.name(of:))) }
     for dependency in dependencies {
@@ -55,7 +56,7 @@ final class DerivedValues {
     }
   }
 
-  /// Notes an object whose row or links are written: all its values that lead elsewhere.
+  /// Records an object whose row or links are written: all its values that depend on other objects.
   func note(_ reference: Reference) {
     guard let binding = writer.entities.storage(of: reference)?.binding else { return }
     for derivation in binding.derivations where !derivation.isOwn {
@@ -63,7 +64,7 @@ final class DerivedValues {
     }
   }
 
-  /// Notes an object whose row was written without what is derived from it alone: all its values.
+  /// Records an object whose row was written without any derived value: all its values.
   func noteAll(_ reference: Reference) {
     guard let binding = writer.entities.storage(of: reference)?.binding else { return }
     for derivation in binding.derivations {
@@ -72,14 +73,14 @@ final class DerivedValues {
   }
 
   private func slot(of dependency: DerivationPlan.Dependency, in owner: Reference) -> Int? {
-    // The way back may lead to objects of a wider entity.
+    // The way back may lead to objects of an ancestor of the entity.
     guard let binding = writer.entities.storage(of: owner)?.binding,
       binding.entity.isKindOf(entity: dependency.owner)
     else { return nil }
     return binding.slot(named: dependency.attributeName)
   }
 
-  /// The destinations of a relationship as the transaction has them, also those that are gone.
+  /// The destinations of a relationship in the transaction, deleted ones included.
   func follow(_ name: String, from reference: Reference) throws -> [Reference] {
     guard let storage = writer.entities.storage(of: reference),
       let slot = storage.binding.slot(named: name)
@@ -92,11 +93,11 @@ final class DerivedValues {
     return try writer.withRow(reference, { $0.reference(field) }).flatMap { $0 }.map { [$0] } ?? []
   }
 
-  // MARK: Working out
+  // MARK: Evaluation
 
-  /// Works out what was noted, and then what depends on that.
+  /// Evaluates the recorded values, and then those that depend on them, until none changes.
   ///
-  /// - Throws: ``PersistenceError/Code/invalidExpression`` when that does not come to an end.
+  /// - Throws: ``PersistenceError/Code/invalidExpression`` if the values never settle.
   func write() throws {
     var rounds = 0
     while let (reference, slots) = affected.first {
@@ -127,7 +128,8 @@ final class DerivedValues {
     return error
   }
 
-  /// The value of an attribute as it will be, as far as that can be known.
+  /// The value that an attribute will have, as far as it is known. Derived values that are still
+  /// pending are evaluated first, up to a depth.
   func value(_ slot: Int, _ field: Int, of reference: Reference, isDerived: Bool) throws
     -> AttributeValue?
   {
@@ -142,8 +144,8 @@ final class DerivedValues {
     return try writer.withRow(reference) { try $0.value(field, in: writer) } ?? nil
   }
 
-  /// Writes the derived values of one object, where they are others than it has, and those that
-  /// read them.
+  /// Writes the derived values of one object that differ from its row, and those of its derived
+  /// values that read them.
   ///
   /// - Returns: the slots that changed.
   private func write(_ slots: Set<Int>, of reference: Reference) throws -> [Int] {
@@ -189,11 +191,13 @@ final class DerivedValues {
 
   // MARK: All objects
 
-  /// Works out values of all objects of some entities: after a migration, an import, or when an
-  /// expression has changed.
+  /// Evaluates derived values of all objects of some entities: after a migration or an import, or
+  /// when an expression has changed.
   ///
-  /// - Parameter wanted: says which values, by entity, and whether only where there is none.
-  /// - Returns: whether any were wanted. Then constraints over them are to be checked.
+  /// - Parameters:
+  ///   - onlyMissing: whether only absent values are evaluated.
+  ///   - wanted: whether to evaluate a value, by entity.
+  /// - Returns: whether any value was wanted. If so, constraints over them must be checked.
   @discardableResult
   static func writeAll(
     _ writer: StoreWriter, onlyMissing: Bool = false,
@@ -222,7 +226,7 @@ final class DerivedValues {
     return isAnyWanted
   }
 
-  /// Works out values whose expressions are others than in a former model.
+  /// Evaluates the values whose expressions differ from those in a former model.
   ///
   /// - Returns: whether there were any.
   static func writeChanged(
@@ -247,7 +251,7 @@ final class DerivedValues {
   }
 }
 
-/// An object as a derivation sees it: its row and links in the transaction.
+/// An object whose row and links are read in the transaction, for evaluating a derivation.
 private final class DerivedSubject: KeyValueCoding {
   private let reference: Reference
   private let values: DerivedValues

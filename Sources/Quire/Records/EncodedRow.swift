@@ -1,7 +1,7 @@
-/// The bytes of a row that no store of this make has.
+/// The bytes of a row that is not stored in a page.
 final class EncodedRow {
   private let memory: UnsafeMutableRawBufferPointer
-  /// Whether a store of another make has what the row says.
+  /// Whether an incremental store has the values of the row.
   let isSaved: Bool
 
   init(_ bytes: UnsafeRawBufferPointer, isSaved: Bool = false) {

@@ -1,98 +1,97 @@
 import QuireModel
 
-/// An entity as rows and objects see it: its properties by slot.
+/// An entity prepared for rows and objects: its properties by slot.
 ///
-/// A slot is a small number that stands for a property in everything that happens at run time.
-/// Attributes come first, then relationships, each in the order of their names. Models that are
-/// equal but for the order of their declarations have equal slots, so that an object made with one
-/// can be inserted into a context of the other.
+/// A slot is a small number that stands for a property at run time. Attributes come first, then
+/// relationships, each sorted by name. Models that differ only in the order of declarations have
+/// equal slots, so that an object made with one can be inserted into a context of the other.
 final class EntityBinding: Sendable {
   enum Property: Sendable {
     case attribute(AttributeDescription)
     case relationship(RelationshipDescription)
   }
 
-  /// What is asked of a property again and again, without its description's many parts.
+  /// The facts about a property that are often needed, without its large description.
   struct Trait: Sendable {
     /// `nil` for a relationship.
     var attributeType: AttributeType?
     var isToMany: Bool
     var isTransient: Bool
-    /// Whether a destination may be gone without this side having been told: there is no inverse,
-    /// or the inverse asks for no action, or it is not stored and knows of no destination when its
-    /// object is deleted.
+    /// Whether a destination can be deleted without this side being updated: there is no inverse,
+    /// or the inverse takes no action, or it is transient and has no destinations when its object
+    /// is deleted.
     var canDangle = false
-    /// Whether this is the other side of a to-one relationship, whose row says it all. An order is
-    /// the owner's own.
+    /// Whether this is the inverse of a to-one relationship whose rows hold the links. An ordered
+    /// relationship is not, as the order is stored at the owner.
     var isForeignKeyOfOthers = false
     var isOrdered = false
-    /// Whether no more than this side of the relationship has to be right for a store to be.
+    /// Whether a change of this side alone leaves the store consistent.
     var isOneSided = true
-    /// Whether the store works the attribute out: what it is set to is never saved.
+    /// Whether the store computes the attribute, so that an assigned value is never saved.
     var isDerived = false
-    /// Whether large values may be kept outside of their rows.
+    /// Whether large values may be stored outside of their rows.
     var isExternal = false
-    /// Whether there are numbers of destinations that are not allowed.
+    /// Whether the number of destinations is limited.
     var limitsCount = false
-    /// Whether the type holds less than its values may say.
+    /// Whether the type holds fewer numbers than an `Int64`.
     var hasWidth = false
-    /// What there is to check beyond the type.
+    /// The checks to make beyond the type.
     var check = Check.nothing
-    /// Of a relationship the index of the entity that it leads to; -1 where that is unknown.
+    /// The index of a relationship's destination entity; -1 if it is not known.
     var destination: Int32 = -1
-    /// The slot of the inverse in that very entity; -1 where there is none. Subentities may have it
-    /// elsewhere.
+    /// The slot of the inverse in the destination entity itself; -1 if there is none. Subentities
+    /// may have another slot for it.
     var inverseSlot: Int32 = -1
-    /// What becomes of destinations; nothing of what attributes have.
+    /// The rule for destinations when an object is deleted; no action for attributes.
     var deleteRule = DeleteRule.noAction
   }
 
   enum Check: Sendable {
     case nothing
-    /// That there is a value.
+    /// There must be a value.
     case presence
     case rule
   }
 
   let entity: EntityDescription
-  /// The entity's place among the entities of its model.
+  /// The index of the entity in its model.
   let index: Int
   let properties: [Property]
   /// By slot.
   let traits: [Trait]
   let hasTransientProperties: Bool
   let hasOrderedRelationships: Bool
-  /// The values of new objects, by slot; `nil` where they have none.
+  /// The default values of new objects, by slot; `nil` for those without.
   let defaultValues: [AttributeValue?]
-  // Sound: written in `init` alone, and freed with the binding. No slot leads to an object; they
-  // are values.
-  /// The slots of new objects, where whoever copies them counts nothing else.
+  // Sound: written only in `init`, and freed with the binding. No slot holds an object.
+  /// The slots of new objects, which can be copied without counting references to objects.
   nonisolated(unsafe) let newSlots: UnsafeMutableBufferPointer<ManagedObject.Slot>
-  /// What values must be beyond their type, by the slots of attributes; `nil` for anything.
+  /// The rules for values beyond their type, by the slots of attributes; `nil` where every value is
+  /// valid.
   let rules: [AttributeRule?]
   /// The slots of attributes that have a rule.
   let ruledSlots: [Int]
-  /// The slots of stored relationships that do not allow any number of destinations.
+  /// The slots of stored relationships with a limited number of destinations.
   let limitedSlots: [Int]
-  /// The transformers of transformable attributes, by slot, as far as they are registered.
+  /// The registered transformers of transformable attributes, by slot.
   let transformers: [Int: any ValueTransformer]
-  /// How derived attributes are worked out, each behind those that it reads.
+  /// The derivations of derived attributes, each after those that it reads.
   let derivations: [Derivation]
   /// The slots of typed properties.
   let accessors = SlotCache()
-  /// The relationships that a store keeps.
+  /// The slots of stored relationships.
   let storedRelationshipSlots: [Int]
-  /// Those of them that lead to one object, which leads back to no more than one.
+  /// Those of them that are to-one with a to-one inverse.
   let oneToOneSlots: [Int]
-  /// Whether there are any, for those who ask of each of many objects.
+  /// Whether there are any; tested once for each of many objects.
   let hasOneToOnes: Bool
-  /// The places of the relationships in the entity, in the order of their slots.
+  /// The indices of relationships in the entity's declaration, in the order of their slots.
   private let relationshipPlaces: [Int]
   private let names: NameTable
 
   /// - Parameters:
-  ///   - model: knows the inverses; an entity without one has none that count.
-  ///   - entityNames: of the model's entities, in their order.
+  ///   - model: finds the inverses; without it, relationships have none.
+  ///   - entityNames: the names of the model's entities, in their order.
   init(
     _ entity: EntityDescription, index: Int, in model: ManagedObjectModel? = nil,
     _ entityNames: NameTable? = nil, _ transformers: ValueTransformers = [:]
@@ -113,7 +112,7 @@ final class EntityBinding: Sendable {
     defaultValues.reserveCapacity(count)
     var names: [String] = []
     names.reserveCapacity(count)
-    // By places, since descriptions are large: a loop over them would copy each.
+    // By index, as descriptions are large: a loop over them would copy each.
     for place in attributePlaces {
       properties.append(.attribute(attributes[place]))
       traits.append(
@@ -165,7 +164,7 @@ final class EntityBinding: Sendable {
     self.oneToOneSlots = oneToOneSlots
     hasOneToOnes = !oneToOneSlots.isEmpty
     self.names = NameTable(names)
-    // What is worked out when it is saved cannot be checked before.
+    // Derived values are computed in the save, and cannot be checked before.
     let rules = attributePlaces.map {
       attributes[$0].isDerived ? nil : AttributeRule(attributes[$0])
     }
@@ -200,8 +199,8 @@ final class EntityBinding: Sendable {
 
   func name(of slot: Int) -> String { names.name(at: slot) }
 
-  /// What a transient attribute has in an object that was read from a store, until it is set: of a
-  /// required one the default, as an object without it could not be saved.
+  /// The value of a transient attribute in an object that was read from a store, until it is set:
+  /// the default of a required attribute, without which the object could not be saved.
   func transientDefault(_ slot: Int) -> AttributeValue? {
     guard case .attribute(let attribute) = properties[slot], attribute.isTransient,
       !attribute.isOptional
@@ -218,7 +217,7 @@ final class EntityBinding: Sendable {
 }
 
 extension EntityDescription {
-  /// The slot that a relationship has in the entity's binding; -1 when there is no such one.
+  /// The slot of a relationship in the entity's binding; -1 if there is none of the name.
   fileprivate func slot(ofRelationship name: String) -> Int32 {
     var slot = attributes.count
     var isThere = false
@@ -238,13 +237,13 @@ extension EntityBinding.Trait {
   fileprivate init(_ relationship: RelationshipDescription, inverse: RelationshipDescription?) {
     isToMany = relationship.isToMany
     isOrdered = relationship.isToMany && relationship.isOrdered
-    // A one-to-many without an order is the rows' foreign keys, and what a save makes of them. Of
-    // all others a store keeps both sides.
+    // The rows' foreign keys alone store an unordered one-to-many relationship, and a save derives
+    // the other side. For all others both sides are stored.
     isOneSided =
       relationship.isTransient
       || !relationship.isOrdered
         && inverse.map { $0.isToMany != relationship.isToMany && !$0.isOrdered }
-          // Of an object that is in no context yet, nobody knows the inverse but by its name.
+          // Without a model, for an object in no context, only the name of the inverse is known.
           ?? (relationship.inverse == nil)
     limitsCount = relationship.limitsCount
     isTransient = relationship.isTransient

@@ -2,7 +2,7 @@ import QuireModel
 import QuireStorage
 import Synchronization
 
-/// Where the properties of an entity lie in one store: a field or a link tree for each slot.
+/// The places of an entity's properties in one store: a field or a link tree for each slot.
 final class EntityStorage: Sendable {
   let binding: EntityBinding
   /// The entity's index in the model.
@@ -14,17 +14,17 @@ final class EntityStorage: Sendable {
   let fieldBySlot: [Int]
   /// The slot of each field.
   let slotByField: [Int]
-  /// The same where a new object's field is what its slot holds; -1 where it is worked out, or may
-  /// lie outside of the row.
+  /// The same for fields of new objects that are copied from their slots; -1 for derived
+  /// attributes, and for values that may be stored outside of the row.
   let plainSlotByField: [Int]
   private let linkBySlot: [Int]
   /// Whether rows of the entity may have values outside of them.
   let canHaveExternal: Bool
-  /// Whether a row says all that there is to write anew when something in it has changed.
+  /// Whether a changed row can be written from its old bytes and the changed fields alone.
   var canPatchRows: Bool { !canHaveExternal && binding.derivations.isEmpty }
-  /// The same as the fields' layout, for reading quickly.
+  /// The layout of the fields in a form for fast reading.
   let table: FieldTable
-  /// What nearly all rows of the layout are like.
+  /// The form that nearly all rows of the layout have.
   let shape: RowShape
 
   init(_ binding: EntityBinding, _ stored: StoredEntity, identity: StoreIdentity) {
@@ -51,7 +51,7 @@ final class EntityStorage: Sendable {
     self.linkBySlot = linkBySlot
   }
 
-  /// The same in another store.
+  /// The same storage in another store.
   init(_ other: EntityStorage, identity: StoreIdentity) {
     binding = other.binding
     index = other.index
@@ -79,29 +79,30 @@ final class EntityStorage: Sendable {
 final class StoreEntities: Sendable {
   /// The store's UUID.
   let identity: StoreIdentity
-  /// The model that the store was opened with: of the coordinator's, what its configuration has.
+  /// The model with which the store was opened: the part of the coordinator's model that its
+  /// configuration has.
   let model: ManagedObjectModel
-  /// What the schema says about the hashes of that model; in a store of an earlier release that was
-  /// not written since, what that said.
+  /// The model's hashes as the schema stores them; in a store of an earlier release that was not
+  /// written since, as that release stored them.
   let hashBytes: [UInt8]
   let schema: StoreSchema
-  /// What the schema says about where rows and links lie.
+  /// The places of rows and links as the schema stores them.
   let schemaBytes: [UInt8]
   /// The indexes that the store had when it was opened.
   let indexes: StoreIndexes
   /// By the entity's index in the coordinator's model; `nil` for abstract entities, and for those
-  /// that the store's configuration does not have.
+  /// outside of the store's configuration.
   let byIndex: [EntityStorage?]
-  /// By the entity's number in the store, which begin at 1 and have few gaps.
+  /// By the entity's number in the store; the numbers begin at 1 and have few gaps.
   private let byNumber: [EntityStorage?]
-  // Sound: held above.
+  // Sound: `byNumber` holds the objects.
   private let uncountedByNumber: [Unmanaged<EntityStorage>?]
   /// `nil` when the model has no derived attributes.
   let derivations: DerivationPlan?
 
   /// - Parameters:
   ///   - configuration: `nil` for all entities of the model.
-  ///   - hashes: as they stand in the store; `nil` for those of the model.
+  ///   - hashes: the hashes that the store has; `nil` for those of the model.
   init(
     _ model: ModelBinding, schema: StoreSchema, identity: StoreIdentity,
     configuration: ModelSubset? = nil, hashes: [UInt8]? = nil
@@ -131,8 +132,8 @@ final class StoreEntities: Sendable {
   }
 
   /// - Parameters:
-  ///   - new: what a store of the model is when it is new.
-  ///   - schema: the same, with what this store has besides.
+  ///   - new: the parts that all new stores of the model share.
+  ///   - schema: the schema of this store, with its own additions.
   init(_ model: ModelBinding, _ new: NewStore, schema: StoreSchema, identity: StoreIdentity) {
     self.identity = identity
     self.model = model.model
@@ -162,7 +163,7 @@ final class StoreEntities: Sendable {
 
   private let isRetiredFlag = Atomic(false)
 
-  /// Whether the store has left its coordinator: what was read from it is no state to go on with.
+  /// Whether the store was removed from its coordinator, so that states read from it are stale.
   var isRetired: Bool { isRetiredFlag.load(ordering: .relaxed) }
   func retire() { isRetiredFlag.store(true, ordering: .relaxed) }
 }

@@ -7,33 +7,33 @@ import QuireStorage
   import Foundation
 #endif
 
-/// A value that is kept outside of its row: large binary data of an attribute that allows it.
+/// A value that is stored outside of its row: large binary data of an attribute that allows it.
 ///
-/// Such values have a tree of their own, so that all that holds for rows holds for them: they are
-/// there after a crash if and only if the commit is, a snapshot has those of its state, a backup
-/// has them, a store in memory too. The row has the number of the value and its length, and says
-/// itself that it does: the attribute's flag is in no version hash, and may change at any time.
+/// Such values are in a tree of the store and have its guarantees: they are committed with the
+/// transaction, belong to a snapshot, are part of a backup, and exist in memory stores too. The row
+/// has the value's number and length, and a flag that it does; the attribute's setting is in no
+/// version hash and may change at any time.
 ///
-/// A value never changes, and its number is never used again. Each belongs to one field of one row,
-/// and goes when the row has another value there or goes itself; ``StoreWriter`` sees to that.
+/// A value never changes, and its number is never reused. Each belongs to one field of one row, and
+/// is removed by ``StoreWriter`` when the row gets another value or is removed.
 struct ExternalValue: Hashable, Sendable {
   var number: Int64
   var byteCount: Int
 
-  /// Values of more bytes are kept outside, if their attribute allows it. Not on disk: what lies
-  /// where is said by each row.
+  /// The number of bytes above which values are stored outside, if their attribute allows it. It
+  /// may change, as each row says where its values are.
   static let byteThreshold = 100 << 10
-  /// The tree of the values, by their numbers; there when there are any.
+  /// The name of the tree of the values, by their numbers; it exists when there are any.
   static let tree = "blobs"
-  /// What draws the numbers from the counters of keys. Those of entities begin at 1.
+  /// The key space of the numbers. Those of entities begin at 1.
   static let keySpace: UInt16 = 0
-  /// What a row has in the place of the value.
+  /// The number of bytes in the row that refer to a value outside.
   static let byteWidth = 16
 }
 
-/// Where values outside of rows are read from: a state of a store, or a transaction.
+/// A source of values outside of rows: a snapshot, or a transaction.
 protocol ExternalValues {
-  /// - Returns: `nil` when the value is not there, as its row has another one in this state.
+  /// - Returns: `nil` if the value does not exist, as its row has another one in this state.
   func data(of value: ExternalValue) throws -> Data?
 }
 
@@ -51,7 +51,7 @@ extension RowReader {
   @inline(__always)
   var hasExternal: Bool { bytes[2] & RowLayout.externalFlag != 0 }
 
-  /// Where the numbers of the fields begin whose values are outside, and how many there are.
+  /// The offset and the number of the entries for fields whose values are outside.
   private var externalFields: (start: Int, count: Int) {
     guard hasExternal else { return (bytes.count, 0) }
     let start = variableEnd
@@ -65,7 +65,7 @@ extension RowReader {
 
   var externalCount: Int { externalFields.count }
 
-  /// Where the value of a field is, if it is outside of the row.
+  /// The reference to a field's value, if it is outside of the row.
   func external(_ field: Int) -> ExternalValue? {
     guard hasExternal, !isNil(field), layout.fields[field].kind.canBeExternal else { return nil }
     for index in 0..<externalCount where externalField(index) == field {
@@ -82,7 +82,7 @@ extension RowReader {
     (0..<externalCount).compactMap { external(externalField($0)) }
   }
 
-  /// Checks what the row says about values outside of it: what follows its fields.
+  /// Checks the entries for values outside of the row, which follow its fields.
   @inline(never)
   func checkExternal() throws(RowError) {
     let (start, count) = externalFields
@@ -97,9 +97,9 @@ extension RowReader {
     }
   }
 
-  /// The value of a field, wherever it is.
+  /// The value of a field, inside or outside of the row.
   ///
-  /// - Throws: ``RowError`` also when the value should be there and is not.
+  /// - Throws: ``RowError``, also if a value outside of the row is missing.
   func value(_ field: Int, in source: some ExternalValues) throws -> AttributeValue? {
     guard let external = external(field) else { return try value(field) }
     guard let data = try source.data(of: external) else {
@@ -130,15 +130,15 @@ extension StoredValue {
 
 // MARK: - Writing
 
-/// The values outside of rows, in one transaction.
+/// Writes the values outside of rows, in one transaction.
 final class ExternalDataWriter {
   private let transaction: WriteTransaction
-  // Private, and no call leads back here while it changes.
+  // Sound: private, and not accessed again while it changes.
   @exclusivity(unchecked) private var tree: MutableRecordTree??
 
   init(_ transaction: WriteTransaction) { self.transaction = transaction }
 
-  /// The tree, if there is one: most stores have none.
+  /// The tree, if there is one; most stores have none.
   func existingTree() throws -> MutableRecordTree? {
     if let tree { return tree }
     let found = try transaction.mutableRecordTree(ExternalValue.tree)
@@ -162,7 +162,7 @@ final class ExternalDataWriter {
     _ = try existingTree()?.remove(value.number)
   }
 
-  /// Without values a store is again one that every release reads.
+  /// Drops the tree if it is empty, which gives the store back the format that every release reads.
   func finish() throws {
     guard case .some(.some(let values)) = tree, values.count == 0 else { return }
     tree = .some(nil)
@@ -170,7 +170,8 @@ final class ExternalDataWriter {
     try transaction.dropTree(ExternalValue.tree)
   }
 
-  /// Before the tree is made or dropped: a schema that does not fit its store cannot be read.
+  /// Must come before the tree is made or dropped: a schema that does not match its store cannot be
+  /// read.
   private func noteFormat(hasExternalData: Bool) throws {
     guard let schemaTree = try transaction.mutableIndexTree(StoreSchema.tree),
       var schema = try StoreSchema(from: transaction)
@@ -185,9 +186,9 @@ extension StoreWriter: ExternalValues {
     try external.existingTree()?.value(for: value.number)?.data
   }
 
-  /// Puts a value outside of its row if it is large and its attribute allows that.
+  /// Stores a value outside of its row if it is large and its attribute allows that.
   ///
-  /// - Parameter content: what the field is to hold.
+  /// - Parameter content: the new content of the field.
   func placing(
     _ content: RowWriter.Field?, _ field: Int, _ storage: EntityStorage
   ) throws -> RowWriter.Field? {
@@ -206,9 +207,9 @@ extension StoreWriter: ExternalValues {
     }
   }
 
-  /// Removes the values that the row at a place has outside of it.
+  /// Removes the values outside of the row with a reference.
   ///
-  /// - Parameter kept: those that the row has that takes its place.
+  /// - Parameter kept: values that the replacing row refers to.
   func removeExternal(
     at reference: Reference, in storage: EntityStorage, keeping kept: [ExternalValue] = []
   ) throws {

@@ -1,14 +1,14 @@
 import QuireModel
 
-/// A number that cannot become one of another type.
+/// The error for a number that cannot be converted to another type.
 struct NumberRefusal: Error {
-  /// The attribute of the new model; an element of a composite with its path.
+  /// The attribute of the new model; for an element of a composite, its path.
   let path: String
   let value: AttributeValue
   let conversion: NumberConversion
 }
 
-/// What becomes of a field's values that are neither copied nor the same in all rows.
+/// The conversion of a field's values, where they are neither copied nor the same for all rows.
 struct FieldConversion: Sendable {
   /// With the name of the new field.
   enum Kind: Sendable {
@@ -20,9 +20,9 @@ struct FieldConversion: Sendable {
   /// The field of the old row.
   let from: Int
   let kind: Kind
-  /// What a row gets that has no value; `nil` for none.
+  /// The bytes for a row without a value; `nil` for none.
   let orDefault: [UInt8]?
-  /// Where a fixed field lies in the new row; `nil` for a variable one.
+  /// The offset of a fixed field in the new row; `nil` for a variable one.
   let place: Int?
 
   /// The bytes of the new field.
@@ -38,7 +38,7 @@ struct FieldConversion: Sendable {
 }
 
 extension NumberConversion {
-  /// - Throws: ``NumberRefusal`` when the destination type does not have the number.
+  /// - Throws: ``NumberRefusal`` if the number is out of range for the destination type.
   func callAsFunction(
     _ value: AttributeValue, path: String
   ) throws(NumberRefusal) -> AttributeValue {
@@ -48,7 +48,7 @@ extension NumberConversion {
     return number
   }
 
-  /// A number of the destination type as rows have it.
+  /// The bytes of a number of the destination type in a row.
   fileprivate func numberBytes(of value: AttributeValue) -> [UInt8] {
     func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
       withUnsafeBytes(of: number.littleEndian) { Array($0) }

@@ -1,6 +1,6 @@
 import QuireModel
 
-/// How a property lies in a row. On disk: add cases, never renumber.
+/// The kind of a field in a row. On disk: add cases, never renumber.
 enum FieldKind: UInt8, Sendable {
   case boolean = 1
   case integer16 = 2
@@ -42,10 +42,10 @@ enum FieldKind: UInt8, Sendable {
     }
   }
 
-  /// Whether values lie in the variable part of a row.
+  /// Whether values are in the variable part of a row.
   @inline(__always) var isVariable: Bool { rawValue >= FieldKind.string.rawValue }
 
-  /// Bytes in the fixed part of a row; `nil` for values that lie in the variable part.
+  /// The number of bytes in the fixed part of a row; `nil` for values in the variable part.
   var fixedWidth: Int? {
     switch self {
     case .boolean: 1

@@ -1,32 +1,32 @@
 import QuireModel
 
-/// Where the fields of an entity's rows lie, by slot, for reading one of them in a few
+/// The places of an entity's fields in rows, by slot, for reading one of them in a few
 /// instructions.
 ///
-/// Says what ``RowLayout`` says, in memory of its own: an object that keeps the table's address
-/// reads an attribute without counting a single reference.
+/// It has the information of ``RowLayout`` in memory of its own: an object that keeps the table's
+/// address reads an attribute without reference counting.
 final class FieldTable: Sendable {
   struct Place {
     /// The raw value of the ``FieldKind``; 0 where the slot has no field.
     var kind: UInt8 = 0
-    /// Where the bit is that says there is no value.
+    /// The bit that is set if there is no value, in the byte at `nilOffset`.
     var nilMask: UInt8 = 0
-    /// Whether a reference leads to an object that exists, as long as nothing is unsaved.
+    /// Whether the destination of a reference exists, as long as nothing is unsaved.
     var isSure = false
     var nilOffset: Int32 = 0
-    /// The offset of a fixed field; of a variable one its number among them.
+    /// The offset of a fixed field, or the index of a variable one among the variable fields.
     var place: Int32 = 0
-    /// Of the whole row, for a variable field: where the end offsets begin, and how many there are.
+    /// For a variable field: the offset of the row's end offsets, and their number.
     var offsetsStart: Int32 = 0
     var variableCount: Int32 = 0
   }
 
-  // Sound: written in `init` alone, and freed when nobody has the table any more.
+  // Sound: written only in `init`, and freed with the table.
   nonisolated(unsafe) let places: UnsafePointer<Place>
 
   /// - Parameters:
   ///   - fieldBySlot: -1 for slots without a field.
-  ///   - traits: of the same slots.
+  ///   - traits: the traits of the same slots.
   init(_ layout: RowLayout, _ fieldBySlot: [Int], _ traits: [EntityBinding.Trait]) {
     let places = UnsafeMutablePointer<Place>.allocate(capacity: max(1, fieldBySlot.count))
     for (slot, field) in fieldBySlot.enumerated() {

@@ -1,9 +1,9 @@
 import QuireStorage
 
-/// The last key that each key space has given, in one transaction.
+/// The last key assigned in each key space, in one transaction.
 struct KeyCounters {
   private let transaction: WriteTransaction
-  /// By key space, as far as they were asked for.
+  /// By key space; filled on demand.
   private var counters: [Counter?] = []
 
   private struct Counter {
@@ -13,7 +13,7 @@ struct KeyCounters {
 
   init(_ transaction: WriteTransaction) { self.transaction = transaction }
 
-  /// A key that no object of the key space ever had.
+  /// A key that no object of the key space has ever had.
   mutating func take(in space: UInt16) throws -> Int64 {
     let key = try last(in: space) + 1
     guard key <= Reference.maximumKey else {
@@ -24,7 +24,7 @@ struct KeyCounters {
     return key
   }
 
-  /// Makes sure that `key` is never given to another object.
+  /// Ensures that a key is never assigned to another object.
   mutating func note(_ key: Int64, in space: UInt16) throws {
     if key > (try last(in: space)) {
       counters[Int(space)] = Counter(lastKey: key, isChanged: true)
@@ -44,9 +44,9 @@ struct KeyCounters {
     return key
   }
 
-  /// The last key that a counter of a store says it has given.
+  /// The last assigned key in a counter of a store.
   ///
-  /// - Throws: when that can be no key.
+  /// - Throws: an error if the number cannot be a key.
   static func checked(_ value: StoredValue, space: Int64) throws(PersistenceError) -> Int64 {
     guard let last = value.integer(Int64.self) else {
       throw StoreSchema.damaged(
@@ -59,7 +59,7 @@ struct KeyCounters {
     return last
   }
 
-  /// Writes the counters that changed; to be called before the transaction commits.
+  /// Writes the changed counters. It must be called before the transaction commits.
   mutating func write() throws {
     guard counters.contains(where: { $0?.isChanged ?? false }) else { return }
     let tree =

@@ -22,7 +22,7 @@ struct LinkKey {
     return bytes
   }
 
-  /// Calls `body` with the bytes, which are valid within the call; makes no array.
+  /// Calls `body` with the bytes, which are valid within the call. No array is allocated.
   func withBytes<R>(
     isOrdered: Bool, _ body: (UnsafeRawBufferPointer) throws -> R
   ) rethrows -> R {
@@ -37,7 +37,7 @@ struct LinkKey {
     self.member = member
   }
 
-  /// - Returns: `nil` when the bytes have another length than keys of this kind of tree.
+  /// - Returns: `nil` if the number of bytes is not that of keys in this kind of tree.
   init?(_ bytes: UnsafeRawBufferPointer, isOrdered: Bool) {
     guard bytes.count == LinkKey.byteCount(isOrdered: isOrdered) else { return nil }
     func load(_ offset: Int) -> UInt64 {
@@ -48,7 +48,7 @@ struct LinkKey {
     member = Reference(rawValue: load(isOrdered ? 16 : 8))
   }
 
-  /// The bytes before all links of an owner.
+  /// The common prefix of the keys of all links of an owner.
   static func prefix(of owner: Int64) -> [UInt8] {
     withUnsafeBytes(of: owner.bigEndian) { Array($0) }
   }
@@ -59,7 +59,7 @@ struct LinkReader {
   let tree: IndexTree
   let isOrdered: Bool
 
-  /// The destinations of one owner, in order if the relationship has one.
+  /// The destinations of one owner, in order if the relationship is ordered.
   ///
   /// - Complexity: O(log *n* + destinations).
   func members(of owner: Int64) throws -> [Reference] {

@@ -6,7 +6,7 @@ import QuireModel
   import Foundation
 #endif
 
-/// A value of a store's metadata: what a property list can hold.
+/// A value of a store's metadata: any value of a property list.
 enum MetadataValue: Hashable, Sendable {
   case string(String)
   case integer(Int64)
@@ -17,15 +17,17 @@ enum MetadataValue: Hashable, Sendable {
   case array([MetadataValue])
   case dictionary([String: MetadataValue])
 
-  /// How deep arrays and dictionaries may lie in each other.
+  /// The depth to which arrays and dictionaries may be nested.
   static let depthLimit = 64
 }
 
 // MARK: - Plain values
 
 extension MetadataValue {
-  /// - Parameter path: where the value lies, for the error: a key, with what is inside it.
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` for what no property list can hold.
+  /// - Parameter path: the key of the metadata, with the path inside its value, for the error
+  ///   message.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` for a value that no property list can
+  ///   hold.
   init(_ value: Any, at path: String, depth: Int = 0) throws(PersistenceError) {
     guard depth < MetadataValue.depthLimit else {
       throw PersistenceError(
@@ -145,7 +147,7 @@ extension MetadataValue {
     case .dictionary(let values):
       begin(.dictionary)
       writer.append(UInt32(values.count))
-      // In order, so that equal metadata are equal bytes.
+      // Sorted, so that equal metadata have equal bytes.
       for (key, value) in values.sorted(by: { $0.key < $1.key }) {
         writer.append(key)
         value.write(to: &writer)

@@ -6,33 +6,33 @@ import QuireModel
   import Foundation
 #endif
 
-/// A migration that a store has been through, as the store itself remembers it.
+/// A migration of a store, as recorded in the store itself.
 ///
-/// The record is part of the commit that makes the migration true: a store that has the one has the
-/// other.
+/// The record is written by the commit that makes the migration durable, so that a store has both
+/// or neither.
 public struct MigrationRecord: Hashable, Sendable {
-  /// The names of the versions, and the hashes of their whole models.
+  /// The names of the versions, and the hashes of their complete models.
   public let sourceVersion: String
   public let sourceChecksum: VersionHash
   public let destinationVersion: String
   public let destinationChecksum: VersionHash
-  /// When it began, by the clock of the machine.
+  /// The start of the migration, by the machine's clock.
   public let date: Date
-  /// From the first look at the models up to the commit, a backup included. The commit itself is
-  /// not in it: the record was written before.
+  /// The time from the comparison of the models up to the commit, a backup included. The commit
+  /// itself does not count, as it contains the record.
   public let duration: Duration
   public let rewrittenObjectCount: Int
-  /// What the rows and links that were made anew took of the file, about: whole pages.
+  /// The approximate size of the rewritten rows and links in the file, in whole pages.
   public let writtenByteCount: Int
 }
 
 // MARK: - In the store
 
 extension MigrationRecord {
-  /// The records that a store keeps; older ones go.
+  /// The number of records that a store keeps; the oldest are dropped.
   static let limit = 50
 
-  /// A list of records; `docs/file-format.md` has its form.
+  /// The encoding of a list of records; `docs/file-format.md` describes it.
   static func encode(_ records: [MigrationRecord]) -> [UInt8] {
     var writer = ByteWriter()
     writer.append(UInt32(records.count))
@@ -45,7 +45,7 @@ extension MigrationRecord {
     var records: [MigrationRecord] = []
     for _ in 0..<(try reader.readCount(minimumWidth: 4)) {
       var record = ByteReader(try reader.readSlice())
-      // What a later version has put behind the fields we know is passed over.
+      // Fields that a later version has appended are skipped.
       records.append(try MigrationRecord(from: &record))
     }
     return records

@@ -2,9 +2,9 @@ import QuireModel
 import QuireStorage
 import Synchronization
 
-/// A model with its entities by slot.
+/// A model whose entities are prepared for use at run time.
 ///
-/// Made anew for every stack, and cheap: what takes time is kept with the model.
+/// One is made for each stack; that is cheap, as the prepared parts are kept with the model.
 final class ModelBinding: Sendable {
   let model: ManagedObjectModel
   /// In the order of the model's entities.
@@ -13,19 +13,19 @@ final class ModelBinding: Sendable {
 
   init(_ model: ManagedObjectModel, _ transformers: ValueTransformers = [:]) {
     self.model = model
-    // Transformers belong to a coordinator; without any, all stacks of a model are alike.
+    // Transformers belong to a coordinator; without any, all stacks of a model share one plan.
     plan =
       transformers.isEmpty
       ? model.companion { ModelPlan(model) } : ModelPlan(model, transformers)
     entities = plan.entities
   }
 
-  /// What the schema of a store of this model says about hashes.
+  /// The hashes of the model's entities as the schema of a store has them.
   var hashBytes: [UInt8] { plan.hashBytes }
 
   func entity(named name: String) -> EntityBinding? { plan.names[name].map { entities[$0] } }
 
-  /// The entity that another binding means: mostly by a binding of this model.
+  /// The entity that another binding stands for, which mostly is a binding of this model.
   func entity(as other: EntityBinding) -> EntityBinding? {
     if other.index < entities.count, entities[other.index] === other { return other }
     return entity(named: other.entity.name)
@@ -33,15 +33,15 @@ final class ModelBinding: Sendable {
 
   var hasDerivations: Bool { entities.contains { !$0.derivations.isEmpty } }
 
-  /// Which class stands for which entity, where these classes are registered.
+  /// The entities of some classes, if these are registered.
   func classes(_ types: [ManagedObject.Type]) -> ObjectClasses { plan.classes(types) }
 
-  /// What a store of this model is when it is new.
+  /// The parts that all new stores of this model share.
   func newStore() throws -> NewStore { try plan.newStore(of: model) }
 }
 
-/// What is worked out of a model for its stacks, once. It knows the entities, and not the model,
-/// which holds it.
+/// The prepared parts of a model, shared by its stacks. It refers to the entities but not to the
+/// model, which holds it.
 private final class ModelPlan: Sendable {
   let entities: [EntityBinding]
   let hashBytes: [UInt8]
@@ -58,7 +58,7 @@ private final class ModelPlan: Sendable {
     hashBytes = StoreSchema.hashBytes(of: model)
   }
 
-  /// Mostly a program registers the same classes for all stacks of a model.
+  /// Mostly the same as in the last call, as a program registers the same classes for all stacks.
   func classes(_ types: [ManagedObject.Type]) -> ObjectClasses {
     let key = types.map { ObjectIdentifier($0) }
     return lastClasses.withLock { last in
@@ -79,12 +79,12 @@ private final class ModelPlan: Sendable {
   }
 }
 
-/// The schema that a store of a whole model has when it is new, and the bytes that say so.
+/// The schema of a new store of a whole model, and its encoded form.
 struct NewStore: Sendable {
   let schema: StoreSchema
   let archive: [UInt8]
   let entityBytes: [UInt8]
-  /// By the entity's index in the model, of a store that has no UUID yet.
+  /// By the entity's index in the model; without the UUID of a store.
   let storages: [EntityStorage?]
   let indexes: StoreIndexes
 

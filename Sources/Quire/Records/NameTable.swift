@@ -1,15 +1,15 @@
-/// The places of names that are looked up again and again: of properties in an entity, of entities
-/// in a model.
+/// An index of names that are often looked up: of an entity's properties, or a model's entities.
 ///
-/// A dictionary of strings hashes with a key of the process's own, and so that names which look the
-/// same are the same; both take several times as long as all else a look-up does. Here bytes are
-/// compared. Who spells a name in another form of Unicode is answered too, only more slowly.
+/// A dictionary of strings compares by canonical equivalence and hashes with a random key, which
+/// take several times as long as the rest of a look-up. This table compares bytes first. A name in
+/// another Unicode normal form is found too, but more slowly.
 struct NameTable: Sendable {
   private let names: [String]
-  /// The places of the names, -1 where there is none; a power of two, at most half full.
+  /// The indices of the names in a hash table, -1 for an empty slot. Its size is a power of two,
+  /// and at most half of it is used.
   private let places: [Int32]
 
-  /// - Parameter names: of equal ones the last counts.
+  /// - Parameter names: if a name occurs twice, its last index counts.
   init(_ names: [String]) {
     self.names = names
     var size = 4
@@ -27,7 +27,7 @@ struct NameTable: Sendable {
 
   func name(at place: Int) -> String { names[place] }
 
-  /// The place of a name among the names.
+  /// The index of a name.
   subscript(name: String) -> Int? {
     let mask = places.count - 1
     var index = NameTable.hash(name) & mask
@@ -36,11 +36,11 @@ struct NameTable: Sendable {
       if names[place] == name { return place }
       index = (index + 1) & mask
     }
-    // Composed or decomposed otherwise than the name that is meant, or nobody's name.
+    // In another normal form than the name it equals, or unknown.
     return names.lastIndex(of: name)
   }
 
-  /// Takes in every byte, eight at a time.
+  /// A hash of all bytes, eight at a time.
   private static func hash(_ name: String) -> Int {
     let hash = name.utf8.withContiguousStorageIfAvailable { text -> UInt64 in
       let bytes = UnsafeRawBufferPointer(text)
@@ -57,7 +57,7 @@ struct NameTable: Sendable {
       }
       return mixed(hash, rest)
     }
-    // All strings but those of Apple's older frameworks have their bytes in one place.
+    // Only bridged strings on Apple's platforms may have no contiguous bytes.
     return Int(truncatingIfNeeded: hash ?? 0)
   }
 

@@ -1,7 +1,7 @@
 import QuireModel
 import QuireStorage
 
-/// Where the rows of new objects of one entity go.
+/// Appends the rows of new objects of one entity.
 final class NewRows {
   let storage: EntityStorage
   let row: RowWriter
@@ -15,7 +15,7 @@ final class NewRows {
     keys = try NewRowKeys(storage, writer)
   }
 
-  /// Puts the row that was built last into its place, which was never given before.
+  /// Inserts the row that was built last under a key that was never used before.
   @inline(__always)
   func put(at reference: Reference) throws {
     let wasThere = try row.withBytes { bytes in
@@ -26,12 +26,12 @@ final class NewRows {
   }
 }
 
-/// Where the keys go that the rows of new objects of one entity have in indexes.
+/// Collects the index keys of rows of new objects of one entity.
 struct NewRowKeys {
   private let storage: EntityStorage
   private let upkeep: IndexUpkeep?
   private let indexes: [IndexUpkeep.Item]
-  /// Whether somebody else sees to it that constraints are kept.
+  /// Whether constraints are checked by other means.
   private let isUnchecked: Bool
 
   init(_ storage: EntityStorage, _ writer: StoreWriter, isUnchecked: Bool = false) throws {
@@ -41,7 +41,8 @@ struct NewRowKeys {
     indexes = try upkeep?.items(of: storage) ?? []
   }
 
-  /// Notes the keys of a row that is about to be put into its place, which was never given before.
+  /// Collects the keys of a row that is about to be inserted under a key that was never used
+  /// before.
   @inline(__always)
   func note(_ row: UnsafeRawBufferPointer, at reference: Reference) throws {
     if indexes.isEmpty { return }

@@ -1,26 +1,27 @@
 import QuireModel
 import Synchronization
 
-/// A layout that rows of an entity had before a deferred migration, and what becomes of such a row
-/// when it is read.
+/// A former layout of an entity's rows, from before a deferred migration, and the conversion of
+/// such rows to the current one.
 ///
-/// However many migrations were deferred one after the other, each older layout leads to the
-/// current one in one step.
+/// After several deferred migrations, each older layout still leads to the current one in one step.
 final class OlderLayout: Hashable, Sendable {
-  /// More than these are not kept: the migration that would add one more rewrites the entity.
+  /// The largest number of older layouts of an entity. A migration that would add another rewrites
+  /// the rows.
   static let limit = 32
 
   let layout: RowLayout
-  /// Where each field of the current layout comes from.
+  /// The origin of each field of the current layout.
   let sources: [RowTransformation.Source]
-  /// What rows become; without its own older layouts, since it would be held by one.
+  /// The layout to which rows are converted, without its older layouts: one of them would be this
+  /// object.
   private let current: RowLayout
   private let made = AtomicLazyReference<MadeTransformation>()
 
   /// - Parameters:
-  ///   - layout: taken without the layouts that are older still.
-  ///   - current: what rows become; its own list of older layouts plays no part.
-  /// - Throws: ``RowError`` when the sources do not fit the layouts.
+  ///   - layout: the older layout; its own older layouts are ignored.
+  ///   - current: the layout to which rows are converted; its older layouts are ignored.
+  /// - Throws: ``RowError`` if the sources do not fit the layouts.
   init(_ layout: RowLayout, to current: RowLayout, _ sources: [RowTransformation.Source]) throws {
     self.layout = RowLayout(number: layout.number, fields: layout.fields)
     self.sources = sources
@@ -28,8 +29,8 @@ final class OlderLayout: Hashable, Sendable {
     try RowTransformation.check(from: self.layout, to: self.current, sources)
   }
 
-  /// What makes a current row of an older one: decided when the first row is read, as opening a
-  /// store reads none, and most rows of some stores are never read before they are written anew.
+  /// The conversion of rows to the current layout. It is prepared when the first row is read:
+  /// opening a store reads none, and many rows are rewritten without ever having been read.
   func transformation() throws(RowError) -> MadeTransformation {
     if let made = made.load() { return made }
     do {
@@ -50,22 +51,22 @@ final class OlderLayout: Hashable, Sendable {
   }
 }
 
-/// A transformation where several can hold it.
+/// A transformation that can be shared by reference.
 final class MadeTransformation: Sendable {
   let transformation: RowTransformation
 
   init(_ transformation: RowTransformation) { self.transformation = transformation }
 }
 
-/// Rows of an entity that a deferred migration has left in older layouts.
+/// The rows of an entity that a deferred migration has left in older layouts.
 struct UnfinishedRows: Hashable, Sendable {
-  /// No row with a lower key has an older layout.
+  /// All rows with lower keys have the current layout.
   var firstKey: Int64 = 0
-  /// There are no more than these. There may be fewer: of those that were left, some were saved
-  /// since, and so written in the current layout, or deleted.
+  /// The largest number of such rows. There may be fewer: some may have been saved since, and so
+  /// written in the current layout, or deleted.
   var count: Int
 
-  /// What these rows take of a tree, about.
+  /// The approximate share of these rows in the size of a tree.
   func share(of byteCount: Int, objectCount: Int) -> Int {
     guard objectCount > count else { return byteCount }
     return Int(Double(byteCount) * Double(count) / Double(objectCount))
@@ -73,9 +74,9 @@ struct UnfinishedRows: Hashable, Sendable {
 }
 
 extension RowTransformation.Source {
-  /// What the field comes from when the row it would come from was made of another one itself.
+  /// The source of the field when the row that it names was itself converted from an older one.
   ///
-  /// - Parameter earlier: where the fields of the row in between come from.
+  /// - Parameter earlier: the sources of the fields of the intermediate row.
   func composed(with earlier: [RowTransformation.Source]) -> RowTransformation.Source {
     switch self {
     case .copy(let field): return earlier[field]
@@ -83,9 +84,9 @@ extension RowTransformation.Source {
       switch earlier[field] {
       case .copy(let first): return .copyOrDefault(first, value)
       case .absent: return .constant(value)
-      // These are never without a value.
+      // These always have a value.
       case .copyOrDefault, .constant: return earlier[field]
-      // None of these is deferred.
+      // A migration with these is never deferred.
       case .link, .convert, .number: return earlier[field]
       }
     case .constant, .absent, .link, .convert, .number: return self
@@ -93,9 +94,9 @@ extension RowTransformation.Source {
   }
 }
 
-/// Memory for a row that was read in an older layout, as it is in the current one.
+/// Memory for the converted form of a row that is stored in an older layout.
 ///
-/// What is read through it lives until the next row, or as long as the scratch.
+/// The bytes are valid until the next row is converted, or the scratch is released.
 final class RowScratch {
   private var memory: UnsafeMutableRawBufferPointer?
 
@@ -103,7 +104,7 @@ final class RowScratch {
 
   /// The row in the current layout.
   ///
-  /// - Parameter bytes: a row that is not of the current layout, or too short to be.
+  /// - Parameter bytes: a row that is not of the current layout, or is too short for it.
   @inline(never)
   func row(
     of bytes: UnsafeRawBufferPointer, _ layout: RowLayout
@@ -112,7 +113,7 @@ final class RowScratch {
       throw RowError(reason: "a row of \(bytes.count) bytes is shorter than its fixed part")
     }
     guard let older = layout.older.first(where: { $0.layout.number == number }) else {
-      // Says what is wrong with the row, which has no layout that there is.
+      // The layout is unknown: the reader throws the error for it.
       return try RowReader(bytes, layout: layout).bytes
     }
     let row = try RowReader(bytes, layout: older.layout)

@@ -1,15 +1,15 @@
-/// An object's place in a store: which entity's tree, and which key in it.
+/// The place of an object in a store: the entity, and the key in the tree of its rows.
 ///
-/// On disk wherever one object names another: 64 bits, the entity's number in the upper 16 and the
-/// key in the lower 48. Knowing the concrete entity, a relationship yields a fault without a look
-/// at the destination's row.
+/// On disk wherever an object refers to another: 64 bits, the entity's number in the upper 16 and
+/// the key in the lower 48. As it has the concrete entity, a relationship yields a fault without
+/// reading the destination's row.
 struct Reference: Hashable, Sendable {
   var rawValue: UInt64
 
-  /// Keys run from 1 to this; 2^48 objects an entity.
+  /// The highest key; keys begin at 1. An entity can have 2^48 - 1 objects.
   static let maximumKey: Int64 = 1 << 48 - 1
   static let keys: ClosedRange<Int64> = 1...maximumKey
-  /// The entity number of objects that no store has seen yet.
+  /// The entity number of objects that were never saved.
   static let temporaryEntity: UInt16 = .max
 
   init(rawValue: UInt64) { self.rawValue = rawValue }

@@ -1,23 +1,23 @@
 import QuireModel
 import QuireStorage
 
-/// The bytes of a row that were found right, and what keeps them in memory.
+/// The bytes of a row that a reader has checked, with the object that keeps them in memory.
 ///
-/// A value of more than a quarter of a page is put together from several pages, and its bytes go
-/// with the owner even while the snapshot lives.
+/// A value of more than a quarter of a page is assembled from several pages, and its bytes are
+/// released with the owner, even while the snapshot exists.
 struct RowBytes {
   let start: UnsafeRawPointer
   let byteCount: Int
-  /// The page, the assembled value, or the scratch that the bytes lie in.
+  /// The page, the assembled value, or the scratch that has the bytes.
   let owner: AnyObject
 
-  /// - Parameter layout: the current one; a row of an older one is kept as it is in this.
+  /// - Parameter layout: the current layout; a row of an older one is converted to it.
   @inline(__always)
   init(_ value: StoredValue, layout: RowLayout) throws(RowError) {
     try self.init(value.bytes, value.owner, layout: layout)
   }
 
-  /// - Parameter owner: keeps the bytes.
+  /// - Parameter owner: keeps the bytes in memory.
   @inline(__always)
   init(_ bytes: UnsafeRawBufferPointer, _ owner: AnyObject, layout: RowLayout) throws(RowError) {
     guard RowReader.isCurrent(bytes, layout), let start = bytes.baseAddress else {
@@ -46,20 +46,20 @@ struct RowBytes {
   }
 }
 
-/// A row of a store that can be kept: its bytes, and how to read them.
+/// A row that can be kept: its bytes, their owner and their layout.
 ///
-/// A reader alone is a pointer: it is used only where something is known to keep its bytes.
+/// A ``RowReader`` alone is an unowned pointer, for use where something is known to keep the bytes.
 struct Row {
   let bytes: RowBytes
   private let layout: RowLayout
 
-  /// - Parameter bytes: of this layout.
+  /// - Parameter bytes: a row of this layout.
   init(_ bytes: RowBytes, _ layout: RowLayout) {
     self.bytes = bytes
     self.layout = layout
   }
 
-  /// - Parameter layout: the current one; a row of an older one is kept as it is in this.
+  /// - Parameter layout: the current layout; a row of an older one is converted to it.
   init(_ value: StoredValue, layout: RowLayout) throws(RowError) {
     bytes = try RowBytes(value, layout: layout)
     self.layout = layout
@@ -80,7 +80,7 @@ struct Row {
 
   var byteCount: Int { bytes.byteCount }
 
-  /// Whether the row was made of an object of a parent context, with changes that no store has.
+  /// Whether the row was encoded from an object of a parent context with unsaved changes.
   var isEncoded: Bool { (bytes.owner as? EncodedRow).map { !$0.isSaved } ?? false }
 
   /// Whether the row has values outside of it.
@@ -101,7 +101,7 @@ struct Row {
 }
 
 extension StoredValue {
-  /// Calls `body` with the bytes, which are kept for as long as the call takes.
+  /// Calls `body` with the bytes, which are kept for the duration of the call.
   func withBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -109,7 +109,8 @@ extension StoredValue {
     return try body(bytes)
   }
 
-  /// Eight bytes at a time: what is compared is mostly equal, and looked at with every save.
+  /// Whether the bytes are equal. They are compared eight at a time, as each save compares some,
+  /// which mostly are equal.
   func isEqual(to other: [UInt8]) -> Bool {
     withBytes { bytes in
       other.withUnsafeBytes { other in
@@ -125,7 +126,7 @@ extension StoredValue {
     }
   }
 
-  /// The bytes as one little-endian integer; `nil` when they are of another length.
+  /// The bytes as one little-endian integer; `nil` if their number is not that of the type.
   func integer<T: FixedWidthInteger>(_ type: T.Type = T.self) -> T? {
     withBytes {
       $0.count == MemoryLayout<T>.size ? T(littleEndian: $0.loadUnaligned(as: T.self)) : nil

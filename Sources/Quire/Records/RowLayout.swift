@@ -1,31 +1,31 @@
 import QuireModel
 
-/// Where the fields of an entity's rows lie.
+/// The places of the fields in an entity's rows.
 ///
-/// `docs/file-format.md` has the picture of a row. The layout is written in the store's schema
-/// beside the entity, so that a row can be read without a model, and a renamed property needs no
-/// rewritten row.
+/// `docs/file-format.md` has the picture of a row. The layout is stored in the schema with the
+/// entity, so that a row can be read without a model, and renaming a property does not rewrite
+/// rows.
 final class RowLayout: Sendable {
   struct Field: Hashable, Sendable {
     var name: String
     var kind: FieldKind
   }
 
-  /// Bytes before the bits of the nil values.
+  /// The number of bytes before the bits of absent values.
   static let headerByteCount = 8
   /// The flag of rows whose end offsets are 32 bits wide.
   static let wideOffsetsFlag: UInt8 = 1
 
   let number: UInt16
-  /// Fixed fields by falling width, then variable fields.
+  /// Fixed fields by decreasing width, then variable fields.
   let fields: [Field]
-  /// For fixed fields the byte offset in the row; for variable ones the index among the variable
-  /// ones.
+  /// The byte offset in the row of a fixed field, or the index of a variable field among the
+  /// variable ones.
   let places: [Int]
   let variableCount: Int
-  /// Where the end offsets of the variable fields begin.
+  /// The offset of the end offsets of the variable fields.
   let offsetsStart: Int
-  /// Layouts that rows of the entity may have as well, after a deferred migration.
+  /// Other layouts that rows of the entity may have after a deferred migration.
   let older: [OlderLayout]
 
   init(number: UInt16, fields: [Field], older: [OlderLayout] = []) {
@@ -51,12 +51,12 @@ final class RowLayout: Sendable {
     self.init(number: number, fields: RowLayout.fields(of: entity))
   }
 
-  /// What rows of the entity hold, in the order in which they hold it.
+  /// The fields of the entity's rows, in the order in which rows have them.
   static func fields(of entity: EntityDescription) -> [Field] {
     var fields: [Field] = []
     let (attributes, relationships) = (entity.attributes, entity.relationships)
     fields.reserveCapacity(attributes.count + relationships.count)
-    // By places, since descriptions are large: a loop over them would copy each.
+    // By index, as descriptions are large: a loop over them would copy each.
     for place in attributes.indices where !attributes[place].isTransient {
       if let kind = FieldKind(attributes[place].type) {
         fields.append(Field(name: attributes[place].name, kind: kind))
@@ -66,7 +66,7 @@ final class RowLayout: Sendable {
     where !relationships[place].isToMany && !relationships[place].isTransient {
       fields.append(Field(name: relationships[place].name, kind: .reference))
     }
-    // Names break ties, so that a model's order of declaration does not show in its stores.
+    // Names break ties, so that the order of declaration in a model has no effect on its stores.
     fields.sort {
       let (left, right) = ($0.kind.fixedWidth ?? 0, $1.kind.fixedWidth ?? 0)
       return left != right ? left > right : $0.name < $1.name
@@ -74,7 +74,7 @@ final class RowLayout: Sendable {
     return fields
   }
 
-  /// The number of the layout that follows, which no row has.
+  /// A number for the next layout that no layout of the entity has.
   var nextNumber: UInt16 {
     var next = number &+ 1
     while next == number || older.contains(where: { $0.layout.number == next }) { next &+= 1 }

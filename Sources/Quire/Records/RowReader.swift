@@ -6,7 +6,7 @@ import QuireModel
   import Foundation
 #endif
 
-/// A row's bytes contradict its layout.
+/// The error for a row whose bytes contradict its layout.
 struct RowError: Error, Hashable, CustomStringConvertible {
   var reason: String
   var description: String { reason }
@@ -14,15 +14,16 @@ struct RowError: Error, Hashable, CustomStringConvertible {
 
 /// Reads the fields of one row in place.
 ///
-/// Making a reader checks every offset of the row once; reading fields then costs no further check
-/// of bounds. A checksum has vouched for the bytes, but not for whoever wrote them.
+/// The initialiser checks all offsets of the row once; reading a field then needs no check of
+/// bounds. The checksum of a page proves that its bytes are those written, not that the row in them
+/// is valid.
 struct RowReader {
   let bytes: UnsafeRawBufferPointer
   let layout: RowLayout
   private let isWide: Bool
   private let valuesStart: Int
 
-  /// Reads a row of this layout, and refuses one of another.
+  /// Reads a row of this layout, and rejects one of another.
   init(_ bytes: UnsafeRawBufferPointer, layout: RowLayout) throws(RowError) {
     guard bytes.count >= layout.offsetsStart else {
       throw RowError(reason: "a row of \(bytes.count) bytes is shorter than its fixed part")
@@ -34,8 +35,8 @@ struct RowReader {
     try self.init(current: bytes, layout)
   }
 
-  /// Reads a row of this layout, or of one of its older ones: then what is read is the row as it is
-  /// in this one, in `scratch`, which must outlive the reader.
+  /// Reads a row of this layout or of one of its older ones. The latter is converted to this one in
+  /// `scratch`, which must outlive the reader.
   @inline(__always)
   init(
     _ bytes: UnsafeRawBufferPointer, layout: RowLayout, _ scratch: RowScratch
@@ -47,24 +48,25 @@ struct RowReader {
     }
   }
 
-  /// Whether the row has this layout and its whole fixed part.
+  /// Whether the row has this layout and a complete fixed part.
   @inline(__always)
   static func isCurrent(_ bytes: UnsafeRawBufferPointer, _ layout: RowLayout) -> Bool {
     bytes.count >= layout.offsetsStart
       && UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self)) == layout.number
   }
 
-  /// The version of a row of this layout, if one look tells that its fields end right.
+  /// The version of a row of this layout; `nil` if a quick check does not show that its end is
+  /// valid.
   @inline(__always)
   static func version(of bytes: UnsafeRawBufferPointer, _ layout: RowLayout) -> UInt32? {
     guard isCurrent(bytes, layout), endsRight(bytes, layout) else { return nil }
     return UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
   }
 
-  /// Whether the row's fields end where the row does, as far as one look tells; of rows with values
-  /// outside, or of more than 64 KiB, it does not. For rows that are not looked at any further.
+  /// Whether the row's fields end where the row does. It is a quick check, which fails for rows
+  /// with values outside, and for rows of more than 64 KiB. For rows of which no more is read.
   ///
-  /// - Parameter bytes: of this layout, with their whole fixed part.
+  /// - Parameter bytes: a row of this layout with a complete fixed part.
   @inline(__always)
   static func endsRight(_ bytes: UnsafeRawBufferPointer, _ layout: RowLayout) -> Bool {
     let rest = bytes.count &- layout.offsetsStart &- 2 &* layout.variableCount
@@ -77,13 +79,13 @@ struct RowReader {
       == rest
   }
 
-  /// - Returns: `nil` when the bytes are too few for any row.
+  /// - Returns: `nil` if the bytes are too few for any row.
   static func layoutNumber(of bytes: UnsafeRawBufferPointer) -> UInt16? {
     guard bytes.count >= RowLayout.headerByteCount else { return nil }
     return UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self))
   }
 
-  /// - Parameter bytes: of this layout, with their whole fixed part.
+  /// - Parameter bytes: a row of this layout with a complete fixed part.
   init(current bytes: UnsafeRawBufferPointer, _ layout: RowLayout) throws(RowError) {
     self.init(checked: bytes, layout)
     guard valuesStart <= bytes.count else {
@@ -104,7 +106,7 @@ struct RowReader {
     }
   }
 
-  /// - Parameter bytes: which a reader of this layout has checked before.
+  /// - Parameter bytes: a row that a reader of this layout has checked before.
   @inline(__always)
   init(checked bytes: UnsafeRawBufferPointer, _ layout: RowLayout) {
     self.bytes = bytes
@@ -113,7 +115,7 @@ struct RowReader {
     valuesStart = layout.offsetsStart + layout.variableCount * (isWide ? 4 : 2)
   }
 
-  /// How often the row has been written: 1 when it is new.
+  /// The number of times that the row was written: 1 for a new row.
   var version: UInt32 {
     UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
   }
@@ -169,7 +171,7 @@ struct RowReader {
     }
   }
 
-  /// The bytes of a variable field, valid as long as the row's are.
+  /// The bytes of a variable field, valid as long as those of the row.
   func variable(_ field: Int) -> UnsafeRawBufferPointer {
     variables(layout.places[field], 1)
   }
@@ -184,22 +186,22 @@ struct RowReader {
     T(littleEndian: bytes.loadUnaligned(fromByteOffset: layout.places[field], as: T.self))
   }
 
-  /// Where the last variable field ends.
+  /// The offset of the end of the last variable field.
   var variableEnd: Int {
     valuesStart + (layout.variableCount == 0 ? 0 : end(ofVariable: layout.variableCount - 1))
   }
 
-  /// The bytes of all variable fields together, and what follows them.
+  /// The number of bytes of all variable fields, and of what follows them.
   var variableByteCount: Int { bytes.count - valuesStart }
 
-  /// The bytes of variable fields that follow each other, by their index among the variable ones.
+  /// The bytes of consecutive variable fields, given by their index among the variable ones.
   func variables(_ first: Int, _ count: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(
       rebasing: bytes[
         valuesStart + start(ofVariable: first)..<valuesStart + end(ofVariable: first + count - 1)])
   }
 
-  /// Where a variable field begins, counted from the first one.
+  /// The start of a variable field, relative to that of the first one.
   func start(ofVariable index: Int) -> Int { index == 0 ? 0 : end(ofVariable: index - 1) }
 
   func end(ofVariable index: Int) -> Int {
@@ -214,7 +216,7 @@ struct RowReader {
 }
 
 extension Decimal {
-  /// Reads what ``rowText`` wrote.
+  /// Parses the text of ``rowText``.
   init?(rowText text: String) {
     if text == "NaN" {
       self = .nan
@@ -225,6 +227,6 @@ extension Decimal {
     }
   }
 
-  /// All digits of the number, independent of any locale.
+  /// The number as text with all digits, independent of any locale.
   var rowText: String { isNaN ? "NaN" : description }
 }

@@ -1,21 +1,20 @@
 import QuireStorage
 
-/// Gives objects their rows, of which many lie one behind the other: those that a save has written
-/// do, if they are new.
+/// Gives rows to objects whose rows are mostly adjacent, as those of new objects are after a save.
 ///
-/// Leaves are listed as long as that pays: where each object's row is in another leaf, they are
+/// It lists whole leaves as long as that pays: if each object's row is in another leaf, rows are
 /// looked up one by one.
 struct RowRun {
   private let view: StoreView
   private var storage: EntityStorage?
-  // Sound: held above.
+  // Sound: `storage` holds it.
   private var storageReference: Unmanaged<EntityStorage>?
   private var shape: RowShape?
   private var cursor: RecordCursor?
-  /// The rows of a leaf, from one that somebody asked for.
+  /// The rows of the current leaf, from the first that was needed.
   private var entries: [RecordEntry] = []
   private var place = 0
-  /// Keeps their bytes for all who have a row of them.
+  /// Keeps the leaf for all objects with rows in it.
   private var keeper: RowKeeper?
   private var listCount = 0
   private var rowCount = 0
@@ -24,9 +23,8 @@ struct RowRun {
 
   /// Gives an object its row.
   ///
-  /// - Returns: `false` when there is none that can be read.
-  /// - Complexity: O(1) if the object's row follows the one that was read last, O(log *n*)
-  ///   otherwise.
+  /// - Returns: `false` if there is no readable row.
+  /// - Complexity: O(1) if the row follows the one that was read last, O(log *n*) otherwise.
   mutating func giveRow(to object: ManagedObject) -> Bool {
     guard view.isPlain, enter(object) else { return giveSingleRow(to: object) }
     let key = object.reference.key
@@ -41,7 +39,7 @@ struct RowRun {
     return true
   }
 
-  /// Goes to where the rows of the object's entity are, if it has any.
+  /// Moves to the rows of the object's entity, if it has any.
   @inline(__always)
   private mutating func enter(_ object: ManagedObject) -> Bool {
     let reference = object.ofHome { $0.storageReference }
@@ -60,14 +58,14 @@ struct RowRun {
     place = 0
   }
 
-  /// Goes on to a key among the entries; there it is, or it is not there.
+  /// Moves forward to a key among the entries, and returns whether it is there.
   private mutating func find(_ key: Int64) -> Bool {
     while place < entries.count, entries[place].key < key { place += 1 }
     return place < entries.count && entries[place].key == key
   }
 
   private mutating func list(from key: Int64) -> Bool {
-    // A list of which one row was of use is no better than a way down.
+    // Listing a leaf for a single row is no better than looking the row up.
     if listCount > 8, rowCount < 4 * listCount { return false }
     guard cursor != nil else { return false }
     listCount += 1

@@ -1,4 +1,4 @@
-/// What a row of a layout has to be, for finding that out of many rows in a few instructions.
+/// The properties of usual rows of a layout, for checking many rows in a few instructions each.
 struct RowShape {
   private let number: UInt16
   private let offsetsStart: Int
@@ -10,9 +10,9 @@ struct RowShape {
     variableCount = layout.variableCount
   }
 
-  /// Whether the bytes are a row of the layout as nearly all are: with narrow offsets that fit each
-  /// other and the row, and nothing outside of it. What is anything else, damaged or not, is for
-  /// ``RowReader`` to look at.
+  /// Whether the bytes are a row of the usual form: of this layout, with narrow offsets that are
+  /// consistent, and without values outside. Any other row, damaged or not, is left to
+  /// ``RowReader``.
   @inline(__always)
   func isRight(_ row: UnsafeRawPointer, _ byteCount: Int) -> Bool {
     let valuesStart = offsetsStart &+ 2 &* variableCount
@@ -32,7 +32,7 @@ struct RowShape {
     return Int(previous) == byteCount &- valuesStart
   }
 
-  /// The same as far as the fixed part and the end tell: enough where no variable field is read.
+  /// Whether the fixed part and the end have the usual form: enough if no variable field is read.
   @inline(__always)
   func endsRight(_ row: UnsafeRawPointer, _ byteCount: Int) -> Bool {
     let rest = byteCount &- offsetsStart &- 2 &* variableCount

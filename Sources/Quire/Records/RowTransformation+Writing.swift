@@ -1,10 +1,10 @@
 extension RowTransformation {
-  // Carrying out what was decided, on the bytes of one row after the other.
+  // Conversion of single rows, as the transformation was prepared.
 
-  /// The bytes of the row's fields that are neither copied nor the same in all rows.
+  /// The bytes of those fields of the row that need a conversion of their values.
   ///
-  /// - Throws: ``RowError`` when one of them cannot be read; ``NumberRefusal`` when a number cannot
-  ///   become what it is to be.
+  /// - Throws: ``RowError`` if one of them cannot be read; ``NumberRefusal`` if a number cannot be
+  ///   converted.
   func converted(_ row: RowReader) throws -> [[UInt8]] {
     if conversions.isEmpty { return [] }
     return try conversions.map { conversion in
@@ -12,7 +12,7 @@ extension RowTransformation {
     }
   }
 
-  /// The most bytes that the new row of an old one may have.
+  /// The largest number of bytes that the new row of an old one can have.
   func byteLimit(for row: RowReader, _ converted: [[UInt8]]) -> Int {
     let fixed = max(template.count, RowTransformation.wordByteCount)
     return fixed + 4 * new.variableCount + variableByteLimit(for: row, converted)
@@ -22,15 +22,15 @@ extension RowTransformation {
     row.variableByteCount + constantByteCount + converted.reduce(0) { $0 + $1.count }
   }
 
-  /// The header of a row and 64 bits.
+  /// The number of bytes of a row's header and 64 bits.
   private static let wordByteCount = RowLayout.headerByteCount + 8
 
   /// Writes the new row of `row` to `target`, which has room for ``byteLimit(for:_:)`` bytes.
   ///
   /// - Parameters:
-  ///   - converted: what ``converted(_:)`` says of the row.
-  ///   - link: the reference with a number, if there is one.
-  /// - Returns: how many bytes there are.
+  ///   - converted: the result of ``converted(_:)`` for the row.
+  ///   - link: returns the reference with a number, if there is one.
+  /// - Returns: the number of bytes written.
   func write(
     _ row: RowReader, _ converted: [[UInt8]], to target: UnsafeMutableRawPointer,
     link: (Int) throws -> Reference?
@@ -66,7 +66,7 @@ extension RowTransformation {
     return row.hasExternal ? writeExternals(of: row, to: target, behind: count) : count
   }
 
-  /// Says behind the fields which of them are outside of the new row.
+  /// Appends the list of fields whose values are outside of the new row.
   @inline(never)
   private func writeExternals(
     of row: RowReader, to target: UnsafeMutableRawPointer, behind start: Int
@@ -101,7 +101,7 @@ extension RowTransformation {
     if hasFewFields, row.bytes.count >= RowTransformation.wordByteCount,
       let source = row.bytes.baseAddress
     {
-      // All bits at once. What lies behind them in the new row stays as the template has it.
+      // All bits at once. The bytes after them keep the values of the template.
       let place = RowLayout.headerByteCount
       let old = UInt64(littleEndian: source.loadUnaligned(fromByteOffset: place, as: UInt64.self))
       var bits = UInt64(littleEndian: target.loadUnaligned(fromByteOffset: place, as: UInt64.self))
@@ -123,13 +123,13 @@ extension RowTransformation {
     }
   }
 
-  /// The end offsets and the values behind them.
+  /// Writes the end offsets, and the values after them.
   @inline(__always)
   private func writeVariables(
     of row: RowReader, _ converted: [[UInt8]], to target: UnsafeMutableRawPointer
   ) -> Int {
     let limit = variableByteLimit(for: row, converted)
-    // Whether 16 bits are enough is known only when all is counted, if it is not clear beforehand.
+    // If 16 bits are not surely enough for the offsets, the exact size decides.
     let isWide =
       limit > Int(UInt16.max) && variableByteCount(for: row, converted) > Int(UInt16.max)
     let values = target + new.offsetsStart + new.variableCount * (isWide ? 4 : 2)

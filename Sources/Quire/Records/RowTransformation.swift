@@ -1,41 +1,41 @@
 import QuireModel
 
-/// Makes rows of one layout from rows of another: what goes where is decided once, and carried out
-/// on bytes for each row.
+/// A conversion of rows of one layout to another. It is prepared once, and then applied to the
+/// bytes of each row.
 ///
-/// Fields that lie together in both layouts are copied together, so that a row of ten fields that
-/// gains an eleventh takes a few copies and no look at any value.
+/// Fields that are adjacent in both layouts are copied together, so that adding an eleventh field
+/// to a row of ten takes a few copies, and no value is decoded.
 struct RowTransformation: Sendable {
-  /// Where a field of a new row comes from.
+  /// The source of a field of the new row.
   enum Source: Hashable, Sendable {
     /// The field with this index in the old row, which is of the same kind.
     case copy(Int)
-    /// The same, or this value where the old row has none.
+    /// The same, or this value if the old row has none.
     case copyOrDefault(Int, AttributeValue)
-    /// A composite whose elements changed, or this value where the old row has none.
+    /// A composite whose elements changed, or this value if the old row has none.
     case convert(Int, CompositeConversion, orDefault: AttributeValue?)
-    /// A number of another kind, or this value where the old row has none.
+    /// A number of another kind, or this value if the old row has none.
     case number(Int, NumberConversion, orDefault: AttributeValue?)
     case constant(AttributeValue)
-    /// A reference that is asked for row by row, under this number.
+    /// A reference that is provided for each row, under this number.
     case link(Int)
     case absent
   }
 
-  /// What is next to each other in both rows.
+  /// Parts that are adjacent in both rows.
   struct Run {
     var from: Int
     var to: Int
     var count: Int
   }
 
-  /// Some of the new row's variable fields, which follow each other.
+  /// A run of adjacent variable fields of the new row.
   enum VariableRun {
-    /// This many fields of the old row from this one on.
+    /// A number of fields of the old row, from the first on.
     case copy(first: Int, count: Int)
-    /// A field of the old row, or these bytes where it is nil.
+    /// A field of the old row, or these bytes if it is absent.
     case copyOrDefault(variable: Int, field: Int, bytes: [UInt8])
-    /// The bytes that were converted for this row, by their number.
+    /// The converted bytes with this number.
     case converted(Int)
     case constant([UInt8])
     case absent
@@ -44,32 +44,32 @@ struct RowTransformation: Sendable {
   struct Default {
     var from: Int
     var to: Int
-    /// Where a fixed field lies, and what it holds; `nil` for a variable one.
+    /// The offset and the bytes of a fixed field; `nil` for a variable one.
     var fixed: (place: Int, bytes: [UInt8])?
   }
 
   let old: RowLayout
   let new: RowLayout
-  /// Whether the bits of either row fit into 64.
+  /// Whether the bits for absent values of each row fit in 64.
   let hasFewFields: Bool
-  /// The fixed part of a new row, without what differs from row to row.
+  /// The fixed part of a new row, without the bytes that differ from row to row.
   private(set) var template: [UInt8] = []
-  /// Of the bits that say whether a value is nil.
+  /// Runs of the bits for absent values.
   private(set) var bitRuns: [Run] = []
-  /// Of the bytes of the fixed part.
+  /// Runs of bytes of the fixed part.
   private(set) var fixedRuns: [Run] = []
   private(set) var variableRuns: [VariableRun] = []
   private(set) var defaults: [Default] = []
   private(set) var conversions: [FieldConversion] = []
   private(set) var links: [(field: Int, place: Int, number: Int)] = []
-  /// The fields of the new row that are copied and may be outside of it, by those of the old one.
+  /// Copied fields whose values may be outside of the row: from the old row's to the new row's.
   private(set) var externalFields: [Int: Int] = [:]
-  /// The bytes of all variable constants and defaults.
+  /// The number of bytes of all variable constants and defaults.
   private(set) var constantByteCount = 0
 
   /// - Parameter sources: one for each field of the new layout.
-  /// - Throws: ``RowError`` when a constant is not of its field's kind or out of its range, or a
-  ///   field is to be copied to one of another kind.
+  /// - Throws: ``RowError`` if a constant is not of its field's kind or out of its range, or if a
+  ///   field is copied to one of another kind.
   init(from old: RowLayout, to new: RowLayout, _ sources: [Source]) throws {
     self.old = old
     self.new = new
@@ -91,12 +91,12 @@ struct RowTransformation: Sendable {
     self.template = template
   }
 
-  /// - Throws: what making a transformation of these would throw.
+  /// - Throws: the errors of ``init(from:to:_:)`` for the same arguments.
   static func check(from old: RowLayout, to new: RowLayout, _ sources: [Source]) throws {
     _ = try constants(from: old, to: new, sources)
   }
 
-  /// A row with nothing but the constants, after a look whether everything fits.
+  /// A row with only the constants, after a check that the sources fit the layouts.
   private static func constants(
     from old: RowLayout, to new: RowLayout, _ sources: [Source]
   ) throws -> RowWriter {
@@ -113,8 +113,7 @@ struct RowTransformation: Sendable {
       case .constant, .link, .absent: break
       }
     }
-    // A row with nothing but the constants: its fixed part is the template, its variable fields are
-    // the constants' bytes.
+    // Its fixed part is the template, and its variable fields have the bytes of the constants.
     let writer = RowWriter(new)
     try writer.write(version: 0) { field in
       switch sources[field] {
@@ -169,10 +168,10 @@ struct RowTransformation: Sendable {
     }
   }
 
-  /// The bit of a nil value is copied: in the template there is none.
+  /// Copies the bit of an absent value; the template's bit is cleared.
   private mutating func addBit(_ from: Int, _ field: Int, _ template: inout [UInt8]) {
     template[RowLayout.headerByteCount + field >> 3] &= ~(1 << UInt8(field & 7))
-    // At most 56, so that a run fits into the 64 bits read from the byte where it begins.
+    // At most 56 bits, so that a run fits in 64 bits that are read from the byte where it begins.
     if let last = bitRuns.last, last.from + last.count == from, last.to + last.count == field,
       last.count < 56
     {

@@ -1,10 +1,10 @@
 import QuireModel
 
-// A row that is another one but for some fields of fixed width.
+// Rows that are copies of others, except for some fields of fixed width.
 extension RowWriter {
   /// Begins with a copy of a row.
   ///
-  /// - Returns: `false` for one of another layout, or with values outside of it.
+  /// - Returns: `false` for a row of another layout, or with values outside of it.
   func begin(copyOf row: UnsafeRawBufferPointer, version: UInt32) -> Bool {
     guard RowReader.isCurrent(row, layout), row[2] & RowLayout.externalFlag == 0 else {
       return false
@@ -13,9 +13,9 @@ extension RowWriter {
     return true
   }
 
-  /// Changes what a field holds.
+  /// Replaces the value of a field.
   ///
-  /// - Returns: `false` when the field is none of fixed width: nothing has changed then.
+  /// - Returns: `false`, with nothing changed, if the field has no fixed width.
   func patch(_ field: Int, _ value: AttributeValue?) throws -> Bool {
     guard let width = layout.fields[field].kind.fixedWidth else { return false }
     setAbsent(field, value == nil, width)

@@ -6,31 +6,31 @@ import QuireModel
   import Foundation
 #endif
 
-/// Builds rows of one layout, one after the other, in memory it keeps.
+/// Builds rows of one layout, one after the other, in memory that is reused.
 final class RowWriter {
   enum Field {
     case value(AttributeValue)
     case reference(Reference)
-    /// The variable or fixed bytes of a field of the same kind in another row; of a value that is
-    /// outside of that row, where it is.
+    /// The bytes of a field of the same kind in another row; for a value outside of that row, the
+    /// reference to it.
     case copy(of: Int, in: RowReader)
     case external(ExternalValue)
   }
 
   let layout: RowLayout
-  // Private, and no call leads back here while they change.
+  // Sound: private, and not accessed again while they change.
   @exclusivity(unchecked) private var memory: UnsafeMutableRawBufferPointer
-  /// How much of the memory the row takes.
+  /// The number of bytes of the row.
   @exclusivity(unchecked) private var count = 0
-  // Sound: as many as the layout has variable fields, and nobody else's.
-  /// Where the variable fields end, counted from the first one's start.
+  // Sound: one element for each variable field of the layout; only the writer uses them.
+  /// The ends of the variable fields, relative to the start of the first.
   private let ends: UnsafeMutablePointer<Int>
   let kinds: [FieldKind]
 
   /// The fields of the row whose values are outside of it.
   @exclusivity(unchecked) private var externals: [(field: Int, value: ExternalValue)] = []
 
-  /// The values that the row built last has outside of it.
+  /// The values outside of the row that was built last.
   var externalValues: [ExternalValue] { externals.map(\.value) }
 
   init(_ layout: RowLayout) {
@@ -53,13 +53,13 @@ final class RowWriter {
     }
   }
 
-  /// Where the variable fields begin in a row that is not wide.
+  /// The offset of the variable fields in a row that is not wide.
   private var valuesStart: Int { layout.offsetsStart + 2 * layout.variableCount }
 
-  /// Builds a row, to be read by ``withBytes(_:)``.
+  /// Builds a row, which ``withBytes(_:)`` then gives access to.
   ///
-  /// - Parameter field: what the field with this index holds; `nil` for no value.
-  /// - Throws: ``RowError`` when a value is not of its field's kind or out of its range.
+  /// - Parameter field: returns the content of the field with an index; `nil` for no value.
+  /// - Throws: ``RowError`` if a value is not of its field's kind or out of its range.
   func write(version: UInt32, _ field: (Int) throws -> Field?) throws {
     try write(
       version: version,
@@ -70,11 +70,11 @@ final class RowWriter {
       })
   }
 
-  /// Builds a row, to be read by ``withBytes(_:)``.
+  /// Builds a row, which ``withBytes(_:)`` then gives access to.
   ///
-  /// - Parameter put: puts what the field with this index holds, by ``put(_:_:)`` or
+  /// - Parameter put: writes the content of the field with an index by ``put(_:_:)`` or
   ///   ``put(_:in:)``; returns `false` for no value.
-  /// - Throws: ``RowError`` when a value is not of its field's kind or out of its range.
+  /// - Throws: ``RowError`` if a value is not of its field's kind or out of its range.
   @inline(__always)
   func write(version: UInt32, putting put: (Int) throws -> Bool) throws {
     var variableCount = 0
@@ -104,7 +104,7 @@ final class RowWriter {
     if !externals.isEmpty { noteExternals() }
   }
 
-  /// Says behind the fields which of them are outside.
+  /// Appends the list of fields whose values are outside of the row.
   private func noteExternals() {
     memory[2] |= RowLayout.externalFlag
     reserve(2 * externals.count)
@@ -114,7 +114,7 @@ final class RowWriter {
     }
   }
 
-  /// Gives the end offsets 32 bits each, as the values are longer than 16 can say.
+  /// Changes the end offsets to 32 bits each, as the values are too long for 16.
   private func makeWide() {
     let growth = 2 * layout.variableCount
     reserve(growth)
@@ -154,9 +154,9 @@ final class RowWriter {
     }
   }
 
-  /// Puts a value in a field of the row that is being built.
+  /// Writes a value to a field of the row that is being built.
   func put(_ value: AttributeValue, in field: Int) throws {
-    // What most values are, without a look at the pair of it and its field's kind.
+    // The most frequent types, without a switch over pairs of value and kind.
     switch value {
     case .string(let text): try put(text, in: field)
     case .double(let number): try put(number, in: field)
@@ -196,7 +196,7 @@ final class RowWriter {
     return RowError(reason: "the field \(field.name) of kind \(field.kind) cannot hold \(found)")
   }
 
-  /// Makes another row of this layout the one that is being built.
+  /// Starts with a copy of another row of this layout.
   func take(_ row: UnsafeRawBufferPointer, _ version: UInt32) {
     if !externals.isEmpty { externals = [] }
     count = 0
@@ -204,7 +204,7 @@ final class RowWriter {
     store(version, at: 4)
   }
 
-  /// Says whether a field of fixed width has no value; one that has none is zero.
+  /// Sets whether a field of fixed width is absent; an absent one is filled with zeros.
   func setAbsent(_ field: Int, _ isAbsent: Bool, _ width: Int) {
     let (place, mask) = (RowLayout.headerByteCount + field >> 3, 1 << UInt8(field & 7) as UInt8)
     if isAbsent {

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Remembers the slots of an entity's typed properties by where they lie in an object, so that
-/// names are looked for once, and not once for each object.
+/// The slots of an entity's typed properties, by their offsets in objects, so that a name is looked
+/// up once and not for each object.
 ///
-/// The first object of a class to be asked for a property finds its slot; every object that is made
-/// later has it from its beginning. Two classes may have other properties at the same place: each
-/// has a table of its own. Mostly an entity has one class, whose table is read without a lock.
+/// The first object of a class in which a property is accessed finds its slot; objects made later
+/// get it when they are made. Two classes may have different properties at one offset, so each
+/// class has a table. Most entities have one class, whose table is read without a lock.
 final class SlotCache: Sendable {
   /// The slots of one class, by the property's offset in an object.
   private final class Table: Sendable {
@@ -14,14 +14,14 @@ final class SlotCache: Sendable {
       var slot: Int16
     }
 
-    /// Eight bytes of an object with properties among them, of which objects are given those that
-    /// are known in one go: most classes have no more.
+    /// Eight bytes of an object that contain typed properties. New objects get the known slots of a
+    /// window in one store; most classes need one window.
     ///
-    /// They end with a property, and so lie within the object, behind its header.
+    /// A window ends with a property, so that it is inside the object, after its header.
     private struct Window: ~Copyable {
       let offset: Int
       let bits = Atomic<UInt64>(0)
-      /// Which of the bits are known. Sound without a lock: they are written first.
+      /// The known ones among the bits. Sound without a lock: the bits are written first.
       let mask = Atomic<UInt64>(0)
 
       static var byteCount: Int { MemoryLayout<UInt64>.size }
@@ -48,15 +48,15 @@ final class SlotCache: Sendable {
       }
     }
 
-    /// More typed properties than this are looked for in each object; and so are those that seem to
-    /// lie outside of one.
+    /// The largest number of typed properties of a class, and the offsets that they may have; slots
+    /// of others are looked up in each object.
     private static let capacity = 512
     private static let offsets = 16..<1 << 14
 
     let type: ObjectIdentifier
-    // Sound, both: what is written is so under the cache's lock, behind the count, which says so to
-    // others when it is there. From then on a property is read alone, and a window has atomic
-    // parts. Both go with the table.
+    // Sound, both: elements are written under the cache's lock, beyond the count, and the count
+    // that includes them is published afterwards. From then on a property is only read, and a
+    // window has atomic parts. Both are freed with the table.
     nonisolated(unsafe) private let properties: UnsafeMutablePointer<Property>
     private let count = Atomic(0)
     nonisolated(unsafe) private let windows: UnsafeMutablePointer<Window>
@@ -92,7 +92,7 @@ final class SlotCache: Sendable {
       }
     }
 
-    /// To be called under the cache's lock.
+    /// Adds a slot. Must be called under the cache's lock.
     func add(_ slot: Int, at offset: Int) {
       let count = self.count.load(ordering: .relaxed)
       guard count < Table.capacity, Table.offsets.contains(offset), self.slot(at: offset) == nil,
@@ -117,39 +117,38 @@ final class SlotCache: Sendable {
     }
   }
 
-  /// What a property notes that does not know its slot, or has one that it cannot note.
+  /// The byte of a property whose slot is not known, or too high for a byte.
   static var unknown: UInt8 { 255 }
-  /// What only the property notes that is looked for.
+  /// The byte that marks the property whose slot is being looked up.
   static var mark: UInt8 { 254 }
 
-  /// What a property notes of its slot. One that is too high is looked for each time.
+  /// The byte in which a property stores its slot. A slot that is too high is looked up each time.
   @inline(__always)
   static func note(of slot: Int) -> UInt8 { slot < Int(mark) ? UInt8(slot) : unknown }
 
   private let tables = Mutex<[Table]>([])
-  // Read for every object that is made, so without the reference counting of a lazy reference.
-  /// The address of the first of the tables; 0 while there is none.
+  // Read for each new object, so without the reference counting of an `AtomicLazyReference`.
+  /// The address of the first table; 0 if there is none.
   private let first = Atomic<UInt>(0)
 
   func slot(at offset: Int, in type: Any.Type) -> Int? {
     withTable(of: type) { $0.slot(at: offset) } ?? nil
   }
 
-  /// Whether anything is known of a class.
+  /// Whether slots of a class are known.
   func knows(_ type: Any.Type) -> Bool { withTable(of: type) { _ in true } ?? false }
 
-  /// Gives a new object the slots of all typed properties that were asked for in any object of its
-  /// class before.
+  /// Gives a new object the known slots of its class's typed properties.
   ///
-  /// - Parameter object: of exactly this class, with nobody else looking at it.
+  /// - Parameter object: an object of exactly this class, not accessed by anything else.
   @inline(__always)
   func fill(_ object: UnsafeMutableRawPointer, of type: Any.Type) {
     if first.load(ordering: .acquiring) != 0 { withTable(of: type) { $0.fill(object) } }
   }
 
-  /// Takes from an object what ``fill(_:of:)`` has given it.
+  /// Removes from an object the slots that ``fill(_:of:)`` has given it.
   ///
-  /// - Parameter object: of exactly this class, with nobody else looking at it.
+  /// - Parameter object: an object of exactly this class, not accessed by anything else.
   func clear(_ object: UnsafeMutableRawPointer, of type: Any.Type) {
     withTable(of: type) { $0.clear(object) }
   }
@@ -173,7 +172,7 @@ final class SlotCache: Sendable {
   @inline(__always)
   private func withTable<Result>(of type: Any.Type, _ body: (Table) -> Result) -> Result? {
     let identifier = ObjectIdentifier(type)
-    // Sound: a table stays as long as the cache.
+    // Sound: a table exists as long as the cache.
     if let first = UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring)) {
       let table = Unmanaged<Table>.fromOpaque(first)
       if table._withUnsafeGuaranteedRef({ $0.type == identifier }) {

@@ -1,15 +1,14 @@
-// What everything else relies on, and a schema that nobody of ours has written need not keep.
+// Checks of a schema on which everything else relies. A file made by other means may violate them.
 extension StoreSchema {
-  /// Checks that entities and links have numbers of their own, and that names lead to one of each:
-  /// otherwise an object would be read as one of another entity.
+  /// Checks that the numbers of entities and links are unique, and so are their names: otherwise an
+  /// object could be read as one of another entity.
   static func check(
     _ entities: [StoredEntity], _ lastEntity: UInt16, _ lastLink: UInt16
   ) throws(PersistenceError) {
     var numbers: Set<UInt16> = []
     var names: Set<String> = []
     var linkNumbers: Set<UInt16> = []
-    // The highest number stands for objects that no store has seen, the lowest for values outside
-    // of rows.
+    // The highest number stands for unsaved objects, the lowest for values outside of rows.
     guard lastEntity < Reference.temporaryEntity else {
       throw damaged("has given the entity number \(lastEntity), which no entity can have")
     }
@@ -42,9 +41,8 @@ extension StoreSchema {
 }
 
 extension EntityStorage {
-  /// Checks that rows and links of the store have what objects of the model's entity hold, no more
-  /// and no less: a property without a field would lose its values, and a field of another kind
-  /// would be read as something else.
+  /// Checks that rows and links of the store have exactly the properties of the model's entity: a
+  /// property without a field would lose its values, and a field of another kind would be misread.
   func check() throws(PersistenceError) {
     let traits = binding.traits
     for (field, slot) in slotByField.enumerated() {
@@ -57,7 +55,7 @@ extension EntityStorage {
         traits[slot].isToMany, traits[slot].isOrdered == link.isOrdered
       else { throw misfit("link tree", link.relationship) }
     }
-    // Names differ, so that equal numbers are the same properties.
+    // Names are unique, so that equal counts mean equal sets of properties.
     let count = traits.indices.count { !traits[$0].isTransient && kind(ofSlot: $0) != nil }
     guard count == slotByField.count + stored.links.count else {
       throw StoreSchema.damaged("has no place for all properties of \(stored.name)")

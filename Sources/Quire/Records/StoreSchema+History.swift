@@ -1,27 +1,26 @@
 import QuireStorage
 
-/// What of a store's history is gone, so that whoever asks for it is told.
+/// The part of a store's history that was purged, so that requests for it can be rejected.
 struct HistoryMark: Hashable, Sendable {
-  /// No transaction up to this number is there, and nobody was told which there were: tokens below
-  /// it are of no use.
+  /// No transaction up to this number is left in the history. A token below it cannot be used.
   var purgedNumber: Int64
   /// The highest ID of a change that is gone.
   var purgedChangeID: Int64
 }
 
-/// How the schema tells that a store keeps a history of its saves.
+/// The storage of a store's history settings in the schema.
 ///
-/// Such a store has an object format of its own, so that a version of Quire that would save without
-/// a word in the history refuses it. A store that keeps none is, byte for byte, what it was before
-/// there were histories.
+/// A store with a history has an object format of its own, so that a version of Quire that would
+/// save without recording the history refuses it. A store without one has the same bytes as before
+/// histories were introduced.
 extension StoreSchema {
   /// The format of a store that keeps a history. On disk, for ever.
   static let formatWithHistory: UInt32 = 5
-  /// The tree of transactions: their numbers to their records.
+  /// The name of the tree of transactions: their records by their numbers.
   static let historyTree = "history"
   private static let historyKey = "history"
 
-  /// Writes format and mark, and nothing else of the schema.
+  /// Writes the format and the mark, and nothing else of the schema.
   func writeHistory(to tree: MutableIndexTree) throws {
     try writeFormat(to: tree)
     let key = Array(StoreSchema.historyKey.utf8)

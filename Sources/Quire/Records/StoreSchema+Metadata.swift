@@ -1,9 +1,9 @@
 import QuireStorage
 
-// The user's metadata lie in the schema's tree, one key each.
+// The user's metadata in the tree of the schema, one key for each entry.
 
 extension StoreSchema {
-  /// No key of ours begins so.
+  /// The prefix of the keys; no other key of the schema begins with it.
   private static let metadataPrefix = "metadata/"
 
   static func metadata(in tree: IndexTree) throws -> [String: MetadataValue] {
@@ -32,7 +32,7 @@ extension StoreSchema {
     }
   }
 
-  /// Puts other metadata in the place of those that the store has.
+  /// Replaces the store's metadata.
   static func replaceMetadata(
     by metadata: [String: MetadataValue], in transaction: WriteTransaction
   ) throws {
@@ -45,7 +45,7 @@ extension StoreSchema {
     try write(metadata, to: tree)
   }
 
-  /// The longest name of metadata that a store takes, in bytes.
+  /// The largest number of bytes of a metadata key.
   static func metadataKeyLimit(of pages: PageStore) -> Int {
     pages.keyByteLimit - metadataPrefix.utf8.count
   }

@@ -1,23 +1,23 @@
 import QuireModel
 import QuireStorage
 
-/// How the schema tells of rows that a deferred migration has left in older layouts.
+/// The storage of older row layouts, left by a deferred migration, in the schema.
 ///
-/// A store with such rows has an object format of its own, so that a version of Quire that knows
-/// nothing of older layouts refuses the store instead of half its rows. When the last of them is
-/// rewritten, the store has the format again that it would have had without, byte for byte.
+/// A store with such rows has an object format of its own, so that a version of Quire without
+/// support for older layouts refuses the store, instead of some of its rows. After the last of them
+/// is rewritten, the store has the same bytes as if the migration had not been deferred.
 extension StoreSchema {
   /// The format of a store whose rows may have older layouts. On disk, for ever.
   static let formatWithOlderLayouts: UInt32 = 2
-  /// The format of a store with values outside of their rows; its rows may have older layouts, too.
+  /// The format of a store with values outside of its rows, which may have older layouts as well.
   /// On disk, for ever.
   static let formatWithExternalData: UInt32 = 4
   private static let layoutsKey = "layouts"
 
   var hasOlderLayouts: Bool { entities.contains { $0.unfinished != nil } }
 
-  /// What the store's format is, or is to be: the highest of those that something in it asks for.
-  /// Whoever knows that one knows the lower ones.
+  /// The format that the store must have: the highest one that any of its contents requires. A
+  /// version that supports a format supports all lower ones.
   var currentFormat: UInt32 {
     if history != nil { return StoreSchema.formatWithHistory }
     if hasExternalData { return StoreSchema.formatWithExternalData }
@@ -25,7 +25,7 @@ extension StoreSchema {
     return hasOlderLayouts ? StoreSchema.formatWithOlderLayouts : StoreSchema.format
   }
 
-  /// The highest format that this version knows.
+  /// The highest format that this version supports.
   static let latestFormat = formatWithHistory
 
   func writeFormat(to tree: MutableIndexTree) throws {
@@ -34,7 +34,7 @@ extension StoreSchema {
     try tree.put(format.bytes, for: Array("format".utf8))
   }
 
-  /// Writes format and older layouts, and nothing else of the schema.
+  /// Writes the format and the older layouts, and nothing else of the schema.
   func writeLayouts(to tree: MutableIndexTree) throws {
     try writeFormat(to: tree)
     let key = Array(StoreSchema.layoutsKey.utf8)
@@ -63,7 +63,7 @@ extension StoreSchema {
     return writer.bytes
   }
 
-  /// Adds what the schema says about older layouts to the entities read before.
+  /// Adds the stored older layouts to the entities, which must have been read before.
   mutating func readLayouts(in tree: IndexTree) throws {
     guard let value = try tree.value(for: Array(StoreSchema.layoutsKey.utf8)) else { return }
     do {
@@ -111,7 +111,7 @@ extension StoreSchema {
 }
 
 extension StoredEntity {
-  /// Without the older layouts, when no row has one any more.
+  /// The entity without older layouts, for when no row has one any more.
   var finished: StoredEntity {
     with(RowLayout(number: layout.number, fields: layout.fields), unfinished: nil)
   }
@@ -134,7 +134,7 @@ extension RowTransformation.Source {
 
   fileprivate func write(to writer: inout ByteWriter) {
     switch self {
-    // A draft with links or conversions is carried out at once.
+    // A migration with links or conversions is never deferred.
     case .absent, .link, .convert, .number: writer.append(Tag.absent.rawValue)
     case .copy(let field):
       writer.append(Tag.copy.rawValue)

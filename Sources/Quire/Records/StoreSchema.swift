@@ -7,42 +7,41 @@ import QuireStorage
   import Foundation
 #endif
 
-/// What a store says about itself: the model it was written with, and how that model's entities lie
-/// in trees.
+/// A store's description of itself: the model with which it was written, and the layout of that
+/// model's entities in trees.
 ///
-/// A store carries its whole model, so that tools need nothing else to read it. The schema is one
-/// small tree, changed only when a store is created or migrated; `docs/file-format.md` lists its
-/// keys.
+/// A store contains its whole model, so that tools can read it without one. The schema is one small
+/// tree, changed only when a store is created or migrated; `docs/file-format.md` lists its keys.
 struct StoreSchema: Hashable, Sendable {
   static let tree = "schema"
-  /// The tree of key counters: key space number to the last key given, u64.
+  /// The name of the tree of key counters: the last assigned key, a u64, by key space.
   static let keysTree = "keys"
-  /// The format of rows, links and schema that this version writes, unless the store has indexes or
-  /// a deferred migration is not finished. On disk, for ever.
+  /// The format of rows, links and schema that this version writes, unless the store's contents
+  /// require a higher one. On disk, for ever.
   static let format: UInt32 = 1
 
   var entities: [StoredEntity]
-  /// The highest numbers ever given in this store.
+  /// The highest numbers ever assigned in this store.
   var lastEntityNumber: UInt16
   var lastLinkNumber: UInt16
   var lastIndexNumber: UInt16 = 0
   /// The indexes whose trees the store has.
   var indexes: [StoredIndex] = []
   var versionName: String?
-  /// The user's.
+  /// The user's metadata.
   var metadata: [String: MetadataValue]
   /// The last migrations, oldest first.
   var migrations: [MigrationRecord]
-  /// Where the store's history begins; `nil` when it keeps none.
+  /// The start of the store's history; `nil` if it keeps none.
   var history: HistoryMark?
   /// Whether there are values outside of rows.
   var hasExternalData = false
 
   /// The schema of a new store.
   ///
-  /// - Parameter hasIndexes: whether it has the model's indexes from the beginning; whoever writes
-  ///   many rows makes them in the end.
-  /// - Throws: when the model has more entities or relationships than a store can number.
+  /// - Parameter hasIndexes: whether the store has the model's indexes from the start. For writing
+  ///   many rows it is faster to build them at the end.
+  /// - Throws: an error if the model has more entities or relationships than a store can number.
   init(
     for model: ManagedObjectModel, versionName: String?, hasIndexes: Bool = true
   ) throws(PersistenceError) {
@@ -87,7 +86,7 @@ struct StoreSchema: Hashable, Sendable {
       relationship: relationship.name, number: lastLinkNumber, isOrdered: relationship.isOrdered)
   }
 
-  /// The highest number stands for objects that no store has seen.
+  /// The highest number stands for unsaved objects.
   private static func count(_ number: inout UInt16, _ what: String) throws(PersistenceError) {
     guard number < Reference.temporaryEntity - 1 else {
       throw PersistenceError(
@@ -102,14 +101,14 @@ struct StoreSchema: Hashable, Sendable {
 // MARK: - In the store
 
 extension StoreSchema {
-  /// Writes everything the schema tree holds.
+  /// Writes the complete schema tree.
   func write(to transaction: WriteTransaction, model: ManagedObjectModel) throws {
     try write(
       to: transaction, archive: ModelArchive.encode(model),
       hashes: StoreSchema.hashBytes(of: model), entityBytes: entityBytes)
   }
 
-  /// The same, with what was worked out before.
+  /// The same, with parts that were encoded before.
   func write(
     to transaction: WriteTransaction, archive: [UInt8], hashes: [UInt8], entityBytes: [UInt8]
   ) throws {
@@ -130,8 +129,8 @@ extension StoreSchema {
     try StoreSchema.write(metadata, to: tree)
   }
 
-  /// Entities, their current layouts and their links as the schema keeps them. Every migration that
-  /// changes how rows are written changes these bytes; finishing a deferred one does not.
+  /// Entities, their current layouts and their links in encoded form. Every migration that changes
+  /// how rows are written changes these bytes; finishing a deferred one does not.
   var entityBytes: [UInt8] {
     var writer = ByteWriter()
     writer.append(lastEntityNumber)
@@ -141,7 +140,7 @@ extension StoreSchema {
     return writer.bytes
   }
 
-  /// Whether the store's copy of its model is this one, under this name unless there is none.
+  /// Whether the model in the store is the given one, and has the version name, if one is given.
   static func hasModel(
     _ archive: [UInt8], versionName: String?, in reader: some TreeReader
   ) throws -> Bool {
@@ -152,8 +151,7 @@ extension StoreSchema {
       && versionName.map { try has(Array($0.utf8), "version") } ?? true
   }
 
-  /// Exchanges the store's copy of its model for an equal one, and its hashes for those that this
-  /// release makes of it.
+  /// Replaces the model in the store with an equal one, and the hashes with those of this release.
   static func putModel(
     _ archive: [UInt8], hashes: [UInt8], versionName: String?, in transaction: WriteTransaction
   ) throws {
@@ -165,7 +163,8 @@ extension StoreSchema {
 
   private static let migrationsKey = "migrations"
 
-  /// Enters a migration, in the transaction that makes it true, after the schema was written.
+  /// Appends the record of a migration, in the transaction of the migration, after the schema was
+  /// written.
   static func append(_ record: MigrationRecord, in transaction: WriteTransaction) throws {
     guard let tree = try transaction.mutableIndexTree(tree) else { throw damaged("is missing") }
     let value = try tree.value(for: Array(migrationsKey.utf8))
@@ -187,9 +186,9 @@ extension StoreSchema {
     }
   }
 
-  /// Reads all but the model, which only a store that needs migration is asked for.
+  /// Reads the schema without the model, which is needed only for migrations and tools.
   ///
-  /// - Returns: `nil` when the store has no schema: nobody has put objects into it yet.
+  /// - Returns: `nil` if the store has no schema, as no object was ever saved in it.
   init?(from reader: some TreeReader) throws {
     guard let tree = try reader.indexTree(StoreSchema.tree) else { return nil }
     let format = try StoreSchema.checkedFormat(in: tree)
@@ -241,10 +240,10 @@ extension StoreSchema {
     return found
   }
 
-  /// The version hashes of the model a store was written with, as this release makes them.
+  /// The version hashes of the model with which a store was written, as this release computes them.
   ///
-  /// A release that counted delete rules has written others. They are known by the model that the
-  /// store carries: whatever the rules were, it says so.
+  /// An earlier release included delete rules in its hashes. Such hashes are recognised with the
+  /// help of the model in the store, and replaced with those of this release.
   static func hashes(in reader: some TreeReader) throws -> [String: VersionHash] {
     let hashes = try writtenHashes(in: reader)
     guard let stored = try? model(in: reader), hashes != stored.entityVersionHashesByName,
@@ -253,7 +252,7 @@ extension StoreSchema {
     return stored.entityVersionHashesByName
   }
 
-  /// The version hashes as they stand in the store.
+  /// The version hashes that the store has.
   private static func writtenHashes(in reader: some TreeReader) throws -> [String: VersionHash] {
     guard let tree = try reader.indexTree(tree),
       let value = try tree.value(for: Array("hashes".utf8))
@@ -276,12 +275,12 @@ extension StoreSchema {
     }
   }
 
-  /// The version hashes of a store as its schema keeps them.
+  /// The encoded version hashes that the store has.
   static func hashBytes(in reader: some TreeReader) throws -> [UInt8]? {
     try reader.indexTree(tree)?.value(for: Array("hashes".utf8))?.withBytes { Array($0) }
   }
 
-  /// The version hashes as the schema keeps them: equal bytes for equal models.
+  /// The encoded version hashes of a model: equal bytes for equal models.
   static func hashBytes(of model: ManagedObjectModel) -> [UInt8] {
     var writer = ByteWriter()
     writer.append(UInt32(model.entities.count))
@@ -292,7 +291,7 @@ extension StoreSchema {
     return writer.bytes
   }
 
-  /// Whether the store's rows and links lie as ``entityBytes`` says.
+  /// Whether the entities and layouts of the store are those of ``entityBytes``.
   static func hasEntities(_ bytes: [UInt8], in reader: some TreeReader) throws -> Bool {
     guard let value = try reader.indexTree(tree)?.value(for: Array("entities".utf8)) else {
       return false
@@ -300,7 +299,7 @@ extension StoreSchema {
     return value.isEqual(to: bytes)
   }
 
-  /// Whether the store was written with a model whose hashes are these.
+  /// Whether the store has exactly these encoded hashes.
   static func matches(_ hashes: [UInt8], in reader: some TreeReader) throws -> Bool {
     guard let value = try reader.indexTree(tree)?.value(for: Array("hashes".utf8)) else {
       return false
@@ -308,9 +307,9 @@ extension StoreSchema {
     return value.isEqual(to: hashes)
   }
 
-  /// Whether the store was written with this model, by whichever release.
+  /// Whether the store was written with this model, by any release.
   ///
-  /// - Parameter hashes: the model's, as the schema keeps them.
+  /// - Parameter hashes: the encoded hashes of the model.
   static func isOf(
     _ model: ManagedObjectModel, _ hashes: [UInt8], in reader: some TreeReader
   ) throws -> Bool {
@@ -318,7 +317,7 @@ extension StoreSchema {
       || self.hashes(in: reader) == model.entityVersionHashesByName
   }
 
-  /// The model a store was written with.
+  /// The model with which a store was written.
   static func model(in reader: some TreeReader) throws -> ManagedObjectModel {
     guard let tree = try reader.indexTree(tree),
       let value = try tree.value(for: Array("model".utf8))

@@ -9,14 +9,14 @@ import QuireStorage
 
 /// One state of a store, read as rows and links.
 ///
-/// Finding a tree by name costs a search in the catalog; a view does it once for each tree.
+/// Finding a tree by name takes a search in the catalog; a view keeps the trees that it has found.
 final class StoreView {
-  /// A tree, so that a look at it counts one reference and not each of its parts.
+  /// A tree in an object, so that passing it counts one reference, not one for each of its parts.
   private final class Rows {
     let tree: RecordTree
     init(_ tree: RecordTree) { self.tree = tree }
 
-    /// - Returns: whether there is a row; the object has it if it is of the usual shape.
+    /// - Returns: whether there is a row. The object gets it only if it has the usual form.
     @inline(never)
     func giveRow(to object: ManagedObject, _ shape: RowShape) throws -> Bool {
       try tree.withKeepableValue(for: object.reference.key) { row, owner in
@@ -35,23 +35,24 @@ final class StoreView {
 
   let entities: StoreEntities
   let snapshot: Snapshot
-  /// What stands in front of the rows, in a child context. Trees are the store's own all the same.
+  /// The parent context's rows, which take precedence in a child context. The trees are still those
+  /// of the store.
   let parentRows: ParentRows?
-  /// What stands for the trees, in a store of another make: these are empty then.
+  /// The rows of an incremental store, whose trees are empty.
   let incremental: IncrementalRows?
-  /// Whether rows and links are in the trees.
+  /// Whether all rows and links are read from the trees.
   let isPlain: Bool
-  // Private, and no call leads back here while they change.
+  // Sound: private, and not accessed again while they change.
   @exclusivity(unchecked) private var rowTrees: [KnownRows]
-  // Sound: `rowTrees` keeps them, and lets go of none.
-  /// Those that are known and have rows, for looks that count no reference.
+  // Sound: `rowTrees` holds them, and removes none.
+  /// The known trees, for access without reference counting.
   @exclusivity(unchecked) private var foundRows: [Unmanaged<Rows>?]
   @exclusivity(unchecked) private var linkTrees: [UInt16: LinkReader?] = [:]
   @exclusivity(unchecked) private var indexTrees: [UInt16: IndexTree?] = [:]
   @exclusivity(unchecked) private var externalTree: RecordTree??
 
   @exclusivity(unchecked) private var knownIndexes: StoreIndexes?
-  /// By the names that requests were made with; few, as a program has few such requests.
+  /// By entity and property as requests name them; a program uses few of these.
   @exclusivity(unchecked) private var comparisonIndexes:
     [(entity: String, name: String, ComparisonIndex?)] =
       []
@@ -69,7 +70,7 @@ final class StoreView {
     foundRows = Array(repeating: nil, count: entities.byIndex.count)
   }
 
-  /// The rows of a concrete entity; `nil` when none was ever written.
+  /// The rows of a concrete entity; `nil` if none was ever written.
   func rows(of storage: EntityStorage) throws -> RecordTree? { try knownRows(of: storage)?.tree }
 
   @inline(__always)
@@ -98,7 +99,7 @@ final class StoreView {
     return reader
   }
 
-  /// The indexes that the store has in this state. One that had none when it was opened is read as
+  /// The indexes of the store in this state. A store without indexes when it was opened is read as
   /// if it still had none.
   func indexes() throws -> StoreIndexes {
     if let knownIndexes { return knownIndexes }
@@ -107,7 +108,7 @@ final class StoreView {
     return indexes
   }
 
-  /// What `property == constant` is looked up in; `nil` where that takes a plan.
+  /// The index in which `property == constant` is looked up; `nil` if a plan is needed.
   func comparisonIndex(
     _ entityName: String, _ property: String, _ model: ModelBinding
   ) throws -> ComparisonIndex? {
@@ -121,7 +122,7 @@ final class StoreView {
     return index
   }
 
-  /// - Returns: `nil` when the index has no key.
+  /// - Returns: `nil` if the index has no key.
   func indexTree(_ index: StoredIndex) throws -> IndexTree? {
     if let tree = indexTrees[index.number] { return tree }
     let tree = try snapshot.indexTree(index.tree)
@@ -131,7 +132,7 @@ final class StoreView {
 
   func count(of storage: EntityStorage) throws -> Int { try rows(of: storage)?.count ?? 0 }
 
-  /// - Returns: `nil` when the store has no such row.
+  /// - Returns: `nil` if the store has no such row.
   func row(_ reference: Reference) throws -> Row? {
     if !isPlain { return try frontRow(reference) }
     guard let storage = entities.storage(of: reference), let tree = try rows(of: storage),
@@ -140,7 +141,7 @@ final class StoreView {
     return try Row(value, layout: storage.layout)
   }
 
-  /// The same of an object that knows where it lies.
+  /// The row of an object, whose place need not be looked up.
   func row(of object: ManagedObject) throws -> RowBytes? {
     guard isPlain, let storage = object.storage else { return try row(object.reference)?.bytes }
     guard let tree = try rows(of: storage), let value = try tree.value(for: object.reference.key)
@@ -148,16 +149,16 @@ final class StoreView {
     return try RowBytes(value, layout: storage.layout)
   }
 
-  /// Gives a fault its row, and tells nobody.
+  /// Gives a fault its row, without notifying the object.
   ///
-  /// - Returns: `false` when the store has none.
+  /// - Returns: `false` if the store has no row for it.
   func giveRow(to object: ManagedObject) throws -> Bool {
     guard isPlain, let storage = object.ofHome({ $0.storageReference }) else {
       guard let row = try row(object.reference)?.bytes else { return false }
       object.set(row)
       return true
     }
-    // Sound: the object's home keeps the storage.
+    // Sound: the object's home holds the storage.
     return try storage._withUnsafeGuaranteedRef { try giveRow(to: object, of: $0) }
   }
 
@@ -169,15 +170,16 @@ final class StoreView {
     return isThere
   }
 
-  /// Gives a fault its row, and tells nobody. Calls nothing that may let go of the view.
+  /// Gives a fault its row, without notifying the object. It calls no code that could release the
+  /// view.
   ///
-  /// - Returns: `false` where there is none, or it takes more than a look.
+  /// - Returns: `false` if there is no row, or if it cannot be read in one step.
   @inline(__always)
   func givePlainRow(to object: ManagedObject) throws -> Bool {
     guard isPlain, !entities.isRetired, let storage = object.ofHome({ $0.storageReference }) else {
       return false
     }
-    // Sound: as above, and below.
+    // Sound: the object's home holds the storage, and `rowTrees` the rows.
     return try storage._withUnsafeGuaranteedRef { storage in
       guard let rows = foundRows[storage.index] else { return false }
       return try rows._withUnsafeGuaranteedRef { try $0.giveRow(to: object, storage.shape) }
@@ -198,13 +200,13 @@ final class StoreView {
     return try rows(of: storage)?.contains(reference.key) ?? false
   }
 
-  /// The destinations of a to-many slot of an object.
+  /// The destinations of a to-many relationship of an object.
   func members(of reference: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
     if !isPlain {
       return try parentRows?.members(of: reference, link)
         ?? incremental?.members(of: reference, link) ?? []
     }
-    // A new object's key is that of another's row: a child asks for its parent's new objects, too.
+    // A parent's new object has a temporary reference, whose key may be that of a stored row.
     if reference.isTemporary { return [] }
     return try links(link)?.members(of: reference.key) ?? []
   }
@@ -212,7 +214,7 @@ final class StoreView {
 
 extension StoreView: ExternalValues {
   func data(of value: ExternalValue) throws -> Data? {
-    // The parent may have gone on to another state of the store.
+    // The parent may show another state of the store than this view.
     if let parentRows { return try parentRows.data(of: value) }
     if externalTree == nil { externalTree = .some(try snapshot.recordTree(ExternalValue.tree)) }
     return try externalTree??.value(for: value.number)?.data

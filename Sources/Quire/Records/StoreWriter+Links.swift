@@ -1,6 +1,6 @@
 import QuireStorage
 
-// The trees that list the links of to-many relationships.
+// The trees of links of to-many relationships.
 extension StoreWriter {
   func links(_ link: StoredEntity.Link) throws -> MutableIndexTree {
     if let tree = linkTrees[link.number] { return tree }
@@ -35,10 +35,10 @@ extension StoreWriter {
     }
   }
 
-  /// Puts the links that `body` adds into their trees when it has added all, in order: that is
-  /// faster than as they come.
+  /// Collects the links that `body` adds, and inserts them into their trees in order at the end,
+  /// which is faster than one by one.
   func gatheringLinks(_ body: () throws -> Void) throws {
-    // Somebody lets links wait longer.
+    // An outer call collects links already.
     if deferred != nil { return try body() }
     let gathered = DeferredLinks()
     deferred = gathered
@@ -47,14 +47,14 @@ extension StoreWriter {
     try settleLinks()
   }
 
-  /// Puts all links that wait where they belong.
+  /// Inserts all collected links into their trees.
   func settleLinks() throws {
     guard let deferred else { return }
     for link in deferred.links { try settle(link, deferred) }
   }
 
-  /// Lets links to an entity's new objects wait in any number, sorted run by run, until
-  /// ``endBuildingLinks()``: for trees that are not there yet, and that nobody looks at before.
+  /// Collects any number of links to an entity's new objects, in sorted runs, until
+  /// ``endBuildingLinks()``: for trees that do not exist yet, and that are not read before.
   func beginBuildingLinks(to storage: EntityStorage) throws {
     for case let owner? in entities.byIndex {
       for slot in owner.binding.storedRelationshipSlots
@@ -68,8 +68,8 @@ extension StoreWriter {
     }
   }
 
-  /// Makes the trees of the links that have waited in runs. Links that are few wait on, as any
-  /// others do.
+  /// Builds the trees of the links that were collected in runs. Links that did not fill a run stay
+  /// collected, as any others.
   func endBuildingLinks() throws {
     let sorted = sortedLinks.values.filter { !$0.sorter.isEmpty }
       .sorted { $0.link.number < $1.link.number }
@@ -94,13 +94,13 @@ extension StoreWriter {
     }
   }
 
-  /// The position behind all links of an owner.
+  /// The position after all links of an owner.
   private func nextPosition(_ link: StoredEntity.Link, of owner: Int64) throws -> UInt64 {
     guard let tree = try existingLinks(link) else { return 0 }
     var cursor = tree.cursor()
     let bound = LinkKey(owner: owner, position: .max, member: Reference(rawValue: .max))
     guard try cursor.seek(atOrBefore: bound.bytes(isOrdered: true)) else { return 0 }
-    // The key lives no longer than the cursor that lends it.
+    // The key is valid only as long as the cursor.
     let last = LinkKey(try cursor.key, isOrdered: true)
     withExtendedLifetime(cursor) {}
     guard let last, last.owner == owner else { return 0 }
@@ -113,8 +113,8 @@ extension StoreWriter {
     return last.position + 1
   }
 
-  /// Takes the links that `body` removes out of their trees when it has removed all, in order.
-  /// `body` looks at no link.
+  /// Collects the links that `body` removes, and removes them from their trees in order at the end.
+  /// `body` must not read links.
   func gatheringRemovals(_ body: () throws -> Void) throws {
     let gathered = DeferredLinks()
     leaving = gathered
@@ -125,8 +125,8 @@ extension StoreWriter {
     }
   }
 
-  /// Takes the members that `body` removes out of their lists when it has removed all. Until then
-  /// `body` may find them there.
+  /// Collects the members that `body` removes from ordered relationships, and removes them at the
+  /// end. Until then `body` may still find them there.
   func gatheringLeavingMembers(_ body: () throws -> Void) throws {
     leavingLists = [:]
     defer { leavingLists = nil }
@@ -193,13 +193,13 @@ extension StoreWriter {
 }
 
 extension EntityDescription {
-  /// Whether the entity, or one of its ancestors, is called so.
+  /// Whether the entity, or one of its ancestors, has a name.
   fileprivate func isKind(named name: String) -> Bool {
     self.name == name || parent?.isKind(named: name) ?? false
   }
 }
 
-/// Members that are to leave a list.
+/// Members to be removed from an ordered relationship.
 struct LeavingList {
   struct Place: Hashable, Comparable {
     let link: UInt16

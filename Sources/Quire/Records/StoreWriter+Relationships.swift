@@ -2,7 +2,7 @@ import QuireModel
 
 // The two sides of a relationship, where one is a field of a row and the other a tree of links.
 extension StoreWriter {
-  /// The link tree in which the destination of a to-one relationship lists those that lead to it.
+  /// The link tree in which the destination of a to-one relationship lists its owners.
   func ownersLink(
     of slot: Int, of binding: EntityBinding, _ owner: Reference
   ) -> StoredEntity.Link? {
@@ -10,7 +10,7 @@ extension StoreWriter {
     return inverseSlot(of: slot, of: binding, on: storage).flatMap { storage.link($0) }
   }
 
-  /// The slot of the relationship that leads back from an object of an entity.
+  /// The slot of the inverse relationship in an entity of the destination's family.
   func inverseSlot(of slot: Int, of binding: EntityBinding, on storage: EntityStorage) -> Int? {
     let trait = binding.traits[slot]
     if trait.inverseSlot >= 0, storage.binding.index == Int(trait.destination) {
@@ -19,11 +19,12 @@ extension StoreWriter {
     return binding.relationship(slot).inverse.flatMap { storage.binding.slot(named: $0) }
   }
 
-  /// Removes the entries that stored foreign keys of an object have in the trees of their owners.
+  /// Removes the links that mirror foreign keys of an object from the link trees of their
+  /// destinations.
   ///
   /// - Parameters:
-  ///   - slots: those that are no relationships are passed over.
-  ///   - owner: what the row has in a slot, and in its field.
+  ///   - slots: the slots of foreign keys; those that are not of relationships are skipped.
+  ///   - owner: returns the destination in the row, given the slot and its field.
   func removeForeignLinks(
     of reference: Reference, _ storage: EntityStorage, _ slots: some Sequence<Int>,
     to owner: (_ slot: Int, _ field: Int) throws -> Reference?
@@ -38,10 +39,11 @@ extension StoreWriter {
     }
   }
 
-  /// Removes the links that an object has, on both sides, and its values outside of rows: before
-  /// its row goes.
+  /// Removes an object's links on both sides, and its values outside of the row, before its row is
+  /// removed.
   ///
-  /// - Parameter foreignKey: told of members that lead to the object by a field of their own.
+  /// - Parameter foreignKey: called with each member that refers to the object by a field of its
+  ///   own.
   func removeWhatRowHas(
     at reference: Reference, _ storage: EntityStorage,
     _ foreignKey: (RelationshipDescription, Reference) throws -> Void

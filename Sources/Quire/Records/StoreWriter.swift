@@ -1,36 +1,37 @@
 import QuireModel
 import QuireStorage
 
-/// Writes rows and links in one transaction, making trees when their first entry comes.
+/// Writes rows and links in one transaction, and creates trees for their first entries.
 final class StoreWriter {
   let transaction: WriteTransaction
   let entities: StoreEntities
-  // Private, and no call leads back here while they change.
-  /// By the entity's number, as far as they were asked for.
+  // Sound: private, and not accessed again while they change.
+  /// By the entity's number; filled on demand.
   @exclusivity(unchecked) private var rowTrees: [MutableRecordTree?] = []
   /// By the number of the link.
   @exclusivity(unchecked) var linkTrees: [UInt16: MutableIndexTree] = [:]
   @exclusivity(unchecked) private var keys: KeyCounters
-  /// What keeps indexes up, once it was asked for; there is none where the store has no index.
+  /// Keeps the indexes up to date; set on demand, to `nil` for a store without indexes.
   @exclusivity(unchecked) private var upkeep: IndexUpkeep??
 
-  /// Whether links may wait. What depends on them is then worked out in the end.
+  /// Whether links may be collected. Values that depend on them are then computed at the end.
   var defersLinks: Bool { deferred != nil }
 
-  /// Values that are kept outside of rows.
+  /// Writes the values outside of rows.
   let external: ExternalDataWriter
 
-  /// Where links wait that need not be in their trees yet.
+  /// Links that are not in their trees yet.
   var deferred: DeferredLinks? {
     didSet { deferredReference = deferred.map { .passUnretained($0) } }
   }
-  // Sound: held above.
+  // Sound: `deferred` holds it.
   private(set) var deferredReference: Unmanaged<DeferredLinks>?
-  /// Where links wait that need not be out of their trees yet.
+  /// Links that are to be removed from their trees.
   var leaving: DeferredLinks?
-  /// What sorts more links than wait, for trees that are not there yet; by the number of the link.
+  /// Sorters for more links than are kept in memory, for trees that do not exist yet; by the number
+  /// of the link.
   var sortedLinks: [UInt16: (link: StoredEntity.Link, sorter: KeySorter)] = [:]
-  /// The same of lists, each of which is looked through once for all that leave it.
+  /// Members to be removed from ordered relationships. Each is read once for all of them.
   var leavingLists: [LeavingList.Place: LeavingList]?
 
   init(
@@ -47,13 +48,13 @@ final class StoreWriter {
 
   // MARK: Rows
 
-  /// Writes the row of an object, in the place of the one that it had.
+  /// Writes the row of an object, replacing the one that it had.
   ///
-  /// With ``removeRows(at:in:)`` the only way in which a save or an import changes rows: what a
-  /// store keeps of rows besides follows from here.
+  /// Saves and imports change rows only by this and ``removeRows(at:in:)``, which also update
+  /// whatever is derived from rows.
   ///
-  /// - Parameter isNew: whether the key was never given before, so that there can be none.
-  /// - Returns: whether there was one.
+  /// - Parameter isNew: whether the key was never used before, so that there is no row.
+  /// - Returns: whether there was a row.
   @discardableResult
   func putRow(
     _ row: RowWriter, at reference: Reference, isNew: Bool = false, in storage: EntityStorage
@@ -68,7 +69,7 @@ final class StoreWriter {
     return wasThere
   }
 
-  /// Writes the row of an object over the one that is there, which differs in some slots alone.
+  /// Replaces the row of an object with one that differs in some slots only.
   func putPatchedRow(
     _ row: RowWriter, at reference: Reference, in storage: EntityStorage, changing slots: SlotSet
   ) throws {
@@ -85,15 +86,14 @@ final class StoreWriter {
       "has a key counter below \(reference.key), a key of \(storage.stored.name) that is taken")
   }
 
-  /// Removes rows of an entity, as far as they are there; what they have outside of them is gone
-  /// already.
+  /// Removes rows of an entity, if they exist; their values outside of rows must be removed before.
   ///
-  /// - Parameter keys: ascend strictly.
+  /// - Parameter keys: strictly ascending.
   func removeRows(at keys: [Int64], in storage: EntityStorage) throws {
     let rows = try rows(of: storage.stored)
     let upkeep = try indexUpkeep()
     try keys.withUnsafeBufferPointer { keys in
-      // Keys of indexes wait, and should not become too many.
+      // In portions, as the index keys to be removed are kept in memory.
       for start in stride(from: 0, to: keys.count, by: 1024) {
         let run = UnsafeBufferPointer(rebasing: keys[start..<min(start + 1024, keys.count)])
         if let upkeep {
@@ -105,11 +105,11 @@ final class StoreWriter {
     }
   }
 
-  /// Removes all rows of an entity with their keys in indexes; what they have outside of them is
-  /// gone already.
+  /// Removes all rows of an entity, and their keys in indexes; their values outside of rows must be
+  /// removed before.
   ///
-  /// - Returns: `false`, with nothing changed, when rows of other entities share an index with
-  ///   them, or a migration has left rows to be finished.
+  /// - Returns: `false`, with nothing changed, if an index has rows of other entities as well, or
+  ///   if a deferred migration is not finished.
   /// - Complexity: O(pages) of the trees.
   func removeAllRows(of storage: EntityStorage) throws -> Bool {
     guard storage.stored.unfinished == nil,
@@ -124,10 +124,10 @@ final class StoreWriter {
     try existingRows(of: storage.stored).map { $0.count == 0 } ?? true
   }
 
-  /// Makes all rows of an entity that has none, in the order of their keys, and the indexes that
-  /// are empty: in little memory, however many there are.
+  /// Builds all rows of an entity that has none, in the order of their keys, and the empty indexes,
+  /// in limited memory for any number of rows.
   ///
-  /// - Parameter body: appends the rows, and notes their keys; looks at neither.
+  /// - Parameter body: appends the rows, and collects their keys; it must read neither.
   func buildRows(
     of storage: EntityStorage, _ body: (borrowing RecordTreeBuilder) throws -> Void
   ) throws {
@@ -142,11 +142,11 @@ final class StoreWriter {
     try endBuildingLinks()
   }
 
-  /// Whether two objects have values that a constraint wants to be unique, among those that were
-  /// written.
+  /// Whether two objects have the same values of a constraint, considering only those whose values
+  /// were written.
   func hasDuplicates() throws -> Bool { try firstDuplicates() != nil }
 
-  /// The objects that have them, of the first constraint that is broken.
+  /// The objects with the same values, of the first constraint that is broken.
   func firstDuplicates() throws -> (index: StoredIndex, objects: [Reference])? {
     guard case .some(let upkeep?) = upkeep else { return nil }
     return try upkeep.firstDuplicates(entities)
@@ -179,7 +179,7 @@ final class StoreWriter {
     rowTrees[Int(number)] = tree
   }
 
-  /// Whether the row exists; makes no tree.
+  /// Whether the row exists. No tree is created.
   func contains(_ reference: Reference) throws -> Bool {
     guard let storage = entities.storage(of: reference),
       let tree = try existingRows(of: storage.stored)
@@ -187,9 +187,9 @@ final class StoreWriter {
     return try tree.contains(reference.key)
   }
 
-  /// The version of a row as the transaction has it; `nil` when there is no such row.
+  /// The version of a row in the transaction; `nil` if there is no such row.
   func version(at reference: Reference) throws -> UInt32? {
-    // A save asks for that of each object that it changes: nothing is counted for it.
+    // A save reads the version of each object that it changes, so no references are counted here.
     let number = Int(reference.entity)
     if number < rowTrees.count, rowTrees[number] != nil,
       let storage = entities.uncountedStorage(of: reference)
@@ -204,9 +204,9 @@ final class StoreWriter {
     return try withRow(reference) { $0.version }
   }
 
-  /// Calls `body` with the row as the transaction has it; the reader is valid within the call.
+  /// Calls `body` with the row in the transaction; the reader is valid within the call.
   ///
-  /// - Returns: `nil` when there is no such row.
+  /// - Returns: `nil` if there is no such row.
   func withRow<R>(_ reference: Reference, _ body: (RowReader) throws -> R) throws -> R? {
     guard let storage = entities.storage(of: reference),
       let tree = try existingRows(of: storage.stored)
@@ -221,7 +221,7 @@ final class StoreWriter {
     }
   }
 
-  /// The keys of some rows of an entity, in order.
+  /// A number of keys of an entity's rows, in order, from a key on.
   func keys(of storage: EntityStorage, from first: Int64, limit: Int) throws -> [Int64] {
     guard let tree = try existingRows(of: storage.stored) else { return [] }
     var keys: [Int64] = []
@@ -244,16 +244,16 @@ final class StoreWriter {
 
   // MARK: Keys
 
-  /// A key that no object of the key space ever had.
+  /// A key that no object of the key space has ever had.
   func takeKey(in space: UInt16) throws -> Int64 { try keys.take(in: space) }
 
-  /// Makes sure that `key` is never given to another object.
+  /// Ensures that a key is never assigned to another object.
   func noteKey(_ key: Int64, in space: UInt16) throws { try keys.note(key, in: space) }
 
   func lastKey(in space: UInt16) throws -> Int64 { try keys.last(in: space) }
 
-  /// Writes the key counters that changed, and what waits to be put into indexes; to be called
-  /// before the transaction commits.
+  /// Writes the changed key counters, and the collected keys of indexes. It must be called before
+  /// the transaction commits.
   func writeKeys() throws {
     if case .some(let upkeep?) = upkeep { try upkeep.settle() }
     try external.finish()

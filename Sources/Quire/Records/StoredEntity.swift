@@ -1,9 +1,10 @@
 import QuireModel
 
-/// What a store knows of one concrete entity: its number, how its rows lie, and its link trees.
+/// A store's description of one concrete entity: its number, the layout of its rows, and its link
+/// trees.
 ///
-/// Numbers are given once and never reused in a store, so that references stay true when an entity
-/// is renamed or another is removed.
+/// Numbers are never reused in a store, so that references stay valid when an entity is renamed or
+/// another is removed.
 final class StoredEntity: Sendable {
   /// A to-many relationship and the number in the name of its tree.
   struct Link: Hashable, Sendable {
@@ -14,11 +15,12 @@ final class StoredEntity: Sendable {
 
   let number: UInt16
   let name: String
-  /// Entities with a common ancestor draw their keys from one counter, this one.
+  /// The number of the counter from which the entity's keys are drawn, common to all entities with
+  /// the same root.
   let keySpace: UInt16
   let layout: RowLayout
   let links: [Link]
-  /// The rows that may have one of the layout's older ones; `nil` when it has none.
+  /// The rows that may have an older layout; `nil` if there are none.
   let unfinished: UnfinishedRows?
 
   init(
@@ -33,29 +35,29 @@ final class StoredEntity: Sendable {
     self.unfinished = unfinished
   }
 
-  /// The same entity, its rows in other layouts.
+  /// The same entity with other layouts of its rows.
   func with(_ layout: RowLayout, unfinished: UnfinishedRows?) -> StoredEntity {
     StoredEntity(
       number: number, name: name, keySpace: keySpace, layout: layout, links: links,
       unfinished: unfinished)
   }
 
-  /// The tree of the entity's rows; made when the first row is.
+  /// The name of the tree of the entity's rows, which is created with the first row.
   var rowTree: String { "rows/\(number)" }
 
   func link(named relationship: String) -> Link? { links.first { $0.relationship == relationship } }
 
-  /// The to-many relationships of the entity that a store keeps, in the order of their names.
+  /// The stored to-many relationships of an entity, sorted by name.
   static func storedLinks(of entity: EntityDescription) -> [RelationshipDescription] {
     let all = entity.relationships
-    // By places, since descriptions are large: a loop over them would copy each.
+    // By index, as descriptions are large: a loop over them would copy each.
     return all.indices.filter { all[$0].isToMany && !all[$0].isTransient }
       .sorted { all[$0].name < all[$1].name }.map { all[$0] }
   }
 }
 
 extension StoredEntity.Link {
-  /// The tree of the links; made when the first link is.
+  /// The name of the tree of the links, which is created with the first link.
   var tree: String { "links/\(number)" }
 }
 
@@ -118,7 +120,7 @@ extension RowLayout {
       guard let kind = FieldKind(rawValue: try reader.read()) else {
         throw reader.failure("a kind of field")
       }
-      // The order matters: a row's places follow from it.
+      // The order matters: the offsets of fields follow from it.
       if let last = fields.last?.kind, (last.fixedWidth ?? 0) < (kind.fixedWidth ?? 0) {
         throw reader.failure("fields by falling width")
       }

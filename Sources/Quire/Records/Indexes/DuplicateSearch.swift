@@ -1,12 +1,13 @@
 import QuireModel
 import QuireStorage
 
-/// Looks for objects that have the values of one constraint, while its keys come in order.
+/// Finds objects with equal values of one constraint, given its keys in order.
 struct DuplicateSearch {
   private let index: StoredIndex
   private let reader: any TreeReader
   private let entities: StoreEntities
-  /// The whole values behind keys that are equal as far as they go, by their objects.
+  /// The complete values of keys that are equal but may be cut off, with the objects that have
+  /// them.
   private var group: [[UInt8]: Reference] = [:]
 
   init(_ index: StoredIndex, _ reader: any TreeReader, _ entities: StoreEntities) {
@@ -15,8 +16,8 @@ struct DuplicateSearch {
     self.entities = entities
   }
 
-  /// - Throws: ``PersistenceError/Code/migrationConstraintViolation`` when the object of the second
-  ///   key has the values of one that came before.
+  /// - Throws: ``PersistenceError/Code/migrationConstraintViolation`` if the object of the second
+  ///   key has the same values as that of an earlier key.
   mutating func compare(_ one: [UInt8], _ next: [UInt8]) throws {
     guard let (first, second) = try duplicates(one, next) else { return }
     let (name, other) = (self.name(of: first), self.name(of: second))
@@ -26,7 +27,7 @@ struct DuplicateSearch {
         + "\(index.entityName): change one of them before the constraint is added")
   }
 
-  /// Two objects of which the second key shows that they have the same values.
+  /// The object of the second key and an earlier one with the same values; `nil` if there is none.
   mutating func duplicates(
     _ one: [UInt8], _ next: [UInt8]
   ) throws -> (first: Reference, second: Reference)? {
@@ -49,7 +50,7 @@ struct DuplicateSearch {
     "\(entities.storage(of: reference)?.stored.name ?? "?")/p\(reference.key)"
   }
 
-  /// - Returns: `nil` when a value is absent.
+  /// - Returns: `nil` if a value is absent.
   private func wholeKey(of reference: Reference) throws -> [UInt8]? {
     guard let storage = entities.storage(of: reference) else { return nil }
     let entity = try EntityIndex(index, storage)
@@ -63,10 +64,11 @@ struct DuplicateSearch {
 }
 
 extension StoreEntities {
-  /// Looks whether objects break a constraint over derived attributes, after their values were
-  /// worked out for all objects: no save has asked.
+  /// Checks constraints over derived attributes after their values were computed for all objects,
+  /// which no save has checked.
   ///
-  /// - Throws: ``PersistenceError/Code/migrationConstraintViolation`` with two of them.
+  /// - Throws: ``PersistenceError/Code/migrationConstraintViolation`` with two of the objects that
+  ///   break a constraint.
   /// - Complexity: O(objects) of the entities that have such constraints.
   func checkDerivedConstraints(in transaction: WriteTransaction) throws {
     for index in try indexes(in: transaction).list where index.kind == .unique && isDerived(index) {

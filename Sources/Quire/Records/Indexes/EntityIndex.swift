@@ -1,12 +1,12 @@
 import QuireModel
 import QuireStorage
 
-/// An index as the rows of one concrete entity see it: which of their fields make its keys.
+/// An index for the rows of one concrete entity: the fields that make its keys.
 final class EntityIndex: Sendable {
   private struct Source {
     let field: Int
     let kind: FieldKind
-    /// The way to a value inside a composite attribute; empty for the attribute itself.
+    /// The names that lead to a value inside a composite attribute; empty for the attribute itself.
     let path: [String]
     let isAscending: Bool
   }
@@ -15,10 +15,10 @@ final class EntityIndex: Sendable {
   let number: UInt16
   let isUnique: Bool
   private let sources: [Source]
-  /// Of a partial index: only rows of which it is true are in it.
+  /// The predicate of a partial index, which has only the rows that match it.
   let predicate: FetchPredicate?
 
-  /// - Throws: when the entity's rows do not have what the index says.
+  /// - Throws: an error if the entity's rows do not have the properties of the index.
   init(_ stored: StoredIndex, _ storage: EntityStorage) throws(PersistenceError) {
     self.stored = stored
     number = stored.number
@@ -49,7 +49,8 @@ final class EntityIndex: Sendable {
   /// The fields that make the keys.
   var fields: some Sequence<Int> { sources.lazy.map(\.field) }
 
-  /// Where the fields lie that make the keys, if ``KeyList`` can write all of them; else none.
+  /// The places of the fields that make the keys, if ``KeyList`` can write all of them; otherwise
+  /// empty.
   func plainFields(_ storage: EntityStorage) -> [FieldTable.Place] {
     var fields: [FieldTable.Place] = []
     for source in sources {
@@ -77,7 +78,7 @@ final class EntityIndex: Sendable {
     }
   }
 
-  /// The values of a row's constraint as bytes that are equal for equal values.
+  /// The values of a row's constraint as bytes, which are equal for equal values.
   func wholeKey(of row: RowReader) throws(RowError) -> [UInt8] {
     var writer = IndexKeyWriter.unlimited
     try appendElements(of: row, to: &writer)
@@ -112,14 +113,14 @@ final class EntityIndex: Sendable {
     case .reference: writer.append(to: row.reference(source.field))
     case .string: writer.append(utf8: row.variable(source.field))
     case .uri, .objectID:
-      // As whoever asks for the value gets it: a URL may write its text in another way.
+      // From the decoded value, as a URL may write its text in another way.
       writer.append(try row.value(source.field), source.kind)
     default: writer.append(try row.value(source.field), source.kind)
     }
   }
 }
 
-/// Says of rows whether they are in a partial index.
+/// The condition of a partial index on its rows.
 struct PartialIndexFilter {
   private struct Subject: PredicateSubject {
     let row: RowReader
@@ -135,14 +136,14 @@ struct PartialIndexFilter {
       return value.map(PredicateValue.value)
     }
 
-    // No predicate of an index asks for it.
+    // No predicate of an index uses the identity.
     var identity: OpaqueIdentity { OpaqueIdentity(0) }
   }
 
   private let evaluator: PredicateEvaluator
   private let paths: [(field: Int, rest: ArraySlice<String>)]
 
-  /// - Returns: `nil` when the index is not partial.
+  /// - Returns: `nil` if the index is not partial.
   init?(_ index: EntityIndex, _ layout: RowLayout) throws {
     guard let predicate = index.predicate else { return nil }
     evaluator = try PredicateEvaluator(predicate)
@@ -154,8 +155,8 @@ struct PartialIndexFilter {
     }
   }
 
-  /// Where the predicate has no answer, such as for a division by zero, the row is in the index: a
-  /// fetch has to meet it and say so.
+  /// Whether the row is in the index. It also is if the predicate fails for it, such as by a
+  /// division by zero: a fetch has to read the row and report the error.
   func includes(_ row: RowReader) throws -> Bool {
     do {
       return try evaluator.evaluate(Subject(row: row, paths: paths))

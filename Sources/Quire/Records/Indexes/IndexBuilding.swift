@@ -1,16 +1,16 @@
 import QuireModel
 import QuireStorage
 
-/// Makes the trees of indexes from the rows that a transaction has.
+/// Builds the trees of indexes from the rows in a transaction.
 struct IndexBuilding {
   let transaction: WriteTransaction
   let entities: StoreEntities
-  /// Told of rows that were read.
+  /// Called with the number of rows read since the last call.
   var advance: (Int) throws -> Void = { _ in }
 
   private static let reportCount = 1_024
 
-  /// Makes what is to be made and drops what is to go.
+  /// Drops the trees of removed indexes, and builds those of added ones.
   func carryOut(_ changes: StoreSchema.IndexChanges) throws {
     for index in changes.dropped { try drop(index) }
     for index in changes.added { try build(index) }
@@ -20,9 +20,9 @@ struct IndexBuilding {
     if try transaction.indexTree(index.tree) != nil { try transaction.dropTree(index.tree) }
   }
 
-  /// Makes the tree of an index, which has none.
+  /// Builds the tree of an index, which must not exist yet.
   ///
-  /// - Throws: ``PersistenceError/Code/migrationConstraintViolation`` when two objects have the
+  /// - Throws: ``PersistenceError/Code/migrationConstraintViolation`` if two objects have the same
   ///   values of a constraint.
   func build(_ index: StoredIndex) throws {
     let sorter = KeySorter(transaction, index.tree + "/run")
@@ -44,7 +44,7 @@ struct IndexBuilding {
     defer { withExtendedLifetime(scratch) {} }
     var key = IndexKeyWriter()
     var unreported = 0
-    // A sorter that puts keys aside makes other trees, and leaves this one as it is.
+    // The cursor stays valid: the sorter writes to other trees only.
     var cursor = tree.cursor()
     var isInside = try cursor.first()
     while isInside {
@@ -67,10 +67,10 @@ struct IndexBuilding {
 }
 
 extension StoreSchema {
-  /// Gives a store the indexes of a model that is the store's own but for its indexes, if it has
-  /// others.
+  /// Gives a store the indexes of a model, if its own are others. Apart from indexes the model must
+  /// be the store's.
   ///
-  /// - Parameter binding: of that model.
+  /// - Parameter binding: the binding of that model.
   static func exchangeIndexes(for binding: ModelBinding, in transaction: WriteTransaction) throws {
     guard var schema = try StoreSchema(from: transaction),
       let tree = try transaction.mutableIndexTree(StoreSchema.tree)
@@ -83,8 +83,8 @@ extension StoreSchema {
     try schema.writeIndexes(to: tree)
   }
 
-  /// Takes all indexes of a store away, for many rows to be written; ``exchangeIndexes(for:in:)``
-  /// makes them anew.
+  /// Drops all indexes of a store before many rows are written; ``exchangeIndexes(for:in:)`` builds
+  /// them again.
   ///
   /// - Returns: the schema without them.
   static func dropIndexes(in transaction: WriteTransaction) throws -> StoreSchema {
@@ -101,7 +101,7 @@ extension StoreSchema {
     return schema
   }
 
-  /// Whether a store has other indexes than those of a model that is its own but for its indexes.
+  /// Whether a store has other indexes than a model, which apart from indexes must be the store's.
   static func hasOtherIndexes(
     than model: ManagedObjectModel, in reader: some TreeReader
   ) throws -> Bool {

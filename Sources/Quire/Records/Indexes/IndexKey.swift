@@ -7,26 +7,26 @@ import QuireStorage
   import Foundation
 #endif
 
-/// Puts keys of index trees together: bytes whose order is the order of the values.
+/// Writes keys of index trees: bytes whose order is the order of the values.
 ///
-/// A key is one element after another, then the object's reference, which makes it unique. An
-/// element is a byte that says what kind of value it is, then the value, big-endian where it is a
-/// number; a descending element is the complement of that. `docs/file-format.md` has the table.
-/// What holds for the elements *a* and *b* of two keys that are equal before them:
+/// A key consists of elements, then the object's reference, which makes it unique. An element is a
+/// tag byte for the kind of value, then the value, big-endian if it is a number; a descending
+/// element is the complement of that. `docs/file-format.md` has the table. For the elements *a* and
+/// *b* of two keys that are equal before them:
 ///
-/// - *a* is before *b* in the order of a sort, ascending, if the bytes of *a* are less than those
-///   of *b*; values that predicates take for equal have equal bytes;
-/// - neither begins with the other, unless they are equal.
+/// - *a* comes before *b* in ascending order if and only if the bytes of *a* are less than those of
+///   *b*; values that are equal in predicates have equal bytes;
+/// - neither is a prefix of the other, unless they are equal.
 ///
-/// A value that is too long for the key is cut off, and no element follows one that was cut. Then
-/// equal bytes do not mean equal values: keys choose candidates, and the rows decide.
+/// A value that is too long for the key is cut off, and no element follows it. Equal bytes then do
+/// not mean equal values: keys select candidates, and the rows decide.
 struct IndexKeyWriter {
-  /// The bytes that all elements of a key take at most. On disk, for ever.
+  /// The largest number of bytes of all elements of a key. On disk, for ever.
   static let byteLimit = 240
-  /// An element begins only where at least so much is left: more than any number needs.
+  /// The room that must be left for another element to begin: more than any number needs.
   private static let minimumRoom = 48
 
-  /// The byte before a value. On disk, for ever.
+  /// The byte before each value. On disk, for ever.
   enum Tag {
     static let absent: UInt8 = 0
     static let notANumber: UInt8 = 1
@@ -34,7 +34,7 @@ struct IndexKeyWriter {
   }
 
   private(set) var bytes: [UInt8] = []
-  /// Whether the key does not say all of the values.
+  /// Whether the key is incomplete: a value was cut off, or an element left out.
   private(set) var isCut = false
   private let byteLimit: Int
 
@@ -43,7 +43,7 @@ struct IndexKeyWriter {
     bytes.reserveCapacity(64)
   }
 
-  /// A writer of keys that are compared with each other and never cut: equal keys are equal values.
+  /// A writer of keys in memory that are never cut: equal keys mean equal values.
   static var unlimited: IndexKeyWriter { IndexKeyWriter(byteLimit: .max / 2) }
 
   private init(byteLimit: Int) { self.byteLimit = byteLimit }
@@ -53,7 +53,7 @@ struct IndexKeyWriter {
     isCut = false
   }
 
-  /// Whether another element can follow; notes that there is none if it cannot.
+  /// Whether there is room for another element. If not, the key is marked as cut.
   mutating func hasRoom() -> Bool {
     if !isCut, byteLimit - bytes.count < IndexKeyWriter.minimumRoom { isCut = true }
     return !isCut
@@ -69,8 +69,8 @@ struct IndexKeyWriter {
 
   // MARK: Values
 
-  /// Appends an element for a value of an attribute of this kind; a value of another kind is taken
-  /// for absent.
+  /// Appends an element for the value of an attribute of a kind. A value of another kind is written
+  /// as absent.
   mutating func append(_ value: AttributeValue?, _ kind: FieldKind) {
     switch (value, kind) {
     case (.boolean(let flag)?, .boolean): append(tagged: flag ? 1 : 0 as UInt8)
@@ -99,14 +99,14 @@ struct IndexKeyWriter {
 
   mutating func append(signed number: some FixedWidthInteger & SignedInteger) {
     bytes.append(Tag.value)
-    // The sign flipped: negative numbers come before others.
+    // With the sign bit inverted, negative numbers come before others.
     let bits = number ^ (1 << (type(of: number).bitWidth - 1))
     withUnsafeBytes(of: bits.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
   mutating func append(_ number: Double) {
     if number.isNaN { return bytes.append(Tag.notANumber) }
-    // Both zeros are one.
+    // Both zeros have one key.
     let bits = number == 0 ? 0 : number.bitPattern
     append(tagged: bits >> 63 == 0 ? bits | 1 << 63 : ~bits)
   }
@@ -126,10 +126,10 @@ struct IndexKeyWriter {
     withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// A sign, the power of ten of the first digit, and the digits, two in a byte; of a negative
-  /// number the complement of what follows the sign.
+  /// Appends an element for a decimal: a sign, the exponent of the first digit, and the digits, two
+  /// in a byte; for a negative number the complement of what follows the sign.
   ///
-  /// - Parameter parts: `nil` for what is not a number.
+  /// - Parameter parts: `nil` for NaN.
   mutating func append(_ parts: DecimalParts?) {
     guard let parts else { return bytes.append(Tag.notANumber) }
     bytes.append(Tag.value)
@@ -163,10 +163,10 @@ struct IndexKeyWriter {
     composed.withUnsafeBytes { appendEscaped($0) }
   }
 
-  /// Appends the UTF-8 of a string as a row has it.
+  /// Appends an element for a string, given its UTF-8 in a row.
   mutating func append(utf8: UnsafeRawBufferPointer) {
     if appendSimple(utf8) { return }
-    // ASCII is composed as it is.
+    // Normalisation does not change ASCII.
     guard utf8.allSatisfy({ $0 < 0x80 }) else {
       return append(String(decoding: utf8, as: UTF8.self))
     }
@@ -174,15 +174,15 @@ struct IndexKeyWriter {
     appendEscaped(utf8)
   }
 
-  /// Appends an element for a text of ASCII without zeros that there is room for, as most are.
+  /// Appends an element for an ASCII text without zeros for which there is room, as most texts are.
   ///
-  /// - Returns: `false`, with nothing appended, for any other.
+  /// - Returns: `false`, with nothing appended, for any other text.
   private mutating func appendSimple(_ utf8: UnsafeRawBufferPointer) -> Bool {
     guard utf8.count <= byteLimit - 3 - bytes.count else { return false }
     let ones: UInt64 = 0x0101_0101_0101_0101
     var index = 0
-    // Eight bytes at a time: those above 127 have the upper bit, and a zero is the lowest byte that
-    // gets it when one is taken from each.
+    // Eight bytes at a time: a byte above 127 has its upper bit set, and the lowest zero byte gets
+    // it when 1 is subtracted from each byte.
     while index + 8 <= utf8.count {
       let word = utf8.loadUnaligned(fromByteOffset: index, as: UInt64.self)
       if (word | (word &- ones)) & (ones << 7) != 0 { return false }
@@ -199,7 +199,8 @@ struct IndexKeyWriter {
     return true
   }
 
-  /// What all texts that begin with this one begin with in a key, as far as there is room.
+  /// Appends the bytes with which the keys of all texts with a prefix begin, as far as there is
+  /// room.
   mutating func append(prefix: String) {
     bytes.append(Tag.value)
     var composed: [UInt8] = []
@@ -207,8 +208,9 @@ struct IndexKeyWriter {
     composed.withUnsafeBytes { _ = appendContent($0) }
   }
 
-  /// Zeros are followed by 255, so that two zeros are an end. A cut value ends in 0, 1: after the
-  /// value that ends there, before whatever goes on.
+  /// Appends a text and its end. A zero byte is followed by 255, so that two zeros mark the end. A
+  /// value that is cut off ends in 0, 1, which comes after the value that ends there and before any
+  /// longer one.
   private mutating func appendEscaped(_ content: UnsafeRawBufferPointer) {
     let isWhole = appendContent(content)
     bytes.append(0)
@@ -233,11 +235,11 @@ struct IndexKeyWriter {
   }
 }
 
-/// How the bytes of a key are taken apart again.
+/// Decoding of index keys.
 package enum IndexKey {
   static let referenceByteCount = 8
 
-  /// The elements of a key, for tests; `nil` when no key can be made of a type.
+  /// The elements of a key, for tests; `nil` if a type has no keys.
   package static func elements(
     _ values: [(value: AttributeValue?, type: AttributeType, isAscending: Bool)]
   ) -> (bytes: [UInt8], isCut: Bool)? {
@@ -252,7 +254,7 @@ package enum IndexKey {
     return (writer.bytes, writer.isCut)
   }
 
-  /// The object that a key leads to; `nil` when the key is too short to have one.
+  /// The reference of a key's object; `nil` if the key is too short to have one.
   static func reference(of key: UnsafeRawBufferPointer) -> Reference? {
     guard key.count > referenceByteCount else { return nil }
     let start = key.count - referenceByteCount
@@ -260,7 +262,8 @@ package enum IndexKey {
       rawValue: UInt64(bigEndian: key.loadUnaligned(fromByteOffset: start, as: UInt64.self)))
   }
 
-  /// Where the first elements of a key end: before its reference, if it has no more of them.
+  /// The offset after the first elements of a key; that of its reference, if it has no more
+  /// elements.
   static func end(ofFirst count: Int, _ elements: [StoredIndex.Element], in key: [UInt8]) -> Int {
     let valuesEnd = max(0, key.count - referenceByteCount)
     var end = 0
@@ -297,7 +300,7 @@ package enum IndexKey {
     return key.count
   }
 
-  /// Whether each element of a key has a value, as far as the key says.
+  /// Whether each element of a key has a value, as far as the key is not cut off.
   static func hasAllValues(_ elements: [StoredIndex.Element], in key: [UInt8]) -> Bool {
     let valuesEnd = key.count - referenceByteCount
     var place = 0
@@ -309,7 +312,7 @@ package enum IndexKey {
     return true
   }
 
-  /// The first bytes that are after everything that begins with these; `nil` when nothing is.
+  /// The lowest bytes that come after everything with a prefix; `nil` if there are none.
   static func successor(of prefix: [UInt8]) -> [UInt8]? {
     guard let last = prefix.lastIndex(where: { $0 < 255 }) else { return nil }
     var bytes = prefix

@@ -1,12 +1,12 @@
 import QuireStorage
 
-// Whether keys that came break a constraint.
+// Checks of constraints for added keys.
 extension IndexUpkeep {
-  /// Objects that have the values of one constraint, among those whose values came: to be asked
-  /// when all rows are written, as what is there twice meanwhile may not be in the end.
+  /// The objects with the same values of a constraint, among those whose values were added. It is
+  /// called when all rows are written, as a value may exist twice in between.
   ///
-  /// - Returns: those of the first constraint that is broken, in the order of their places; `nil`
-  ///   when none is.
+  /// - Returns: the objects of the first constraint that is broken, in the order of their
+  ///   references; `nil` if none is.
   func firstDuplicates(
     _ entities: StoreEntities
   ) throws -> (index: StoredIndex, objects: [Reference])? {
@@ -28,7 +28,7 @@ extension IndexUpkeep {
     var keys: [[UInt8]] = []
     var entries = tree.entries(withPrefix: values)
     while try entries.next() { keys.append(Array(try entries.key)) }
-    // The row may have changed again, or be gone.
+    // The row may have been changed again, or removed.
     guard keys.count > 1, keys.contains(unique.key) else { return [] }
     func references(_ keys: [[UInt8]]) -> [Reference] {
       keys.compactMap { key in key.withUnsafeBytes { IndexKey.reference(of: $0) } }.sorted()
@@ -43,7 +43,7 @@ extension IndexUpkeep {
     return groups.min { $0[0] < $1[0] } ?? []
   }
 
-  /// - Returns: `nil` when a value is absent, which no constraint minds.
+  /// - Returns: `nil` if a value is absent: a constraint does not apply then.
   private func wholeKey(
     _ key: [UInt8], _ index: StoredIndex, _ entities: StoreEntities
   ) throws -> [UInt8]? {

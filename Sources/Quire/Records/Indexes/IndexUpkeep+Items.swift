@@ -2,16 +2,17 @@ import QuireModel
 import QuireStorage
 
 extension IndexUpkeep {
-  /// An index as the rows of an entity keep it up. A class, so that a look at one copies nothing.
+  /// An index with what is needed to keep the keys of one entity's rows. A class, as iterating over
+  /// structs would copy them.
   final class Item {
     let index: EntityIndex
     let filter: PartialIndexFilter?
-    /// Where the index is among the store's.
+    /// The position of the index in the store's list.
     let place: Int
-    /// Whether the bytes of most rows make the keys without a detour.
+    /// Whether the keys of most rows can be copied from their bytes.
     let isPlain: Bool
     private let fields: [FieldTable.Place]
-    /// Keys that are in no tree yet.
+    /// The keys of the index that are not in its tree yet.
     let waiting: KeyList
 
     init(
@@ -25,9 +26,9 @@ extension IndexUpkeep {
       self.place = place
     }
 
-    /// Appends the key of a row of the current layout, which is known to be in order.
+    /// Appends the key of a checked row of the current layout.
     ///
-    /// - Returns: whether that was possible.
+    /// - Returns: `false`, with nothing appended, if the key takes more than copying bytes.
     @inline(__always)
     func append(_ row: UnsafeRawPointer, _ reference: Reference, to keys: KeyList) -> Bool {
       isPlain && keys.append(fields, of: row, reference)

@@ -1,31 +1,32 @@
 import QuireModel
 import QuireStorage
 
-/// Keeps the indexes of rows that a transaction changes.
+/// Keeps indexes up to date with the rows that a transaction changes.
 ///
-/// The keys of new rows, and of rows that go, wait until all are there or somebody looks at their
-/// tree: in order they go in or out faster than as they come, and a tree that is not there yet is
-/// built.
+/// The keys of new rows, and of removed ones, are collected until the transaction is complete or
+/// their tree is read. Inserted or removed in order they take less time than one by one, and a tree
+/// that does not exist yet is built from the bottom.
 final class IndexUpkeep {
   let transaction: WriteTransaction
   let indexes: StoreIndexes
-  // Private, and no call leads back here while they change.
-  /// By the number of the entity, as far as they were asked for.
+  // Sound: private, and not accessed again while they change.
+  /// By the number of the entity; filled on demand.
   @exclusivity(unchecked) private var items: [UInt16: [Item]] = [:]
-  /// By the place of the index.
+  /// By the position of the index.
   @exclusivity(unchecked) private var trees: [MutableIndexTree?]
-  /// By the place of the index: keys that are in no tree yet.
+  /// By the position of the index: keys that are not in their tree yet.
   private let waiting: [KeyList]
-  /// By the place of the index: keys that are still in their tree and go, before those that wait go
-  /// in.
+  /// By the position of the index: keys to be removed from their tree, before those that wait are
+  /// inserted.
   private let leaving: [KeyList]
   private let waitingLimit = KeyMemory.byteCount
-  /// By the place of the index: what sorts more keys than wait, for a tree that is not there yet.
+  /// By the position of the index: a sorter for more keys than are kept in memory, for a tree that
+  /// does not exist yet.
   @exclusivity(unchecked) private var building: [KeySorter?]
   @exclusivity(unchecked) private var oldKeys: [IndexKeyWriter] = []
   @exclusivity(unchecked) private var newKeys: [IndexKeyWriter] = []
   let scratch = RowScratch()
-  /// The keys of constraints that came.
+  /// The added keys of constraints, still to be checked.
   @exclusivity(unchecked) var unchecked: [UniqueKey] = []
 
   struct UniqueKey {
@@ -34,7 +35,7 @@ final class IndexUpkeep {
     let isCut: Bool
   }
 
-  /// - Returns: `nil` when the store has no indexes.
+  /// - Returns: `nil` if the store has no indexes.
   init?(_ transaction: WriteTransaction, _ entities: StoreEntities) throws {
     indexes = try entities.indexes(in: transaction)
     if indexes.isEmpty { return nil }
@@ -45,12 +46,12 @@ final class IndexUpkeep {
     leaving = indexes.list.map { _ in KeyList() }
   }
 
-  /// Puts a row into its tree and its keys into theirs.
+  /// Puts a row into its tree, and its keys into the trees of the indexes.
   ///
-  /// An index tree is changed only where a key differs from the one of the row before.
+  /// An index tree is changed only if the key differs from that of the former row.
   ///
-  /// - Parameter isNew: whether it is known that there is no row before.
-  /// - Returns: whether there was a row before.
+  /// - Parameter isNew: whether it is known that there is no former row.
+  /// - Returns: whether there was a former row.
   func put(
     _ row: UnsafeRawBufferPointer, at reference: Reference, isNew: Bool,
     _ storage: EntityStorage, in rows: MutableRecordTree
@@ -68,7 +69,7 @@ final class IndexUpkeep {
         try remove(oldKeys[place], from: item.place)
         try insert(newKeys[place], into: item.place)
       }
-      // Behind the end of a key that is cut another value may stand than before.
+      // The value of a cut key may have changed after the end of the key.
       if item.index.isUnique, isChanged || newKeys[place].isCut {
         unchecked.append(
           UniqueKey(index: item.index, key: newKeys[place].bytes, isCut: newKeys[place].isCut))
@@ -77,11 +78,11 @@ final class IndexUpkeep {
     return wasThere
   }
 
-  /// Notes the keys of a row that is put into its place without this, which is known to be free.
+  /// Collects the keys of a new row that is put into its tree by other means, under a free key.
   ///
   /// - Parameters:
-  ///   - items: of the row's entity.
-  ///   - isUnchecked: whether somebody else sees to it that constraints are kept.
+  ///   - items: the indexes of the row's entity.
+  ///   - isUnchecked: whether constraints are checked by other means.
   func note(
     _ row: UnsafeRawBufferPointer, at reference: Reference, _ items: [Item], _ layout: RowLayout,
     isUnchecked: Bool = false
@@ -110,7 +111,7 @@ final class IndexUpkeep {
     }
   }
 
-  /// Whether keys of an entity's rows may be others when some slots are.
+  /// Whether a change of some slots may change keys of an entity's rows.
   func dependsOn(_ slots: SlotSet, _ storage: EntityStorage) throws -> Bool {
     try items(of: storage).contains { item in
       item.filter != nil
@@ -118,14 +119,14 @@ final class IndexUpkeep {
     }
   }
 
-  /// Removes rows of an entity and their keys, as far as they are there.
+  /// Removes rows of an entity and their keys, if they exist.
   ///
-  /// - Parameter run: keys of rows, ascending; not very many.
+  /// - Parameter run: keys of rows, ascending; a moderate number.
   func remove(
     run: UnsafeBufferPointer<Int64>, _ storage: EntityStorage, in rows: MutableRecordTree
   ) throws {
     let items = try items(of: storage)
-    // What leaves does so before that which waits comes.
+    // Waiting keys go in first, as the rows to be removed may have some of them.
     for item in items where !waiting[item.place].isEmpty { try settle(item.place) }
     let shape = storage.shape
     try rows.remove(run: run) { key, row in
@@ -149,7 +150,7 @@ final class IndexUpkeep {
 
   /// Removes all keys of an entity's rows.
   ///
-  /// - Returns: `false`, with nothing changed, when an index has rows of other entities as well.
+  /// - Returns: `false`, with nothing changed, if an index has rows of other entities as well.
   func removeAll(of storage: EntityStorage) throws -> Bool {
     let items = try items(of: storage)
     guard items.allSatisfy({ $0.index.stored.entities == [storage.stored.number] }) else {
@@ -174,7 +175,7 @@ final class IndexUpkeep {
     return new
   }
 
-  /// Makes the keys of the row that the tree has; none when it has none.
+  /// Makes the keys of the row in the tree; empty ones if there is no row.
   ///
   /// - Returns: whether there is a row.
   private func readKeys(
@@ -201,11 +202,11 @@ final class IndexUpkeep {
 
   // MARK: Trees
 
-  /// Lets the keys of an entity's new rows wait in any number, sorted run by run, until
-  /// ``endBuilding()``: for trees that are not there yet, and that nobody looks at before.
+  /// Collects any number of keys of an entity's new rows, in sorted runs, until ``endBuilding()``:
+  /// for trees that do not exist yet, and that are not read before.
   ///
-  /// A tree that is made of the first keys, and gets the others run by run, changes most of its
-  /// pages with each run, and the transaction has all of them in memory.
+  /// Otherwise a tree would be built from the first keys and then get the others in runs. Each run
+  /// would change most of its pages, all of which the transaction keeps in memory.
   func beginBuilding(of storage: EntityStorage) throws {
     for item in try items(of: storage) where waiting[item.place].isEmpty {
       guard try openTree(at: item.place) == nil else { continue }
@@ -214,7 +215,7 @@ final class IndexUpkeep {
     }
   }
 
-  /// Makes the trees of the keys that have waited.
+  /// Builds the trees of the collected keys.
   func endBuilding() throws {
     for place in building.indices {
       guard let sorter = building[place] else { continue }
@@ -231,7 +232,7 @@ final class IndexUpkeep {
     if waiting[place].byteCount >= waitingLimit { try settle(place) }
   }
 
-  /// Takes all keys that leave out of their trees, and puts those that wait into theirs.
+  /// Removes all keys to be removed from their trees, and inserts those that wait.
   func settle() throws {
     for place in waiting.indices { try settle(place) }
   }
@@ -240,7 +241,7 @@ final class IndexUpkeep {
     try removeLeaving(place)
     if waiting[place].isEmpty { return }
     if let building = building[place] { return try building.take(waiting[place]) }
-    // An error leaves nothing to be done but to abort.
+    // After an error the transaction can only be aborted.
     let keys = waiting[place]
     keys.sort()
     defer { keys.removeAll() }
@@ -286,13 +287,13 @@ final class IndexUpkeep {
     return try openTree(at: place)
   }
 
-  /// The tree without the keys that wait, and without those that leave.
+  /// The tree without the keys that wait and without those to be removed.
   func treeWithoutWaiting(at place: Int) throws -> MutableIndexTree? {
     try removeLeaving(place)
     return try openTree(at: place)
   }
 
-  /// The tree without the keys that wait, and with those that leave.
+  /// The tree without the keys that wait, but still with those to be removed.
   func openTree(at place: Int) throws -> MutableIndexTree? {
     if let tree = trees[place] { return tree }
     guard let tree = try transaction.mutableIndexTree(indexes.list[place].tree) else { return nil }

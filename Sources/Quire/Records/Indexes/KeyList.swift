@@ -1,28 +1,28 @@
 import QuireStorage
 
-/// Keys in memory, one behind the other, to be sorted.
+/// Keys in memory, stored one after the other, to be sorted.
 package final class KeyList {
-  /// A key among the bytes; eight of its own, behind those that all keys share, are here as a
-  /// number, which decides nearly always.
+  /// The place of a key among the bytes. Its first eight bytes after those that all keys share are
+  /// kept here as a number, which mostly decides comparisons.
   private struct Place {
     var head: UInt64 = 0
     var start: UInt32
     var byteCount: UInt32
   }
 
-  // Sound: the memory is the list's alone, which hands it out within calls only; no call leads back
-  // here while it changes. Each start is that of the memory beside it, and changes with it.
+  // Sound: only the list uses the memory, and lends it within calls; it is not accessed again while
+  // it changes. Each start is that of the memory beside it, and changes with it.
   @exclusivity(unchecked) private var memory: PageMemory
   @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer
   @exclusivity(unchecked) private var placeMemory: PageMemory
   @exclusivity(unchecked) private var placeStart: UnsafeMutablePointer<Place>
 
-  /// What the keys take, apart from where they are.
+  /// The number of bytes of all keys, without their places.
   @exclusivity(unchecked) package private(set) var byteCount = 0
   @exclusivity(unchecked) package private(set) var count = 0
   package var isEmpty: Bool { count == 0 }
 
-  /// What lists have that were never added to, of which a save makes many.
+  /// The memory of lists without keys, of which a save makes many.
   private static let nothing = PageMemory(byteCount: 0)
 
   package init() {
@@ -31,7 +31,7 @@ package final class KeyList {
     placeStart = KeyList.places(in: placeMemory)
   }
 
-  /// The memory holds places and nothing else, which are nothing but numbers.
+  /// The memory contains only places, which are plain numbers.
   private static func places(in memory: PageMemory) -> UnsafeMutablePointer<Place> {
     memory.base.bindMemory(to: Place.self, capacity: memory.byteCount / MemoryLayout<Place>.stride)
   }
@@ -50,7 +50,7 @@ package final class KeyList {
     end(key.count)
   }
 
-  /// - Parameter key: lies in another list.
+  /// - Parameter key: bytes outside of this list.
   func append(_ key: UnsafeRawBufferPointer) {
     reserve(key.count)
     if let start = key.baseAddress {
@@ -59,7 +59,7 @@ package final class KeyList {
     end(key.count)
   }
 
-  /// Forgets the keys; the memory stays.
+  /// Removes all keys, and keeps the memory.
   package func removeAll() {
     byteCount = 0
     count = 0
@@ -83,10 +83,10 @@ package final class KeyList {
     placeStart = KeyList.places(in: placeMemory)
   }
 
-  /// Memory with the same content, and room for `more` bytes behind it.
+  /// Memory with the same content, and room for `more` bytes after it.
   private static func larger(_ memory: PageMemory, _ used: Int, _ more: Int) -> PageMemory {
-    // From a quarter of a large page it is a whole one: that costs a single fault, where memory
-    // that is doubled costs one for each small page, every time.
+    // From a quarter of a large page on, a whole one is allocated: that costs a single page fault,
+    // while memory that is doubled costs one for each small page, every time.
     let doubled = 2 * memory.byteCount
     let large = doubled > 1 << 18 ? 2 << 20 : 0
     let larger = PageMemory(byteCount: max(1024, doubled, large, used + more))
@@ -94,7 +94,7 @@ package final class KeyList {
     return larger
   }
 
-  /// Notes that so many bytes more are a key.
+  /// Records the bytes written last as a key.
   @inline(__always)
   private func end(_ keyByteCount: Int) {
     if (count + 1) * MemoryLayout<Place>.stride > placeMemory.byteCount { growPlaces() }
@@ -108,20 +108,20 @@ package final class KeyList {
     UnsafeRawBufferPointer(start: bytes + Int(place.start), count: Int(place.byteCount))
   }
 
-  /// Valid as long as no key is added, and the list is there.
+  /// A key; valid as long as the list exists and no key is added.
   @inline(__always)
   package subscript(index: Int) -> UnsafeRawBufferPointer {
     precondition(index >= 0 && index < count, "the list has no such key")
     return key(placeStart[index])
   }
 
-  /// - Parameter body: gets each key, valid within the call.
+  /// - Parameter body: called with each key, which is valid within the call.
   package func forEach(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
     for place in places { try body(key(place)) }
   }
 
-  /// - Parameter body: gets some keys that follow each other, valid within the call, until it has
-  ///   got all.
+  /// - Parameter body: called with portions of consecutive keys, valid within the call, until all
+  ///   are taken.
   func forEachRun(_ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) throws -> Void) throws {
     let portion = 1024
     var start = 0
@@ -135,7 +135,7 @@ package final class KeyList {
     }
   }
 
-  /// - Parameter body: gets two keys that follow each other, for all of them.
+  /// - Parameter body: called with each pair of consecutive keys.
   func forEachPair(_ body: ([UInt8], [UInt8]) throws -> Void) rethrows {
     for (one, next) in zip(places, places.dropFirst()) {
       try body(Array(key(one)), Array(key(next)))
@@ -146,23 +146,23 @@ package final class KeyList {
 // MARK: - Keys from rows
 
 extension KeyList {
-  /// Appends the key of a row, as ``IndexKeyWriter`` writes it.
+  /// Appends the key of a row in the format of ``IndexKeyWriter``.
   ///
   /// - Parameters:
-  ///   - fields: of texts and references, all ascending.
-  ///   - row: of the current layout, checked.
-  /// - Returns: `false`, with nothing appended, where that takes more than to copy bytes: texts
-  ///   that are long, or not of ASCII alone.
+  ///   - fields: fields of texts and references, all ascending.
+  ///   - row: a checked row of the current layout.
+  /// - Returns: `false`, with nothing appended, if bytes cannot simply be copied: for texts that
+  ///   are long, or not ASCII.
   func append(
     _ fields: [FieldTable.Place], of row: UnsafeRawPointer, _ reference: Reference
   ) -> Bool {
-    // More than an index key ever has.
+    // More than an index key ever needs.
     reserve(IndexKeyWriter.byteLimit + 16)
     let start = bytes + byteCount
     var end = start
     for index in 0..<fields.count {
       let field = fields[index]
-      // The writer looks whether the key has room for another element.
+      // `IndexKeyWriter` checks whether the key has room for another element.
       guard end - start <= 160 else { return false }
       if field.isNil(in: row) {
         end.storeBytes(of: IndexKeyWriter.Tag.absent, as: UInt8.self)
@@ -188,14 +188,14 @@ extension KeyList {
     return true
   }
 
-  /// Whether all bytes are ASCII, and none is zero: such a text stands in a key as it is.
+  /// Whether all bytes are ASCII and none is zero: such a text is copied into a key.
   @inline(__always)
   private static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
     var offset = 0
     let (low, high): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
     while offset &+ 8 <= text.count {
       let word = text.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      // A borrow, or a byte's own upper bit, shows in one of these where a byte is not as wanted.
+      // A byte's own upper bit, or a borrow, shows in one of these if a byte is not allowed.
       if (word | (word &- low)) & high != 0 { return false }
       offset &+= 8
     }
@@ -212,8 +212,8 @@ extension KeyList {
 extension KeyList {
   /// Sorts the keys.
   ///
-  /// - Complexity: O(*n*) where they are in order already, or where the first bytes in which they
-  ///   differ tell them apart; else O(*n* log *n*).
+  /// - Complexity: O(*n*) if the keys are sorted already, or differ in the first eight bytes after
+  ///   those that all share; otherwise O(*n* log *n*).
   package func sort() {
     let shared = sharedByteCount
     var isSorted = true
@@ -225,12 +225,12 @@ extension KeyList {
     }
     if isSorted { return }
     if places.count < 64 { return places.sort(by: isLess) }
-    // From here on, the places are elsewhere.
+    // Sorting by heads moves the places to other memory.
     sortByHeads()
     sortRuns()
   }
 
-  /// Sorts keys whose heads are equal, when all are in the order of their heads.
+  /// Sorts the keys with equal heads, after all keys are in the order of their heads.
   private func sortRuns() {
     let places = places
     var first = 0
@@ -242,7 +242,7 @@ extension KeyList {
     }
   }
 
-  /// How many bytes all keys begin with alike.
+  /// The number of leading bytes that all keys share.
   private var sharedByteCount: Int {
     guard let first = places.first else { return 0 }
     let start = bytes + Int(first.start)
@@ -259,7 +259,7 @@ extension KeyList {
     left.head != right.head ? left.head < right.head : KeyOrder.isLess(key(left), key(right))
   }
 
-  /// Keys of equal heads keep their order, which is mostly right already.
+  /// Sorts keys with equal heads, if they are not in order already, as they mostly are.
   private func sortRun(_ run: ClosedRange<Int>) {
     for index in run.dropFirst() where isLess(places[index], places[index - 1]) {
       var run = UnsafeMutableBufferPointer(rebasing: places[run])
@@ -268,7 +268,7 @@ extension KeyList {
     }
   }
 
-  /// By one byte of the heads after the other, the last first, of those in which they differ.
+  /// A radix sort by the bytes of the heads, from the last to the first, skipping equal ones.
   private func sortByHeads() {
     var difference: UInt64 = 0
     for place in places { difference |= place.head ^ places[0].head }
@@ -281,7 +281,7 @@ extension KeyList {
     }
   }
 
-  /// - Parameter target: has room for as many.
+  /// - Parameter target: memory for as many places.
   private static func distribute(
     _ source: UnsafeMutableBufferPointer<Place>, to target: UnsafeMutablePointer<Place>,
     _ shift: UInt64

@@ -1,12 +1,12 @@
-/// The order of bytes, as trees have it.
+/// The order of byte strings in trees.
 enum KeyOrder {
-  /// The first eight bytes as a number in that order, with zeros for those that are not there.
+  /// The first eight bytes as a number with the same order; missing bytes are zeros.
   static func head(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     if bytes.count >= 8 { return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) }
     return bytes.enumerated().reduce(0) { $0 | UInt64($1.element) << UInt64(56 - 8 * $1.offset) }
   }
 
-  /// How many of the first `count` bytes are the same.
+  /// The number of equal leading bytes, at most `count`.
   static func sharedByteCount(
     _ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int
   ) -> Int {

@@ -1,16 +1,16 @@
 import QuireStorage
 
-/// How many bytes of keys are sorted at once. Tests want few.
+/// The number of bytes of keys that are sorted in memory at a time. Tests set a small one.
 package enum KeyMemory {
   /// Eight megabytes.
   @TaskLocal package static var byteCount = 8 << 20
 }
 
-/// Sorts any number of keys in little memory: what does not fit is put into trees of the
-/// transaction, one for each sorted run, and merged; see ``LinkSorter``.
+/// Sorts any number of keys in limited memory: full runs are put into temporary trees of the
+/// transaction, and merged at the end; see ``LinkSorter``.
 final class KeySorter {
   private let transaction: WriteTransaction
-  /// Where the runs go; a name that no other tree begins with.
+  /// The prefix of the names of run trees; no other tree has it.
   private let name: String
   private let byteLimit: Int
   private let keys = KeyList()
@@ -27,27 +27,27 @@ final class KeySorter {
     if keys.byteCount >= byteLimit { try spill(keys) }
   }
 
-  /// Whether no run was put aside.
+  /// Whether no run was written to a tree.
   var isEmpty: Bool { runNames.isEmpty }
 
-  /// Takes all keys of a list as a run of their own.
+  /// Takes all keys of a list as a run.
   func take(_ list: KeyList) throws {
     if list.isEmpty { return }
     try spill(list)
   }
 
-  /// Takes keys that are in order already as a run of their own.
+  /// Takes sorted keys as a run.
   ///
-  /// - Parameter body: appends them.
+  /// - Parameter body: appends the keys.
   func takeRun(_ body: (borrowing IndexTreeBuilder) throws -> Void) throws {
     let run = "\(name)/\(runNames.count)"
     try transaction.buildTemporaryIndexTree(run, body)
     runNames.append(run)
   }
 
-  /// Makes a tree of the keys, which nothing may be added to afterwards; none when there is no key.
+  /// Builds a tree of the keys, or none without a key. No key may be added afterwards.
   ///
-  /// - Parameter check: gets two keys that follow each other, for all of them.
+  /// - Parameter check: called with each pair of consecutive keys.
   func build(_ treeName: String, _ check: (([UInt8], [UInt8]) throws -> Void)? = nil) throws {
     guard !runNames.isEmpty else {
       if keys.isEmpty { return }
@@ -92,12 +92,12 @@ final class KeySorter {
   }
 }
 
-/// The keys of several sorted runs in one order: a binary heap of the runs by their next keys, so
-/// that a key costs a few comparisons also where there are hundreds of runs.
+/// Merges the keys of several sorted runs. A binary heap has the runs by their next keys, so that a
+/// key costs a few comparisons even with hundreds of runs.
 private struct RunMerge {
   private struct Head {
-    // Sound: it lies in the room of the run's own cursor, which `runs` keeps, and is replaced
-    // whenever that cursor moves.
+    // Sound: the key is in memory of the run's cursor, which `runs` keeps, and is replaced whenever
+    // that cursor moves.
     var key: UnsafeRawBufferPointer
     var run: Int
   }
@@ -113,7 +113,7 @@ private struct RunMerge {
     for place in stride(from: heads.count / 2 - 1, through: 0, by: -1) { sink(place) }
   }
 
-  /// The lowest key, valid until it is removed; `nil` when there is none.
+  /// The lowest key, valid until it is removed; `nil` if there is none.
   var lowest: UnsafeRawBufferPointer? { heads.first?.key }
 
   mutating func removeLowest() throws {
@@ -127,7 +127,7 @@ private struct RunMerge {
     sink(0)
   }
 
-  /// Exchanges a head with the lower one below it, for as long as that is lower.
+  /// Moves a head down the heap until none of its children is lower.
   private mutating func sink(_ start: Int) {
     var place = start
     while true {

@@ -3,13 +3,13 @@ import QuireStorage
 
 /// The indexes of a store, by the entities whose rows they have.
 ///
-/// They are what the store says, not what a model says: another coordinator may have opened the
-/// same store with a model that differs in its indexes only.
+/// These are the indexes in the store, not those of a model: another coordinator may have opened
+/// the store with a model that differs only in its indexes.
 final class StoreIndexes: Sendable {
   let list: [StoredIndex]
-  /// What the schema says of them; `nil` when it says nothing.
+  /// The indexes as the schema stores them; `nil` if there are none.
   let bytes: [UInt8]?
-  /// By the entity's number, as far as there are entities with indexes.
+  /// By the entity's number, up to the last entity with indexes.
   private let byEntity: [[EntityIndex]]
 
   init(_ list: [StoredIndex], _ bytes: [UInt8]?, _ storage: (UInt16) -> EntityStorage?) throws {
@@ -19,7 +19,7 @@ final class StoreIndexes: Sendable {
     var byEntity = [[EntityIndex]](repeating: [], count: Int(last) + 1)
     for index in list {
       for number in index.entities {
-        // A configuration may leave an entity out of which the store can have no rows then.
+        // An entity outside of the store's configuration has no rows in the store.
         guard let storage = storage(number) else { continue }
         byEntity[Int(number)].append(try EntityIndex(index, storage))
       }
@@ -29,10 +29,10 @@ final class StoreIndexes: Sendable {
 
   var isEmpty: Bool { list.isEmpty }
 
-  /// Where an index is in the ``list``.
+  /// The position of an index in the ``list``.
   func place(of number: UInt16) -> Int? { list.firstIndex { $0.number == number } }
 
-  /// The indexes that have the rows of an entity.
+  /// The indexes with the rows of an entity.
   func indexes(of entity: UInt16) -> [EntityIndex] {
     Int(entity) < byEntity.count ? byEntity[Int(entity)] : []
   }

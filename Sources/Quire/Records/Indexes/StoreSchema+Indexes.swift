@@ -1,8 +1,8 @@
 import QuireModel
 import QuireStorage
 
-// What the schema says about indexes. A store that has some has an object format of its own, so
-// that a version of Quire that would not keep them up refuses it.
+// The indexes in the schema. A store with indexes has an object format of its own, so that a
+// version of Quire that would not update them refuses it.
 extension StoreSchema {
   /// The format of a store that has indexes. On disk, for ever.
   static let formatWithIndexes: UInt32 = 3
@@ -56,21 +56,21 @@ extension StoreSchema {
 
   // MARK: Other indexes
 
-  /// What has to be done for a store to have the indexes that it says it has.
+  /// The work that gives a store the indexes that its schema has.
   struct IndexChanges {
-    /// Indexes whose trees are to be made.
+    /// Indexes whose trees are to be built.
     var added: [StoredIndex] = []
-    /// Indexes whose trees are to go.
+    /// Indexes whose trees are to be dropped.
     var dropped: [StoredIndex] = []
 
     var isEmpty: Bool { added.isEmpty && dropped.isEmpty }
   }
 
-  /// Exchanges the indexes for those that a model wants.
+  /// Replaces the indexes with those of a model.
   ///
-  /// - Parameter kept: an index of before whose tree an index can go on with; `nil` for none. Those
-  ///   with the numbers it is given are taken.
-  /// - Throws: when the store cannot number more indexes.
+  /// - Parameter kept: an existing index whose tree a new index can use; `nil` if there is none.
+  ///   Its second argument has the numbers of existing indexes that are used already.
+  /// - Throws: an error if the store has no numbers left for indexes.
   @discardableResult
   mutating func takeIndexes(
     of model: ManagedObjectModel, keeping kept: (StoredIndex, [UInt16]) -> StoredIndex?
@@ -94,17 +94,17 @@ extension StoreSchema {
     }
     changes.dropped = indexes.filter { !keptNumbers.contains($0.number) }
     indexes = list
-    // A store without indexes keeps no number of the last: there are no trees to take another for.
+    // Without indexes there is no tree that a reused number could confuse.
     if list.isEmpty { lastIndexNumber = 0 }
     return changes
   }
 
-  /// Exchanges the indexes for those of a model which is the store's but for its indexes.
+  /// Replaces the indexes with those of a model, which apart from indexes must be the store's.
   mutating func takeIndexes(
     of model: ManagedObjectModel
   ) throws(PersistenceError) -> IndexChanges {
     let old = indexes
-    // Mostly they are the same, in the same order.
+    // Mostly the indexes are the same, in the same order.
     var next = 0
     return try takeIndexes(of: model) { index, _ in
       let place =

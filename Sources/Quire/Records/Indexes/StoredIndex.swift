@@ -1,9 +1,9 @@
 import QuireModel
 
-/// What a store knows of one index: its number, and what its keys are made of.
+/// An index as a store records it: its number, and the elements of its keys.
 ///
-/// An index belongs to the entity that declares it and has the rows of all its concrete subentities
-/// too, in one tree. Its number is given once, like those of entities.
+/// An index belongs to the entity that declares it, and has the rows of all its concrete
+/// subentities too, in one tree. Its number is never reused while the store has indexes.
 final class StoredIndex: Sendable {
   /// On disk: add cases, never renumber.
   enum Kind: UInt8, Sendable { case fetch = 1, unique = 2 }
@@ -11,7 +11,7 @@ final class StoredIndex: Sendable {
   struct Element: Hashable, Sendable {
     /// The name of a property; for a value in a composite attribute, names of elements after it.
     var path: [String]
-    /// How the value lies in keys.
+    /// The format of the value in keys.
     var kind: FieldKind
     var isAscending: Bool
   }
@@ -23,7 +23,7 @@ final class StoredIndex: Sendable {
   /// The index's name; of a constraint, the names of its properties.
   let name: String
   let elements: [Element]
-  /// The format of a predicate: the tree has only rows of which it is true.
+  /// The format string of a partial index's predicate: the tree has only rows that match.
   let predicate: String?
   /// The numbers of the concrete entities whose rows it has, in order.
   let entities: [UInt16]
@@ -41,20 +41,20 @@ final class StoredIndex: Sendable {
     self.entities = entities
   }
 
-  /// The tree of the keys; made when the first one is.
+  /// The name of the tree of the keys, which is created with the first key.
   var tree: String { "indexes/\(number)" }
 
-  /// What messages call it.
+  /// The index's name in messages.
   var title: String { "\(entityName).\(name)" }
 
-  /// The same under another number.
+  /// The same index under another number.
   func numbered(_ number: UInt16) -> StoredIndex {
     StoredIndex(
       number: number, kind: kind, entityName: entityName, name: name, elements: elements,
       predicate: predicate, entities: entities)
   }
 
-  /// Whether both have the same keys of the same rows, under whatever numbers.
+  /// Whether both indexes have the same keys for the same rows, apart from their numbers.
   func isSame(as other: StoredIndex) -> Bool {
     kind == other.kind && entityName == other.entityName && name == other.name
       && elements == other.elements && predicate == other.predicate && entities == other.entities
@@ -75,12 +75,12 @@ extension StoredIndex: Hashable {
 // MARK: - Of a model
 
 extension StoredIndex {
-  /// The indexes that a store of these entities keeps for a model, without numbers.
+  /// The indexes that a store with these entities keeps for a model, without numbers.
   ///
-  /// Left out are indexes for which no key can be made: with an expression or with spatial
-  /// elements, with data, a transformable or a whole composite attribute, and partial ones whose
-  /// predicate asks for more than other attributes of the object itself. Fetches do without them,
-  /// as if they were not there. A constraint of values without keys is not enforced.
+  /// Indexes without possible keys are left out: those with an expression or spatial elements,
+  /// those of data, of transformable or of whole composite attributes, and partial ones whose
+  /// predicate needs more than attributes of the object itself. Fetches do without them. A
+  /// constraint over values without keys is not enforced.
   static func wanted(
     by model: ManagedObjectModel, numbers: [String: Int]
   ) -> [StoredIndex] {
@@ -126,7 +126,7 @@ extension StoredIndex {
     return elements.isEmpty ? nil : elements
   }
 
-  /// The predicate of a partial index; `nil` when it cannot be evaluated on a row alone.
+  /// The predicate of a partial index; `nil` if it cannot be evaluated on a row alone.
   static func partialPredicate(_ format: String, _ entity: EntityDescription) -> FetchPredicate? {
     guard let predicate = try? FetchPredicate(format: format),
       let evaluator = try? PredicateEvaluator(predicate), !predicate.asksForMoreThanValues
@@ -141,7 +141,7 @@ extension StoredIndex {
 }
 
 extension StoredIndex.Element {
-  /// - Returns: `nil` when no key can be made of the property's values.
+  /// - Returns: `nil` if keys cannot be made of the property's values.
   init?(_ path: String, of entity: EntityDescription, isAscending: Bool) {
     let names = FetchExpression.names(in: path)
     guard let first = names.first else { return nil }
@@ -167,14 +167,15 @@ extension FieldKind {
     case .boolean, .integer16, .integer32, .integer64, .double, .float, .date, .uuid, .reference,
       .string, .decimal, .uri, .objectID:
       true
-    // The values of these may lie outside of the row.
+    // Values of these kinds may be outside of the row.
     case .binary, .transformed, .composite: false
     }
   }
 }
 
 extension FetchPredicate {
-  /// Whether the predicate asks for the object as a whole, for the time, or for chance.
+  /// Whether the predicate needs more than attribute values: the object itself, the time, or a
+  /// random number.
   fileprivate var asksForMoreThanValues: Bool {
     switch self {
     case .constant: false
@@ -242,7 +243,7 @@ extension StoredIndex {
     var entities: [UInt16] = []
     for _ in 0..<(try reader.readCount(minimumWidth: 2)) {
       let number = try reader.read(UInt16.self)
-      // An entity that came twice would have its rows entered twice.
+      // Two equal numbers would enter the entity's rows twice.
       if let last = entities.last, number <= last { throw reader.failure("rising numbers") }
       entities.append(number)
     }
