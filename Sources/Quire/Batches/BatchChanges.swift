@@ -1,16 +1,16 @@
 import QuireModel
 import QuireStorage
 
-/// What a batch request has changed in one store so far.
+/// The changes that a batch request has made in one store so far.
 ///
-/// There may be millions of objects: those whose places follow each other, as they mostly do, take
-/// no memory of their own.
+/// There may be millions of objects. They are recorded as runs of adjacent references, which mostly
+/// are long, so that single objects take no memory.
 struct BatchChanges {
-  /// Objects at places that follow each other, of which the same slots have changed.
+  /// Objects with adjacent references whose same slots have changed.
   private struct ChangedRun {
     let first: Reference
     var count: UInt32
-    /// The place of the slots in ``slotSets``.
+    /// The index of the changed slots in ``slotSets``.
     let slotSet: UInt32
 
     var references: some Sequence<Reference> {
@@ -18,27 +18,27 @@ struct BatchChanges {
     }
   }
 
-  /// The objects that the request was about and that have changed.
+  /// The objects of the request that have changed.
   private var changedRuns: [ChangedRun] = []
   private var slotSets: [[Int]] = []
   private var placesOfSets: [[Int]: UInt32] = [:]
-  /// The slots that were recorded last, and their place.
+  /// The slots that were recorded last, and their index.
   private var lastSlots: (slots: SlotSet, place: UInt32)?
-  /// Objects at other ends of relationships, and what of them is other than before.
+  /// Objects at other ends of relationships, with the slots that have changed.
   private(set) var others: [Reference: SlotSet] = [:]
   private var deletions: [Reference] = []
-  /// New objects, by runs of places that follow each other.
+  /// New objects, as runs of adjacent references.
   private var insertedRuns: [(first: Reference, count: Int)] = []
   private var insertedCount = 0
-  /// New objects that gave way to others of the same request, and were never committed.
+  /// New objects that were replaced by others of the same request, and are not committed.
   private var droppedInsertions: Set<Reference> = []
 
-  /// Objects that have got what was given to new ones.
+  /// Existing objects that were given the values of new ones.
   private var merged: Set<Reference> = []
-  /// How many objects the request was about.
+  /// The number of objects inserted, changed or deleted, without those at other ends.
   private(set) var count = 0
 
-  // MARK: Noting
+  // MARK: Recording
 
   mutating func noteInsertion(at reference: Reference) {
     count += 1
@@ -55,7 +55,7 @@ struct BatchChanges {
     noteChanges(of: slots, from: reference, count: 1)
   }
 
-  /// Records that objects at places which follow each other have changed in the same slots.
+  /// Records that the same slots of objects with adjacent references have changed.
   mutating func noteChanges(of slots: SlotSet, from first: Reference, count newCount: Int) {
     count += newCount
     let slotSet = place(of: slots)
@@ -71,7 +71,7 @@ struct BatchChanges {
     }
   }
 
-  /// The place of slots among the ``slotSets``. They are mostly those of the object before.
+  /// The index of slots in ``slotSets``. They are mostly those that were recorded last.
   private mutating func place(of slots: SlotSet) -> UInt32 {
     if let lastSlots, lastSlots.slots == slots { return lastSlots.place }
     let set = Array(slots)
@@ -89,12 +89,12 @@ struct BatchChanges {
     others[reference, default: SlotSet()].insert(slot)
   }
 
-  /// Notes that an object has got what was given to a new one, in its place.
+  /// Records that an existing object was given the values of a new one, which is not inserted.
   mutating func noteMerge(into reference: Reference) {
     if !isInserted(reference), merged.insert(reference).inserted { count += 1 }
   }
 
-  /// - Parameter isCounted: whether the request was about the objects.
+  /// - Parameter isCounted: whether the request asked for the deletion of these objects.
   mutating func noteDeletions(_ references: [Reference], isCounted: Bool = true) {
     if isCounted { count += references.count }
     if insertedRuns.isEmpty {
@@ -113,7 +113,7 @@ struct BatchChanges {
   }
 
   func isInserted(_ reference: Reference) -> Bool {
-    // Places rise as they are given.
+    // References ascend in the order of insertions.
     var (low, high) = (0, insertedRuns.count)
     while low < high {
       let middle = (low + high) / 2
@@ -126,7 +126,7 @@ struct BatchChanges {
 
   // MARK: Reading
 
-  /// The objects that the request was about.
+  /// The objects of the request, without those at other ends of relationships.
   var primary: [Reference] {
     var primary = Array(inserted)
     primary += changedRuns.flatMap(\.references).sorted()
@@ -141,17 +141,17 @@ struct BatchChanges {
     }.filter { dropped.isEmpty || !dropped.contains($0) }
   }
 
-  /// In the order of their places.
+  /// In the order of their references.
   var deleted: [Reference] { deletions.sorted() }
 
-  /// All changed objects, each once, in the order of their places.
+  /// All changed objects, each once, in the order of their references.
   var updated: [SavedChanges.Update] {
     var updates = changedRuns.flatMap { run in
       run.references.map {
         SavedChanges.Update(reference: $0, slots: slotSets[Int(run.slotSet)])
       }
     }
-    // Some were put off until the others were written.
+    // Some changes are recorded apart from the runs.
     if others.isEmpty { return updates.sorted { $0.reference < $1.reference } }
     var rest = others
     for place in updates.indices {
@@ -160,7 +160,7 @@ struct BatchChanges {
       for slot in more { slots.insert(slot) }
       updates[place] = .init(reference: updates[place].reference, slots: Array(slots))
     }
-    // What is new, or gone, is not changed.
+    // A new or deleted object is not a changed one.
     for reference in deletions { rest[reference] = nil }
     updates += rest.lazy.filter { !isInserted($0.key) }
       .map { .init(reference: $0.key, slots: Array($0.value)) }

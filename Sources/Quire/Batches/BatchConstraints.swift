@@ -1,23 +1,24 @@
 import QuireModel
 import QuireStorage
 
-/// Finds objects that have a new one's values of its entity's uniqueness constraints.
+/// Finds objects with the same values of a uniqueness constraint as a new object.
 ///
-/// Keys of new rows wait before they go into their trees, and a lookup would have them go one by
-/// one. So those that wait are known here, and go into the trees only when one of them is met.
+/// Keys of new rows are collected before they are inserted into index trees. So as not to insert
+/// them for each look-up, the collected keys are also kept here; they are inserted only when the
+/// new object has one of them.
 final class BatchConstraints {
   struct Rival {
     let index: StoredIndex
     let reference: Reference
   }
 
-  /// What the constraints see of one row.
+  /// The key of a row in one constraint.
   private struct Key {
     let item: IndexUpkeep.Item
-    /// As the index has it, without a reference.
+    /// The bytes of the key in the index, without a reference.
     var key: [UInt8]
     let isCut: Bool
-    /// The values whole.
+    /// The complete values, if the key is cut off.
     var whole: [UInt8]
   }
 
@@ -25,15 +26,15 @@ final class BatchConstraints {
   private let storage: EntityStorage
   private let upkeep: IndexUpkeep
   private let items: [IndexUpkeep.Item]
-  /// By the place of the index: the keys that wait, as far as they go.
+  /// The collected keys that are not in their trees yet, by the position of the index.
   private var waiting: [Int: Set<[UInt8]>] = [:]
   private var waitingCount = 0
-  /// The keys of the row that was looked for last.
+  /// The keys of the row that was searched for last.
   private var keys: [Key] = []
 
   private static let waitingLimit = 16_384
 
-  /// - Returns: `nil` when the entity has no constraints.
+  /// - Returns: `nil` if the entity has no constraints.
   init?(_ write: BatchWrite, _ storage: EntityStorage) throws {
     guard let upkeep = try write.writer.indexUpkeep() else { return nil }
     items = try upkeep.items(of: storage).filter(\.index.isUnique)
@@ -43,7 +44,7 @@ final class BatchConstraints {
     self.upkeep = upkeep
   }
 
-  /// The objects that have the values of a row, each once for each constraint.
+  /// The objects with the same values as a row, each once for each constraint.
   func rivals(of bytes: UnsafeRawBufferPointer) throws -> [Rival] {
     keys.removeAll(keepingCapacity: true)
     let row = RowReader(checked: bytes, storage.layout)
@@ -63,7 +64,7 @@ final class BatchConstraints {
     }
   }
 
-  /// Notes that the row that was looked for last is written.
+  /// Records that the row which was searched for last was written.
   func noteWritten() throws {
     for key in keys { waiting[key.item.place, default: []].insert(key.key) }
     waitingCount += 1

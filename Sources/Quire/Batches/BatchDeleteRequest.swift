@@ -1,6 +1,6 @@
 import QuireModel
 
-/// Deletes objects where they are stored, without making any.
+/// A request to delete objects in their stores, without making them.
 ///
 /// ```swift
 /// var request = FetchRequest<Artwork>()
@@ -8,28 +8,28 @@ import QuireModel
 /// let count = try context.execute(BatchDeleteRequest(fetchRequest: request)).count
 /// ```
 ///
-/// All is as if the objects were deleted and saved: delete rules are applied, of destinations too;
-/// what leads to a deleted object no more has a new version; derived attributes and indexes are
-/// right, values outside of rows are freed, the history has the deletions and what they preserve.
-/// Objects are not asked: neither hooks nor ``ManagedObject/validateForDelete()`` of a class.
-/// ``ManagedObjectContext/execute(_:)-(BatchDeleteRequest)`` says more.
+/// The effect is the same as if the objects were deleted and saved: delete rules are applied, also
+/// to destinations; objects that lose a relationship get a new version; derived attributes,
+/// indexes, values outside of rows and the history are kept up to date. Hooks of classes, including
+/// ``ManagedObject/validateForDelete()``, are not called. See
+/// ``ManagedObjectContext/execute(_:)-(BatchDeleteRequest)``.
 public struct BatchDeleteRequest {
-  /// What is to be deleted.
+  /// The objects to delete.
   enum Selection {
     case fetch((ManagedObjectContext) throws -> FetchRequest<ManagedObject>)
     case objects([ManagedObjectID])
   }
 
   let selection: Selection
-  /// What ``BatchResult/result`` is.
+  /// The form of ``BatchResult/result``.
   public var resultType = BatchResultType.statusOnly
-  /// The stores that objects are deleted in; `nil` for those that the fetch request names, or all.
+  /// The stores in which objects are deleted; `nil` for those of the fetch request, or all.
   public var affectedStores: [PersistentStore]?
-  /// Told how many objects are deleted so far.
+  /// Called with the number of objects deleted so far.
   public var progress: BatchProgress?
 
-  /// Deletes what a request finds in the stores, with its limit, offset and order. Unsaved changes
-  /// do not count.
+  /// A request to delete the objects that a fetch request finds in the stores, with its limit,
+  /// offset and order. Unsaved changes do not count.
   public init<Result: ManagedObject>(fetchRequest: FetchRequest<Result>) {
     selection = .fetch { context in
       var request = FetchRequest<ManagedObject>(
@@ -44,7 +44,8 @@ public struct BatchDeleteRequest {
     }
   }
 
-  /// Deletes objects of any entities and stores. Those that are not there any more are passed over.
+  /// A request to delete objects of any entities and stores. Objects that no longer exist are
+  /// skipped.
   public init(objectIDs: [ManagedObjectID]) { selection = .objects(objectIDs) }
 }
 
@@ -52,26 +53,28 @@ extension ManagedObjectContext {
   /// Deletes objects in their stores, in one transaction of each store: all of them or none, also
   /// after a crash.
   ///
-  /// What happens goes past this context: its unsaved changes stay as they are, and are saved or
-  /// meet conflicts as if another context had deleted the objects. Contexts that merge by
-  /// themselves (``automaticallyMergesChangesFromParent``) do so, this one too; others show the
-  /// objects until they merge ``BatchResult/objectIDNotification()``. A child context deletes in
-  /// the stores as well, and its parents are other contexts then. There is nothing to undo.
+  /// This context takes no part in the change: its unsaved changes stay as they are, and are saved,
+  /// or meet conflicts, as if another context had deleted the objects. Contexts that merge
+  /// automatically (``automaticallyMergesChangesFromParent``) do so, this one included; others show
+  /// the objects until they merge ``BatchResult/objectIDNotification()``. A child context deletes
+  /// in the stores as well, so that its parents learn of it as of any other context's change. The
+  /// deletion cannot be undone.
   ///
-  /// With several stores, each is written before the first commit; should a later commit fail,
-  /// ``PersistenceError/Code/persistentStoreIncompleteSave`` says where the objects are gone.
+  /// With several stores, all are written before the first commit. If a later commit fails,
+  /// ``PersistenceError/Code/persistentStoreIncompleteSave`` names the stores in which the objects
+  /// are deleted.
   ///
   /// - Throws: ``PersistenceError/Code/validationRelationshipDeniedDelete`` (1600),
   ///   ``PersistenceError/Code/validationMissingMandatoryProperty`` (1570) or
-  ///   ``PersistenceError/Code/validationRelationshipLacksMinimumCount`` (1580) where a delete rule
-  ///   denies a deletion, or an object that stays would be left without a required destination;
-  ///   ``PersistenceError/Code/validationMultipleErrors`` with several, a hundred at most. What
-  ///   ``fetch(_:)`` throws; ``PersistenceError/Code/persistentStoreSave`` when a store is
-  ///   read-only or cannot write; ``PersistenceError/Code/persistentStoreUnsupportedRequestType``
-  ///   (134091) for a store of another make; `CancellationError`. Nothing is deleted then.
-  /// - Complexity: that of the fetch, and O(*d* log *n*) in the objects that are deleted and the
-  ///   links that they have. Eight bytes of memory an object, and some more where entities have
-  ///   relationships.
+  ///   ``PersistenceError/Code/validationRelationshipLacksMinimumCount`` (1580) if a delete rule
+  ///   denies a deletion, or if another object would lose a required destination;
+  ///   ``PersistenceError/Code/validationMultipleErrors`` with several of these, at most a hundred.
+  ///   What ``fetch(_:)`` throws; ``PersistenceError/Code/persistentStoreSave`` if a store is
+  ///   read-only or cannot be written;
+  ///   ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` (134091) for an incremental
+  ///   store; `CancellationError`. Nothing is deleted then.
+  /// - Complexity: that of the fetch, and O(*d* log *n*) in the deleted objects and their links.
+  ///   Eight bytes of memory for each object, and more for entities with relationships.
   @discardableResult
   public final func execute(_ request: BatchDeleteRequest) throws -> BatchDeleteResult {
     let execution = try BatchExecution(self, request.resultType, request.progress)

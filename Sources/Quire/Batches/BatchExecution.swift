@@ -1,11 +1,11 @@
 import QuireModel
 import QuireStorage
 
-/// One batch request of a context: chooses its stores, has them written, commits and reports.
+/// The execution of one batch request: it chooses stores, writes to them, commits, and notifies.
 ///
-/// What a request changes is written by the ``StoreWriter`` that saves write with, so the rules for
-/// rows, links, indexes and derived attributes are the same. But there are no objects: what a save
-/// has in the slots of objects, a batch reads from rows.
+/// Changes are written by the ``StoreWriter`` that saves use, so that the rules for rows, links,
+/// indexes and derived attributes are the same. But no objects are made: a batch reads from rows
+/// what a save finds in objects.
 final class BatchExecution {
   let context: ManagedObjectContext
   private let resultType: BatchResultType
@@ -24,9 +24,10 @@ final class BatchExecution {
     self.progress = progress
   }
 
-  /// Counts one object that is done.
+  /// Counts one more object as done.
   ///
-  /// - Throws: `CancellationError` when the request's progress handler or its task is for ending.
+  /// - Throws: `CancellationError` if the request's progress handler ends it, or its task is
+  ///   cancelled.
   @inline(__always)
   func advance() throws {
     unreportedCount += 1
@@ -45,8 +46,8 @@ final class BatchExecution {
 
   /// The sessions of the stores that have an entity, or one of its descendants.
   ///
-  /// - Parameter stores: those that were asked for; `nil` for all.
-  /// - Throws: when there is none, or one that cannot be written.
+  /// - Parameter stores: the stores to choose from; `nil` for all.
+  /// - Throws: an error if there is none, or one that cannot be written.
   func sessions(
     of stores: [PersistentStore]?, with entity: EntityBinding, includingSubentities: Bool = true
   ) throws -> [StoreSession] {
@@ -66,7 +67,7 @@ final class BatchExecution {
     return sessions
   }
 
-  /// An entity, with its descendants if they are wanted.
+  /// An entity, with its descendants if they are included.
   func family(of entity: EntityBinding, includingSubentities: Bool) -> [EntityBinding] {
     guard includingSubentities, let model = context.modelBinding else { return [entity] }
     return model.model.family(of: entity.entity).compactMap { model.entity(named: $0.name) }
@@ -89,7 +90,7 @@ final class BatchExecution {
 
   // MARK: Places
 
-  /// The places of objects, by their stores: in order, and each once.
+  /// The references of objects by their stores: sorted, and each once.
   func places(
     of ids: [ManagedObjectID], in stores: [PersistentStore]?
   ) throws -> [(session: StoreSession, references: [Reference])] {
@@ -125,8 +126,8 @@ final class BatchExecution {
     return error
   }
 
-  /// The places, in order, of the objects that a request finds in the state of the stores that the
-  /// transactions began with.
+  /// The references, sorted, of the objects that a request finds in the states with which the
+  /// transactions began.
   func places(
     of request: FetchRequest<ManagedObject>, _ writes: [BatchWrite]
   ) throws -> [(BatchWrite, [Reference])] {
@@ -149,13 +150,13 @@ final class BatchExecution {
 
   /// Writes to stores, and commits when all of them are written.
   ///
-  /// - Parameter body: gets what writes to each of the stores, in their order.
+  /// - Parameter body: called with the writes to the stores, in their order.
   func run(
     in sessions: [StoreSession], _ body: ([BatchWrite]) throws -> Void
   ) throws -> BatchResult {
     for session in sessions { try session.settleLinks() }
     let transactions = try ContextSave.beginWrites(in: sessions)
-    // Does nothing to transactions that were committed.
+    // Has no effect on transactions that were committed.
     defer { transactions.values.forEach { $0.abort() } }
     do {
       let writes = try sessions.compactMap { session in
@@ -171,7 +172,7 @@ final class BatchExecution {
   }
 
   private func write(_ writes: [BatchWrite], _ body: ([BatchWrite]) throws -> Void) throws {
-    // A handler that wants to write would wait for this request, and this request for the handler.
+    // A write by a handler would wait for this request, and this request for the handler.
     try context.during(.runningBatch) {
       try body(writes)
       for write in writes { try write.finish() }
@@ -199,8 +200,8 @@ final class BatchExecution {
     tell(writes[...])
   }
 
-  /// Notifies the listeners of stores of what is durable. The request's own context is one of them,
-  /// as its objects do not know of the change.
+  /// Notifies the listeners of stores of committed changes. The request's own context is among
+  /// them, as its objects do not reflect the changes either.
   private func tell(_ writes: ArraySlice<BatchWrite>) {
     for write in writes where write.store.hub.isListened {
       guard let changes = write.savedChanges(), !changes.isEmpty else { continue }

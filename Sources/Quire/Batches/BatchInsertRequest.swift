@@ -1,6 +1,6 @@
 import QuireModel
 
-/// Inserts objects where they are stored, without making any.
+/// A request to insert objects in a store, without making them.
 ///
 /// ```swift
 /// let request = BatchInsertRequest(
@@ -8,27 +8,27 @@ import QuireModel
 /// let count = try context.execute(request).count
 /// ```
 ///
-/// All is as if the objects were inserted one after the other, and each saved: properties that are
-/// not given have their defaults, values are checked against the model's rules, uniqueness
-/// constraints are resolved by the context's merge policy, derived attributes and indexes are
-/// right, the history has the insertions. Objects are not asked: neither hooks nor validation of a
-/// class. ``ManagedObjectContext/execute(_:)-(BatchInsertRequest)`` says more.
+/// The effect is the same as if the objects were inserted and saved one after the other: properties
+/// that are not given have their defaults, values are validated by the model's rules, uniqueness
+/// constraints are resolved by the context's merge policy, and derived attributes, indexes and the
+/// history are kept up to date. Hooks and validation methods of classes are not called. See
+/// ``ManagedObjectContext/execute(_:)-(BatchInsertRequest)``.
 public struct BatchInsertRequest {
   /// The entity of the new objects; looked up in the context's model when the request runs.
   public var entityName: String
-  /// What ``BatchResult/result`` is.
+  /// The form of ``BatchResult/result``.
   public var resultType = BatchResultType.statusOnly
-  /// The stores of which the first that takes the entity gets the objects; `nil` for all.
+  /// The stores to choose from: the first that can take the entity gets the objects; `nil` for all.
   public var affectedStores: [PersistentStore]?
-  /// Told how many objects are inserted so far.
+  /// Called with the number of objects inserted so far.
   public var progress: BatchProgress?
-  /// Makes what fills in one object after the other, and answers whether there was none left.
+  /// Makes a function that fills in the next object, and returns `true` if there is none.
   let makeSource: () -> (BatchRow) throws -> Bool
 
-  /// Inserts an object for each dictionary: attributes and to-one relationships by their names, to
-  /// be what ``BatchRow/subscript(_:)`` takes.
+  /// A request to insert an object for each dictionary, which has the values of attributes and
+  /// to-one relationships by name, as for ``BatchRow/subscript(_:)``.
   ///
-  /// - Parameter objects: gone through once each time the request runs; need not be in memory.
+  /// - Parameter objects: iterated each time the request runs; they need not be in memory.
   public init(entityName: String, objects: some Sequence<[String: Any]>) {
     self.entityName = entityName
     makeSource = {
@@ -45,7 +45,7 @@ public struct BatchInsertRequest {
     self.init(entityName: entity.name, objects: objects)
   }
 
-  /// Inserts objects until the handler returns `true`; what it has put into the dictionary then is
+  /// A request to insert objects until the handler returns `true`; the values of that last call are
   /// not inserted.
   ///
   /// - Parameter dictionaryHandler: puts the values of one object into a dictionary, which is
@@ -64,9 +64,10 @@ public struct BatchInsertRequest {
     }
   }
 
-  /// Inserts objects until the handler returns `true`; what it has set then is not inserted.
+  /// A request to insert objects until the handler returns `true`; the values of that last call are
+  /// not inserted.
   ///
-  /// The quickest way, as no dictionary is made: see ``BatchRow``.
+  /// This is the fastest way, as no dictionaries are made: see ``BatchRow``.
   public init(entityName: String, rowHandler: @escaping (BatchRow) throws -> Bool) {
     self.entityName = entityName
     makeSource = { rowHandler }
@@ -76,40 +77,39 @@ public struct BatchInsertRequest {
 extension ManagedObjectContext {
   /// Inserts objects in a store, in one transaction: all of them or none, also after a crash.
   ///
-  /// They go to the first of the stores that is not read-only and whose configuration has the
-  /// entity. What happens goes past this context, as ``execute(_:)-(BatchDeleteRequest)`` says of
-  /// deletions.
+  /// The objects go to the first store that is not read-only and whose configuration has the
+  /// entity. This context takes no part in the change, see ``execute(_:)-(BatchDeleteRequest)``.
   ///
-  /// Where an object would have the values of a uniqueness constraint that another has, of the
-  /// store or of the request, ``mergePolicy`` decides as for an object that is inserted and saved:
+  /// If an object has the same values of a uniqueness constraint as another, of the store or of the
+  /// request, ``mergePolicy`` decides as for an object that is inserted and saved:
   ///
   /// - with ``MergePolicy/error`` the request fails;
   /// - with ``MergePolicy/mergeByPropertyStoreTrump`` and ``MergePolicy/rollback`` the object is
   ///   left out;
-  /// - with ``MergePolicy/overwrite`` the other is deleted, by its delete rules;
-  /// - with ``MergePolicy/mergeByPropertyObjectTrump`` the other gets what was given, also what is
-  ///   the default, and keeps the rest.
+  /// - with ``MergePolicy/overwrite`` the other is deleted, with its delete rules;
+  /// - with ``MergePolicy/mergeByPropertyObjectTrump`` the other is given the values that were set,
+  ///   even if they are defaults, and keeps its other values.
   ///
-  /// Of a policy of one's own nothing is asked but its type. Objects that got something count,
-  /// those left out do not.
+  /// Of a custom policy only the type counts. Objects that were given values are counted, those
+  /// left out are not.
   ///
-  /// A handler of the request may read by this context. It cannot save it, nor run another batch
-  /// request: the store has one transaction at a time.
+  /// A handler of the request may read by this context. It must not save the context, nor run
+  /// another batch request, as a store has one transaction at a time.
   ///
-  /// - Throws: validation errors (1550 to 1700), a hundred at most, which name the place of the
-  ///   object in the request, from 0 on, when a value is not allowed or a required one missing;
+  /// - Throws: validation errors (1550 to 1700), at most a hundred, if a value is not allowed or a
+  ///   required one is missing; they have the position of the object in the request, from 0 on.
   ///   ``PersistenceError/Code/undefinedKey``, ``PersistenceError/Code/unacceptableValue``,
   ///   ``PersistenceError/Code/managedObjectReferentialIntegrity``,
   ///   ``PersistenceError/Code/managedObjectConstraintMerge`` (133021),
-  ///   ``PersistenceError/Code/managedObjectContextBusy`` and what else
-  ///   ``execute(_:)-(BatchUpdateRequest)`` throws; ``PersistenceError/Code/coreData`` for an
-  ///   abstract entity; what the handler throws. Nothing is inserted then.
-  /// - Complexity: O(*m* log *n*) in the objects and their index keys, O(*m*) for the rows where
-  ///   the store has no object of the entity yet. In that case, if the entity has no uniqueness
+  ///   ``PersistenceError/Code/managedObjectContextBusy`` and the other errors of
+  ///   ``execute(_:)-(BatchUpdateRequest)``; ``PersistenceError/Code/coreData`` for an abstract
+  ///   entity; errors of the handler. Nothing is inserted then.
+  /// - Complexity: O(*m* log *n*) in the objects and their index keys; O(*m*) for the rows if the
+  ///   store has no object of the entity yet. In that case, if the entity has no uniqueness
   ///   constraint and no one-to-one relationship, and no derived attribute reads its objects, rows
-  ///   and indexes are built in order and written around the log: in memory that does not grow with
-  ///   their pages, and eight bytes an object more for IDs, for a history, and for those who listen
-  ///   for saves. Otherwise the pages that change are in memory, which
+  ///   and indexes are built in order and written around the log: the memory used does not grow
+  ///   with their pages, and eight bytes for each object are needed for IDs, for a history, and for
+  ///   listeners. Otherwise the changed pages are in memory, which
   ///   ``PageStoreOptions/transactionByteLimit`` limits.
   @discardableResult
   public final func execute(_ request: BatchInsertRequest) throws -> BatchInsertResult {
@@ -129,7 +129,7 @@ extension ManagedObjectContext {
 }
 
 extension BatchExecution {
-  /// The session of the store that gets new objects.
+  /// The session of the store for new objects.
   fileprivate func target(
     of binding: EntityBinding, among stores: [PersistentStore]?
   ) throws -> StoreSession {

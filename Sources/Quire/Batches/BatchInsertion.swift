@@ -1,7 +1,7 @@
 import QuireModel
 import QuireStorage
 
-/// The new objects of one request, in one store.
+/// The insertion of one request's objects in one store.
 final class BatchInsertion {
   let write: BatchWrite
   let storage: EntityStorage
@@ -10,16 +10,16 @@ final class BatchInsertion {
   let execution: BatchExecution
   private let policy: MergePolicyType
   private let constraints: BatchConstraints?
-  /// `nil` when no derived value depends on objects of the entity.
+  /// `nil` if no derived value depends on objects of the entity.
   private let derived: DerivedValues?
   private var source: (BatchRow) throws -> Bool = { _ in true }
-  /// How many objects were filled in before the one at hand.
+  /// The position of the current object in the request.
   private var place = 0
-  /// Where the to-one relationships of the object at hand lead.
+  /// The destinations of the current object's to-one relationships.
   private var links: [BatchLink] = []
-  /// Where objects are that relationships led to before.
+  /// The references of recent destinations.
   private var knownDestinations: [ManagedObjectID: Reference] = [:]
-  /// Objects of which derived values are not worked out yet.
+  /// Objects whose derived values are not computed yet.
   private var underived: [Reference] = []
 
   private static let portion = 4096
@@ -39,7 +39,7 @@ final class BatchInsertion {
     derived = isRead ? write.derived : nil
   }
 
-  /// Inserts what `source` fills in, until it says that there is no more.
+  /// Inserts the objects that `source` fills in, until it returns `true`.
   func insert(_ source: @escaping (BatchRow) throws -> Bool) throws {
     self.source = source
     // A request without objects changes nothing.
@@ -56,8 +56,7 @@ final class BatchInsertion {
 
   // MARK: Rows
 
-  /// Whether the rows can be built from first to last: there are none, and none is looked at before
-  /// the end.
+  /// Whether the rows can be built in order: there are none yet, and none is read before the end.
   private var isBuilt: Bool {
     get throws {
       guard constraints == nil, derived == nil, !storage.binding.hasOneToOnes else {
@@ -67,7 +66,7 @@ final class BatchInsertion {
     }
   }
 
-  /// Builds the row of the object at hand, and those of all that follow.
+  /// Builds the rows of the current object and of all that follow.
   private func buildRows() throws {
     let keys = try NewRowKeys(storage, write.writer, isUnchecked: true)
     try write.writer.buildRows(of: storage) { builder in
@@ -83,7 +82,7 @@ final class BatchInsertion {
     }
   }
 
-  /// Puts the row of the object at hand, and those of all that follow, behind those that are there.
+  /// Appends the rows of the current object and of all that follow to those in the store.
   private func putRows() throws {
     let rows = try write.writer.rows(of: storage.stored).appender()
     let keys = try NewRowKeys(storage, write.writer, isUnchecked: true)
@@ -110,9 +109,9 @@ final class BatchInsertion {
       entity: storage.stored.number, key: try write.writer.takeKey(in: storage.stored.keySpace))
   }
 
-  /// Lets the next object be filled in, and checks it.
+  /// Lets the source fill in the next object, and validates it.
   ///
-  /// - Returns: `false` when there is none.
+  /// - Returns: `false` if there is none.
   private func next() throws -> Bool {
     while true {
       row.begin()
@@ -120,7 +119,7 @@ final class BatchInsertion {
       try row.check()
       try findDestinations()
       if isValid() { return true }
-      // What else is wrong, with this object and others, is told as well.
+      // Further errors, of this object and of others, are collected.
       try write.stopAtManyErrors()
       place += 1
     }
@@ -183,7 +182,7 @@ final class BatchInsertion {
       entityName: storage.binding.entity.name, objectID: nil, place: place)
   }
 
-  /// Builds the row of the object at hand.
+  /// Builds the row of the current object.
   private func encode() throws {
     try rowWriter.write(
       version: 1,
@@ -197,7 +196,7 @@ final class BatchInsertion {
       })
   }
 
-  /// Puts what is no plain value.
+  /// Writes a field whose content is not a plain value.
   private func putOther(_ field: Int) throws -> Bool {
     let slot = storage.slotByField[field]
     guard slot >= 0, !storage.binding.traits[slot].isDerived else { return false }
@@ -225,9 +224,9 @@ final class BatchInsertion {
 
   // MARK: Uniqueness
 
-  /// Decides between the object at hand and those that have its values of a constraint.
+  /// Applies the merge policy to the current object and those with its values of a constraint.
   ///
-  /// - Returns: whether it is inserted.
+  /// - Returns: whether the current object is inserted.
   private func isInserted(despite rivals: [BatchConstraints.Rival]) throws -> Bool {
     switch policy {
     case .errorMergePolicyType:
@@ -242,7 +241,7 @@ final class BatchInsertion {
     case .mergeByPropertyObjectTrumpMergePolicyType:
       let same = rivals.first { $0.reference.entity == storage.stored.number }?.reference
       try delete(rivals.map(\.reference).filter { $0 != same })
-      // Delete rules may have taken it along.
+      // Delete rules may have deleted this one too.
       guard let same, try write.writer.contains(same) else { return true }
       try merge(into: same)
       try giveUp()
@@ -250,7 +249,7 @@ final class BatchInsertion {
     }
   }
 
-  /// Lets go of the object at hand.
+  /// Discards the current object.
   private func giveUp() throws {
     for value in rowWriter.externalValues { try write.writer.external.remove(value) }
     place += 1
@@ -261,7 +260,7 @@ final class BatchInsertion {
     if references.isEmpty { return }
     try deriveValues()
     try write.delete(Set(references).sorted(), nil)
-    // Others may have gone with them.
+    // Delete rules may have deleted other destinations too.
     knownDestinations.removeAll()
     for link in links {
       guard let new = link.new, try !write.writer.contains(new) else { continue }
@@ -271,7 +270,8 @@ final class BatchInsertion {
     }
   }
 
-  /// Gives what the object at hand was given to the one that has its values of a constraint.
+  /// Gives the values that were set for the current object to an existing one with its values of a
+  /// constraint.
   private func merge(into other: Reference) throws {
     try deriveValues()
     let binding = storage.binding

@@ -7,25 +7,25 @@ import QuireStorage
   import Foundation
 #endif
 
-/// Changes values of fixed width in rows where they lie.
+/// Changes values of fixed width in the bytes of existing rows.
 ///
-/// Such a value has a place of its own in every row. Where no index and no derived value depends on
-/// it, a change writes over its bytes and those of the version. Rows of which more has to change
-/// (those of an older layout, or with a value that is not allowed) are left to the caller.
+/// Such a value has the same offset in every row. If no index and no derived value depends on it, a
+/// change overwrites its bytes and those of the version. Rows that need more (those of an older
+/// layout, or with a value that is not allowed) are left to the caller.
 final class BatchPatching {
-  /// What a field becomes: nothing that is counted, as there is one look at it for each row.
+  /// The change of a field: without references to count, as it is read for each row.
   private struct Field {
     let slot: Int
     let kind: FieldKind
     let place: FieldTable.Place
     let width: Int
-    /// What works out the bits for each row; `nil` where they are the same for all.
+    /// The steps that compute the bits for each row; `nil` if they are the same for all.
     let steps: UnsafePointer<RowArithmetic.Step>?
     /// The bits for all rows; `nil` for no value.
     let bits: UInt64?
     /// Whether the model's rules allow these bits.
     let isAllowed: Bool
-    /// Whether the rules have to be asked about what is worked out.
+    /// Whether computed values must be validated by the rules.
     let isLimited: Bool
   }
 
@@ -34,29 +34,29 @@ final class BatchPatching {
   private let execution: BatchExecution
   private let number: UInt16
   private let shape: RowShape
-  /// Keep the steps that fields have the addresses of.
+  /// Keeps the steps whose addresses the fields have.
   private let arithmetics: [RowArithmetic]
-  // Sound: both are written in `init`, freed with the object, and of plain values; nothing but the
-  // object's own functions has their addresses.
+  // Sound: both are written in `init`, freed with the object, and contain plain values; only the
+  // object's own functions use their addresses.
   private let fields: UnsafeMutableBufferPointer<Field>
-  /// What the fields of the row at hand become.
+  /// The new bits of the current row's fields.
   private let newBits: UnsafeMutablePointer<UInt64?>
-  // Private, and nothing that a run calls comes back here.
-  /// The fields of the row at hand that change: a bit for each.
+  // Sound: private, and not accessed again while a run changes them.
+  /// The fields of the current row that change, a bit for each.
   @exclusivity(unchecked) private var changedFields: UInt64 = 0
-  /// Rows that were looked at last and have to be written anew.
+  /// The rows of the last portion that must be written anew.
   @exclusivity(unchecked) private var left: [Reference] = []
-  /// How many rows were looked at last.
+  /// The number of rows in the last portion.
   @exclusivity(unchecked) private var visitedCount = 0
-  /// Rows that have changed and are not recorded yet: keys that follow each other, and the fields
-  /// that have changed of all of them.
+  /// Changed rows that are not recorded yet: adjacent keys, and the fields that have changed in all
+  /// of them.
   @exclusivity(unchecked) private var run: (first: Int64, count: Int, fields: UInt64) = (0, 0, 0)
 
-  /// Rows that are changed together: few, so that a leaf is not held for long, and a request can be
-  /// cancelled.
+  /// The number of rows that are changed together: few, so that a leaf is not held for long, and a
+  /// request can be cancelled.
   private static let portion = 1024
 
-  /// - Returns: `nil` where all rows have to be written anew.
+  /// - Returns: `nil` if all rows must be written anew.
   init?(
     _ write: BatchWrite, _ storage: EntityStorage, _ sources: [(slot: Int, BatchUpdate.Source)],
     _ execution: BatchExecution
@@ -112,8 +112,8 @@ final class BatchPatching {
   /// Changes rows of the entity.
   ///
   /// - Parameters:
-  ///   - places: in order; `nil` for all rows.
-  ///   - rewrite: gets the places of rows that have to be written anew, which are as they were.
+  ///   - places: the references, in order; `nil` for all rows.
+  ///   - rewrite: called with each row that must be written anew, and is unchanged.
   func patch(
     _ places: ArraySlice<Reference>?, _ rewrite: (Reference) throws -> Void
   ) throws {
@@ -164,10 +164,10 @@ final class BatchPatching {
     return .bytes
   }
 
-  /// Works out what fields become.
+  /// Computes the new values of the fields.
   ///
-  /// - Returns: those that change; `nil` when the row has to be written anew. An error, such as a
-  ///   value that is not allowed, is reported there.
+  /// - Returns: the fields that change; `nil` if the row must be written anew, which also reports
+  ///   an error such as a value that is not allowed.
   @inline(__always)
   private func work(on row: UnsafeRawPointer) -> UInt64? {
     var changed: UInt64 = 0
@@ -231,7 +231,7 @@ extension AttributeRule {
 }
 
 extension FieldKind {
-  /// The bytes of a field whose value is told by its bits alone; `nil` for other kinds.
+  /// The number of bytes of a field whose value is its bits; `nil` for other kinds.
   fileprivate var bitWidth: Int? {
     switch self {
     case .boolean: 1
@@ -242,7 +242,7 @@ extension FieldKind {
     }
   }
 
-  /// A value as the bits of a field; `nil` where that cannot be.
+  /// A value as the bits of a field; `nil` if it does not fit.
   fileprivate func bits(_ value: AttributeValue) -> UInt64? {
     switch (value, self) {
     case (.boolean(let flag), .boolean): flag ? 1 : 0
@@ -292,7 +292,7 @@ extension FieldTable.Place {
     }
   }
 
-  /// Writes over a fixed field; one without a value is zero.
+  /// Overwrites a fixed field; an absent value is filled with zeros.
   @inline(__always)
   fileprivate func store(_ bits: UInt64?, in row: UnsafeMutableRawPointer, _ width: Int) {
     let flags = row.load(fromByteOffset: Int(nilOffset), as: UInt8.self)

@@ -1,31 +1,30 @@
 import QuireModel
 
-/// What a batch request results in. Raw values are Core Data's.
+/// The form of a batch request's result. The raw values are those of Core Data.
 public enum BatchResultType: Int, Sendable, CaseIterable {
-  /// Whether it was done, which it was where nothing was thrown.
+  /// `true`: the request has succeeded, as otherwise an error is thrown.
   case statusOnly = 0
   /// The IDs of the objects that were inserted, changed or deleted.
   case objectIDs = 1
-  /// How many objects were inserted, changed or deleted.
+  /// The number of objects that were inserted, changed or deleted.
   case count = 2
 }
 
-/// Told by a batch request how many objects are done so far, every thousand or so; answers whether
-/// to go on.
+/// Called by a batch request after about every thousand objects with the number that are done so
+/// far; returns whether to continue.
 ///
-/// After a `false` the request throws `CancellationError`, and nothing is changed. The same happens
+/// After `false` the request throws `CancellationError`, and nothing is changed. The same happens
 /// when the task that runs it is cancelled.
 public typealias BatchProgress = (_ doneCount: Int) -> Bool
 
-/// What a batch request has done, in all stores that it was for.
+/// The result of a batch request in all its stores.
 public struct BatchResult: Sendable {
   public let resultType: BatchResultType
-  /// How many objects the request was about: those that were inserted, changed or deleted. Objects
-  /// at the other ends of their relationships do not count.
+  /// The number of objects that were inserted, changed or deleted. Objects at the other ends of
+  /// their relationships do not count.
   public let count: Int
-  /// The same by their IDs, where ``BatchResultType/objectIDs`` were asked for; else none. New
-  /// objects are in the order of the request, and before all others, which are in that of their
-  /// keys.
+  /// The IDs of these objects, if ``BatchResultType/objectIDs`` were asked for; otherwise empty.
+  /// New objects come first, in the order of the request; the others are sorted by their keys.
   public let objectIDs: [ManagedObjectID]
   private let notice: ObjectIDNotice
 
@@ -39,7 +38,7 @@ public struct BatchResult: Sendable {
     self.notice = notice
   }
 
-  /// What ``resultType`` says: `true`, `[ManagedObjectID]` or an `Int`.
+  /// The result in the form of ``resultType``: `true`, `[ManagedObjectID]` or an `Int`.
   public var result: (any Sendable)? {
     switch resultType {
     case .statusOnly: true
@@ -48,9 +47,9 @@ public struct BatchResult: Sendable {
     }
   }
 
-  /// What a context needs to merge the request, by
-  /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)``: with all objects that have
-  /// changed, those at other ends of relationships too. Empty unless
+  /// A notice for merging the request into contexts by
+  /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)``. It has all objects that have
+  /// changed, those at other ends of relationships included, and is empty unless
   /// ``BatchResultType/objectIDs`` were asked for.
   public func objectIDNotification() -> ObjectIDNotice { notice }
 }

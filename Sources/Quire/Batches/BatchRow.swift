@@ -1,7 +1,7 @@
 import QuireModel
 
-/// A new object that a ``BatchInsertRequest`` is filling in: its attributes and to-one
-/// relationships by name.
+/// A new object that a ``BatchInsertRequest`` fills in: its attributes and to-one relationships by
+/// name.
 ///
 /// ```swift
 /// let request = BatchInsertRequest(entityName: "Artwork") { row in
@@ -12,20 +12,22 @@ import QuireModel
 /// }
 /// ```
 ///
-/// What is not set has its default. Names that the entity does not have, and values of other types,
-/// are errors that ``ManagedObjectContext/execute(_:)-(BatchInsertRequest)`` throws when the
-/// handler returns. Of use within the handler alone.
+/// Properties that are not set have their defaults. A name that the entity does not have, or a
+/// value of another type, is an error that
+/// ``ManagedObjectContext/execute(_:)-(BatchInsertRequest)`` throws when the handler has returned.
+/// The row may be used only within the handler.
 public final class BatchRow {
   let storage: EntityStorage
-  /// By slot: what attributes have.
+  /// The values of attributes, by slot.
   @exclusivity(unchecked) private(set) var values: [AttributeValue?]
-  /// What to-one relationships were set to.
+  /// The destinations that were set.
   @exclusivity(unchecked) private(set) var destinations: [(slot: Int, id: ManagedObjectID?)] = []
-  /// What was set.
+  /// The slots that were set.
   @exclusivity(unchecked) private(set) var givenSlots = SlotSet()
-  /// The first thing that was wrong.
+  /// The first error.
   @exclusivity(unchecked) private var failure: (any Error)?
-  // Rows mostly have the same names in the same order: each is looked for where it was found last.
+  // Most rows set the same names in the same order: each is first looked for where it was last
+  // found.
   @exclusivity(unchecked) private var known: [(name: String, slot: Int)] = []
   @exclusivity(unchecked) private var place = 0
 
@@ -34,9 +36,9 @@ public final class BatchRow {
     values = storage.binding.defaultValues
   }
 
-  /// What the property is to be: of an attribute what ``ManagedObject/setValue(_:forKey:)`` takes,
-  /// of a to-one relationship the ID of an object that was saved. Reads what was set, or the
-  /// default.
+  /// The value of a property. It can be set to what ``ManagedObject/setValue(_:forKey:)`` takes for
+  /// an attribute, and to the ID of a saved object for a to-one relationship. Before it is set, it
+  /// is the default.
   public subscript(name: String) -> Any? {
     get {
       guard let slot = slot(named: name) else { return nil }
@@ -48,7 +50,7 @@ public final class BatchRow {
     set { put(name, newValue) }
   }
 
-  /// Sets an attribute: the quicker way, as the type is known.
+  /// Sets an attribute. Faster than the subscript, as the type is known.
   @inline(__always)
   public func set<Value: ManagedAttribute>(_ name: String, to value: Value) {
     put(name, attribute: value.attributeValue)
@@ -59,7 +61,7 @@ public final class BatchRow {
     put(name, attribute: value?.attributeValue)
   }
 
-  /// Sets a to-one relationship to an object that was saved.
+  /// Sets a to-one relationship to a saved object.
   public func set(_ name: String, to destination: ManagedObjectID?) { put(name, destination) }
 
   // MARK: Filling in
@@ -72,13 +74,13 @@ public final class BatchRow {
     place = 0
   }
 
-  /// - Throws: what was wrong with what was set.
+  /// - Throws: the first error in what was set.
   @inline(__always)
   func check() throws {
     if let failure { throw failure }
   }
 
-  /// Finds the slot of a property that can be set; keeps the error where there is none.
+  /// The slot of a property that can be set; `nil`, with the error kept, if there is none.
   @inline(__always)
   private func slot(named name: String) -> Int? {
     if place < known.count, known[place].name == name {

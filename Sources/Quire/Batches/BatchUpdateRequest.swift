@@ -1,6 +1,6 @@
 import QuireModel
 
-/// Changes properties of objects where they are stored, without making any.
+/// A request to change properties of objects in their stores, without making the objects.
 ///
 /// ```swift
 /// var request = BatchUpdateRequest(entityName: "Artwork")
@@ -12,29 +12,30 @@ import QuireModel
 /// let count = try context.execute(request).count
 /// ```
 ///
-/// All is as if the objects were changed and saved: values are checked against the model's rules,
-/// both sides of relationships agree, versions rise, derived attributes and indexes are right, the
-/// history has the changes. Objects are not asked: neither hooks nor validation of a class.
-/// ``ManagedObjectContext/execute(_:)-(BatchUpdateRequest)`` says more.
+/// The effect is the same as if the objects were changed and saved: values are validated by the
+/// model's rules, both sides of relationships agree, versions increase, and derived attributes,
+/// indexes and the history are kept up to date. Hooks and validation methods of classes are not
+/// called. See ``ManagedObjectContext/execute(_:)-(BatchUpdateRequest)``.
 public struct BatchUpdateRequest {
   /// The entity whose objects are changed; looked up in the context's model when the request runs.
   public var entityName: String
-  /// Which objects are changed; all of the entity when `nil`. Unsaved changes do not count.
+  /// A condition on the objects to change; `nil` for all of the entity. Unsaved changes do not
+  /// count.
   public var predicate: FetchPredicate?
   /// Whether objects of subentities are changed too.
   public var includesSubentities = true
-  /// What properties become, by their names.
+  /// The new values of properties, by name.
   ///
-  /// Attributes become what ``ManagedObject/setValue(_:forKey:)`` takes, or the value of a
-  /// ``FetchExpression`` for the object as it was before the request; to-one relationships lead to
-  /// the object with a ``ManagedObjectID``, or where an expression leads. `nil` leaves either
-  /// without a value.
+  /// An attribute takes the values of ``ManagedObject/setValue(_:forKey:)``, or a
+  /// ``FetchExpression`` that is evaluated for the object as it was before the request. A to-one
+  /// relationship takes a ``ManagedObjectID``, or an expression with an object as its value. `nil`
+  /// leaves either without a value.
   public var propertiesToUpdate: [String: Any?]
-  /// What ``BatchResult/result`` is.
+  /// The form of ``BatchResult/result``.
   public var resultType = BatchResultType.statusOnly
   /// The stores in which objects are changed; `nil` for all.
   public var affectedStores: [PersistentStore]?
-  /// Told how many objects were looked at so far.
+  /// Called with the number of objects processed so far.
   public var progress: BatchProgress?
 
   public init(
@@ -47,7 +48,7 @@ public struct BatchUpdateRequest {
 
   public init(entity: EntityDescription) { self.init(entityName: entity.name) }
 
-  /// A request for the objects of the entity that a class stands for.
+  /// A request for the objects of the entity that a class is registered for.
   public init<Object: ManagedObject>(_ type: Object.Type, where predicate: FetchPredicate? = nil) {
     self.init(entityName: Object.entityName, predicate: predicate)
   }
@@ -57,24 +58,25 @@ extension ManagedObjectContext {
   /// Changes objects in their stores, in one transaction of each store: all of them or none, also
   /// after a crash.
   ///
-  /// What happens goes past this context, as ``execute(_:)-(BatchDeleteRequest)`` says of
-  /// deletions. Objects that have the values already are left as they are, and do not count. A
-  /// uniqueness constraint that would be broken is an error, whatever the ``mergePolicy``: a
-  /// request does not say which of two objects is to give way.
+  /// This context takes no part in the change, see ``execute(_:)-(BatchDeleteRequest)``. Objects
+  /// that have the values already stay as they are, and do not count. Breaking a uniqueness
+  /// constraint is an error, whatever the ``mergePolicy``, as a request does not say which of two
+  /// objects takes precedence.
   ///
-  /// - Throws: validation errors (1550 to 1700), a hundred at most, when a value is not allowed, or
-  ///   an object that a relationship led to, or leads to, has too few or too many;
+  /// - Throws: validation errors (1550 to 1700), at most a hundred, if a value is not allowed, or
+  ///   if an object at the other end of a relationship gets too few or too many destinations;
   ///   ``PersistenceError/Code/undefinedKey`` for a name that the entity does not have,
   ///   ``PersistenceError/Code/unacceptableValue`` for a value of another type, and for to-many,
   ///   transient and derived properties;
-  ///   ``PersistenceError/Code/managedObjectReferentialIntegrity`` when a destination is not there;
+  ///   ``PersistenceError/Code/managedObjectReferentialIntegrity`` when a destination does not
+  ///   exist;
   ///   ``PersistenceError/Code/managedObjectConstraintMerge`` (133021); and what
   ///   ``execute(_:)-(BatchDeleteRequest)`` throws. Nothing is changed then.
   /// - Complexity: that of the fetch, and O(log *n*) for each object, index key and link that
-  ///   changes. Without a predicate, and if only values of fixed width change on which no index and
-  ///   no derived attribute depends: O(*n*), in one pass. Eight bytes of memory for each object
-  ///   that the predicate finds and sixteen for each run of keys that follow each other, besides
-  ///   the pages that change, which ``PageStoreOptions/transactionByteLimit`` limits.
+  ///   changes. O(*n*), in one pass, without a predicate and if only values of fixed width change
+  ///   on which no index and no derived attribute depends. Eight bytes of memory for each object
+  ///   that the predicate finds, sixteen for each run of adjacent keys, and the changed pages,
+  ///   which ``PageStoreOptions/transactionByteLimit`` limits.
   @discardableResult
   public final func execute(_ request: BatchUpdateRequest) throws -> BatchUpdateResult {
     let execution = try BatchExecution(self, request.resultType, request.progress)
@@ -88,7 +90,7 @@ extension ManagedObjectContext {
     return try execution.run(in: sessions) { writes in
       var writes = writes
       if request.predicate == nil {
-        // Nothing is to be looked for, and one pass over the rows may do.
+        // Without a search, one pass over the rows may be enough.
         let entities = execution.family(
           of: binding, includingSubentities: fetch.includesSubentities)
         writes = try writes.filter { try !$0.patchAll(of: entities, update, execution) }
@@ -101,21 +103,21 @@ extension ManagedObjectContext {
   }
 }
 
-/// What a request changes of each object, checked against the entity that it names.
+/// The changes of a request to each object, checked against its entity.
 struct BatchUpdate {
   enum Source {
     case value(AttributeValue?)
     case expression(FetchExpression)
-    /// `nil` for nowhere.
+    /// `nil` for no destination.
     case object(ManagedObjectID?)
-    /// The same, of an object that is known to be there.
+    /// The same, for an object that is known to exist.
     case place(Reference?)
   }
 
-  /// By the names of properties, in their order.
+  /// Sorted by the names of the properties.
   let sources: [(name: String, source: Source)]
 
-  /// - Parameter sources: of properties that can be set, in their order.
+  /// - Parameter sources: new values of properties that can be set, sorted by name.
   init(_ sources: [(name: String, source: Source)]) { self.sources = sources }
 
   init(_ properties: [String: Any?], _ binding: EntityBinding, _ model: ModelBinding) throws {

@@ -1,12 +1,12 @@
 import QuireModel
 
-// What uniqueness constraints say of the objects of a batch request.
+// Errors of uniqueness constraints in batch requests.
 extension BatchWrite {
-  /// Why the values of a constraint cannot be those of several objects.
+  /// The error for several objects with the same values of a constraint.
   ///
   /// - Parameters:
-  ///   - object: one of them, which is written.
-  ///   - objects: all of them. Those that were not there before the request are not named.
+  ///   - object: one of the objects, whose row is written.
+  ///   - objects: all of the objects. Those that the request has inserted are not named.
   func constraintError(
     _ index: StoredIndex, _ object: Reference, _ objects: [Reference]
   ) -> PersistenceError {
@@ -32,9 +32,9 @@ extension BatchWrite {
     return error
   }
 
-  /// Why a new object of a request cannot have the values that another has.
+  /// The error for a new object with the same values of a constraint as another object.
   ///
-  /// - Parameter place: the new object's place in the request.
+  /// - Parameter place: the position of the new object in the request.
   func constraintError(
     _ index: StoredIndex, _ rival: Reference, at place: Int
   ) -> PersistenceError {

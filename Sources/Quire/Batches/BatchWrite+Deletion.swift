@@ -2,11 +2,12 @@ import QuireModel
 
 // Deletions, by the rules that a context applies to objects.
 extension BatchWrite {
-  /// Deletes objects, those that cascade rules lead to with them.
+  /// Deletes objects, and those that they cascade to.
   ///
   /// - Parameters:
-  ///   - chosen: where they are, in order and each once.
-  ///   - execution: the request, if it is about these objects; `nil` when they give way to others.
+  ///   - chosen: the references of the objects, sorted and each once.
+  ///   - execution: the request, if it asks for these deletions; `nil` if the objects are replaced
+  ///     by others.
   func delete(_ chosen: [Reference], _ execution: BatchExecution?) throws {
     var deletion = BatchDeletion(self)
     try deletion.collect(chosen)
@@ -29,7 +30,7 @@ extension BatchWrite {
       for reference in deleted {
         let storage = try storage(of: reference)
         if storage.binding.storedRelationshipSlots.isEmpty, !storage.canHaveExternal { continue }
-        // Rows that lead here are written below, those of objects that stay.
+        // Rows of other objects that refer to this one are written below.
         try writer.removeWhatRowHas(at: reference, storage) { _, _ in }
       }
     }
@@ -40,7 +41,7 @@ extension BatchWrite {
     changes.noteDeletions(deleted, isCounted: execution != nil)
   }
 
-  /// Notes whose derived values change, before anything does.
+  /// Records the objects whose derived values may change, before the deletion.
   private func noteOwners(_ deletion: BatchDeletion) throws {
     guard let derived else { return }
     for reference in deletion.deleted { try derived.noteOwners(of: reference) }
@@ -50,7 +51,7 @@ extension BatchWrite {
     }
   }
 
-  /// Removes rows, those of an entity together.
+  /// Removes rows, entity by entity.
   private func removeRows(at references: [Reference], _ execution: BatchExecution?) throws {
     var start = 0
     while start < references.count {
@@ -73,19 +74,19 @@ extension BatchWrite {
   }
 }
 
-/// Which objects go with a deletion, and which stay and lose what led to them.
+/// The objects that a deletion deletes, and those that lose a reference to a deleted one.
 private struct BatchDeletion {
   private let write: BatchWrite
-  /// In the order of their places.
+  /// In the order of their references.
   private(set) var deleted: [Reference] = []
-  /// Those of entities that have relationships.
+  /// Those of entities with relationships.
   private(set) var related: [Reference] = []
-  /// Objects that stay, and the slots of theirs that led to objects that go.
+  /// Remaining objects, with the slots that refer to deleted ones.
   private(set) var others: [Reference: SlotSet] = [:]
 
   init(_ write: BatchWrite) { self.write = write }
 
-  /// Takes objects, and what their cascade rules lead to.
+  /// Collects objects, and those that they cascade to.
   mutating func collect(_ chosen: [Reference]) throws {
     deleted = chosen
     if try hasCascades(chosen) {
@@ -108,7 +109,7 @@ private struct BatchDeletion {
     }
   }
 
-  /// Whether objects of the entities, which lie together, may take others along.
+  /// Whether any of the objects' entities has a cascade rule. Objects of an entity are adjacent.
   private func hasCascades(_ references: [Reference]) throws -> Bool {
     var last: UInt16?
     for reference in references where reference.entity != last {
@@ -119,7 +120,7 @@ private struct BatchDeletion {
     return false
   }
 
-  /// Applies the rules that are not to cascade.
+  /// Applies all delete rules other than cascade.
   mutating func findOthers() throws {
     for reference in related {
       let storage = try write.storage(of: reference)
@@ -149,7 +150,7 @@ private struct BatchDeletion {
         continue
       }
       let field = other.fieldBySlot[inverse]
-      // A row may lead elsewhere by now, whatever is left of the other side.
+      // A row may have another destination by now, even if the other side still has a link.
       if field >= 0, try write.leads(member, field) != reference { continue }
       others[member, default: SlotSet()].insert(inverse)
     }
@@ -164,7 +165,7 @@ private struct BatchDeletion {
     return low < deleted.count && deleted[low] == reference
   }
 
-  /// What a relationship leads to, of what is there.
+  /// The existing destinations of a relationship.
   private func destinations(
     of reference: Reference, _ storage: EntityStorage, _ slot: Int
   ) throws -> [Reference] {

@@ -1,9 +1,9 @@
 import QuireModel
 
-/// A to-one relationship of an object that is to lead elsewhere.
+/// A change of an object's to-one relationship.
 struct BatchLink {
   let slot: Int
-  /// That of the object.
+  /// The storage of the object.
   let storage: EntityStorage
   let old: Reference?
   let new: Reference?
@@ -11,7 +11,8 @@ struct BatchLink {
 
 // The other ends of relationships that a batch request changes.
 extension BatchWrite {
-  /// Notes whose derived values change with an object's relationships, before these do.
+  /// Records the objects whose derived values depend on an object's relationships, before these
+  /// change.
   func noteOwners(
     of reference: Reference, _ slots: SlotSet?, _ links: [BatchLink]
   ) throws {
@@ -32,7 +33,7 @@ extension BatchWrite {
     }
   }
 
-  /// Takes an object out of the lists of what it led to.
+  /// Removes an object from the links of its former destinations.
   func leave(_ links: [BatchLink], from reference: Reference) throws {
     for link in links {
       guard let old = link.old, let inverse = try inverse(of: link, on: old) else { continue }
@@ -42,8 +43,8 @@ extension BatchWrite {
     }
   }
 
-  /// Puts an object into the lists of what it leads to, and lets what it led to, and what that led
-  /// to, lead elsewhere.
+  /// Adds an object to the links of its new destinations. One-to-one relationships are cleared at
+  /// the former destination, and at the former owner of the new one.
   func arrive(_ links: [BatchLink], from reference: Reference) throws {
     for link in links {
       if let old = link.old, let inverse = try inverse(of: link, on: old),
@@ -72,7 +73,7 @@ extension BatchWrite {
     }
   }
 
-  /// Lets what another object led to lead nowhere, as that one has got another.
+  /// Clears the relationship of the former owner of a destination in a one-to-one relationship.
   private func release(_ rival: Reference, from new: Reference, _ link: BatchLink) throws {
     guard let slot = try slot(of: link, on: rival),
       try leads(rival, storage(of: rival).fieldBySlot[slot]) == new
@@ -80,19 +81,19 @@ extension BatchWrite {
     try writeOther(slot, at: rival)
   }
 
-  /// The slot of the same relationship of another object, whose row has it.
+  /// The slot of the same relationship in another object, if its row has a field for it.
   private func slot(of link: BatchLink, on other: Reference) throws -> Int? {
     let storage = try storage(of: other)
     let slot = storage.binding.slot(named: link.storage.binding.name(of: link.slot))
     return slot.flatMap { storage.fieldBySlot[$0] >= 0 ? $0 : nil }
   }
 
-  /// Where the row of an object leads.
+  /// The destination in a field of an object's row.
   func leads(_ reference: Reference, _ field: Int) throws -> Reference? {
     try writer.withRow(reference) { $0.reference(field) } ?? nil
   }
 
-  /// The slot by which an object leads back.
+  /// The slot of the inverse relationship in a destination.
   private func inverse(of link: BatchLink, on other: Reference) throws -> Int? {
     writer.inverseSlot(of: link.slot, of: link.storage.binding, on: try storage(of: other))
   }

@@ -1,11 +1,11 @@
 import QuireModel
 import QuireStorage
 
-// Changes of objects that are there.
+// Changes of existing objects.
 extension BatchWrite {
-  /// Changes all objects of some entities where they lie, in one pass over their rows.
+  /// Changes all objects of some entities in the bytes of their rows, in one pass.
   ///
-  /// - Returns: `false`, with nothing changed, when rows of one of them have to be written anew.
+  /// - Returns: `false`, with nothing changed, if rows of one entity must be written anew.
   func patchAll(
     of family: [EntityBinding], _ update: BatchUpdate, _ execution: BatchExecution
   ) throws -> Bool {
@@ -23,11 +23,11 @@ extension BatchWrite {
     return true
   }
 
-  /// Changes objects, in the order of their places.
+  /// Changes objects, in the order of their references.
   func update(_ places: [Reference], _ update: BatchUpdate, _ execution: BatchExecution) throws {
     var start = 0
     while start < places.count {
-      // Places are in order, those of an entity together.
+      // References are sorted, so that those of an entity are adjacent.
       let storage = try storage(of: places[start])
       let updating = try BatchUpdating(self, update, storage)
       var end = start
@@ -35,7 +35,8 @@ extension BatchWrite {
       if updating.moves.isEmpty {
         try updating.updateAttributes(of: places[start..<end], execution)
       } else {
-        // One object of a one-to-one relationship may take from another what that was just given.
+        // In a one-to-one relationship an object may take a destination that another was just
+        // given.
         let portion = updating.hasOneToOnes ? 1 : 4096
         while start < end {
           let next = min(start + portion, end)
@@ -49,27 +50,27 @@ extension BatchWrite {
   }
 }
 
-/// Changes of the objects of one entity.
+/// The changes to the objects of one entity.
 final class BatchUpdating {
-  /// An attribute, and what it becomes.
+  /// An attribute with the source of its new value.
   private struct Assignment {
     let slot: Int
     let field: Int
     let source: BatchUpdate.Source
   }
 
-  /// A to-one relationship, and where it is to lead.
+  /// A to-one relationship with its new destination.
   struct Move {
     let slot: Int
     let field: Int
-    /// Where it leads for all objects; `nil` for what the expression says of each.
+    /// The destination for all objects; `nil` if an expression gives that of each.
     let destination: Reference?
     let expression: FetchExpression?
   }
 
   private typealias NewValue = (assignment: Assignment, value: AttributeValue?)
 
-  /// An object of which relationships change, and what changes.
+  /// An object whose relationships change, with all its changes.
   private struct Moving {
     let reference: Reference
     let slots: SlotSet
@@ -82,9 +83,9 @@ final class BatchUpdating {
   private var assignments: [Assignment] = []
   private(set) var moves: [Move] = []
   private let row: RowWriter
-  /// Whether the request may have written the objects before.
+  /// Whether the request may have written the objects already.
   private let isRepeated: Bool
-  /// What the object at hand gets, and the slots that this changes.
+  /// The new values of the current object, and the slots that they change.
   private var values: [NewValue] = []
   private var changedSlots = SlotSet()
 
@@ -97,7 +98,7 @@ final class BatchUpdating {
     row = write.rowWriter(for: storage)
     let binding = storage.binding
     for (name, source) in update.sources {
-      // A subentity has it as well, in a slot of its own.
+      // A subentity has the property in a slot of its own.
       let slot = try binding.batchSlot(named: name)
       let field = storage.fieldBySlot[slot]
       guard field >= 0 else { continue }
@@ -126,14 +127,14 @@ final class BatchUpdating {
 
   // MARK: Attributes
 
-  /// What changes the objects where they lie; `nil` when that is not enough.
+  /// The changes to the bytes of rows; `nil` if the rows must be written anew.
   func patching(_ execution: BatchExecution) throws -> BatchPatching? {
     guard moves.isEmpty else { return nil }
     return try BatchPatching(
       write, storage, assignments.map { ($0.slot, $0.source) }, execution)
   }
 
-  /// Changes objects where they lie if that is enough, else one after the other.
+  /// Changes objects in the bytes of their rows if that is possible, otherwise one by one.
   func updateAttributes(of places: ArraySlice<Reference>, _ execution: BatchExecution) throws {
     if let patching = try patching(execution) {
       return try patching.patch(places) { try updateAttributes(at: $0) }
@@ -159,7 +160,7 @@ final class BatchUpdating {
     try finish(reference)
   }
 
-  /// Works out what attributes become, of those that become something else.
+  /// Computes the new values of attributes, and keeps those that differ from the present ones.
   ///
   /// - Parameters:
   ///   - former: the row as it was before the request.
@@ -196,7 +197,7 @@ final class BatchUpdating {
     return try Evaluation(.one(StandIn(subject, write.session)), [:]).value(of: expression)
   }
 
-  /// Whether the model's rules allow a value.
+  /// Whether a value is valid by the model's rules.
   private func isAllowed(
     _ value: AttributeValue?, _ slot: Int, _ reference: Reference
   ) -> Bool {
@@ -209,7 +210,7 @@ final class BatchUpdating {
     return isAllowed
   }
 
-  /// Builds the new row over a copy of the one that there is, if that is enough.
+  /// Builds the new row over a copy of the present one, if that is possible.
   private func patch(_ reader: RowReader, _ version: UInt32) throws -> Bool {
     guard storage.canPatchRows,
       row.begin(copyOf: reader.bytes, version: version)
@@ -222,7 +223,7 @@ final class BatchUpdating {
 
   /// Writes the row with its new values.
   ///
-  /// - Parameter isPatched: whether it is built already.
+  /// - Parameter isPatched: whether the row is built already.
   private func writeRow(
     at reference: Reference, isPatched: Bool, leading: [(field: Int, to: Reference?)] = []
   ) throws {
@@ -267,11 +268,11 @@ final class BatchUpdating {
 
   // MARK: Relationships
 
-  /// Changes objects of which relationships change: all leave where they led, then rows are
-  /// written, then all arrive where they lead.
+  /// Changes objects of which relationships change: first links to former destinations are removed,
+  /// then rows are written, then links to new destinations are added.
   ///
-  /// - Parameter isLast: whether no objects follow. One object of a one-to-one relationship leads
-  ///   to the one that all are to lead to: the last.
+  /// - Parameter isLast: whether no objects follow. If all objects get one destination in a
+  ///   one-to-one relationship, only the last one keeps it.
   func update(_ places: ArraySlice<Reference>, isLast: Bool) throws {
     var moving: [Moving] = []
     for reference in places {
@@ -303,8 +304,8 @@ final class BatchUpdating {
     }
   }
 
-  /// Calls `body` with the row as it was before the request; of an object that came with it, as it
-  /// is.
+  /// Calls `body` with the row as it was before the request; for an object that the request has
+  /// inserted, with its present row.
   private func withFormerRow<Result>(
     _ reference: Reference, _ body: (RowReader) throws -> Result
   ) throws -> Result {
@@ -321,7 +322,7 @@ final class BatchUpdating {
     }
   }
 
-  /// The relationships of an object that are to lead elsewhere.
+  /// The relationships of an object that get another destination.
   private func links(
     of reference: Reference, _ former: RowReader, isLast: Bool
   ) throws -> [BatchLink] {
@@ -332,7 +333,7 @@ final class BatchUpdating {
         destination = try self.destination(
           evaluate(expression, at: reference, former), move.slot)
       }
-      // An earlier object of the request may have taken it.
+      // An earlier object of the request may have taken the destination.
       let present = try write.writer.withRow(reference) { $0.reference(move.field) } ?? nil
       if destination == present { return nil }
       if destination == nil, storage.binding.traits[move.slot].limitsCount {

@@ -1,21 +1,21 @@
 import QuireModel
 import QuireStorage
 
-/// What a batch request writes to one store, in one transaction.
+/// The changes of a batch request in one store, in one transaction.
 final class BatchWrite {
   let session: StoreSession
   let store: PersistentStore
   let entities: StoreEntities
-  /// The store as the transaction began with it.
+  /// The state of the store with which the transaction began.
   let state: StoreView
   let writer: StoreWriter
-  /// `nil` when the model has no derived attributes.
+  /// `nil` if the model has no derived attributes.
   let derived: DerivedValues?
   var history: HistoryRecording?
   var changes = BatchChanges()
   var validation = Validation()
   private let transaction: WriteTransaction
-  /// By the index of the entity in its model, as far as they were needed.
+  /// By the index of the entity in its model; filled on demand.
   private var rowWriters: [RowWriter?]
   private var historyNumber: Int64?
   private var commitNumber: CommitNumber?
@@ -26,7 +26,7 @@ final class BatchWrite {
     store = session.store
     entities = store.entities
     try session.checkVersion(of: transaction)
-    // Rows are looked for in what the store shows, which has to be what is written upon.
+    // Searches read the state that the store shows, which must be the base of the transaction.
     try transaction.waitUntilBaseIsShown()
     state = try session.newestState()
     let writer = StoreWriter(transaction, entities)
@@ -52,11 +52,12 @@ final class BatchWrite {
 
   // MARK: The end
 
-  /// Writes what depends on all rows and links: derived values, history, keys of indexes.
+  /// Writes everything that depends on all rows and links: derived values, history, keys of
+  /// indexes.
   ///
   /// - Throws: the validation errors of all objects;
-  ///   ``PersistenceError/Code/managedObjectConstraintMerge`` when two have the values of a
-  ///   constraint.
+  ///   ``PersistenceError/Code/managedObjectConstraintMerge`` if two objects have the same values
+  ///   of a constraint.
   func finish() throws {
     try checkCounts()
     try validation.finish()
@@ -76,7 +77,7 @@ final class BatchWrite {
 
   func commit() throws { commitNumber = try store.commit(transaction).commitNumber }
 
-  /// What the commit has changed; `nil` before it.
+  /// The changes of the commit; `nil` before it.
   func savedChanges() -> SavedChanges? {
     commitNumber.map {
       SavedChanges(
@@ -87,10 +88,10 @@ final class BatchWrite {
 
   // MARK: Objects at other ends
 
-  /// Checks how many destinations objects have that lost or got some at the other end.
+  /// Checks the numbers of destinations of objects that lost or got some at the other end.
   private func checkCounts() throws {
     for reference in changes.others.keys.sorted() {
-      // What was changed may be gone, by another object of the request.
+      // A changed object may have been deleted, by another object of the request.
       guard let slots = changes.others[reference], try writer.contains(reference) else { continue }
       let storage = try storage(of: reference)
       for slot in slots where storage.binding.traits[slot].limitsCount {
@@ -116,9 +117,9 @@ final class BatchWrite {
   }
 
   /// Writes the row of an object that has changed at the other end of a relationship, with a new
-  /// version, unless all that changed is what others' rows say.
+  /// version. An object whose links are stored in the rows of others is not written.
   ///
-  /// - Parameter destination: where the slot leads now, if it is a field of the row.
+  /// - Parameter destination: the new destination, if the slot is a field of the row.
   func writeOther(_ slot: Int, at reference: Reference, to destination: Reference? = nil) throws {
     changes.noteOther(slot, at: reference)
     let storage = try storage(of: reference)
@@ -127,7 +128,7 @@ final class BatchWrite {
     let version = try newVersion(at: reference)
     let row = rowWriter(for: storage)
     let isWritten = try writer.withRow(reference) { reader in
-      // The version rises once.
+      // The version increases once in a transaction.
       if field < 0, reader.version == version { return false }
       try row.write(version: version) { index in
         if index == field { return destination.map { .reference($0) } }
@@ -138,14 +139,14 @@ final class BatchWrite {
     if isWritten == true { try writer.putRow(row, at: reference, in: storage) }
   }
 
-  /// The version that a row has after this transaction, if that writes it.
+  /// The version of a row after this transaction, if that writes it.
   func newVersion(at reference: Reference) throws -> UInt32 {
     try state.row(reference).map { BatchWrite.version(after: $0.version) } ?? 1
   }
 
   static func version(after former: UInt32) -> UInt32 { former < .max ? former + 1 : 1 }
 
-  /// - Throws: the errors so far, when there are a hundred: no request collects more.
+  /// - Throws: the collected errors if there are a hundred; a request collects no more.
   func stopAtManyErrors() throws {
     if validation.errors.count >= 100 { try validation.finish() }
   }

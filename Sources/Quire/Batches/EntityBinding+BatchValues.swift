@@ -1,11 +1,11 @@
 import QuireModel
 
-// What batch requests may set, and to what.
+// The properties that batch requests may set, and their values.
 extension EntityBinding {
-  /// The slot of a property that batch requests set.
+  /// The slot of a property that batch requests can set.
   ///
-  /// - Throws: ``PersistenceError/Code/undefinedKey`` when there is none of that name;
-  ///   ``PersistenceError/Code/unacceptableValue`` for one that is not theirs to set.
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` if there is none of the name;
+  ///   ``PersistenceError/Code/unacceptableValue`` if it cannot be set.
   func batchSlot(named name: String) throws -> Int {
     guard let slot = slot(named: name) else {
       var error = PersistenceError(
@@ -26,13 +26,13 @@ extension EntityBinding {
     return slot
   }
 
-  /// A value as the attribute of a slot keeps it.
+  /// A value converted to the type of a slot's attribute.
   ///
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when it is of another type.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` if that is impossible.
   @inline(__always)
   func attributeValue(_ value: Any, _ slot: Int) throws -> AttributeValue {
-    // What most values are, without a look at the attribute's description. A type is compared
-    // before it is cast, as that takes longer.
+    // The most frequent types, without reading the attribute's description. Comparing a type is
+    // faster than casting to it.
     switch traits[slot].attributeType {
     case .string?:
       if type(of: value) == String.self, let text = value as? String { return .string(text) }
@@ -63,10 +63,10 @@ extension EntityBinding {
     return converted
   }
 
-  /// The object that a to-one relationship is to lead to.
+  /// The ID of a to-one relationship's new destination.
   ///
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when the value is no ID and no object,
-  ///   or one of another entity.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` if the value is neither an ID nor an
+  ///   object, or is of another entity.
   func destinationID(_ value: Any, _ slot: Int) throws -> ManagedObjectID {
     let id = value as? ManagedObjectID ?? (value as? ManagedObject)?.objectID
     var ancestor = id?.entity
@@ -85,11 +85,11 @@ extension EntityBinding {
 }
 
 extension BatchWrite {
-  /// Where an object is that a to-one relationship is to lead to.
+  /// The reference of a to-one relationship's new destination.
   ///
-  /// - Throws: ``PersistenceError/Code/managedObjectExternalRelationship`` when it is of another
-  ///   store, or was never saved; ``PersistenceError/Code/managedObjectReferentialIntegrity`` when
-  ///   it is not there.
+  /// - Throws: ``PersistenceError/Code/managedObjectExternalRelationship`` if it is of another
+  ///   store, or was never saved; ``PersistenceError/Code/managedObjectReferentialIntegrity`` if it
+  ///   does not exist.
   func destination(_ id: ManagedObjectID, _ binding: EntityBinding, _ slot: Int) throws -> Reference
   {
     guard let place = session.context.place(for: id), place.session === session else {

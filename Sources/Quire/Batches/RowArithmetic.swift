@@ -1,10 +1,9 @@
 import QuireModel
 
-/// An expression of numbers that a row's bytes say, worked out without a value in between.
+/// An arithmetic expression on numbers in a row, computed from the bytes without making values.
 ///
-/// What takes more (other types, another object, an absent value, a number that does not fit, a
-/// division of integers) has no answer here, and is left to ``Evaluation``, which says what is
-/// wrong.
+/// Anything else (other types, another object, an absent value, an overflow, a division of
+/// integers) has no result here, and is left to ``Evaluation``, which reports errors.
 final class RowArithmetic {
   enum Number {
     case integer(Int64)
@@ -19,20 +18,20 @@ final class RowArithmetic {
     }
   }
 
-  /// A part of the expression: nothing that is counted.
+  /// A part of the expression, without references to count.
   enum Step {
     case number(Number)
     case field(FieldTable.Place, FieldKind)
-    /// Of the two expressions that follow.
+    /// A function of the two expressions that follow.
     case function(FetchExpression.Function)
   }
 
-  // Sound: written in `init` alone, and freed with the object. Whoever evaluates for many rows
-  // takes the address and counts nothing for each of them.
-  /// Each function before what it is a function of.
+  // Sound: written only in `init`, and freed with the object. Evaluation for many rows uses the
+  // address, without reference counting.
+  /// The expression in prefix order: each function before its operands.
   let steps: UnsafePointer<Step>
 
-  /// - Returns: `nil` for an expression that takes more.
+  /// - Returns: `nil` for an expression that cannot be computed in this way.
   init?(_ expression: FetchExpression, _ storage: EntityStorage) {
     var list: [Step] = []
     guard RowArithmetic.append(expression, storage, to: &list) else { return nil }
@@ -72,8 +71,8 @@ final class RowArithmetic {
   }
 
   /// - Parameters:
-  ///   - steps: of an expression; moves behind it.
-  ///   - row: of the entity's current layout.
+  ///   - steps: the steps of an expression; afterwards those behind it.
+  ///   - row: a row of the entity's current layout.
   static func value(of steps: inout UnsafePointer<Step>, in row: UnsafeRawPointer) -> Number? {
     let step = steps.pointee
     steps += 1
