@@ -123,7 +123,7 @@ final class DerivedValues {
     var error = PersistenceError(
       .invalidExpression,
       "\(names) of \(binding?.entity.name ?? "") is derived from objects that lead back to it, and "
-        + "its value is another each time: let it read what is not derived")
+        + "its value never settles: derive it from attributes that are not derived")
     error.entityName = binding?.entity.name
     return error
   }

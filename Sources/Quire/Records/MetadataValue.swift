@@ -32,7 +32,7 @@ extension MetadataValue {
     guard depth < MetadataValue.depthLimit else {
       throw PersistenceError(
         .unacceptableValue,
-        "the metadata at \(path) lie deeper than \(MetadataValue.depthLimit) in each other")
+        "the metadata at \(path) are nested deeper than \(MetadataValue.depthLimit) levels")
     }
     switch value {
     case let value as String: self = .string(value)

@@ -90,7 +90,7 @@ struct StoreSchema: Hashable, Sendable {
   private static func count(_ number: inout UInt16, _ what: String) throws(PersistenceError) {
     guard number < Reference.temporaryEntity - 1 else {
       throw PersistenceError(
-        .persistentStoreOperation, "the store has numbered \(number) \(what), and can no more")
+        .persistentStoreOperation, "the store has used all \(number) numbers for \(what)")
     }
     number += 1
   }

@@ -107,8 +107,8 @@ extension StoreWriter {
     guard last.position < .max else {
       throw PersistenceError(
         .persistentStoreSave,
-        "\(link.relationship) of the object with key \(owner) has a member at the last place there "
-          + "is: set the relationship to a list of its members, which gives them others")
+        "\(link.relationship) of the object with key \(owner) has a member at the last possible "
+          + "position: set the relationship to a list of its members, which renumbers them")
     }
     return last.position + 1
   }
