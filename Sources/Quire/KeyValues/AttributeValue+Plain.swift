@@ -7,7 +7,7 @@ import QuireModel
 #endif
 
 extension AttributeValue {
-  /// The value under the Swift type that users of key-value coding expect.
+  /// The value in the Swift type that users of key-value coding expect.
   package var plainValue: Any {
     switch self {
     case .boolean(let value): value
@@ -24,16 +24,16 @@ extension AttributeValue {
     }
   }
 
-  /// The value an attribute stores for a plain one, or for one of a type that stands for attribute
-  /// values, such as a case of an enumeration; `nil` when the types do not go together.
+  /// The attribute value for a plain one, or for one of a type that represents attribute values,
+  /// such as a case of an enumeration; `nil` if the types do not match.
   static func converted(_ value: Any, for attribute: AttributeDescription) -> AttributeValue? {
-    // Whether a type conforms takes long to find out: last.
+    // Last, as looking up a conformance takes long.
     AttributeValue(value, for: attribute)
       ?? (value as? any ManagedAttribute)
       .flatMap { AttributeValue($0.attributeValue.plainValue, for: attribute) }
   }
 
-  /// The value an attribute stores for a plain one; `nil` when the types do not go together.
+  /// The attribute value for a plain one; `nil` if the types do not match.
   package init?(_ value: Any, for attribute: AttributeDescription) {
     if let value = value as? AttributeValue {
       guard value.isOf(attribute.type) else { return nil }

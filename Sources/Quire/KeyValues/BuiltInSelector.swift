@@ -6,18 +6,18 @@ import QuireModel
   import Foundation
 #endif
 
-/// A function that expressions call on texts, numbers, dates, data, and collections: what
-/// Foundation's classes answer to in Core Data, as far as mapping models use it.
+/// A function that expressions can call on texts, numbers, dates, data and collections: the methods
+/// of Foundation's classes in Core Data, as far as mapping models use them.
 struct BuiltInSelector {
   let name: String
 
   init(_ name: String) { self.name = name }
 
-  /// How many arguments the function takes.
+  /// The number of arguments of the function.
   var argumentCount: Int { name.utf8.reduce(0) { $0 + ($1 == UInt8(ascii: ":") ? 1 : 0) } }
 
-  /// - Throws: ``PersistenceError/Code/unrecognizedSelector`` when values of this type have no such
-  ///   function; ``PersistenceError/Code/invalidExpression`` when it has no answer.
+  /// - Throws: ``PersistenceError/Code/unrecognizedSelector`` if values of this type have no such
+  ///   function; ``PersistenceError/Code/invalidExpression`` if it has no result for the arguments.
   func call(on receiver: Any, _ arguments: [Any?]) throws -> Any? {
     guard arguments.count == argumentCount else {
       throw PersistenceError.unrecognizedSelector(name, of: receiver)
@@ -106,7 +106,7 @@ struct BuiltInSelector {
       ).map(String.init)
   }
 
-  /// A place in a text, counted in UTF-16 units as its length is.
+  /// The index at an offset in UTF-16 units, in which the text's length is counted as well.
   private func index(in text: String, _ argument: Any?) throws -> String.Index {
     guard let offset = try number(argument).integer, (0...text.utf16.count).contains(offset) else {
       throw unusable(argument)

@@ -1,25 +1,26 @@
 import QuireModel
 
 extension FetchExpression {
-  /// What the expression stands for.
+  /// The value of the expression.
   ///
   /// ```swift
   /// let expression = try FetchExpression(format: "$source.price * (1 + $tax)")
   /// try expression.expressionValue(with: nil, context: ["source": artwork, "tax": 0.19])
   /// ```
   ///
-  /// Values are as ``KeyValueCoding`` gives them: integers are `Int`, collections arrays of `Any`
-  /// or sets of `AnyHashable` where they are not a property's own. Objects among the constants of a
-  /// format are their IDs. `FUNCTION` asks, in this order, key-value coding (`valueForKey:`,
-  /// `valueForKeyPath:`), a ``FunctionReceiver``, a property of the name, and the functions that
-  /// every text, number, date and collection has. An absent receiver answers nothing.
+  /// Values are those of ``KeyValueCoding``: integers are `Int`, collections are arrays of `Any` or
+  /// sets of `AnyHashable` unless a property has another type. Objects among the constants of a
+  /// format are given as their IDs. `FUNCTION` tries, in this order, key-value coding
+  /// (`valueForKey:`, `valueForKeyPath:`), a ``FunctionReceiver``, a property of the name, and the
+  /// functions of texts, numbers, dates and collections. With an absent receiver the result is
+  /// absent.
   ///
   /// Inside `TERNARY` and `SUBQUERY`, predicates mean what ``FetchPredicate`` says: a path through
   /// several collections is one flat collection, and absent values are in it.
   ///
   /// - Parameters:
-  ///   - object: what `SELF` is, and where key paths begin.
-  ///   - bindings: what variables stand for, by their names without the dollar sign.
+  ///   - object: the value of `SELF`, where key paths start.
+  ///   - bindings: the values of variables, by their names without the dollar sign.
   /// - Throws: ``PersistenceError`` with ``PersistenceError/Code/undefinedKey``,
   ///   ``PersistenceError/Code/unrecognizedSelector`` or
   ///   ``PersistenceError/Code/invalidExpression``; and what objects and receivers throw.
@@ -37,10 +38,10 @@ extension FetchExpression {
 }
 
 extension FetchPredicate {
-  /// Whether the predicate is true of any object.
+  /// Whether the predicate is true of an object.
   ///
-  /// It means the same as in a fetch, and may have every kind of expression, as
-  /// ``FetchExpression/expressionValue(with:context:)`` says.
+  /// The result is the same as in a fetch. All kinds of expression are allowed, see
+  /// ``FetchExpression/expressionValue(with:context:)``.
   ///
   /// - Throws: what the value of an expression throws.
   public func evaluate(
@@ -56,16 +57,16 @@ extension FetchPredicate {
 }
 
 extension Sequence {
-  /// The members of which a predicate is true, in their order.
+  /// The members that match a predicate, in their order.
   ///
   /// ```swift
   /// let cheap = try artist.works.filtered(using: Key("price") < 100)
   /// ```
   ///
-  /// It means the same as in a fetch, and is made ready once: of many objects that is much quicker
-  /// than to ask ``FetchPredicate/evaluate(with:substitutionVariables:)`` for each.
+  /// The result is the same as in a fetch. The predicate is prepared once, so that for many objects
+  /// this is much faster than ``FetchPredicate/evaluate(with:substitutionVariables:)`` for each.
   ///
-  /// - Parameter bindings: what the predicate's variables stand for.
+  /// - Parameter bindings: the values of the predicate's variables.
   /// - Throws: what the value of an expression throws.
   public func filtered(
     using predicate: FetchPredicate, substitutionVariables bindings: [String: Any?] = [:]
@@ -81,7 +82,7 @@ extension Sequence {
   }
 }
 
-/// Expressions and predicates on one object. Depth was checked.
+/// Evaluates expressions and predicates on one object. Their depth must have been checked.
 struct Evaluation {
   let object: KeyValue
   private var bindings: [String: KeyValue]
@@ -95,7 +96,7 @@ struct Evaluation {
     self.init(KeyValue(object), bindings.mapValues { KeyValue($0) })
   }
 
-  /// What a predicate compares: collections of collections are flat.
+  /// The value as predicates compare it: nested collections are flattened.
   func comparedValue(of expression: FetchExpression) throws -> PredicateValue? {
     switch expression {
     case .keyPath(let names): try object.comparedValue(at: names)
@@ -139,7 +140,7 @@ struct Evaluation {
 
   private func compute(_ computation: Computation, _ arguments: [KeyValue]) throws -> KeyValue {
     do {
-      // These give back members, which need not be values that can be compared.
+      // These return members, which need not be comparable.
       switch computation.function {
       case .withoutIndex where arguments.count == 1: return arguments[0]
       case .count where arguments.count == 1:
@@ -279,7 +280,7 @@ struct Evaluation {
       try evaluation.comparedValue(of: expressions[index])
     }
 
-    // Such an evaluator has no paths of its own, and `SELF` is one of its expressions.
+    // The prepared predicate has no paths, as even `SELF` is one of its expressions.
     func value(atPath index: Int) throws -> PredicateValue? { nil }
     var identity: OpaqueIdentity { OpaqueIdentity(0) }
   }
@@ -294,7 +295,8 @@ extension KeyValue {
     func hash(into hasher: inout Hasher) { hasher.combine(key) }
   }
 
-  /// The members by what tells them apart; `nil` if something is no collection or not comparable.
+  /// The members by what identifies them; `nil` if the value is no collection, or a member cannot
+  /// be compared.
   fileprivate var setMembers: [SetMember]? {
     if isAbsent { return [] }
     guard let members else { return nil }

@@ -1,4 +1,4 @@
-/// Somebody who answers functions by name: what `FUNCTION($policy, "ageFrom:", $source.born)` asks.
+/// A receiver of functions by name: `FUNCTION($policy, "ageFrom:", $source.born)` calls it.
 ///
 /// ```swift
 /// final class PersonPolicy: FunctionReceiver {
@@ -11,31 +11,31 @@
 /// }
 /// ```
 public protocol FunctionReceiver {
-  /// The answer to a function, or `nil` for none.
+  /// The result of a function; `nil` for none.
   ///
   /// - Parameters:
   ///   - selector: the name, with a colon for each argument.
   ///   - arguments: as many as the selector has colons.
-  /// - Throws: ``PersistenceError/unrecognizedSelector(_:of:)`` for a selector it does not know,
-  ///   and what the function throws.
+  /// - Throws: ``PersistenceError/unrecognizedSelector(_:of:)`` for an unknown selector, and what
+  ///   the function throws.
   func call(_ selector: String, _ arguments: [Any?]) throws -> Any?
 }
 
-/// Somebody who runs requests: what `FETCH(request, context, NO)` asks.
+/// A receiver that runs fetch requests: `FETCH(request, context, NO)` calls it.
 public protocol FetchReceiver {
-  /// What the request finds.
+  /// The objects that the request finds.
   ///
-  /// - Parameter request: what the expression's first operand stands for; the receiver knows which
-  ///   types it takes.
+  /// - Parameter request: the value of the expression's first operand, of a type that the receiver
+  ///   supports.
   /// - Throws: ``PersistenceError`` for a request of another type, and what the fetch throws.
   func results(ofFetch request: Any) throws -> [Any]
 
-  /// How many the request finds.
+  /// The number of objects that the request finds.
   func count(ofFetch request: Any) throws -> Int
 }
 
 extension PersistenceError {
-  /// The error of a receiver that does not know a function.
+  /// The error of a receiver for an unknown function.
   public static func unrecognizedSelector(
     _ selector: String, of receiver: Any
   ) -> PersistenceError {

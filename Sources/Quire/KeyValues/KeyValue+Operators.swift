@@ -1,8 +1,8 @@
 import QuireModel
 
-// Collection operators. ``CollectionOperator`` says what each means.
+// Collection operators; ``CollectionOperator`` documents each of them.
 extension KeyValue {
-  /// - Parameter rest: what is looked up in each member first.
+  /// - Parameter rest: the path to the value of each member.
   func applying(
     _ operation: CollectionOperator, to rest: ArraySlice<String>
   ) throws -> KeyValue {

@@ -6,12 +6,12 @@ import QuireModel
   import Foundation
 #endif
 
-/// A value on the way along a key path.
+/// A value within the evaluation of a key path.
 ///
-/// Collections that were asked member by member keep absent values and repetitions until somebody
-/// takes them out: a predicate looks at both, an average counts both.
+/// Collections keep absent values and repetitions as members until an operator removes them:
+/// predicates compare both, and averages count both.
 enum KeyValue {
-  /// Anything, also a collection that was not asked yet.
+  /// A plain value, or a collection whose members were not needed yet.
   case one(Any?)
   case array([KeyValue])
   case set([KeyValue])
@@ -60,7 +60,7 @@ enum KeyValue {
 
   // MARK: Collections
 
-  /// A collection as its members, where it is one.
+  /// A collection by its members; any other value unchanged.
   var expanded: KeyValue {
     guard case .one(let value?) = self, let collection = value as? any PlainCollection else {
       return self
@@ -77,12 +77,12 @@ enum KeyValue {
     }
   }
 
-  /// The same, with the members of members in the place of these where they are collections.
+  /// The members, with nested collections replaced by their members.
   var flatMembers: [KeyValue]? { members?.flatMap { $0.flatMembers ?? [$0] } }
 
   var isAbsent: Bool { if case .one(nil) = self { true } else { false } }
 
-  // MARK: As a value of the world outside
+  // MARK: As a plain value
 
   var plain: Any? {
     switch self {
@@ -116,14 +116,14 @@ enum KeyValue {
     }
   }
 
-  /// What tells the value from others; `nil` for one that nobody can compare.
+  /// The identity of the value; `nil` if it cannot be compared.
   var identity: AnyHashable? {
     hashable ?? (try? predicateValue).map { AnyHashable($0) }
   }
 
   // MARK: As a value that predicates compare
 
-  /// Collections of collections are one flat collection, as on rows.
+  /// Nested collections are flattened, as on rows.
   var predicateValue: PredicateValue? {
     get throws {
       switch self {
@@ -145,10 +145,10 @@ enum KeyValue {
     }
   }
 
-  /// What a predicate compares at the end of a path.
+  /// The value at the end of a path, as predicates compare it.
   ///
-  /// It is what a row has there: `@count` behind several collections counts the members of each of
-  /// the last, where key-value coding counts those of the first.
+  /// It is the value that a row has there: `@count` after several collections counts the members of
+  /// each of the last, while key-value coding counts those of the first.
   func comparedValue(at names: [String]) throws -> PredicateValue? {
     let path = names.dropLast()
     guard names.last == FetchExpression.countOperator, !path.isEmpty,
@@ -177,7 +177,8 @@ enum KeyValue {
 }
 
 extension PredicateValue {
-  /// - Throws: ``PersistenceError/Code/invalidExpression`` for what no predicate can compare.
+  /// - Throws: ``PersistenceError/Code/invalidExpression`` for a value that predicates cannot
+  ///   compare.
   init?(plain value: Any) throws {
     switch value {
     case let value as any PredicateConvertible:
@@ -204,7 +205,7 @@ extension PredicateValue {
 
 // MARK: - Collections of any type
 
-/// An array or a set whose members are anything.
+/// An array or a set with members of any type.
 protocol PlainCollection {
   var plainMembers: [Any?] { get }
   var isOrdered: Bool { get }
@@ -217,14 +218,14 @@ extension Array: PlainCollection {
 
 extension Set: PlainCollection {
   var plainMembers: [Any?] {
-    // A set of anything shows what its members were made of.
+    // Members of `AnyHashable` show the values that they wrap.
     if Element.self == AnyHashable.self { return map { ($0 as AnyHashable).base } }
     return Array(self)
   }
   var isOrdered: Bool { false }
 }
 
-/// A dictionary whose values are anything.
+/// A dictionary with values of any type.
 protocol PlainDictionary {
   func plainValue(for name: String) -> Any?
   var plainKeys: [Any] { get }
@@ -242,10 +243,10 @@ extension Dictionary: PlainDictionary {
 
 // MARK: - Optionals
 
-/// An optional inside an `Any` counts as what it holds.
+/// The value inside nested optionals; `nil` if there is none.
 func flattened(_ value: Any?) -> Any? {
   guard let value else { return nil }
-  // Looking for a protocol takes ten times as long as looking at a type.
+  // Testing a conformance takes ten times as long as comparing types.
   let type = type(of: value)
   if type == String.self || type == Int.self || type == Double.self || type == Date.self
     || type == Bool.self || type is AnyClass

@@ -1,31 +1,31 @@
 import QuireModel
 
-/// An object whose properties can be asked for by name.
+/// An object whose properties can be read by name.
 ///
-/// Managed objects are the principal ones. Key paths lead from one such object to the next, and on
-/// through what properties hold, as in Cocoa:
+/// Managed objects are the principal ones. A key path leads from one such object to the next, and
+/// on through other values, as in Cocoa:
 ///
-/// - A dictionary has its values for keys.
-/// - An array or a set is asked member by member: `artists.name` is the names of all artists, of an
-///   array an array, of a set a set. Where members lead to collections, it is a collection of
-///   collections. Absent values are dropped.
-/// - A ``CollectionOperator`` asks the collection itself: `artworks.@sum.price`.
-/// - Texts, numbers and dates answer what ``FetchExpression`` can call on them without arguments,
-///   such as `length` and `stringValue`.
-/// - From an absent value every name leads to an absent value.
-/// - `self` is whatever it is asked of.
+/// - A dictionary has values for keys.
+/// - An array or a set is read member by member: `artists.name` is the names of all artists, an
+///   array for an array, a set for a set. If members lead to collections, the result is a
+///   collection of collections. Absent values are dropped.
+/// - A ``CollectionOperator`` applies to the collection itself: `artworks.@sum.price`.
+/// - Texts, numbers and dates have the functions without arguments that ``FetchExpression`` can
+///   call, such as `length` and `stringValue`.
+/// - Every name leads from an absent value to an absent value.
+/// - `self` is the value itself.
 ///
-/// A set whose members do not all conform to `Hashable` is an array.
+/// A set whose members do not all conform to `Hashable` is given as an array.
 public protocol KeyValueCoding: AnyObject {
-  /// The value of a property; `nil` is the absence of one.
+  /// The value of a property; `nil` if it is absent.
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when there is no such property.
   func value(forKey key: String) throws -> Any?
 
   /// Changes a property.
   ///
-  /// - Throws: ``PersistenceError/Code/undefinedKey`` when there is no such property, or it cannot
-  ///   be changed by name, which is so unless the type implements this.
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when there is no such property, or when it
+  ///   cannot be set by name, which is the default implementation.
   func setValue(_ value: Any?, forKey key: String) throws
 }
 
@@ -34,12 +34,12 @@ extension KeyValueCoding {
     throw PersistenceError.undefinedKey(key, of: self, message: "has no property \(key) to change")
   }
 
-  /// The value at the end of a path of names between dots; ``KeyValueCoding`` says how it goes.
+  /// The value at the end of a key path, by the rules of ``KeyValueCoding``.
   ///
-  /// - Throws: ``PersistenceError/Code/undefinedKey`` where a name leads nowhere;
-  ///   ``PersistenceError/Code/invalidExpression`` when a collection operator has no answer.
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` if a name is not that of a property;
+  ///   ``PersistenceError/Code/invalidExpression`` if a collection operator has no result.
   public func value(forKeyPath path: String) throws -> Any? {
-    // A single name is the most usual path.
+    // A single name is the most frequent path.
     if isName(path), !path.isEmpty, path != "self" {
       return flattened(try value(forKey: path))
     }
@@ -54,16 +54,16 @@ extension KeyValueCoding {
 
   /// Changes the property at the end of a path.
   ///
-  /// Behind an array or a set the property of every member is changed, behind a composite attribute
-  /// one of its elements. Behind an absent value nothing is, as in Cocoa.
+  /// After an array or a set the property of every member is set, after a composite attribute one
+  /// of its elements. After an absent value nothing is set, as in Cocoa.
   ///
-  /// - Throws: what ``setValue(_:forKey:)`` throws, and ``PersistenceError/Code/undefinedKey`` when
-  ///   the path goes through something that has no properties to change.
+  /// - Throws: what ``setValue(_:forKey:)`` throws; ``PersistenceError/Code/undefinedKey`` if the
+  ///   path leads through a value whose properties cannot be set.
   public func setValue(_ value: Any?, forKeyPath path: String) throws {
     try set(value, at: FetchExpression.names(in: path)[...])
   }
 
-  /// The values of some properties by name, absent ones too.
+  /// The values of some properties by name, absent ones included.
   public func dictionaryWithValues(forKeys keys: [String]) throws -> [String: Any?] {
     var values: [String: Any?] = [:]
     for key in keys { values.updateValue(try value(forKey: key), forKey: key) }
@@ -122,7 +122,7 @@ extension KeyValueCoding {
 }
 
 extension PersistenceError {
-  /// - Parameter message: what is wrong with the object, without its name.
+  /// - Parameter message: the mistake, without the name of the object.
   package static func undefinedKey(
     _ key: String, of object: Any, message: String
   ) -> PersistenceError {
@@ -132,7 +132,7 @@ extension PersistenceError {
     return error
   }
 
-  /// A few words for a value that may be of any size.
+  /// The description of a value, shortened if it is long.
   static func briefDescription(of value: Any) -> String {
     let text = String(describing: value)
     return text.utf8.count <= 60 ? text : text.prefix(50) + "…"

@@ -10,7 +10,7 @@ import QuireModel
 struct PlainNumber {
   private let value: AttributeValue
 
-  /// `nil` for what is no number.
+  /// `nil` if the value is not a number.
   init?(_ plain: Any) {
     guard let plain = plain as? any PredicateConvertible,
       case .value(let value) = plain.predicateValue
@@ -21,13 +21,13 @@ struct PlainNumber {
     }
   }
 
-  /// Without the fraction; `nil` when no integer holds it.
+  /// The number without its fraction; `nil` if it does not fit in an `Int`.
   var integer: Int? {
     switch value {
     case .boolean(let flag): return flag ? 1 : 0
     case .integer(let number): return Int(exactly: number)
     default:
-      // A decimal of more digits than a double has would be rounded; text has them all.
+      // From the decimal itself, as a double has fewer digits.
       if case .decimal(let decimal) = value { return Self.whole(decimal) }
       return Int(exactly: double.rounded(.towardZero))
     }
@@ -50,7 +50,7 @@ struct PlainNumber {
     }
   }
 
-  /// `nil` for what is not finite.
+  /// `nil` if the number is not finite.
   var decimal: Decimal? {
     switch value {
     case .decimal(let number): number
@@ -62,7 +62,7 @@ struct PlainNumber {
     }
   }
 
-  /// As Foundation writes numbers: a boolean as 1 or 0, a whole double without a point.
+  /// The number in Foundation's format: a boolean as 1 or 0, a whole double without a point.
   var text: String {
     switch value {
     case .boolean(let flag): flag ? "1" : "0"
@@ -79,10 +79,10 @@ struct PlainNumber {
   }
 }
 
-/// The number that a text begins with, as Foundation reads it: spaces before it are skipped, what
-/// follows does not matter, and without a number it is 0.
+/// The number at the beginning of a text, as Foundation reads it: leading spaces are skipped, the
+/// rest after the number is ignored, and without a number it is 0.
 enum LeadingNumber {
-  /// The nearest number of the type where the text's is too large.
+  /// The number; the nearest one of the type if it is out of range.
   static func integer<Number: FixedWidthInteger>(in text: String, as type: Number.Type) -> Number {
     let digits = prefix(of: text, fraction: false)
     return Number(digits) ?? (digits.count < 2 ? 0 : digits.hasPrefix("-") ? .min : .max)

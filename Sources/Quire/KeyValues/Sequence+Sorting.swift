@@ -1,8 +1,8 @@
 import QuireModel
 
 extension Sequence where Element: KeyValueCoding {
-  /// The objects in the order of sort descriptors, which is that of a fetch with them. Objects that
-  /// are equal in all keys stay in the order that they have.
+  /// The objects in the order of sort descriptors, which is that of a fetch with them. The sort is
+  /// stable.
   ///
   /// ```swift
   /// let byTitle = FetchSortDescriptor(key: "title", options: .natural)
@@ -10,8 +10,8 @@ extension Sequence where Element: KeyValueCoding {
   /// ```
   ///
   /// - Throws: what ``KeyValueCoding/value(forKeyPath:)`` throws for a key;
-  ///   ``PersistenceError/Code/invalidExpression`` for a key that leads to many values, or to what
-  ///   no predicate compares.
+  ///   ``PersistenceError/Code/invalidExpression`` for a key with many values, or with a value that
+  ///   predicates cannot compare.
   /// - Complexity: O(*n* log *n*); each key of an object is read once.
   public func sorted(using descriptors: [FetchSortDescriptor]) throws -> [Element] {
     let items = try map { object in

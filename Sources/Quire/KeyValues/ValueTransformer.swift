@@ -4,40 +4,41 @@
   import Foundation
 #endif
 
-/// Makes bytes of the values of a transformable attribute, and values of the bytes.
+/// A conversion between the values of a transformable attribute and the bytes that a store keeps.
 ///
-/// A store keeps the bytes. The value is made into them when the attribute is set, and made of them
-/// each time it is read: changing what a reference leads to, without setting the attribute again,
-/// is not seen.
+/// A value is converted to bytes when the attribute is set, and back each time it is read. Changing
+/// an object that the value refers to, without setting the attribute again, has no effect on the
+/// store.
 ///
-/// A transformer is registered under the name that models know it by
+/// A transformer is registered under the name that models have for it
 /// (``AttributeDescription/valueTransformerName``); see ``ValueTransformers``. Equal values should
-/// make equal bytes, as bytes are what a save compares.
+/// have equal bytes, as a save compares bytes.
 ///
 /// Foundation has a class of this name. Where both are imported, this is `Quire.ValueTransformer`.
 public protocol ValueTransformer: Sendable {
-  /// The bytes that a store keeps of a value, which is never `nil`.
+  /// The bytes that represent a value, which is never `nil`.
   ///
-  /// - Throws: when it is no value of the attribute. Who sets it gets an error of code
-  ///   ``PersistenceError/Code/managedObjectValidation`` with this one behind it.
+  /// - Throws: an error if the value is not one of the attribute. Setting the attribute then fails
+  ///   with ``PersistenceError/Code/managedObjectValidation``, and this error as the underlying
+  ///   one.
   func transformedValue(_ value: Any) throws -> Data
 
-  /// The value that ``transformedValue(_:)`` made the bytes of.
+  /// The value that the bytes of ``transformedValue(_:)`` represent.
   ///
-  /// - Throws: when the bytes are no value. Who reads it gets an error of code
-  ///   ``PersistenceError/Code/coreData`` with this one behind it.
+  /// - Throws: an error if the bytes represent no value. Reading the attribute then fails with
+  ///   ``PersistenceError/Code/coreData``, and this error as the underlying one.
   func reverseTransformedValue(_ data: Data) throws -> Any
 }
 
-/// Keeps any `Codable` value as JSON.
+/// A transformer that stores any `Codable` value as JSON.
 ///
-/// Keys are sorted, so that equal values make equal bytes; but for sets, and dictionaries whose
-/// keys are neither texts nor integers, the members of which come in any order. Numbers come back
-/// exactly as they were; those that are not finite are kept as texts.
+/// Keys are sorted, so that equal values have equal bytes. The exceptions are sets, and
+/// dictionaries whose keys are neither strings nor integers, as their members have no fixed order.
+/// Numbers are restored exactly; those that are not finite are stored as strings.
 public struct CodableTransformer<Value: Codable>: ValueTransformer {
   public init(_ type: Value.Type = Value.self) {}
 
-  /// A value is of another type than the transformer's.
+  /// The error for a value of another type than the transformer's.
   public struct WrongType: Error, CustomStringConvertible {
     public let description: String
   }
@@ -76,13 +77,13 @@ public struct CodableTransformer<Value: Codable>: ValueTransformer {
 ///   transformers: ["Palette": CodableTransformer(Palette.self)])
 /// ```
 ///
-/// An attribute whose transformer is not among them is the bytes themselves, as `Data`.
+/// Without a transformer, the value of an attribute is its bytes, as `Data`.
 public struct ValueTransformers: Sendable, ExpressibleByDictionaryLiteral {
   private var byName: [String: any ValueTransformer] = [:]
 
   public init() {}
 
-  /// Of two with one name, the later.
+  /// If a name occurs twice, the later transformer counts.
   public init(dictionaryLiteral elements: (String, any ValueTransformer)...) {
     for (name, transformer) in elements { byName[name] = transformer }
   }
@@ -92,7 +93,7 @@ public struct ValueTransformers: Sendable, ExpressibleByDictionaryLiteral {
     set { byName[name] = newValue }
   }
 
-  /// The names of all, in order.
+  /// The names of all transformers, sorted.
   public var names: [String] { byName.keys.sorted() }
 
   public var isEmpty: Bool { byName.isEmpty }
