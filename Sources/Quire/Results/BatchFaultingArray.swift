@@ -1,29 +1,30 @@
 import QuireModel
 
-/// The objects that a request has found, made when they are looked at, a batch at a time; see
+/// The objects that a request finds, made on access and in batches; see
 /// ``ManagedObjectContext/fetchBatched(_:)``.
 ///
-/// ## What it holds
+/// ## Memory
 ///
-/// Which objects there are and in which order was settled by the fetch, and is kept as eight bytes
-/// an object. The first look at one makes a batch of neighbours, ``batchSize`` of them, and reads
-/// their rows; the array holds the last batch that was looked at and no other, so that going
-/// through a long result takes the memory of one batch. Objects that were never saved when they
-/// were found are held by the array, as there is no other place to find them again.
+/// The fetch determines the objects and their order, which take eight bytes for each object. The
+/// first access to an object makes a batch of ``batchSize`` neighbours and reads their rows. The
+/// array keeps only the last batch, so that iterating over a long result takes the memory of one
+/// batch. Objects that were unsaved when they were found are kept by the array, as they could not
+/// be found again.
 ///
-/// ## What changes later
+/// ## Later changes
 ///
-/// Nothing in here: objects that are inserted afterwards are missing, and one that is changed stays
-/// in its place. Values are those of the moment when an object's row is read, as with any fault.
-/// An object that was deleted meanwhile stays in its place, a fault that cannot be fulfilled: its
-/// values read as `nil`.
+/// The array itself never changes: objects that are inserted later are missing, and a changed one
+/// stays in its place. Values are those of the moment when an object's row is read, as with any
+/// fault. An object that was deleted in the meantime stays in its place as a fault that cannot be
+/// fulfilled: its values read as `nil`.
 ///
-/// Reading cannot throw. An error of the store leaves faults, and the context's next fetch or save
-/// throws it. When the store has left the coordinator, there are objects that belong to no context.
+/// Reading cannot throw. After an error of the store objects remain faults, and the context's next
+/// fetch or save throws the error. After the store was removed from the coordinator, the array
+/// returns objects without a context.
 public struct BatchFaultingArray<Element: ManagedObject>: RandomAccessCollection {
   private let content: BatchFaultingContent
 
-  /// How many objects are made at once.
+  /// The number of objects that are made at a time.
   public var batchSize: Int { content.batchSize }
 
   init(_ content: BatchFaultingContent) { self.content = content }
@@ -31,16 +32,16 @@ public struct BatchFaultingArray<Element: ManagedObject>: RandomAccessCollection
   public var startIndex: Int { 0 }
   public var endIndex: Int { content.places.count }
 
-  /// - Complexity: O(log *n*) in the rows of the entity; O(*b* log *n*) when the object is not of
-  ///   the last batch, of *b* objects.
+  /// - Complexity: O(log *n*) in the rows of the entity; O(*b* log *n*) with a batch size of *b* if
+  ///   the object is not in the last batch.
   public subscript(position: Int) -> Element {
     precondition(indices.contains(position), "the array has no object number \(position)")
     if let element = content.object(at: position) as? Element { return element }
-    // A store that was opened again may have another class at that place.
+    // The entity may have another class since the store was opened again.
     return Element(content.origin(at: position))
   }
 
-  /// The ID of an object, which is not made for that.
+  /// The ID of an object, without making the object.
   public func objectID(at position: Int) -> ManagedObjectID {
     precondition(indices.contains(position), "the array has no object number \(position)")
     return content.objectID(at: position)
@@ -56,16 +57,16 @@ extension BatchFaultingArray: CustomStringConvertible {
   }
 }
 
-/// What copies of a ``BatchFaultingArray`` share.
+/// The storage that copies of a ``BatchFaultingArray`` share.
 final class BatchFaultingContent {
   let context: ManagedObjectContext
   let places: FetchedPlaces
   let batchSize: Int
-  /// The stores as they were asked; a session may have gone when an object is looked at.
+  /// The stores at the time of the fetch, as a session may end before an object is accessed.
   private let stores: [StoreEntities]
-  /// Those that had no place in a store when they were found, by their numbers.
+  /// Objects that were unsaved when they were found, by their positions.
   private let unsaved: [Int: ManagedObject]
-  /// The number of the first object of the last batch.
+  /// The position of the first object of the last batch.
   private var batchStart = 0
   private var batch: [ManagedObject] = []
 
@@ -87,7 +88,7 @@ final class BatchFaultingContent {
     if index < batchStart || index >= batchStart + batch.count {
       let start = index - index % batchSize
       let objects = (start..<min(start + batchSize, places.count)).map(makeObject)
-      // Held from before they are told that their rows have come: they may look in here.
+      // Kept before they get their rows, as that may call code that reads this array.
       (batchStart, batch) = (start, objects)
       fulfil(objects)
       return objects[index - start]
@@ -126,12 +127,12 @@ final class BatchFaultingContent {
   private func binding(at index: Int) -> EntityBinding {
     if let object = unsaved[index] { return object.binding }
     let reference = places.references[index]
-    // The fetch has found it there.
+    // Not `nil` for a row that the fetch has found.
     return stores[places.store(at: index)].storage(of: reference)?.binding
       ?? .unknown(named: "\(reference.entity)")
   }
 
-  /// How an object comes into being that belongs to no context.
+  /// The origin of an object that belongs to no context.
   func origin(at index: Int) -> ManagedObject.Origin {
     .init(ObjectHome(binding(at: index)), at: places.references[index])
   }

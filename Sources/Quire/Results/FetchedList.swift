@@ -3,8 +3,8 @@ import QuireModel
 extension SectionedList<ManagedObject> {
   /// The objects of a request in the sections of a naming.
   ///
-  /// - Throws: ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` when a section's
-  ///   objects do not come one after the other.
+  /// - Throws: ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` if the objects of a
+  ///   section are not adjacent.
   init<Result: ManagedObject>(
     _ request: FetchRequest<Result>, _ naming: SectionNaming<Result>, _ path: [String]?,
     in context: ManagedObjectContext
@@ -18,13 +18,13 @@ extension SectionedList<ManagedObject> {
         guard let object = object as? Result else { return "" }
         return try naming.name(of: object)
       }
-      // Without sections of its own a result is one, also when there is nothing in it.
+      // Without section names there is always one section, even an empty one.
       if case .none = naming, sections.isEmpty { sections = [Section(name: "", range: 0..<0)] }
       return
     }
     let found = try execution.objectsWithLastKey(intake)
     var names = found.keys.makeIterator()
-    // Mostly the name is the one before.
+    // Mostly the name is that of the last object.
     var last: (value: PredicateValue?, name: String) = (nil, "")
     try self.init(found.objects) { _ in
       let value = names.next() ?? nil
@@ -58,8 +58,8 @@ extension SectionedList<ManagedObject> {
 }
 
 extension FetchExecution {
-  /// The objects in the order of the request, and of each the value of the last path that was to be
-  /// read besides the sort keys.
+  /// The objects in the order of the request, each with the value of the last path that is read in
+  /// addition to the sort keys.
   fileprivate func objectsWithLastKey(
     _ intake: FetchIntake
   ) throws -> (objects: [ManagedObject], keys: [PredicateValue?]) {

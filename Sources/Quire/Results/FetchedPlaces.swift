@@ -1,15 +1,15 @@
 import QuireStorage
 
-/// Where the objects of a fetch are, in the order of the request: eight bytes each, and which
-/// store, where there are several.
+/// The references of a fetch's objects in the order of the request: eight bytes each, and the place
+/// of the store if there are several.
 struct FetchedPlaces {
   private(set) var references: [Reference] = []
-  /// Empty when all are in the first of the stores.
+  /// Empty if all objects are in the first store.
   private var stores: [UInt16] = []
 
   var count: Int { references.count }
 
-  /// Which of the stores that were asked has an object.
+  /// The place of an object's store among those that were searched.
   func store(at index: Int) -> Int { stores.isEmpty ? 0 : Int(stores[index]) }
 
   mutating func append(_ reference: Reference, store: Int) {
@@ -21,13 +21,13 @@ struct FetchedPlaces {
   }
 }
 
-/// Collects places, where they come in the order of the request.
+/// Collects the references of matches that come in the order of the request.
 private struct PlaceVisitor: MatchVisitor {
-  /// Which of the stores that are asked is asked now.
+  /// The place of the store that is searched.
   var store = 0
-  /// How many are still to be passed over.
+  /// The number of matches still to be skipped.
   private var offset: Int
-  /// How many are wanted at most.
+  /// The largest number of matches.
   private let limit: Int
   private(set) var places = FetchedPlaces()
 
@@ -60,7 +60,7 @@ private struct PlaceVisitor: MatchVisitor {
 extension StoreFetch {
   func takesKeys<Visitor: MatchVisitor>(_ visitor: Visitor) -> Bool { Visitor.takesKeys }
 
-  /// All rows by their keys: pages are looked at, but no row, nor what of it lies elsewhere.
+  /// Takes all rows by their keys: pages are read, but no row is decoded.
   func takeKeys(
     of tree: RecordTree, _ number: UInt16, _ visitor: inout some MatchVisitor
   ) throws -> Bool {
@@ -76,10 +76,10 @@ extension StoreFetch {
 }
 
 extension FetchExecution {
-  /// Where the objects are, in the order of the request, offset and limit applied. No objects are
-  /// made; rows are read as far as the predicate and the sort keys need them.
+  /// The references of the objects, in the order of the request, with offset and limit applied. No
+  /// objects are made; rows are read only for the predicate and the sort keys.
   ///
-  /// - Parameter watch: is told how far the search is, and may end it.
+  /// - Parameter watch: reports the progress of the search, and can end it.
   func places(_ watch: FetchWatch? = nil) throws -> FetchedPlaces {
     let first = try parts.first?.plan(capacity: capacity)
     let isInOrder = sortDescriptors.isEmpty || parts.count == 1 && first?.isSorted ?? false
@@ -106,7 +106,7 @@ extension FetchExecution {
 
   /// - Parameters:
   ///   - first: the plan of the first store.
-  ///   - visit: says whether to go on.
+  ///   - visit: returns whether to continue.
   private func visitParts(
     _ first: FetchPlan?, _ visit: (Int, StoreFetch, FetchPlan) throws -> Bool
   ) throws {

@@ -1,7 +1,7 @@
 // The index beside a list.
 extension FetchedResultsController {
-  /// What stands for a section in an index, unless the delegate says something else: the first
-  /// letter of its name as a capital, `nil` when the name is empty.
+  /// The title of a section in an index, unless the delegate returns another: the first letter of
+  /// its name in upper case, `nil` if the name is empty.
   public func sectionIndexTitle(forSectionName name: String) -> String? {
     name.first.map { String($0).uppercased() }
   }
@@ -11,13 +11,13 @@ extension FetchedResultsController {
       ?? sectionIndexTitle(forSectionName: name)
   }
 
-  /// The titles of all sections, each once, in their order.
+  /// The titles of all sections in their order, each once.
   public var sectionIndexTitles: [String] { titledSections.map(\.title) }
 
-  /// The number of the section that a title of ``sectionIndexTitles`` leads to: the first of those
-  /// that have it.
+  /// The number of the section that a title of ``sectionIndexTitles`` refers to: the first section
+  /// with that title.
   ///
-  /// - Parameter index: the title's place among them.
+  /// - Parameter index: the position of the title in ``sectionIndexTitles``.
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when it is not there.
   public func section(forSectionIndexTitle title: String, at index: Int) throws -> Int {
     let titles = titledSections

@@ -6,9 +6,9 @@ import QuireModel
   import Foundation
 #endif
 
-// How a controller follows its context, and tells its delegate.
+// Observation of the context, and calls to the delegate.
 extension FetchedResultsController {
-  /// Follows the context as long as somebody wants to know.
+  /// Observes the context if there is a delegate, and otherwise ends the observation.
   func observe() {
     guard delegate != nil, scope != nil else {
       observation = nil
@@ -37,9 +37,10 @@ extension FetchedResultsController {
     waiting?.formUnion(news)
   }
 
-  /// Takes what was noted when all is told: a merge and what it changes are one.
+  /// Processes the collected changes after the current notice, so that a merge and the changes that
+  /// follow from it are reported together.
   private func settle() {
-    // What the delegate changes and processes while it is told comes when all is told.
+    // Changes that the delegate makes while it is called are processed when the call is over.
     if isBusy { return }
     isBusy = true
     defer { isBusy = false }
@@ -49,7 +50,8 @@ extension FetchedResultsController {
     }
   }
 
-  /// An error leaves the former result, and the context's next fetch or save throws it.
+  /// Updates the result and calls the delegate. After an error the former result stays, and the
+  /// context's next fetch or save throws the error.
   private func take(_ news: FetchedResultsNews) {
     guard let scope, let former = list else { return }
     do {
@@ -132,14 +134,14 @@ extension FetchedResultsController {
 }
 
 extension SectionedDifference {
-  /// The same as steps from one list of IDs to the other.
+  /// The difference as steps from one list of IDs to the other.
   fileprivate func steps(
     from former: [ManagedObjectID], to current: [ManagedObjectID]
   ) -> CollectionDifference<ManagedObjectID> {
     var steps: [CollectionDifference<ManagedObjectID>.Change] = []
     var (gone, new): (Set<Int>, Set<Int>) = ([], [])
     func replace(_ from: Int?, _ to: Int?) {
-      // Where the ID is another one it is not a move.
+      // With another ID it is not a move but a removal and an insertion.
       let isSame = from.map { former[$0] } == to.map { current[$0] }
       if let from {
         gone.insert(from)
@@ -160,7 +162,7 @@ extension SectionedDifference {
       case .update: continue
       }
     }
-    // What stays has kept its order; a save may have given it another ID.
+    // The other elements have kept their order; a save may have given them another ID.
     let stayed = zip(
       former.indices.filter { !gone.contains($0) }, current.indices.filter { !new.contains($0) })
     for (from, to) in stayed where former[from] != current[to] { replace(from, to) }

@@ -6,7 +6,7 @@ import QuireModel
   import Foundation
 #endif
 
-/// Keeps the result of a request up to date, in sections, and tells what changes in it.
+/// Keeps the result of a request up to date, in sections, and reports changes to a delegate.
 ///
 /// ```swift
 /// var request = FetchRequest<Artwork>(entityName: "Artwork")
@@ -19,72 +19,72 @@ import QuireModel
 /// try controller.performFetch()
 /// ```
 ///
-/// ## What it shows
+/// ## Contents
 ///
-/// The objects of the request with the context's unsaved changes, as a fetch would give them. The
-/// controller follows its context: when this processes changes
-/// (``ManagedObjectContext/processPendingChanges()``, which fetches, saves and `perform` call),
-/// rolls back, undoes, merges what others have saved, or saves. What others save is not seen before
-/// it is merged or something else changes; see
+/// The result has the objects of the request with the context's unsaved changes, as a fetch would
+/// return them. The controller observes its context: it updates the result when the context
+/// processes changes (``ManagedObjectContext/processPendingChanges()``, called by fetches, saves
+/// and `perform`), rolls back, undoes, merges changes of other contexts, or saves. Changes of other
+/// contexts show when they are merged or when something else changes; see
 /// ``ManagedObjectContext/automaticallyMergesChangesFromParent``.
 ///
-/// It asks the store again where a change can make a difference to which objects there are or where
-/// they are, and compares; so limits, and predicates and sort keys that lead to other objects, are
-/// followed as well. Such a change costs a fetch, O(*n* log *n*) in the objects of the result, once
-/// for all that is processed together. A change of properties that the request does not ask for
-/// costs none.
+/// If a change may affect the membership or the order of the result, the controller fetches again
+/// and compares. Limits, and predicates and sort keys with paths to other objects, are therefore
+/// kept up to date as well. This costs a fetch, O(*n* log *n*) in the objects of the result, once
+/// for all changes that are processed together. Changes of properties that the request does not use
+/// cost no fetch.
 ///
 /// ## Sections
 ///
-/// Objects of one section must come one after the other: the first sort key is the one that section
-/// names are made of, or one that agrees with it. A fetch that finds a section in two parts fails.
+/// The objects of a section must be adjacent: the first sort key must be the key of the section
+/// names, or agree with it. A fetch that finds a section in two parts fails.
 ///
 /// ## Tracking
 ///
-/// Without a ``delegate`` the controller follows nothing and costs nothing; the result stays what
-/// the last ``performFetch()`` has found. After ``ManagedObjectContext/reset()`` the objects belong
-/// to no context: nothing is told, and nothing followed until the next ``performFetch()``.
+/// Without a ``delegate`` the controller observes nothing and costs nothing; the result remains
+/// that of the last ``performFetch()``. After ``ManagedObjectContext/reset()`` the objects belong
+/// to no context: nothing is reported or observed until the next ``performFetch()``.
 ///
-/// All objects of the result are held by the controller; ``FetchRequest/fetchBatchSize`` is not
-/// looked at. It belongs to the isolation of its context, as the objects do.
+/// The controller holds all objects of the result; ``FetchRequest/fetchBatchSize`` is ignored. It
+/// belongs to the isolation of its context, as the objects do.
 public final class FetchedResultsController<Result: ManagedObject> {
-  /// A change of it counts from the next ``performFetch()``.
+  /// The request. A change takes effect with the next ``performFetch()``.
   public var fetchRequest: FetchRequest<Result>
   public let managedObjectContext: ManagedObjectContext
-  /// The path whose values are the names of sections; `nil` when there is one section, or names
-  /// are made by a function.
+  /// The key path of section names; `nil` if there is one section, or if a function makes the
+  /// names.
   public let sectionNameKeyPath: String?
-  /// The name that was given; there is no cache.
+  /// The name given to the initialiser; there is no cache.
   public let cacheName: String?
   let naming: SectionNaming<Result>
 
-  /// Told what changes. The controller does not hold it.
+  /// Receives the changes. The controller does not hold it.
   public weak var delegate: (any FetchedResultsControllerDelegate<Result>)? {
     didSet { if list != nil { observe() } }
   }
 
-  /// The request that was made last.
+  /// The request of the last ``performFetch()``.
   private var followed: FetchRequest<Result>?
-  /// What was found last; `nil` before.
+  /// The present result; `nil` before the first fetch.
   var list: SectionedList<ManagedObject>? {
     didSet { positions = nil }
   }
-  /// The IDs that the objects had when somebody was told last.
+  /// The IDs of the objects when the delegate was last called.
   var objectIDs: [ManagedObjectID] = []
-  /// By object; worked out when somebody asks.
+  /// The positions of objects; computed on demand.
   private var positions: [ObjectIdentifier: Int]?
   var scope: FetchedResultsScope?
   var observation: ContextObservation?
-  /// What has happened while the delegate was told, or a fetch was made.
+  /// Changes that were observed while the delegate was called, or a fetch was running.
   var waiting: FetchedResultsNews?
   var isBusy = false
 
   /// - Parameters:
-  ///   - fetchRequest: with one sort key at least.
-  ///   - sectionNameKeyPath: a path to a text, a number or a date, may be transient; `nil` for one
-  ///     section.
-  ///   - cacheName: taken for the sake of code that gives one. There is no cache: sections are read
-  ///     with the objects, from what the fetch reads for its sort keys.
+  ///   - fetchRequest: a request with at least one sort key.
+  ///   - sectionNameKeyPath: a path to a text, a number or a date, which may be transient; `nil`
+  ///     for one section.
+  ///   - cacheName: accepted for source compatibility. There is no cache: sections are computed
+  ///     from the values that the fetch reads for its sort keys.
   public init(
     fetchRequest: FetchRequest<Result>, managedObjectContext: ManagedObjectContext,
     sectionNameKeyPath: String? = nil, cacheName: String? = nil
@@ -96,11 +96,11 @@ public final class FetchedResultsController<Result: ManagedObject> {
     naming = sectionNameKeyPath.map { .path(FetchExpression.names(in: $0)) } ?? .none
   }
 
-  /// A controller whose sections have the names that a function makes.
+  /// A controller whose section names are made by a function.
   ///
-  /// - Parameter sectionName: of what the object shows; the same for all objects of a section,
-  ///   which the request's first sort key must keep together. Asked again when an object of the
-  ///   entity changes. The controller holds it.
+  /// - Parameter sectionName: returns the name of an object's section. The request's first sort key
+  ///   must keep the objects of a section together. The function is called again when an object of
+  ///   the entity changes. The controller holds it.
   public init(
     fetchRequest: FetchRequest<Result>, managedObjectContext: ManagedObjectContext,
     sectionName: @escaping (Result) throws -> String
@@ -112,16 +112,16 @@ public final class FetchedResultsController<Result: ManagedObject> {
     naming = .function(sectionName)
   }
 
-  /// Does nothing, as there are no caches; for code that deletes them.
+  /// Does nothing, as there are no caches; for source compatibility.
   public static func deleteCache(withName name: String?) {}
 
-  /// Finds the objects, and follows them from now on if there is a ``delegate``, who is not told of
-  /// this.
+  /// Fetches the objects, and observes them from now on if there is a ``delegate``, which is not
+  /// called for this fetch.
   ///
-  /// - Throws: ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` when the request has
-  ///   no sort keys, a section comes in two parts, or the path of section names does not lead to
-  ///   something that can be one; what ``ManagedObjectContext/fetch(_:)`` throws. The former result
-  ///   stays then.
+  /// - Throws: ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` if the request has
+  ///   no sort keys, if a section comes in two parts, or if the values at the path of section names
+  ///   cannot be names; what ``ManagedObjectContext/fetch(_:)`` throws. The former result stays
+  ///   then.
   public func performFetch() throws {
     guard !fetchRequest.sortDescriptors.isEmpty else {
       throw PersistenceError(
@@ -137,7 +137,7 @@ public final class FetchedResultsController<Result: ManagedObject> {
     let scope = try FetchedResultsScope(fetchRequest, naming, in: managedObjectContext)
     let list = try fetch(fetchRequest, scope)
     followed = fetchRequest
-    // Once: a refresh is news in itself.
+    // Only for this fetch, as each refresh would be observed as a change.
     followed?.shouldRefreshRefetchedObjects = false
     self.scope = scope
     self.list = list
@@ -146,7 +146,7 @@ public final class FetchedResultsController<Result: ManagedObject> {
     observe()
   }
 
-  /// What the request that was made last would find now.
+  /// The present result of the last request.
   func fetchAgain(_ scope: FetchedResultsScope) throws -> SectionedList<ManagedObject> {
     try fetch(followed ?? fetchRequest, scope)
   }
@@ -169,8 +169,8 @@ extension FetchedResultsController {
   /// - Complexity: O(*n*); so is ``sections``.
   public var fetchedObjects: [Result]? { list.map { [Result](checked: $0.elements) } }
 
-  /// `nil` before the first ``performFetch()``. Without a path or a function for names there is one
-  /// section, whose name is empty; with one of them an empty result has none.
+  /// The sections; `nil` before the first ``performFetch()``. Without a path or a function for
+  /// names there is one section with an empty name; otherwise an empty result has no sections.
   public var sections: [FetchedResultsSectionInfo<Result>]? {
     list.map { list in list.sections.indices.map { section($0, of: list) } }
   }
@@ -184,7 +184,7 @@ extension FetchedResultsController {
       objects: [Result](checked: Array(list.elements[section.range])))
   }
 
-  /// The object in a place.
+  /// The object at an index path.
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when there is none.
   public func object(at indexPath: IndexPath) throws -> Result {
@@ -203,7 +203,7 @@ extension FetchedResultsController {
         : "the controller has no object at \(indexPath)")
   }
 
-  /// Where an object is; `nil` when it is not in the result.
+  /// The index path of an object; `nil` if it is not in the result.
   ///
   /// - Complexity: O(1), and O(*n*) the first time after a change.
   public func indexPath(forObject object: Result) -> IndexPath? {

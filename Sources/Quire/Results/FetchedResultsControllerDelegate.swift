@@ -4,39 +4,38 @@
   import Foundation
 #endif
 
-/// What has happened to an object or a section. Raw values are Core Data's.
+/// The kind of a change of an object or a section. The raw values are those of Core Data.
 public enum FetchedResultsChangeType: UInt, Sendable, CaseIterable {
   case insert = 1
   case delete = 2
-  /// An object has another place, in its section or in another one; it may have changed as well.
+  /// An object has moved, within its section or to another one; it may have changed as well.
   case move = 3
-  /// An object has changed and stays where it was among the others.
+  /// An object has changed, and keeps its place among the others.
   case update = 4
 }
 
-/// Who is told of changes in the results of a ``FetchedResultsController``.
+/// A receiver of changes in the results of a ``FetchedResultsController``.
 ///
 /// All functions have an implementation that does nothing. They are called in the isolation of the
 /// controller's context, for one set of changes in this order: ``controllerWillChangeContent(_:)``
 /// while the controller still has the former results; sections that went and came; objects that
 /// were deleted, inserted, moved, updated; the difference and the snapshot;
 /// ``controllerDidChangeContent(_:)``. In between, the controller has the new results.
+/// The index path of a removed object or section is that in the former results, of an inserted one
+/// that in the new results. To update a list: remove the deleted and moved objects by their former
+/// index paths, from the last to the first; delete sections, insert sections; insert the inserted
+/// and moved objects by their new index paths, from the first to the last.
 ///
-/// An index path of something that went is one of the former results, one of something that came
-/// one of the new results. To bring a list along: take out, by former index paths from the last to
-/// the first, what was deleted or moved; delete sections, insert sections; put in, by new index
-/// paths from the first to the last, what was inserted or moved.
-///
-/// What a delegate changes in the context is told by the next set of changes. A class of the main
-/// actor conforms there: `extension List: @MainActor FetchedResultsControllerDelegate`.
+/// Changes that a delegate makes in the context are reported with the next set of changes. A class
+/// of the main actor conforms there: `extension List: @MainActor FetchedResultsControllerDelegate`.
 public protocol FetchedResultsControllerDelegate<Result>: AnyObject {
   associatedtype Result: ManagedObject
 
   func controllerWillChangeContent(_ controller: FetchedResultsController<Result>)
 
   /// - Parameters:
-  ///   - section: as it is now: one that went has its name and no objects, which are told one by
-  ///     one.
+  ///   - section: the present section. A removed one has its name and no objects, which are
+  ///     reported one by one.
   ///   - type: ``FetchedResultsChangeType/insert`` or ``FetchedResultsChangeType/delete``.
   func controller(
     _ controller: FetchedResultsController<Result>,
@@ -50,10 +49,11 @@ public protocol FetchedResultsControllerDelegate<Result>: AnyObject {
     _ controller: FetchedResultsController<Result>, didChange object: Result,
     at indexPath: IndexPath?, for type: FetchedResultsChangeType, newIndexPath: IndexPath?)
 
-  /// Called when objects came, went or moved, and when a save has given objects other IDs.
+  /// Called when objects were inserted, removed or moved, and when a save has given objects other
+  /// IDs.
   ///
-  /// - Parameter difference: of the IDs of all objects, without a look at sections. Moves are
-  ///   associated. One whose ID alone is new is removed and inserted.
+  /// - Parameter difference: the difference of the IDs of all objects, regardless of sections.
+  ///   Moves are associated. An object with a new ID is removed and inserted.
   func controller(
     _ controller: FetchedResultsController<Result>,
     didChangeContentWith difference: CollectionDifference<ManagedObjectID>)
@@ -65,8 +65,8 @@ public protocol FetchedResultsControllerDelegate<Result>: AnyObject {
 
   func controllerDidChangeContent(_ controller: FetchedResultsController<Result>)
 
-  /// What is to stand for a section in an index beside a list; unless implemented, the first
-  /// letter of the name as a capital.
+  /// The title of a section in an index beside a list; by default the first letter of the name in
+  /// upper case.
   func controller(
     _ controller: FetchedResultsController<Result>, sectionIndexTitleForSectionName name: String
   ) -> String?

@@ -1,17 +1,17 @@
 import QuireModel
 
-/// Which changes can make a difference to the result of a request.
+/// The changes that can affect the result of a request.
 struct FetchedResultsScope {
-  /// Where the names of sections are read with the objects.
+  /// The path of section names that are read with the objects.
   let sectionPath: [String]?
-  /// The concrete entities of the request, by their places in the model.
+  /// The concrete entities of the request, by their indices in the model.
   private let entities: Set<Int>
   private let entityNames: Set<String>
-  /// Whether objects of all entities count, as a path leads to others.
+  /// Whether changes of all entities count, as a path leads to other objects.
   private let isOpen: Bool
-  /// The properties that the request asks for; `nil` for all.
+  /// The properties that the request uses; `nil` for all.
   private let properties: Set<String>?
-  /// Whether a save works out values that nobody has set.
+  /// Whether a save computes values that were not set before.
   let hasDerivations: Bool
 
   init<Result>(
@@ -45,7 +45,7 @@ struct FetchedResultsScope {
     entities.contains(object.binding.index)
   }
 
-  /// What there is to do after a notice; `nil` if nothing.
+  /// The work to do after a notice; `nil` for none.
   func news(in notice: ContextNotice) -> FetchedResultsNews? {
     if notice.kind == .didMergeChangesObjectIDs { return news(inMerge: notice.objectIDs) }
     let isSave = notice.kind == .didSaveObjects
@@ -55,7 +55,7 @@ struct FetchedResultsScope {
     ]
     guard isOpen || changed.contains(where: { $0.contains(where: isInside) }) else { return nil }
     var news = FetchedResultsNews()
-    // What a save writes was told before it, but what the save has worked out.
+    // Changes were reported before the save, except for values that the save has computed.
     if !isSave || hasDerivations {
       for objects in [notice.insertedObjects, notice.refreshedObjects, notice.updatedObjects] {
         news.touched.formUnion(objects.lazy.filter(isInside))
@@ -72,7 +72,7 @@ struct FetchedResultsScope {
     return news
   }
 
-  /// Others may have saved objects that the context does not know: of these it says no more.
+  /// The notice has only IDs, as other contexts may have saved objects that this one does not have.
   private func news(inMerge ids: ObjectIDNotice) -> FetchedResultsNews? {
     let isInside = [ids.insertedObjectIDs, ids.updatedObjectIDs, ids.deletedObjectIDs].contains {
       $0.contains { isOpen || entityNames.contains($0.entity.name) }
@@ -81,11 +81,11 @@ struct FetchedResultsScope {
   }
 }
 
-/// What has happened since the last time.
+/// The observed changes that are not processed yet.
 struct FetchedResultsNews {
   /// Objects of the request's entities that have changed, or may have.
   var touched: Set<ManagedObject> = []
-  /// Whether there may be other objects now, or in another order.
+  /// Whether the membership or the order of the result may have changed.
   var asksAgain = false
 
   mutating func formUnion(_ other: FetchedResultsNews) {

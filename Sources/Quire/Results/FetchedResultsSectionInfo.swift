@@ -4,26 +4,26 @@
   import Foundation
 #endif
 
-/// A section of a ``FetchedResultsController``, as it was when the controller was asked for it.
+/// A section of a ``FetchedResultsController`` at the time of the call.
 public struct FetchedResultsSectionInfo<Result: ManagedObject> {
-  /// What the objects have in common; empty when the controller has no sections of its own.
+  /// The name that the objects share; empty if the controller has no section names.
   public let name: String
-  /// What stands for the section in an index beside a list.
+  /// The title of the section in an index beside a list.
   public let indexTitle: String?
   /// In the order of the request.
   public let objects: [Result]
 
   public var numberOfObjects: Int { objects.count }
 
-  /// The section when it is not there any more.
+  /// The section without objects, for reporting its removal.
   var emptied: Self { Self(name: name, indexTitle: indexTitle, objects: []) }
 }
 
 @available(*, unavailable)
 extension FetchedResultsSectionInfo: Sendable {}
 
-/// Which objects a ``FetchedResultsController`` has, in its sections: a value that may be sent
-/// anywhere, for those who compare what they show with what there is.
+/// The IDs of a ``FetchedResultsController``'s objects, in sections: a sendable value, for
+/// comparing a displayed state with the present one.
 public struct FetchedResultsSnapshot: Hashable, Sendable {
   public struct Section: Hashable, Sendable {
     public let name: String
@@ -31,7 +31,8 @@ public struct FetchedResultsSnapshot: Hashable, Sendable {
   }
 
   public let sections: [Section]
-  /// Of these, the objects that were there before and have changed, wherever they are now.
+  /// Those of the IDs whose objects were in the former result and have changed, wherever they are
+  /// now.
   public let updatedObjectIDs: Set<ManagedObjectID>
 
   public var sectionNames: [String] { sections.map(\.name) }
@@ -39,7 +40,7 @@ public struct FetchedResultsSnapshot: Hashable, Sendable {
 }
 
 #if !canImport(UIKit) && !canImport(AppKit)
-  // What UIKit and AppKit add to an index path where they exist.
+  // The members that UIKit and AppKit add to index paths on their platforms.
   extension IndexPath {
     public init(item: Int, section: Int) { self.init(indexes: [section, item]) }
     public init(row: Int, section: Int) { self.init(indexes: [section, row]) }

@@ -1,8 +1,8 @@
 import QuireModel
 
 extension ManagedObjectContext {
-  /// The same objects as those of ``fetch(_:)``, in the same order, but made when they are looked
-  /// at: ``FetchRequest/fetchBatchSize`` of them at once.
+  /// The objects of ``fetch(_:)`` in the same order, but made on access,
+  /// ``FetchRequest/fetchBatchSize`` at a time.
   ///
   /// ```swift
   /// var request = FetchRequest<Artwork>(entityName: "Artwork")
@@ -12,15 +12,14 @@ extension ManagedObjectContext {
   /// print(artworks.count, artworks[5_000].title ?? "")  // makes 20 objects
   /// ```
   ///
-  /// For results of which a part is looked at: each row is then looked up by its key. Who wants all
-  /// objects has them sooner by ``fetch(_:)``, which reads rows in passing.
+  /// This suits results of which a part is used, as each row is looked up by its key. To use all
+  /// objects, ``fetch(_:)`` is faster, as it reads rows in sequence.
   ///
-  /// A batch size of 0 leaves it to the context. Without predicate and sort keys no row is read;
-  /// otherwise rows are looked at where they are, and nothing is made of them.
+  /// With a batch size of 0 the context chooses one. Without predicate and sort keys no row is
+  /// read; otherwise rows are evaluated in place, without making objects.
   ///
-  /// - Throws: what ``fetch(_:)`` throws.
-  ///   ``PersistenceError/Code/unacceptableValue`` also when objects of an entity that has some
-  ///   here would be made of another class than `Result`.
+  /// - Throws: what ``fetch(_:)`` throws; ``PersistenceError/Code/unacceptableValue`` also if the
+  ///   class of an entity with objects in the result is not `Result` or a subclass.
   /// - Complexity: as ``fetch(_:)``.
   public final func fetchBatched<Result: ManagedObject>(
     _ request: FetchRequest<Result>
@@ -45,7 +44,7 @@ extension ManagedObjectContext {
     return BatchFaultingArray(content)
   }
 
-  /// Makes sure that each of the objects can be had as what was asked for.
+  /// Checks that the class of each object conforms to the request.
   private func check<Result: ManagedObject>(
     _ places: FetchedPlaces, _ parts: [StoreFetch], _ resultClass: Result.Type
   ) throws {
@@ -69,7 +68,7 @@ extension ManagedObjectContext {
       else { continue }
       let found = classes.type(for: binding)
       guard found is Result.Type else { throw refuse(id, found) }
-      // Entities have other numbers in each store.
+      // The entity's number in another store may be another.
       if parts.count == 1 { known.insert(reference.entity) }
     }
   }

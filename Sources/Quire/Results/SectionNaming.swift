@@ -1,19 +1,20 @@
 import QuireModel
 
-/// How a ``FetchedResultsController`` finds the section of an object.
+/// The way in which a ``FetchedResultsController`` names the section of an object.
 enum SectionNaming<Result: ManagedObject> {
-  /// All are in one.
+  /// All objects are in one section.
   case none
-  /// Values of a path become names.
+  /// The values at a path become names.
   case path([String])
   case function((Result) throws -> String)
 
-  /// The path as far as a fetch can follow it, where an object is found: what the row says, or the
-  /// object with unsaved changes.
+  /// The path, if a fetch can read it with the objects, from the row or from the object with
+  /// unsaved changes.
   ///
-  /// - Returns: `nil` when the objects have to be asked.
-  /// - Throws: ``PersistenceError/Code/undefinedKey`` when it leads nowhere;
-  ///   ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` when it leads to objects.
+  /// - Returns: `nil` if the objects must be made to read it.
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` if a name is not that of a property;
+  ///   ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` if the path leads to
+  ///   objects.
   func storedPath(of entityName: String, in context: ManagedObjectContext) throws -> [String]? {
     guard case .path(let names) = self, let model = context.modelBinding,
       let binding = model.entity(named: entityName)
@@ -25,7 +26,7 @@ enum SectionNaming<Result: ManagedObject> {
     } catch let error as PersistenceError
       where error.code == .persistentStoreUnsupportedRequestType && error.key != nil
     {
-      // It is transient: no store has it.
+      // A transient property is in no store.
       return nil
     }
   }
@@ -59,7 +60,7 @@ private func noName() -> PersistenceError {
     "the key path of section names leads to objects or lists, not to a text, a number or a date")
 }
 
-/// A value as the name of a section: absent values have the empty name, booleans are numbers.
+/// A value as the name of a section: an absent value has the empty name, booleans are numbers.
 func sectionName(_ value: Any?) throws -> String {
   switch flattened(value) {
   case nil: return ""

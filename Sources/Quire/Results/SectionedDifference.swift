@@ -1,4 +1,4 @@
-/// What lies in the order of a request, in sections.
+/// The elements of a result in the order of a request, with their sections.
 struct SectionedList<Element> {
   struct Section {
     let name: String
@@ -6,10 +6,10 @@ struct SectionedList<Element> {
   }
 
   var elements: [Element] = []
-  /// One after the other; each element is in one of them.
+  /// Adjacent sections; each element is in one of them.
   var sections: [Section] = []
 
-  /// - Parameter index: of an element.
+  /// - Parameter index: the position of an element.
   func section(of index: Int) -> Int {
     var (low, high) = (0, sections.count - 1)
     while low < high {
@@ -20,24 +20,24 @@ struct SectionedList<Element> {
   }
 }
 
-/// What leads from one list to another, as few steps as there are: an element whose neighbours
-/// have moved around it has not moved.
+/// The difference between two sectioned lists, with as few changes as possible: an element is not
+/// moved if its neighbours have moved around it.
 ///
-/// Elements and sections that stay keep their order. Of the elements in both lists, those of the
-/// longest sequence that is in order in both stay; of several such sequences, the one with the most
-/// elements that nothing has happened to.
+/// Elements and sections that stay keep their order. Among the elements of both lists, those of the
+/// longest common sequence stay; among several such sequences, the one with the most untouched
+/// elements is chosen.
 struct SectionedDifference {
   enum Change {
     case delete(Int)
     case insert(Int)
     case move(from: Int, to: Int)
-    /// Something has happened to an element that stays.
+    /// An element that stays was touched.
     case update(from: Int, to: Int)
   }
 
-  /// The numbers of sections in the former list.
+  /// The indices of sections in the former list.
   private(set) var deletedSections: [Int] = []
-  /// The numbers of sections in the new list.
+  /// The indices of sections in the new list.
   private(set) var insertedSections: [Int] = []
   /// Deletions, insertions, moves, updates, each in the order of the lists. Positions are those of
   /// elements in the former list and in the new one.
@@ -46,16 +46,16 @@ struct SectionedDifference {
   var isEmpty: Bool { changes.isEmpty && deletedSections.isEmpty && insertedSections.isEmpty }
 
   /// - Parameters:
-  ///   - key: what tells elements from each other.
-  ///   - isTouched: whether something has happened to an element.
-  /// - Complexity: O(*n* + *m* log *m*) where *m* elements lie between the first difference and the
-  ///   last one.
+  ///   - key: the identity of an element.
+  ///   - isTouched: whether an element has changed.
+  /// - Complexity: O(*n* + *m* log *m*) with *m* elements between the first difference and the last
+  ///   one.
   init<Element, Key: Hashable>(
     from old: SectionedList<Element>, to new: SectionedList<Element>,
     by key: (Element) -> Key, isTouched: (Element) -> Bool
   ) {
     let counterparts = matchSections(old.sections.map(\.name), new.sections.map(\.name))
-    // By section of the former list, what section of the new one it is.
+    // Whether the element's section of the former list is that of the new list.
     func stays(_ from: Int, _ to: Int) -> Bool {
       counterparts[old.section(of: from)] == new.section(of: to)
     }
@@ -101,7 +101,7 @@ struct SectionedDifference {
     for index in (0..<end).reversed() { update(oldCount - 1 - index, newCount - 1 - index) }
   }
 
-  /// - Returns: for each former section the new one that it is; `nil` when it is gone.
+  /// - Returns: for each former section the new section with its name; `nil` if it was removed.
   private mutating func matchSections(_ old: [String], _ new: [String]) -> [Int?] {
     var counterparts: [Int?] = Array(repeating: nil, count: old.count)
     let places = Dictionary(old.enumerated().map { ($1, $0) }) { first, _ in first }
@@ -116,12 +116,12 @@ struct SectionedDifference {
   }
 }
 
-/// Where the members are of the increasing subsequence with the most preferred members, and the
-/// most members of those.
+/// The positions of the increasing subsequence with the most preferred members, and among those
+/// with the most members.
 ///
 /// - Parameters:
-///   - values: different ones.
-///   - isPreferred: none of them when empty.
+///   - values: distinct values.
+///   - isPreferred: empty if no value is.
 private func heaviestIncreasing(_ values: [Int], _ count: Int, _ isPreferred: [Bool]) -> [Int] {
   if count == 0 { return [] }
   var ranks = Array(repeating: 0, count: count)
@@ -130,7 +130,7 @@ private func heaviestIncreasing(_ values: [Int], _ count: Int, _ isPreferred: [B
   }
   var weights = Array(repeating: 0, count: count)
   var former: [Int?] = Array(repeating: nil, count: count)
-  // By rank, the heaviest sequence that ends below: a tree of prefixes (Fenwick's).
+  // By rank, the heaviest sequence that ends below it, in a Fenwick tree.
   var tree = Array(repeating: -1, count: count + 1)
   var last: Int?
   for index in values.indices {
