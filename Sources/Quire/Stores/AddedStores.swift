@@ -1,8 +1,8 @@
 import QuireStorage
 import Synchronization
 
-/// The stores that the coordinators of this process have, by UUID, in the order in which they were
-/// added: what an ID alone can be asked for.
+/// The stores that the coordinators of this process have added, by UUID and in the order of
+/// addition. It finds the store of an object ID without a coordinator.
 enum AddedStores {
   private final class Entry {
     let identity: StoreIdentity
@@ -14,16 +14,16 @@ enum AddedStores {
     }
   }
 
-  /// A list, as it is asked when an ID comes from outside, and as the first dictionary of a type of
-  /// our own costs a process some 50 µs: the runtime looks through every conformance there is. Of
-  /// objects, as the first array of another type costs one some 4 µs.
+  /// A list, as look-ups are rare, and as the first dictionary of a new type costs a process some
+  /// 50 µs, in which the runtime scans all conformances. Its elements are objects, as the first
+  /// array of another type costs some 4 µs.
   private static let entries = Mutex<[Entry]>([])
 
   static func add(_ store: PersistentStore) {
     entries.withLock { $0.append(Entry(store)) }
   }
 
-  /// - Complexity: O(stores that were added after this one), apart from moving those in memory.
+  /// - Complexity: O(stores that were added after this one), apart from moving these in memory.
   static func remove(_ store: PersistentStore) {
     entries.withLock { entries in
       let index = entries.lastIndex { $0.identity == store.identity && $0.store === store }

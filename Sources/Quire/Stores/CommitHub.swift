@@ -1,37 +1,37 @@
 import QuireStorage
 import Synchronization
 
-/// One save of a store, for whoever else has the store open.
+/// A save of a store, for notifying all contexts and coordinators that have the store open.
 struct CommitNotice: Sendable {
   let changes: SavedChanges
   let author: String?
   let contextName: String?
-  /// Of the context that saved, if others' saves wait there: its own are no news to it.
+  /// The inbox of the context that saved, if it has one; it is not notified of its own save.
   let origin: CommitInbox?
 }
 
-/// Who is told of saves, on the thread of whoever saves.
+/// A receiver of notices of saves, called on the thread that saves.
 protocol CommitListener: AnyObject, Sendable {
-  /// Whether there is anybody behind it who wants to know.
+  /// Whether anything would happen with a notice.
   var isListening: Bool { get }
   func take(_ notice: CommitNotice)
 }
 
-/// Tells everybody who has a store open, by whichever coordinator of this process, of each save.
+/// Notifies all listeners of a store, through any coordinator of this process, of each save.
 ///
-/// A hub belongs to the open store below all coordinators, so that two of them on one file hear of
-/// each other. It holds its listeners weakly. Saves of two threads at once may be told in either
-/// order: a notice says by its commit number where it belongs, and whoever merges looks at the
-/// store itself.
+/// A hub belongs to the open store, which coordinators share, so that two of them with one file are
+/// notified of each other's saves. It holds its listeners weakly. Concurrent saves may be notified
+/// in either order: a notice has its commit number, and merging reads the state of the store
+/// itself.
 final class CommitHub: Sendable {
-  // A class, as ``AddedStores`` explains.
+  // A class, for the reason given at ``AddedStores``.
   private final class Entry {
     weak var listener: (any CommitListener)?
     init(_ listener: any CommitListener) { self.listener = listener }
   }
 
   private let entries = Mutex<[Entry]>([])
-  /// Whether the store has kept a history since somebody has it open: only then a save looks.
+  /// Whether the store may have had a history since it was opened. If not, a save need not read it.
   private let hasHadHistory = Atomic(false)
 
   var mayHaveHistory: Bool { hasHadHistory.load(ordering: .acquiring) }
@@ -47,17 +47,17 @@ final class CommitHub: Sendable {
       if isListed { entries.append(Entry(listener)) }
       return listeners
     }
-    // Who was let go of meanwhile goes here, as what it takes along may lead back to the hub.
+    // Listeners are released here, outside of the lock, as releasing one may call the hub.
     withExtendedLifetime(held) {}
   }
 
-  /// Whether a notice would be heard: otherwise none need be made.
+  /// Whether a notice would be received. If not, none need be made.
   var isListened: Bool {
     let listeners = entries.withLock { $0.compactMap(\.listener) }
     return listeners.contains { $0.isListening }
   }
 
-  /// Tells of a save that is durable. What listeners do may lead back here.
+  /// Notifies the listeners of a durable save. They may call the hub.
   func publish(_ notice: CommitNotice) {
     let listeners = entries.withLock { $0.compactMap(\.listener) }
     for listener in listeners where listener.isListening { listener.take(notice) }

@@ -1,23 +1,23 @@
 import QuireModel
 import QuireStorage
 
-/// What a deferred migration has left in a store: the objects that are still to be rewritten.
+/// The work that a deferred migration has left in a store: the objects still to be rewritten.
 public struct DeferredMigration: Hashable, Sendable {
   public struct Entity: Hashable, Sendable {
     public let name: String
-    /// No more objects than these are left: some of them may have been saved or deleted since.
+    /// The largest number of objects left. Some may have been saved or deleted since.
     public let objectCount: Int
-    /// What these take of the file, about.
+    /// The approximate number of bytes in the file that these take.
     public let byteCount: Int
   }
 
-  /// By name.
+  /// Sorted by name.
   public let entities: [Entity]
 
   public var objectCount: Int { entities.reduce(0) { $0 + $1.objectCount } }
   public var byteCount: Int { entities.reduce(0) { $0 + $1.byteCount } }
 
-  /// - Returns: `nil` when nothing is left.
+  /// - Returns: `nil` if nothing is left.
   /// - Complexity: reads some hundred pages of each tree at most.
   init?(_ schema: StoreSchema, _ snapshot: Snapshot) throws {
     guard schema.hasOlderLayouts else { return nil }
@@ -33,9 +33,10 @@ public struct DeferredMigration: Hashable, Sendable {
 }
 
 extension PersistentStore {
-  /// What a deferred migration has left in the store, as of its last commit; `nil` when nothing is.
+  /// The work that a deferred migration has left in the store, as of its last commit; `nil` if
+  /// there is none.
   ///
-  /// - Throws: when the store is closed, or damaged.
+  /// - Throws: an error if the store is closed or damaged.
   public func deferredMigration() throws -> DeferredMigration? {
     let snapshot = try storage { () throws(StorageError) in try pages.snapshot() }
     return try StoreSchema(from: snapshot).flatMap { try DeferredMigration($0, snapshot) }

@@ -11,7 +11,7 @@ public final class CoordinatorObservation: Sendable {
   public func cancel() { end() }
 }
 
-/// Who is told of changes of one kind, by functions and by sequences.
+/// Receivers of changes of one kind: functions and asynchronous sequences.
 final class Listeners<Change: Sendable>: Sendable {
   private struct Listener {
     let number: Int
@@ -20,7 +20,7 @@ final class Listeners<Change: Sendable>: Sendable {
   }
 
   private struct State {
-    /// Few, and looked through: see ``AddedStores`` for what a dictionary costs at first.
+    /// An array, as there are few; ``AddedStores`` says what the first dictionary of a type costs.
     var listeners: [Listener] = []
     var lastNumber = 0
   }
@@ -37,13 +37,14 @@ final class Listeners<Change: Sendable>: Sendable {
     for listener in state.withLock({ $0.listeners }) { listener.body(change) }
   }
 
-  /// - Returns: a token, which ends the registration when it is released.
+  /// - Returns: a token that ends the registration when it is released.
   func observe(_ body: @escaping @Sendable (Change) -> Void) -> CoordinatorObservation {
     let number = add(body) {}
     return CoordinatorObservation { self.remove(number) }
   }
 
-  /// The changes from now on. The sequence keeps what nobody has taken yet, and ends with this.
+  /// The changes from now on. The sequence buffers changes until they are read, and ends with this
+  /// object.
   func changes() -> AsyncStream<Change> {
     let (stream, continuation) = AsyncStream.makeStream(of: Change.self)
     let number = add({ continuation.yield($0) }, atEnd: { continuation.finish() })
@@ -62,7 +63,7 @@ final class Listeners<Change: Sendable>: Sendable {
   }
 
   private func remove(_ number: Int) {
-    // What goes may take others along that come back here: it goes outside.
+    // Released outside of the lock, as that may release other objects that call this one.
     let gone = state.withLock { state in
       let gone = state.listeners.filter { $0.number == number }
       state.listeners.removeAll { $0.number == number }

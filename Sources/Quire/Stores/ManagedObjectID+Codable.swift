@@ -8,17 +8,17 @@ import QuireStorage
 #endif
 
 extension CodingUserInfoKey {
-  /// The ``PersistentStoreCoordinator`` that a decoder finds the entities of ``ManagedObjectID``s
-  /// with. Set it in the decoder's `userInfo`.
+  /// The ``PersistentStoreCoordinator`` with which a decoder finds the entities of
+  /// ``ManagedObjectID``s. Set it in the decoder's `userInfo`.
   public static let persistentStoreCoordinator =
     CodingUserInfoKey(rawValue: "Quire.persistentStoreCoordinator").unsafelyUnwrapped
 }
 
-/// An ID is encoded as its URI (``ManagedObjectID/uriRepresentation()``).
+/// Encoding of an ID as its URI (``ManagedObjectID/uriRepresentation()``).
 ///
 /// Decoding needs a coordinator that has the ID's store (``CodingUserInfoKey``
-/// `persistentStoreCoordinator`). A temporary ID is not encoded: nobody but its context knows it;
-/// ``ManagedObjectContext/obtainPermanentIDs(for:)`` helps.
+/// `persistentStoreCoordinator`). Encoding a temporary ID is an error, as only its context can
+/// resolve it; see ``ManagedObjectContext/obtainPermanentIDs(for:)``.
 extension ManagedObjectID: Codable {
   public func encode(to encoder: any Encoder) throws {
     guard !isTemporaryID else {
@@ -60,19 +60,19 @@ extension PersistentStoreCoordinator: ObjectIdentityDecoding {
 }
 
 extension ManagedObjectID {
-  /// The store that the object is in, when a coordinator of this process has it open; `nil` for a
-  /// temporary ID.
+  /// The store of the object, if a coordinator of this process has it open; `nil` for a temporary
+  /// ID.
   ///
-  /// An ID names a store by its UUID. When several coordinators have such a store open, it is the
-  /// one that was added first; ``PersistentStoreCoordinator/persistentStore(for:)`` asks one of
-  /// them.
+  /// An ID has the UUID of a store. If several coordinators have such a store open, it is the one
+  /// that was added first; ``PersistentStoreCoordinator/persistentStore(for:)`` looks in a single
+  /// one.
   public var persistentStore: PersistentStore? {
     store.flatMap { AddedStores.first(with: $0) }
   }
 }
 
 extension PersistentStoreCoordinator {
-  /// The coordinator's store that an ID belongs to; `nil` when it is another's.
+  /// The coordinator's store that an ID belongs to; `nil` if it belongs to none of them.
   public func persistentStore(for objectID: ManagedObjectID) -> PersistentStore? {
     stores.first { $0.identity == objectID.store }
   }

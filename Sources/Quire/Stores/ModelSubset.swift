@@ -1,20 +1,20 @@
 import QuireModel
 
-/// The part of a model that a store for one of its configurations has: the entities of the
-/// configuration, with their ancestors.
+/// The part of a model for a store of one of its configurations: the entities of the configuration,
+/// with their ancestors.
 ///
-/// It is a model of its own, by which the store is made, compared, and migrated, as if there were
+/// It is a complete model, with which the store is created, compared and migrated as if there were
 /// no other entities.
 struct ModelSubset {
   let name: String
   let model: ManagedObjectModel
-  /// The entities that the configuration names: what the store has objects of.
+  /// The entities of the configuration, of which the store has objects.
   let entityNames: Set<String>
 
   /// - Parameter name: `nil` for all entities.
-  /// - Returns: `nil` when the configuration has all entities.
-  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when the model has no
-  ///   such configuration, or a relationship leads out of it.
+  /// - Returns: `nil` if the configuration has all entities.
+  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) if the model has no such
+  ///   configuration, or if a relationship leads out of it.
   init?(_ name: String?, of model: ManagedObjectModel) throws(PersistenceError) {
     guard let name, name != DefaultConfigurationName || model.configurations[name] != nil else {
       return nil
@@ -50,11 +50,11 @@ struct ModelSubset {
         throw error
       }
     }
-    // They may name any entity of the whole model.
+    // Templates may be of any entity of the whole model.
     declaration.fetchRequestTemplates = []
     declaration.configurations = [name: entities.map(\.name)]
     do {
-      // Fetched properties lead to entities of other stores.
+      // Unchecked, as fetched properties may have destinations in other stores.
       self.model = try ManagedObjectModel(unchecked: declaration)
     } catch {
       throw PersistenceError(
@@ -63,7 +63,7 @@ struct ModelSubset {
     }
   }
 
-  /// The versions of a model that have the configuration, each with what it had then.
+  /// The versions of a model that have the configuration, each with the configuration's entities.
   func history(of versions: VersionedModel) throws(PersistenceError) -> VersionedModel {
     guard versions.hasNamedVersions else { return VersionedModel(model, name: versions.name) }
     var parts: [VersionedModel.Version] = []
@@ -76,13 +76,13 @@ struct ModelSubset {
         parts.append(.init(version.name, subset.model))
       }
     }
-    // The names were good for more versions, and the current one is among them.
+    // Never `nil`, as the names are unique and the current version is among them.
     return VersionedModel(
       name: versions.name, versions: parts, current: versions.currentVersion.name)
       ?? VersionedModel(model, name: versions.name)
   }
 
-  /// The hashes of a store for a configuration; `nil` when the model has no such configuration.
+  /// The hashes of a store for a configuration; `nil` if the model has no such configuration.
   static func hashes(_ name: String?, of model: ManagedObjectModel) -> [String: VersionHash]? {
     guard let name else { return model.entityVersionHashesByName }
     guard model.configurations[name] != nil else { return nil }

@@ -7,10 +7,10 @@ import QuireStorage
   import Foundation
 #endif
 
-/// A store in the making: under another name until it is whole and on disk, so that a crash leaves
-/// nothing that could be taken for the store.
+/// A store under construction: it has another name until it is complete and on disk, so that a
+/// crash leaves nothing that could be taken for the store.
 ///
-/// What a crash does leave, the next one of the same name removes.
+/// Files that a crash leaves are removed by the next attempt with the same name.
 final class PartialStore {
   let pages: PageStore
   let entities: StoreEntities
@@ -23,10 +23,11 @@ final class PartialStore {
   private var partPath: String { path + suffix }
 
   /// - Parameters:
-  ///   - path: of the store to be; no file may be there, unless it is never to be published.
-  ///   - suffix: what the partial store's name has behind that.
-  /// - Throws: when there is a file already, when none can be made, or when another process is at
-  ///   work on it.
+  ///   - path: the path of the finished store; no file may exist there, unless the store will not
+  ///     be published.
+  ///   - suffix: appended to the path while the store is under construction.
+  /// - Throws: an error if a file exists already, if none can be created, or if another process is
+  ///   constructing the same store.
   init(
     path: String, suffix: String = PartialStore.partSuffix, mustNotExist: Bool = true,
     model: ManagedObjectModel, versionName: String?, metadata: [String: MetadataValue] = [:],
@@ -47,7 +48,7 @@ final class PartialStore {
       throw PartialStore.failure(self.path, error)
     }
     do {
-      // Made in the end, from all rows at once.
+      // Indexes are built at the end, from all rows.
       var schema = try StoreSchema(for: model, versionName: versionName, hasIndexes: false)
       schema.metadata = metadata
       schema.migrations = migrations
@@ -59,12 +60,12 @@ final class PartialStore {
     }
   }
 
-  /// A store that begins with the content of another one, without its indexes, and is never to be
+  /// A store that starts with the content of another one, without its indexes, and will not be
   /// published.
   ///
   /// - Parameters:
-  ///   - path: of that store.
-  ///   - model: that store's.
+  ///   - path: the path of that store.
+  ///   - model: the model of that store.
   init(
     copying content: Snapshot, at path: String, model: ManagedObjectModel,
     options: PageStoreOptions, in files: any FileSystem, _ progress: StepProgress
@@ -103,13 +104,14 @@ final class PartialStore {
 
   deinit { discard() }
 
-  /// Closes the store and gives it its name.
+  /// Closes the store and renames it to its final name.
   ///
-  /// - Throws: also when somebody else has made a file of that name meanwhile.
+  /// - Throws: an error, also if a file of that name was created in the meantime.
   func publish() throws {
     do throws(StorageError) {
       try pages.close()
-      // Closing has removed the log: were that lost and the new name not, it would stay for ever.
+      // The removal of the log by closing must be durable before the new name is: otherwise, after
+      // a crash, the log could remain under the old name for ever.
       try files.syncFolder(of: path, for: .creationFolder)
       try files.publish(partPath, as: path)
       isFinished = true
@@ -119,7 +121,7 @@ final class PartialStore {
     }
   }
 
-  /// Removes what there is. What cannot be removed here, the next one will try to remove.
+  /// Removes the files. What cannot be removed here is removed by the next attempt.
   func discard() {
     guard !isFinished else { return }
     isFinished = true
@@ -127,20 +129,20 @@ final class PartialStore {
     try? PageStore.remove(partPath, followsLink: false, in: files)
   }
 
-  /// What the name of a store has behind it while it is made.
+  /// The suffix of a store under construction.
   static let partSuffix = "-part"
-  /// The same while a mapping model is carried out in its place.
+  /// The suffix of the copy in which a mapping model migrates a store.
   static let migratingSuffix = "-migrating"
 
-  /// Removes what a process that died while making or migrating the store has left. To be called
-  /// with the store's lock held, so that nobody is at it.
+  /// Removes what a process that crashed while creating or migrating the store has left. The
+  /// store's lock must be held, so that no other process is using these files.
   ///
-  /// - Parameter path: where the file is itself, not a link to it.
+  /// - Parameter path: the path of the file itself, not of a link to it.
   static func removeRemains(of path: String, in files: any FileSystem) {
     for suffix in [partSuffix, migratingSuffix] {
       do throws(StorageError) {
         let part = path + suffix
-        // A crash may have kept the log alone.
+        // A crash may have left only the log.
         if try files.identifier(of: part) == nil, try files.identifier(of: part + "-log") == nil {
           continue
         }

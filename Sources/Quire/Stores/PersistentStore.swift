@@ -10,26 +10,27 @@ import Synchronization
 
 /// A store that a coordinator has opened.
 ///
-/// It is of use until the coordinator removes it, or puts another one in its place
+/// It can be used until the coordinator removes or replaces it
 /// (``PersistentStoreCoordinator/migratePersistentStore(_:to:options:type:)``).
 public final class PersistentStore: Sendable {
   public let type: StoreType
-  /// The file, or `/dev/null`; `nil` for another store in memory.
+  /// The file, or `/dev/null`; `nil` for a store in memory without a URL.
   public let url: URL?
   public let isReadOnly: Bool
-  /// The name of the model's configuration that the store is for; `DefaultConfigurationName` where
-  /// it is for all entities.
+  /// The name of the model's configuration that the store is for; `DefaultConfigurationName` for
+  /// all entities.
   public let configurationName: String
-  /// What opening the store changed in it; `nil` when it had the current version already.
+  /// The report of the migration when the store was opened; `nil` if it had the current version
+  /// already.
   public let migrationReport: MigrationReport?
-  /// Where rows and links are; in a store of another make nothing but what says which commit comes
-  /// after which, and who may write.
+  /// The trees of rows and links. For an incremental store it only orders commits and serialises
+  /// writers.
   let pages: PageStore
   let entities: StoreEntities
-  /// The store, if it is of another make.
+  /// The incremental store, if this is one.
   let incremental: IncrementalSource?
   let metadataState: Mutex<MetadataState>
-  /// Tells of saves, by whichever coordinator of this process; shared by all that have the file.
+  /// Notifies of saves by all coordinators of this process that have the file open.
   let hub: CommitHub
 
   init(
@@ -52,25 +53,25 @@ public final class PersistentStore: Sendable {
 
   var identity: StoreIdentity { pages.identity }
 
-  /// For people.
+  /// A name for messages.
   var name: String {
     if incremental != nil { return type.rawValue }
     return url.flatMap { type.hasFile(at: $0) ? $0.lastPathComponent : nil } ?? "memory"
   }
 
-  /// The store's UUID, kept for its whole life and through every migration.
+  /// The store's UUID, which migrations keep.
   public var identifier: UUID { UUID(pages.identity) }
 
-  /// The name of the model's version the store has, when its model has named versions.
+  /// The name of the store's model version, if its model has named versions.
   public var versionName: String? { entities.schema.versionName }
 
-  /// The migrations the store has been through, oldest first: the last 50 of them.
+  /// The migrations of the store, oldest first: the last 50.
   public var migrationHistory: [MigrationRecord] { entities.schema.migrations }
 
-  /// What the engine says about the store's pages; of a store of another make nothing of use.
+  /// Statistics of the engine about the store's pages; meaningless for an incremental store.
   public var statistics: StoreStatistics { pages.statistics }
 
-  /// The state that a snapshot has; of a store of another make, what it is from now on.
+  /// The state in a snapshot; for an incremental store, the state from now on.
   func view(_ snapshot: Snapshot) -> StoreView {
     StoreView(entities, snapshot, nil, incremental.map { IncrementalRows($0) })
   }
@@ -80,17 +81,17 @@ public final class PersistentStore: Sendable {
     try body(try pages.snapshot())
   }
 
-  /// To be called by the coordinator that lets go of the store.
+  /// Closes the store. Called by the coordinator that removes it.
   func close() throws {
     let closing = Result { try storage { () throws(StorageError) in try pages.close() } }
     try incremental?.asking(to: "be closed") { try $0.close() }
     try closing.get()
   }
 
-  /// Writes the last save into a new file, which is then a closed store of its own with the same
-  /// UUID. The store can be used meanwhile.
+  /// Writes the last save to a new file, a closed store with the same UUID. The store can be used
+  /// meanwhile.
   ///
-  /// - Throws: when there is a file already, or it cannot be written. No file is left then.
+  /// - Throws: an error if a file exists already or cannot be written; no file is left then.
   package func backUp(to url: URL) throws {
     if incremental != nil { throw IncrementalStoreOpening.refusal(of: "copied to a file", self) }
     do {

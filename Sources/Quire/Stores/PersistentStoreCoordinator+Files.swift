@@ -7,18 +7,18 @@ import QuireStorage
   import Foundation
 #endif
 
-// Where stores are, and whole files of them.
+// The files of stores, and operations on whole files.
 
 extension PersistentStoreCoordinator {
-  /// The file of a store; `/dev/null` for one in memory.
+  /// The file of a store; `/dev/null` for a store in memory.
   public func url(for store: PersistentStore) -> URL {
     store.url ?? URL(filePath: "/dev/null")
   }
 
-  /// The coordinator's store that has this file, whatever name the URL gives it.
+  /// The coordinator's store in a file, by any URL of that file.
   ///
-  /// - Returns: `nil` when there is none, and for `/dev/null`. A store of another make is found by
-  ///   the URL that it was added at.
+  /// - Returns: `nil` if there is none, and for `/dev/null`. An incremental store is found by the
+  ///   URL with which it was added.
   public func persistentStore(for url: URL) -> PersistentStore? {
     if let store = stores.first(where: { $0.incremental != nil && $0.url == url }) { return store }
     guard url.isFileURL else { return nil }
@@ -35,20 +35,19 @@ extension PersistentStoreCoordinator {
     }
   }
 
-  /// Goes on with the store's file at another place, where somebody has moved or copied it: a store
-  /// with the same UUID and the same version, which must be there.
+  /// Continues with the store's file at another place, to which it was moved or copied: a store
+  /// with the same UUID and version, which must exist there.
   ///
-  /// The file that the store had is closed; what was saved there last, and is not at the new place,
-  /// is not there for this coordinator. Contexts keep their objects, and see the new file with
-  /// their next look at it.
+  /// The former file is closed; saves there that are not in the new file are lost to this
+  /// coordinator. Contexts keep their objects, and see the new file with their next access to it.
   ///
-  /// A file that was moved is closed before it is opened by its new name; should that fail, remove
+  /// A file that was moved is closed before it is opened under its new name; if that fails, remove
   /// the store.
   ///
-  /// - Returns: the store that takes the place of `store` in the coordinator.
-  /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` (134080) when the file is no such
-  ///   store; ``PersistenceError/Code/persistentStoreOperation`` (134070) when `store` is in
-  ///   memory, or not of this coordinator. The store is then as it was.
+  /// - Returns: the store that replaces `store` in the coordinator.
+  /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` (134080) if the file is no such store;
+  ///   ``PersistenceError/Code/persistentStoreOperation`` (134070) if `store` is in memory, or not
+  ///   of this coordinator. The store is unchanged then.
   @discardableResult
   public func setURL(_ url: URL, for store: PersistentStore) throws -> PersistentStore {
     try checkOwn(store)
@@ -81,13 +80,13 @@ extension PersistentStoreCoordinator {
           + "\(new.identifier), not \(store.identifier), or other entities")
     }
     try take(new, insteadOf: store)
-    // The other store is in its place; nobody needs what closing this one could not do.
+    // The new store is in use, so that an error of closing the old one does not matter.
     try? store.pages.close()
     return new
   }
 
-  /// Opens the store's file by another name: what lies beside it has to move there, too, and is
-  /// brought into the file for that by closing it.
+  /// Opens the store's file under another name. It is closed first, which brings the log beside it
+  /// into the file.
   private func reopen(
     _ store: PersistentStore, at url: URL, _ opening: StoreOpening
   ) throws -> PersistentStore {
@@ -97,8 +96,8 @@ extension PersistentStoreCoordinator {
     return new
   }
 
-  /// Puts a store in the place of another, with the metadata that wait for a save; closes it when
-  /// that place is taken.
+  /// Replaces a store with another, which takes over metadata that are not saved yet. If the old
+  /// store was removed in the meantime, the new one is closed.
   func take(_ new: PersistentStore, insteadOf store: PersistentStore) throws {
     let pending = store.metadataState.withLock { $0.pending }
     new.metadataState.withLock { $0.pending = pending }
@@ -110,16 +109,16 @@ extension PersistentStoreCoordinator {
 
   // MARK: Destroying
 
-  /// Removes a store's file, and all that lies beside it. After a crash the store is there whole,
-  /// or gone.
+  /// Removes a store's file, and all files that belong to it. After a crash the store exists
+  /// completely, or not at all.
   ///
-  /// A damaged store goes, too; a file that is no store stays, unless `options` force its
-  /// destruction. There being no store is no error, and one in memory goes with its coordinator.
+  /// A damaged store is removed as well; a file that is no store is kept, unless `options` force
+  /// its destruction. It is no error if there is no store, and a store in memory is released with
+  /// its coordinator.
   ///
-  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when the store is open,
-  ///   in this process or another (remove it from its coordinator first), when the file is no
-  ///   store, or when the disk refuses; ``PersistenceError/Code/persistentStoreInvalidType``
-  ///   (134000).
+  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) if the store is open in
+  ///   this process or another (remove it from its coordinator first), if the file is no store, or
+  ///   on an error of the disk; ``PersistenceError/Code/persistentStoreInvalidType`` (134000).
   public func destroyPersistentStore(
     at url: URL, type: StoreType = .quire, options: PersistentStoreOptions? = nil
   ) throws {
@@ -133,7 +132,7 @@ extension PersistentStoreCoordinator {
     try destroyPersistentStore(at: url, type: type, options: options)
   }
 
-  /// The same, on a file system that a test brings.
+  /// The same on a given file system, for tests.
   package func destroyPersistentStore(
     at url: URL, type: StoreType, options: PersistentStoreOptions?, in fileSystem: any FileSystem
   ) throws {
@@ -150,18 +149,18 @@ extension PersistentStoreCoordinator {
 
   // MARK: Replacing
 
-  /// Puts a copy of a store in the place of another, or where there is none, in one step: after a
-  /// crash there is the one or the other, whole.
+  /// Replaces a store with a copy of another, or creates the copy where there is none, in one step:
+  /// after a crash there is one or the other, complete.
   ///
-  /// The source stays, and may be in use meanwhile; the copy has what was saved when it began. It
-  /// has the source's UUID, so that IDs are good in both; `destinationOptions` with a
-  /// ``PersistentStoreOptions/storeUUID`` make a store of its own of it.
+  /// The source is kept, and may be in use meanwhile; the copy has the state that was saved when it
+  /// began. It has the source's UUID, so that IDs are valid in both, unless `destinationOptions`
+  /// have a ``PersistentStoreOptions/storeUUID`` of its own.
   ///
-  /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` (134080) when the source is no sound
-  ///   store of objects; ``PersistenceError/Code/persistentStoreOperation`` (134070) when the
-  ///   destination is open, in this process or another, when it is the source, when it is no store
-  ///   and `destinationOptions` do not force its destruction, or when the disk refuses. The
-  ///   destination is then as it was.
+  /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` (134080) if the source is not an
+  ///   intact store of objects; ``PersistenceError/Code/persistentStoreOperation`` (134070) if the
+  ///   destination is open in this process or another, if it is the source, if it is no store and
+  ///   `destinationOptions` do not force its destruction, or on an error of the disk. The
+  ///   destination is unchanged then.
   /// - Complexity: O(bytes of the source).
   public func replacePersistentStore(
     at destinationURL: URL, destinationOptions: PersistentStoreOptions? = nil,
@@ -186,7 +185,7 @@ extension PersistentStoreCoordinator {
       withPersistentStoreFrom: sourceURL, sourceOptions: sourceOptions, type: type)
   }
 
-  /// The same, on a file system that a test brings.
+  /// The same on a given file system, for tests.
   package func replacePersistentStore(
     at destinationURL: URL, destinationOptions: PersistentStoreOptions?,
     withPersistentStoreFrom sourceURL: URL, sourceOptions: PersistentStoreOptions?,

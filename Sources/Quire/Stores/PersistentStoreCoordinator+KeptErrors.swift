@@ -1,13 +1,13 @@
 import QuireStorage
 
 extension PersistentStoreCoordinator {
-  /// Called with errors that a typed property could not throw; `nil`, as at first, writes each as a
-  /// line to the standard error.
+  /// Called with errors that access to a typed property could not throw; `nil`, the default, writes
+  /// each as a line to the standard error.
   ///
-  /// An error of the engine (a damaged page, a disk that does not read) comes here when it happens,
-  /// and is thrown by the context's next fetch or save as well; any other comes when its context
-  /// ends and has not thrown it. So a program that reads, and exits, learns of what it could not
-  /// read. Errors that ``PropertyReading/value(of:)`` throws do not come here.
+  /// An error of the engine (a damaged page, a read error of the disk) is passed when it occurs,
+  /// and is also thrown by the context's next fetch or save; any other error is passed when its
+  /// context ends without having thrown it. A program that only reads and exits thus learns of data
+  /// that it could not read. Errors that ``PropertyReading/value(of:)`` throws are not passed.
   ///
   /// The handler is called from wherever a context is used. It must not use the context.
   public var keptErrorHandler: (@Sendable (any Error) -> Void)? {
@@ -15,17 +15,18 @@ extension PersistentStoreCoordinator {
     set { errorHandler.withLock { $0 = newValue } }
   }
 
-  /// A context keeps an error that it cannot throw.
+  /// Records an error that a context could not throw.
   func noteKeptError(_ error: any Error, of context: ManagedObjectContext) {
     unthrownErrors.withLock { $0[ObjectIdentifier(context), default: []].append(error) }
   }
 
-  /// A context has thrown what it kept, or ends.
+  /// Forgets the errors of a context that has thrown them, or ends.
   func forgetKeptErrors(of context: ManagedObjectContext) {
     _ = unthrownErrors.withLock { $0.removeValue(forKey: ObjectIdentifier(context)) }
   }
 
-  /// Throws what contexts keep, as one error, and forgets it here; the contexts throw it as well.
+  /// Throws the errors that contexts keep, as one error, and forgets them here; the contexts throw
+  /// them as well.
   ///
   /// - Parameter failure: another error to throw, before all others.
   func throwKeptErrors(and failure: (any Error)?) throws {

@@ -8,29 +8,28 @@ import QuireStorage
 #endif
 
 extension PersistentStoreCoordinator {
-  /// What a store says about itself; see ``PersistentStore/metadata``.
+  /// The metadata of a store; see ``PersistentStore/metadata``.
   public func metadata(for store: PersistentStore) -> [String: Any] { store.metadata }
 
-  /// Sets the user's metadata of a store: all of them, so begin with what
-  /// ``metadata(for:)`` returns. They are written with the next save of any context of this
-  /// coordinator, which needs no changes of objects for that, and are lost when the store is
-  /// removed before.
+  /// Replaces the user's metadata of a store. To keep some, start with those of ``metadata(for:)``.
+  /// They are written with the next save of any context of this coordinator, even one without
+  /// changed objects, and are lost if the store is removed before.
   ///
   /// - Parameter metadata: strings, integers, doubles, booleans, dates, data, and arrays and
   ///   dictionaries of these; `nil` for none.
   /// - Throws: ``PersistenceError/Code/unacceptableValue`` for other values;
-  ///   ``PersistenceError/Code/persistentStoreOperation`` (134070) when the store is read-only or
-  ///   not of this coordinator, or its UUID or type would change.
+  ///   ``PersistenceError/Code/persistentStoreOperation`` (134070) if the store is read-only or not
+  ///   of this coordinator, or if its UUID or type would change.
   public func setMetadata(_ metadata: [String: Any]?, for store: PersistentStore) throws {
     try checkOwn(store)
     try store.setMetadata(metadata ?? [:])
   }
 
-  /// The metadata of a store that need not be open, nor of any known model.
+  /// The metadata of a store, which need not be open or of a known model.
   ///
-  /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` (134080) when the file is no sound
-  ///   store, or another process has it; ``PersistenceError/Code/persistentStoreInvalidType``
-  ///   (134000) when the type has no files.
+  /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` (134080) if the file is no intact
+  ///   store, or is open in another process; ``PersistenceError/Code/persistentStoreInvalidType``
+  ///   (134000) if the type has no files.
   public static func metadataForPersistentStore(
     type: StoreType = .quire, at url: URL, options: PersistentStoreOptions? = nil
   ) throws -> [String: Any] {
@@ -44,7 +43,7 @@ extension PersistentStoreCoordinator {
     try metadataForPersistentStore(type: type, at: url, options: options)
   }
 
-  /// The same, on a file system that a test brings.
+  /// The same on a given file system, for tests.
   package static func metadataForPersistentStore(
     type: StoreType, at url: URL, options: PersistentStoreOptions?, in fileSystem: any FileSystem
   ) throws -> [String: Any] {
@@ -55,7 +54,7 @@ extension PersistentStoreCoordinator {
     }
   }
 
-  /// Sets the user's metadata of a store that need not be open, in one commit of their own.
+  /// Replaces the user's metadata of a store, which need not be open, in a commit of its own.
   ///
   /// - Parameter metadata: as for ``setMetadata(_:for:)``.
   /// - Throws: as ``setMetadata(_:for:)`` and ``metadataForPersistentStore(type:at:options:)``;
@@ -75,7 +74,7 @@ extension PersistentStoreCoordinator {
     try setMetadata(metadata, type: type, at: url, options: options)
   }
 
-  /// The same, on a file system that a test brings.
+  /// The same on a given file system, for tests.
   package static func setMetadata(
     _ metadata: [String: Any]?, type: StoreType, at url: URL, options: PersistentStoreOptions?,
     in fileSystem: any FileSystem
@@ -113,8 +112,8 @@ extension PersistentStoreCoordinator {
       user: try StoreSchema.metadata(in: tree))
   }
 
-  /// - Throws: ``PersistenceError/Code/persistentStoreInvalidType`` (134000) for a store that has
-  ///   no file.
+  /// - Throws: ``PersistenceError/Code/persistentStoreInvalidType`` (134000) for a store without a
+  ///   file.
   static func checkFile(_ type: StoreType, _ url: URL) throws(PersistenceError) {
     switch type {
     case .quire where type.hasFile(at: url): break

@@ -8,27 +8,27 @@ import QuireStorage
 #endif
 
 extension PersistentStoreCoordinator {
-  /// Goes on with a store at another place: from one file to another, from a file into memory, or
-  /// from memory into a file.
+  /// Moves a store to another place: from one file to another, from a file into memory, or from
+  /// memory into a file.
   ///
-  /// The new store has all that was saved, the same UUID, and the same keys: IDs stay what they
-  /// are, and contexts keep their objects with all unsaved changes, which are saved to the new
-  /// store. A save that another thread begins meanwhile waits, and may then fail, as the store it
-  /// was for is closed; saved again, it goes to the new one.
+  /// The new store has everything that was saved, the same UUID and the same keys: IDs remain
+  /// valid, and contexts keep their objects with all unsaved changes, which are saved to the new
+  /// store. A save that another thread starts meanwhile waits, and may then fail, as the store it
+  /// was for is closed; when repeated, it is saved to the new store.
   ///
-  /// The old store leaves the coordinator. Its file stays, closed: remove it with
-  /// ``destroyPersistentStore(at:type:options:)``, as two stores with one UUID cannot be told apart
-  /// by IDs.
+  /// The old store is removed from the coordinator. Its file is kept, closed: remove it with
+  /// ``destroyPersistentStore(at:type:options:)``, as IDs cannot distinguish two stores with one
+  /// UUID.
   ///
   /// - Parameters:
-  ///   - url: the new file, which must not be there unless `options` force its destruction; without
-  ///     a meaning for a store in memory.
-  ///   - options: for the new store, as if it were added with them.
+  ///   - url: the new file, which must not exist unless `options` force its destruction; ignored
+  ///     for a store in memory.
+  ///   - options: the options of the new store, as for adding it.
   /// - Returns: the new store.
-  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when `store` is not of
-  ///   this coordinator, when there is a file already, or when the disk refuses;
-  ///   ``PersistenceError/Code/persistentStoreInvalidType`` (134000). The coordinator then has the
-  ///   old store as it was, and there is no new file.
+  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) if `store` is not of
+  ///   this coordinator, if a file exists already, or on an error of the disk;
+  ///   ``PersistenceError/Code/persistentStoreInvalidType`` (134000). The coordinator then keeps
+  ///   the old store, and there is no new file.
   /// - Complexity: O(bytes of the store).
   @discardableResult
   public func migratePersistentStore(
@@ -46,7 +46,7 @@ extension PersistentStoreCoordinator {
     try migratePersistentStore(store, to: url, options: options, type: type)
   }
 
-  /// The same, on a file system that a test brings.
+  /// The same on a given file system, for tests.
   @discardableResult
   package func migratePersistentStore(
     _ store: PersistentStore, to url: URL?, options: PersistentStoreOptions?, type: StoreType,
@@ -66,7 +66,7 @@ extension PersistentStoreCoordinator {
     var new: PersistentStore?
     try operating("the store cannot be migrated to \(url.map(\.absoluteString) ?? "memory")") {
       let writer = try store.isReadOnly ? nil : quiescentWriter(of: store.pages)
-      // Nothing is written; it keeps others from writing what the new store would not have.
+      // Nothing is written; the transaction blocks writes that the new store would not have.
       defer { writer?.abort() }
       let opening = try StoreOpening(
         model: versionedModel, binding: binding, options: options,
@@ -76,12 +76,12 @@ extension PersistentStoreCoordinator {
         ? copyToFile(store, url, opening) : copyToMemory(store, type, url, opening)
     }
     guard let new else { throw PersistentStoreCoordinator.notOurs }
-    // The other store is in its place; nobody needs what closing this one could not do.
+    // The new store is in use, so that an error of closing the old one does not matter.
     try? store.pages.close()
     return new
   }
 
-  /// A write transaction that begins where snapshots end, so that nothing lies between the two.
+  /// A write transaction whose base is the state of snapshots, so that no commit is between them.
   private func quiescentWriter(of pages: PageStore) throws -> WriteTransaction {
     while true {
       let writer = try pages.beginWrite()
@@ -92,7 +92,7 @@ extension PersistentStoreCoordinator {
         writer.abort()
         throw error
       }
-      // A commit is on its way to the disk; a checkpoint waits for it.
+      // A commit is being written to the disk; a checkpoint waits for it.
       writer.abort()
       try pages.checkpoint()
     }

@@ -8,26 +8,26 @@ import Synchronization
   import Foundation
 #endif
 
-/// Brings a model and stores together, for any number of contexts.
+/// Connects a model and stores, for any number of contexts.
 ///
-/// A coordinator can be used from anywhere at once. It has as many stores as somebody adds, in
-/// files and in memory, each for all entities of the model or for those of a configuration.
-/// Contexts show the objects of all of them. A relationship leads to objects of the same store
-/// only; between stores an object keeps the other's URI (``ManagedObjectID/uriRepresentation()``).
+/// A coordinator can be used from several threads. It has any number of stores, in files and in
+/// memory, each for all entities of the model or for those of a configuration. Contexts show the
+/// objects of all of them. Relationships cannot connect objects of different stores; for such a
+/// link an object stores the other's URI (``ManagedObjectID/uriRepresentation()``).
 public final class PersistentStoreCoordinator: Sendable {
-  /// The versions a store may come from, and the one it is brought to.
+  /// The versions that a store may have, and the current one, to which it is migrated.
   public let versionedModel: VersionedModel
   let binding: ModelBinding
   let classes: ObjectClasses
   private let current = Mutex<[PersistentStore]>([])
-  /// Who makes stores of other makes, by their types.
+  /// The functions that make incremental stores, by their types.
   let storeMakers = Mutex<[StoreType: IncrementalStoreMaker]>([:])
   let errorHandler = Mutex<(@Sendable (any Error) -> Void)?>(nil)
-  /// What living contexts keep and have not thrown yet.
+  /// Errors that living contexts keep and have not thrown yet.
   let unthrownErrors = Mutex<[ObjectIdentifier: [any Error]]>([:])
-  /// Who wants to know of saves of the store, by any coordinator.
+  /// Notifies of saves of the stores by other coordinators.
   let remoteChangeCenter = RemoteChangeCenter()
-  /// Who wants to know of stores that come and go.
+  /// Listeners for stores that are added and removed.
   let storeListeners = Listeners<StoresChange>()
 
   /// A coordinator for a model that has one version.
@@ -37,7 +37,7 @@ public final class PersistentStoreCoordinator: Sendable {
   ///     (``ManagedObject/entityName``), or is named by it
   ///     (``EntityDescription/managedObjectClassName``); entities without a class have that of
   ///     their nearest ancestor, or plain managed objects.
-  ///   - transformers: what makes bytes of the values of transformable attributes.
+  ///   - transformers: convert values of transformable attributes to bytes and back.
   public convenience init(
     managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = [],
     transformers: ValueTransformers = [:]
@@ -47,7 +47,7 @@ public final class PersistentStoreCoordinator: Sendable {
       transformers: transformers)
   }
 
-  /// A coordinator that knows all versions of its model, to migrate stores of earlier ones.
+  /// A coordinator with all versions of its model, which can migrate stores of earlier ones.
   public init(
     versionedModel: VersionedModel, classes: [ManagedObject.Type] = [],
     transformers: ValueTransformers = [:]
@@ -58,8 +58,8 @@ public final class PersistentStoreCoordinator: Sendable {
   }
 
   deinit {
-    // Nobody is left to tell; what was committed is durable, and the log is replayed at the next
-    // open.
+    // Errors of closing do not matter: committed changes are durable, and the log is replayed at
+    // the next opening.
     for store in current.withLock({ $0 }) {
       AddedStores.remove(store)
       try? store.close()
@@ -68,28 +68,28 @@ public final class PersistentStoreCoordinator: Sendable {
 
   public var managedObjectModel: ManagedObjectModel { versionedModel.current }
 
-  /// Holds the typed properties of all classes against the model: names, types of attributes,
-  /// to-one, to-many and order of relationships, and the classes that they lead to. Adding a store
-  /// does the same first; a test may do it without one.
+  /// Compares the typed properties of all classes with the model: names, types of attributes, kinds
+  /// and order of relationships, and the classes of their destinations. Adding a store does this
+  /// first; a test can do it without a store.
   ///
-  /// Made for it is one object of each class, without a context, once in a process.
+  /// It makes one object of each class, without a context, once in a process.
   ///
   /// - Throws: ``PersistenceError/Code/coreData`` (134060) with one error for each difference in
   ///   ``PersistenceError/detailedErrors``.
   public func checkClasses() throws { try classes.check() }
 
-  /// In the order in which they were added. One that was migrated to another place keeps its own.
+  /// The stores in the order in which they were added. A store that was migrated to another place
+  /// keeps its position.
   public var persistentStores: [PersistentStore] { stores }
 
   var stores: [PersistentStore] { current.withLock { $0 } }
 
-  /// Opens a store, creating it where there is none, migrating it where `options` ask for that.
+  /// Opens a store. It is created if there is none, and migrated if `options` ask for it.
   ///
-  /// A store for a configuration holds the entities of that, and knows of no others: its version is
-  /// that of these entities, and it is migrated where they have changed. It is opened with the same
-  /// configuration again; with another, or with none, it is a store of another model. Ancestors of
-  /// its entities belong to its version, too; objects of these it holds if the configuration names
-  /// them.
+  /// A store for a configuration has only the entities of the configuration, and their version: it
+  /// is migrated when these entities have changed. It must be opened with the same configuration
+  /// again; with another, or with none, it is the store of another model. Ancestors of its entities
+  /// belong to its version, too, but it has objects of them only if they are in the configuration.
   ///
   /// - Parameters:
   ///   - configuration: the name of one of the model's configurations; `nil` and
@@ -120,7 +120,7 @@ public final class PersistentStoreCoordinator: Sendable {
       type: type, configuration: configuration, at: url, options: options, in: DiskFileSystem())
   }
 
-  /// The same, on a file system that a test brings.
+  /// The same on a given file system, for tests.
   @discardableResult
   package func addPersistentStore(
     type: StoreType, configuration: String? = nil, at url: URL?, options: PersistentStoreOptions,
@@ -167,10 +167,10 @@ public final class PersistentStoreCoordinator: Sendable {
 
   /// Closes a store.
   ///
-  /// Contexts go on with the other stores. Of this one they let go with their next look at a store:
-  /// its objects become faults, unsaved changes of them are dropped, as is what can be undone, and
-  /// reading them is an error. What a context has not saved until then is lost; an object that
-  /// somebody holds can be used again when the same store is added again.
+  /// Contexts continue with the other stores. With their next access to a store they release this
+  /// one: its objects become faults, which can no longer be read, and unsaved changes of them are
+  /// dropped, as are their undo actions. Changes that are unsaved at that time are lost; an object
+  /// that is still held can be used again when the same store is added again.
   public func remove(_ store: PersistentStore) throws {
     let isOurs = current.withLock { stores in
       guard let index = stores.firstIndex(where: { $0 === store }) else { return false }
@@ -185,9 +185,9 @@ public final class PersistentStoreCoordinator: Sendable {
     try store.close()
   }
 
-  /// Puts a store in the place of another.
+  /// Replaces a store with another.
   ///
-  /// - Returns: `false` when the coordinator does not have that one any more.
+  /// - Returns: `false` if the coordinator no longer has the old store.
   func exchange(_ old: PersistentStore, for new: PersistentStore) -> Bool {
     let isOurs = current.withLock { stores in
       guard let index = stores.firstIndex(where: { $0 === old }) else { return false }
@@ -213,19 +213,19 @@ public final class PersistentStoreCoordinator: Sendable {
       .persistentStoreOperation, "the store does not belong to this coordinator")
   }
 
-  /// Takes a store that somebody else has opened and will close.
+  /// Adds a store that was opened elsewhere and will be closed there.
   func attach(_ store: PersistentStore) { current.withLock { $0 = [store] } }
 
-  /// Lets go of all stores without closing them.
+  /// Removes all stores without closing them.
   func detach() {
     for store in stores { store.entities.retire() }
     current.withLock { $0 = [] }
   }
 
-  /// The ID that ``ManagedObjectID/uriRepresentation()`` was made of.
+  /// The ID of an object from its URI (``ManagedObjectID/uriRepresentation()``).
   ///
-  /// - Returns: `nil` when the URI is of none of the coordinator's stores, names no entity of its
-  ///   store, or belongs to an object that was never saved.
+  /// - Returns: `nil` if the URI is of none of the coordinator's stores, has no entity of its
+  ///   store, or is of an object that was never saved.
   public func managedObjectID(forURIRepresentation url: URL) -> ManagedObjectID? {
     let parts = url.pathComponents
     guard url.scheme == "x-coredata", parts.count == 3, parts[2].hasPrefix("p"),
@@ -237,9 +237,9 @@ public final class PersistentStoreCoordinator: Sendable {
     return ManagedObjectID(entity: entity.entity, store: store.identity, key: key)
   }
 
-  /// The model a store file was written with, read from the file itself.
+  /// The model with which a store file was written, read from the file itself.
   ///
-  /// Nothing is written, and no version of the model needs to be known.
+  /// Nothing is written, and no version of the model is needed.
   public static func managedObjectModel(storedAt url: URL) throws -> ManagedObjectModel {
     try StoreOpening.inspecting(url) { snapshot, _ in try StoreSchema.model(in: snapshot) }
   }

@@ -8,11 +8,11 @@ import Synchronization
   import Foundation
 #endif
 
-/// What store a container is to open, where, and how.
+/// The store that a container is to open: where, and with which options.
 ///
-/// An object, as Core Data's is, so that it can be changed where it lies in
-/// ``PersistentContainer/persistentStoreDescriptions``. It can be used from anywhere at once; what
-/// is changed after loading began has no effect.
+/// It is a class, as in Core Data, so that elements of
+/// ``PersistentContainer/persistentStoreDescriptions`` can be changed in place. It can be used from
+/// several threads; changes after loading has begun have no effect.
 public final class PersistentStoreDescription: Sendable {
   private struct State {
     var url: URL?
@@ -30,11 +30,11 @@ public final class PersistentStoreDescription: Sendable {
     type = .inMemory
   }
 
-  /// A store in a file, which is created where it is missing, and migrated where it is of an
-  /// earlier version.
+  /// A store in a file, which is created if it does not exist, and migrated if it has an earlier
+  /// version.
   public init(url: URL) { state.withLock { $0.url = url } }
 
-  /// The file; without a meaning for a store in memory.
+  /// The file; ignored for a store in memory.
   public var url: URL? {
     get { state.withLock { $0.url } }
     set { state.withLock { $0.url = newValue } }
@@ -51,14 +51,13 @@ public final class PersistentStoreDescription: Sendable {
     set { state.withLock { $0.configuration = newValue } }
   }
 
-  /// Whether the store is opened off the thread that asks for it; `false` unless set. See
-  /// ``PersistentContainer/loadPersistentStores(completionHandler:)``.
+  /// Whether the store is opened on another thread than the calling one; `false` by default. See
   public var shouldAddStoreAsynchronously: Bool {
     get { state.withLock { $0.addsAsynchronously } }
     set { state.withLock { $0.addsAsynchronously = newValue } }
   }
 
-  /// All options, those with names and those without.
+  /// All options, those with properties here and all others.
   public var options: PersistentStoreOptions {
     get { state.withLock { $0.options } }
     set { state.withLock { $0.options = newValue } }
@@ -69,33 +68,33 @@ public final class PersistentStoreDescription: Sendable {
     set { state.withLock { $0.options.isReadOnly = newValue } }
   }
 
-  /// Whether a store of an earlier version is migrated; `true` unless set.
+  /// Whether a store of an earlier version is migrated; `true` by default.
   public var shouldMigrateStoreAutomatically: Bool {
     get { options.migratesAutomatically }
     set { state.withLock { $0.options.migratesAutomatically = newValue } }
   }
 
-  /// Whether how to migrate is inferred; `true` unless set.
+  /// Whether mappings are inferred for migrations; `true` by default.
   public var shouldInferMappingModelAutomatically: Bool {
     get { options.infersMappingModel }
     set { state.withLock { $0.options.infersMappingModel = newValue } }
   }
 
-  /// See ``PersistentStoreOptions/timeout``; 0 unless set.
+  /// See ``PersistentStoreOptions/timeout``; 0 by default.
   public var timeout: Double {
     get { options.timeout }
     set { state.withLock { $0.options.timeout = newValue } }
   }
 
-  /// Sets an option by its name, `nil` for what it is without being set. A name that is none, or a
-  /// value that cannot be, is an error when the store is loaded.
+  /// Sets an option by its name; `nil` restores its default. An unknown name or an invalid value is
+  /// reported when the store is loaded.
   public func setOption(_ value: Any?, forKey key: PersistentStoreOption) {
     var options = options
     options.set(value, for: key)
     state.withLock { $0.options = options }
   }
 
-  /// The same, with the option's name as a text.
+  /// The same with the option's name as a string.
   public func setOption(_ value: Any?, forKey key: String) {
     setOption(value, forKey: PersistentStoreOption(rawValue: key))
   }

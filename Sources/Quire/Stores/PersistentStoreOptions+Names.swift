@@ -3,7 +3,7 @@ import QuireStorage
 // Options by Core Data's names, with values of any type.
 
 extension PersistentStoreOptions {
-  /// Sets one option by its name; `nil` brings back what it is without being set.
+  /// Sets an option by its name; `nil` restores its default.
   public mutating func set(_ value: Any?, for option: PersistentStoreOption) {
     mistakes[option] = nil
     switch option {
@@ -77,8 +77,8 @@ extension PersistentStoreOptions {
     }
   }
 
-  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) that names every option
-  ///   that is none, or has a value that it cannot have.
+  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) that names every unknown
+  ///   option, and every option with an invalid value.
   func check() throws(PersistenceError) {
     guard !mistakes.isEmpty else { return }
     let texts = mistakes.map { "\($0.key.rawValue): \($0.value)" }.sorted()

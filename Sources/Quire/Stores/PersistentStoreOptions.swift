@@ -7,87 +7,87 @@ import QuireStorage
   import Foundation
 #endif
 
-/// How to add a store. Written as a dictionary of Core Data's option names, or property by
+/// Options for adding a store, written as a dictionary of Core Data's option names, or set by
 /// property.
 public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   public var migratesAutomatically = false
   public var infersMappingModel = false
   public var isReadOnly = false
-  /// Whether pages are read that nothing vouches for, as their page map is damaged: see
-  /// `PageStoreOptions.readsUnvouchedPages`. For saving what there is of a damaged store without a
-  /// backup; what is read may be of different saves. Only together with ``isReadOnly``.
+  /// Whether pages without a verifiable checksum are read, if their page map is damaged: see
+  /// `PageStoreOptions.readsUnvouchedPages`. It is for recovering data from a damaged store without
+  /// a backup; the data read may be of different saves. Only together with ``isReadOnly``.
   public var readsUnvouchedPages = false
-  /// Whether an inferred migration leaves objects in their old layout, where all that changes is
-  /// attributes and the like: the store can be used at once, however large it is. The objects are
-  /// read as if they had been rewritten, and written anew when they are saved, or by
+  /// Whether an inferred migration leaves objects in their old layout, if only attributes and the
+  /// like change: the store can be used at once, however large it is. The objects are read as if
+  /// they had been rewritten, and are rewritten when they are saved, or by
   /// ``PersistentStoreCoordinator/finishDeferredLightweightMigration()``.
   ///
-  /// Until that has happened, earlier versions of Quire than this one refuse the store. Has a
-  /// meaning only together with ``migratesAutomatically`` and ``infersMappingModel``; without it a
-  /// migration also rewrites what earlier ones have deferred.
+  /// Until then, earlier versions of Quire refuse the store. It has an effect only together with
+  /// ``migratesAutomatically`` and ``infersMappingModel``; without it a migration also rewrites
+  /// what earlier ones have deferred.
   public var defersLightweightMigration = false
   /// Whether the store keeps a history of its saves, for ``PersistentHistoryChangeRequest``; `nil`
-  /// leaves that as it is.
+  /// keeps the present setting.
   ///
-  /// A store that keeps one does so for every coordinator and context that saves to it, until it is
-  /// opened with `false`: then its history is deleted. Versions of Quire that know of no history
-  /// refuse the store until then. Without a meaning for a store that is opened read-only.
+  /// A store with a history records the saves of all coordinators and contexts, until it is opened
+  /// with `false`, which deletes the history. Versions of Quire without support for histories
+  /// refuse the store until then. Ignored for a store that is opened read-only.
   public var tracksHistory: Bool?
-  /// Whether a store that is migrated is copied before, and where to; of several steps, before the
-  /// first.
+  /// Whether and where a store is copied before it is migrated; once, before the first of several
+  /// steps.
   public var migrationBackup = MigrationBackup.none
-  /// Mapping models that the application has written, for whichever versions: one that fits is
-  /// preferred to what would be inferred. See ``MigrationPath`` for which fit, and when.
+  /// Custom mapping models, for any versions. One that fits is used instead of an inferred one. See
+  /// ``MigrationPath`` for which of them fit, and when.
   public var mappingModels: [MappingModel] = []
-  /// How a store of an earlier version gets to the current one.
+  /// The way from the version of a store to the current one.
   public var migrationRoute = MigrationRoute.shortest
-  /// Told how far the migration is; ends it when it is cancelled.
+  /// Reports the progress of the migration, and can cancel it.
   public var migrationProgress: MigrationProgress?
-  /// The stages by which a store is migrated, instead of a path that is looked for.
+  /// The stages of a store's migration, instead of a path that is searched for.
   public var stagedMigrationManager: StagedMigrationManager?
   /// The UUID of a store that is created; a random one when `nil`.
   public var storeUUID: UUID?
 
-  /// When changes reach the disk. Of a store that this process has open already, what it was opened
-  /// with holds.
+  /// The time at which changes reach the disk. If this process has the store open already, the
+  /// option of the first opening applies.
   public var durability = Durability.full
-  /// How long after the last save the log beside the file is brought into it and removed, so that a
-  /// store that nobody saves to is one file; `nil` for not before the store is closed. Of a store
-  /// that this process has open already, what it was opened with holds.
+  /// The time after the last save when the log beside the file is brought into it and removed, so
+  /// that an idle store is one file; `nil` to do so only when the store is closed. If this process
+  /// has the store open already, the option of the first opening applies.
   public var idleLogLimit: Duration? = .seconds(10)
-  /// How long to wait for another process that has the file open, in seconds; the thread sleeps
-  /// meanwhile; `.infinity` waits until it is let go of. A store that other threads of this process
-  /// have open is shared and no reason to wait.
+  /// The time in seconds to wait, with a blocked thread, for another process that has the file
+  /// open; `.infinity` waits without a limit. A store that this process has open is shared, without
+  /// waiting.
   public var timeout = 0.0
   /// Whether the file is rewritten without free pages when the store is added.
   public var compactsStore = false
-  /// Whether a file that is no store goes when a store is destroyed, replaced or migrated there;
-  /// and a store, when one is migrated there.
+  /// Whether to overwrite a file that is no store when a store is destroyed, replaced or migrated
+  /// there, and also a store when one is migrated there.
   public var forcesDestruction = false
 
-  /// What was written in a dictionary and cannot be an option: told when the options are used, as a
-  /// literal cannot throw.
+  /// Mistakes in a dictionary of options. They are thrown when the options are used, as a literal
+  /// cannot throw.
   var mistakes: [PersistentStoreOption: String] = [:]
 
   public init() {}
 
-  /// Values of other types than the option's, and keys that are no option, are error 134070 when
-  /// the options are used.
+  /// Options by name. A value of another type than the option's, or an unknown key, is error 134070
+  /// when the options are used.
   public init(dictionaryLiteral elements: (PersistentStoreOption, Any)...) {
     for (option, value) in elements { set(value, for: option) }
   }
 
-  /// Options as Core Data code has them, by their names as texts.
+  /// Options by name, as strings.
   public init(_ options: [String: Any]) {
     for (name, value) in options { set(value, for: PersistentStoreOption(rawValue: name)) }
   }
 
-  /// Migrate, and infer how.
+  /// Options to migrate with an inferred mapping.
   public static let migrating: PersistentStoreOptions = [
     MigratePersistentStoresAutomaticallyOption: true, InferMappingModelAutomaticallyOption: true,
   ]
 
-  /// Migrate, infer how, and leave for later what can be left.
+  /// Options to migrate with an inferred mapping, and to defer the rewriting of objects.
   public static let deferring: PersistentStoreOptions = [
     MigratePersistentStoresAutomaticallyOption: true, InferMappingModelAutomaticallyOption: true,
     PersistentStoreDeferredLightweightMigrationOptionKey: true,

@@ -7,23 +7,24 @@ import QuireStorage
   import Foundation
 #endif
 
-/// What becomes of a store as it was, when it is opened and migrated.
+/// The handling of a store's former content when it is opened and migrated.
 ///
-/// A backup is a closed store of the old version, with the same UUID: a copy, every page of which
-/// was verified on the way. It is made before the migration writes anything; when it cannot be made
-/// (the disk is full, say) the migration does not begin. It stays, whether the migration succeeds
-/// or fails, until somebody removes it, or the store's next backup of that name takes its place.
+/// A backup is a closed store of the old version with the same UUID, whose pages were all verified
+/// when they were copied. It is made before the migration writes anything; if it cannot be made,
+/// for example on a full disk, the migration does not begin. It is kept, whether the migration
+/// succeeds or fails, until it is removed by other means or replaced by the store's next backup of
+/// that name.
 public enum MigrationBackup: Hashable, Sendable {
-  /// No backup. A migration is one commit, so that it has happened or has not; a backup is for
-  /// going back to the old version of the program.
+  /// No backup. A migration is one commit, so that it cannot be half done; a backup is needed only
+  /// for going back to an older version of the program.
   case none
-  /// In the same folder, under the store's name with a tilde behind it.
+  /// A file in the same folder, with the store's name and a tilde.
   case beside
-  /// In another file. An older backup of the same store is replaced there, any other file is an
+  /// Another file. An older backup of the same store is replaced; any other existing file is an
   /// error.
   case copy(to: URL)
 
-  /// Where the backup of a store goes; `nil` when there is to be none.
+  /// The URL of a store's backup; `nil` for none.
   public func url(forStoreAt store: URL) -> URL? {
     switch self {
     case .none: nil
@@ -35,25 +36,25 @@ public enum MigrationBackup: Hashable, Sendable {
 }
 
 extension PersistentStoreCoordinator {
-  /// Puts a backup in the place of the store that it is a backup of, in one step.
+  /// Replaces a store with its backup, in one step.
   ///
-  /// The store may be damaged, or gone; it is as it was until it is the backup's content. The
-  /// backup stays.
+  /// The store may be damaged or missing; it is unchanged until it has the backup's content. The
+  /// backup is kept.
   ///
   /// - Parameters:
-  ///   - url: the store's file, which nobody may have open.
+  ///   - url: the store's file, which must not be open.
   ///   - backup: a backup of it, or any other closed copy with the same UUID.
-  /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` (134080) when the backup is no sound
-  ///   store of objects; ``PersistenceError/Code/persistentStoreOperation`` (134070) when the store
-  ///   is open, in this process or another, when it has another UUID than the backup, or when the
-  ///   disk refuses. The store is then as it was; only when the very last step fails, making the
-  ///   file's new name durable, it may be the backup's content.
+  /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` (134080) if the backup is not an
+  ///   intact store of objects; ``PersistenceError/Code/persistentStoreOperation`` (134070) if the
+  ///   store is open in this process or another, if it has another UUID than the backup, or on an
+  ///   error of the disk. The store is unchanged then; only if the last step fails, making the
+  ///   file's new name durable, it may have the backup's content.
   /// - Complexity: O(bytes of the backup).
   public static func restorePersistentStore(at url: URL, fromBackupAt backup: URL) throws {
     try restorePersistentStore(at: url, fromBackupAt: backup, in: DiskFileSystem())
   }
 
-  /// The same, on a file system that a test brings.
+  /// The same on a given file system, for tests.
   package static func restorePersistentStore(
     at url: URL, fromBackupAt backup: URL, in fileSystem: any FileSystem
   ) throws {

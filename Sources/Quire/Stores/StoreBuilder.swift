@@ -7,10 +7,10 @@ import QuireStorage
   import Foundation
 #endif
 
-/// Makes a store of objects whose keys are known beforehand: an import, or a fixture.
+/// Builds a store of objects with given keys, for an import or a fixture.
 ///
-/// A ``PartialStore`` until it is finished: a crash leaves nothing that could be taken for an empty
-/// store.
+/// It is a ``PartialStore`` until it is finished: a crash leaves nothing that could be taken for an
+/// empty store.
 package final class StoreBuilder {
   /// An object by entity and key.
   package struct ObjectKey: Hashable, Sendable {
@@ -28,8 +28,8 @@ package final class StoreBuilder {
   private var isFinished = false
   private var entities: StoreEntities { part.entities }
 
-  /// - Throws: when there is a file already, when none can be made, or when another builder is at
-  ///   work on it.
+  /// - Throws: an error if a file exists already, if none can be created, or if another builder is
+  ///   using the same name.
   package init(
     creating url: URL, model: ManagedObjectModel, versionName: String?, uuid: UUID
   ) throws {
@@ -49,7 +49,7 @@ package final class StoreBuilder {
 
   /// Adds an object. References may lead to objects that are added later.
   ///
-  /// - Parameter version: how often the object was saved, at least 1.
+  /// - Parameter version: the number of saves of the object, at least 1.
   package func insert(
     _ object: ObjectKey, version: UInt32 = 1, attributes: [String: AttributeValue],
     toOne: [String: ObjectKey]
@@ -75,7 +75,7 @@ package final class StoreBuilder {
     try writer.noteKey(object.key, in: storage.stored.keySpace)
   }
 
-  /// Says which objects a to-many relationship leads to, in order if it has one.
+  /// Sets the members of a to-many relationship, in order if it is ordered.
   package func link(
     _ owner: ObjectKey, _ relationship: String, to members: [ObjectKey]
   ) throws {
@@ -87,16 +87,17 @@ package final class StoreBuilder {
     try writer.setLinks(link, from: owner.key, to: members.map { try self.reference($0) })
   }
 
-  /// Makes sure that new objects of the entity's family get keys above this one.
+  /// Ensures that new objects of the entity's family get higher keys than this one.
   package func reserveKeys(upTo key: Int64, forEntityNamed name: String) throws {
     try writer.noteKey(key, in: try storage(of: name).stored.keySpace)
   }
 
-  /// Makes the store durable, closes it, and gives it its name.
+  /// Makes the store durable, closes it, and renames it to its final name.
   ///
-  /// - Throws: also when somebody else has made a file of that name meanwhile.
+  /// - Throws: an error, also if a file of that name was created in the meantime.
   package func finish() throws {
-    // What an import brings along was right where it comes from; `now()` could not be told again.
+    // Only absent values: imported ones were valid at their source, and `now()` could not be
+    // repeated.
     try DerivedValues.writeAll(writer, onlyMissing: true)
     try writer.writeKeys()
     try StoreSchema.exchangeIndexes(for: part.binding, in: writer.transaction)

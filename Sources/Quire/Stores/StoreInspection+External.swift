@@ -1,13 +1,13 @@
 import QuireStorage
 
-/// The values outside of rows, as an inspection meets them.
+/// Checks the values outside of rows while rows are inspected.
 struct ExternalDataInspection {
   private let values: RecordTree?
   private var owners: [Int64: String] = [:]
 
   init(_ snapshot: Snapshot) throws { values = try snapshot.recordTree(ExternalValue.tree) }
 
-  /// - Returns: what is wrong with the value that a row leads to.
+  /// - Returns: the error in the value that a row refers to; `nil` if there is none.
   mutating func finding(_ value: ExternalValue, _ place: String) throws -> String? {
     if let other = owners.updateValue(place, forKey: value.number) {
       return "\(place) has the value number \(value.number), which \(other) has, too"
@@ -22,7 +22,7 @@ struct ExternalDataInspection {
     return nil
   }
 
-  /// - Returns: the values that no row leads to.
+  /// - Returns: the values that no row refers to.
   func findings() throws -> [String] {
     var findings: [String] = []
     guard let values else { return findings }

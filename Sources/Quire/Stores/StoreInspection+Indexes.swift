@@ -1,7 +1,7 @@
 import QuireStorage
 
 extension StoreInspection {
-  /// Compares an index with the rows: it has the key of every row that belongs into it, and no
+  /// Compares an index with the rows: it must have the key of every row that belongs to it, and no
   /// other key.
   mutating func inspectIndex(_ index: StoredIndex, _ view: StoreView) throws {
     let tree = try view.snapshot.indexTree(index.tree)
@@ -31,7 +31,7 @@ extension StoreInspection {
     }
   }
 
-  /// - Returns: how many keys of rows the index has.
+  /// - Returns: the number of keys of rows in the index.
   private mutating func inspectKeys(
     of index: EntityIndex, _ storage: EntityStorage, _ tree: IndexTree?, _ view: StoreView
   ) throws -> Int {
@@ -60,7 +60,7 @@ extension StoreInspection {
           }
         }
       } catch is RowError {
-        // The row itself was found to be unreadable before.
+        // Unreadable rows are reported by the inspection of rows.
       }
       isInside = try cursor.next()
     }

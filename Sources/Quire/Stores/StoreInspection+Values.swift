@@ -1,7 +1,7 @@
 import QuireModel
 
 extension StoreInspection {
-  /// Looks at a value that could be read, and may still be none that the model's attribute has.
+  /// Checks that a decoded value is one that the model's attribute can have.
   mutating func inspectValue(
     _ value: AttributeValue, _ row: RowReader, _ field: Int, _ storage: EntityStorage,
     _ place: String
@@ -21,7 +21,8 @@ extension StoreInspection {
     }
   }
 
-  /// The path of an element that the model does not have, or whose value is of another type.
+  /// The path of an element that the model does not have, or whose value has another type; `nil` if
+  /// all are valid.
   private static func misfit(
     _ values: [String: AttributeValue], _ elements: [AttributeDescription], _ path: String
   ) -> String? {

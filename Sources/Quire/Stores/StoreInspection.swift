@@ -7,26 +7,26 @@ import QuireStorage
   import Foundation
 #endif
 
-/// Looks at everything a store file holds and says what is wrong with it.
+/// An inspection of all data in a store file for errors.
 ///
-/// Three floors are checked: the engine's pages and trees, the schema, and the objects: every row
-/// is decoded, every reference followed, every link compared with its inverse. Nothing is written.
+/// It checks the engine's pages and trees, the schema, and the objects: every row is decoded, every
+/// reference followed, every link compared with its inverse. Nothing is written.
 ///
 /// - Complexity: O(bytes of the store), and O(log *n*) for each reference.
 public struct StoreInspection: Sendable {
-  /// What makes the store unsound. Empty in a sound one.
+  /// The errors found; empty for an intact store.
   public internal(set) var findings: [String] = []
-  /// What is legal and yet worth knowing, such as a required attribute without a value.
+  /// Valid but remarkable states, such as a required attribute without a value.
   public private(set) var notes: [String] = []
   public private(set) var objectCount = 0
   public private(set) var referenceCount = 0
 
   public var isSound: Bool { findings.isEmpty }
 
-  /// - Throws: when the store cannot be opened at all.
+  /// - Throws: an error if the store cannot be opened at all.
   public init(of url: URL) throws { try self.init(of: url, in: DiskFileSystem()) }
 
-  /// The same, on a file system that a test brings.
+  /// The same on a given file system, for tests.
   package init(of url: URL, in fileSystem: any FileSystem) throws {
     self = try StoreOpening.inspecting(url, in: fileSystem, readsUnvouchedPages: true) {
       snapshot, pages in
@@ -39,7 +39,7 @@ public struct StoreInspection: Sendable {
 
   init() {}
 
-  /// - Throws: when the store is of a newer format.
+  /// - Throws: an error if the store has a newer format.
   mutating func inspectObjects(in snapshot: Snapshot) throws {
     let schema: StoreSchema
     let entities: StoreEntities
@@ -59,7 +59,7 @@ public struct StoreInspection: Sendable {
     } catch let error as PersistenceError where error.code == .persistentStoreOpen {
       throw error
     } catch {
-      // Without it no object can be told from another.
+      // Without a schema, objects cannot be identified.
       note(error)
       return
     }
@@ -79,7 +79,7 @@ public struct StoreInspection: Sendable {
     attempt { try $0.inspectHistory(view) }
   }
 
-  /// Looks at one part: what cannot be read there does not keep the others from being looked at.
+  /// Inspects one part. An error in it does not prevent the inspection of others.
   private mutating func attempt(_ body: (inout StoreInspection) throws -> Void) {
     do { try body(&self) } catch { note(error) }
   }
@@ -88,7 +88,7 @@ public struct StoreInspection: Sendable {
     switch error {
     case let error as PersistenceError: findings.append(error.message)
     case let error as StorageError:
-      // What the pages' own check has found stays found.
+      // The findings of the pages' check are kept.
       findings.append("the objects could not be looked at further: \(error)")
     default: findings.append("\(error)")
     }
@@ -110,14 +110,14 @@ public struct StoreInspection: Sendable {
     }
   }
 
-  /// Each counter belongs to a key space, and says a number of a key.
+  /// Checks that each counter belongs to a key space, and has the number of a key.
   private mutating func inspectCounters(_ snapshot: Snapshot) throws {
     guard let tree = try snapshot.recordTree(StoreSchema.keysTree) else { return }
     var cursor = tree.cursor()
     var isInside = try cursor.first()
     while isInside {
       let space = try cursor.key
-      // Those of entities that were removed stay.
+      // Counters of removed entities are kept.
       if UInt16(exactly: space) == nil {
         findings.append("the counter of keys \(space) belongs to no key space")
       }
@@ -189,7 +189,7 @@ public struct StoreInspection: Sendable {
     try inspectKeys(storage, lastKey, view)
   }
 
-  /// A row that finishing would pass over could not be read afterwards.
+  /// Checks that finishing the migration would not skip a row, which could not be read afterwards.
   private mutating func inspectOlderRow(_ place: String, _ key: Int64, _ storage: EntityStorage) {
     if let unfinished = storage.stored.unfinished, key < unfinished.firstKey {
       findings.append(
@@ -245,7 +245,7 @@ public struct StoreInspection: Sendable {
     }
   }
 
-  /// Whether the destination exists and is of the right entity; says so when not.
+  /// Whether the destination exists and has the right entity; otherwise reports an error.
   private mutating func inspectDestination(
     _ target: Reference, _ relationship: RelationshipDescription, _ place: String, _ view: StoreView
   ) throws -> Bool {
@@ -263,12 +263,12 @@ public struct StoreInspection: Sendable {
     }
     guard try !view.contains(target) else { return true }
     let text = "\(place) leads to \(storage.stored.name)/p\(target.key), which does not exist"
-    // Nobody was told when the destination went: that is what such a relationship asks for.
+    // No error for a relationship that is not cleared when the destination is deleted.
     if isTold(relationship, storage) { findings.append(text) } else { notes.append(text) }
     return false
   }
 
-  /// Whether a destination that is deleted clears the relationship.
+  /// Whether the relationship is cleared when a destination is deleted.
   private func isTold(_ relationship: RelationshipDescription, _ storage: EntityStorage) -> Bool {
     guard let inverse = relationship.inverse,
       let back = storage.binding.entity.relationship(named: inverse)
@@ -315,7 +315,7 @@ public struct StoreInspection: Sendable {
     }
   }
 
-  /// Each member has one place in a list, and another can follow it.
+  /// Checks that each member occurs once, and that another position can follow it.
   private mutating func inspectPlace(
     _ key: LinkKey, in members: inout [Int64: Set<Reference>], _ place: String
   ) {
@@ -334,7 +334,7 @@ public struct StoreInspection: Sendable {
     do throws(any Error) {
       return try view.row(target)?.reference(field) == source
     } catch is RowError {
-      // That the row cannot be read is found where it is.
+      // An unreadable row is reported where it is stored.
       return true
     }
   }
@@ -351,7 +351,7 @@ public struct StoreInspection: Sendable {
 }
 
 extension StoreInspection {
-  /// Looks at a store that is open, as of its last save.
+  /// Inspects an open store, as of its last save.
   package init(of store: PersistentStore) throws {
     if store.incremental != nil { throw IncrementalStoreOpening.refusal(of: "inspected", store) }
     for finding in try store.pages.check().findings { findings.append("\(finding)") }

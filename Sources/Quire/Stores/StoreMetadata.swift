@@ -8,18 +8,18 @@ import Synchronization
   import Foundation
 #endif
 
-// What a store says about itself under Core Data's keys, and what the user has added to it.
+// A store's metadata: those under Core Data's keys, and those that the user has set.
 
-/// The store's UUID as a text. Cannot be set.
+/// The store's UUID as a string. Cannot be set.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let StoreUUIDKey = "NSStoreUUID"
 /// The raw value of the store's ``StoreType``. Cannot be set.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let StoreTypeKey = "NSStoreType"
-/// The version identifiers of that model: `[String]`. What is set here is passed over.
+/// The version identifiers of the store's model: `[String]`. Ignored when metadata are set.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let StoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
-/// The version hash of that model as a whole, as a text. What is set here is passed over.
+/// The version hash of the store's whole model, as a string. Ignored when metadata are set.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let StoreModelVersionChecksumKey = "NSStoreModelVersionChecksumKey"
 
@@ -30,7 +30,7 @@ struct StoreMetadata {
   let model: ManagedObjectModel
   var user: [String: MetadataValue]
 
-  /// All of it, under Core Data's keys.
+  /// All metadata, those under Core Data's keys included.
   var dictionary: [String: Any] {
     var result = user.mapValues(\.plainValue)
     result[StoreUUIDKey] = UUID(identity).uuidString
@@ -49,11 +49,10 @@ struct StoreMetadata {
     "NSPersistenceFrameworkVersion", "NSPersistenceMaximumFrameworkVersion",
   ]
 
-  /// The user's part of a dictionary that may be what ``dictionary`` was, with changes.
+  /// The user's part of metadata, which may be a modified ``dictionary``.
   ///
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` for what cannot be kept;
-  ///   ``PersistenceError/Code/persistentStoreOperation`` when it would give the store another UUID
-  ///   or type.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` for a value that cannot be stored;
+  ///   ``PersistenceError/Code/persistentStoreOperation`` if the store's UUID or type would change.
   func userPart(
     of dictionary: [String: Any], keyLimit: Int
   ) throws(PersistenceError) -> [String: MetadataValue] {
@@ -96,19 +95,19 @@ struct StoreMetadata {
 }
 
 extension PersistentStore {
-  /// The user's metadata, as they are known here.
+  /// The user's metadata, saved and unsaved.
   struct MetadataState {
     var saved: [String: MetadataValue]
-    /// What the next save writes.
+    /// The metadata for the next save; `nil` if none were set.
     var pending: [String: MetadataValue]?
-    /// Counts what was set.
+    /// The number of times that metadata were set.
     var setCount = 0
   }
 
-  /// What the store says about itself: Core Data's keys (``StoreUUIDKey`` and its neighbours), and
-  /// what was set with ``PersistentStoreCoordinator/setMetadata(_:for:)``, saved or not.
+  /// The store's metadata: those under Core Data's keys (``StoreUUIDKey`` and others), and those
+  /// that were set with ``PersistentStoreCoordinator/setMetadata(_:for:)``, saved or not.
   ///
-  /// Of a store that can no longer be read, as it was last known.
+  /// If the store can no longer be read, they are the last ones known.
   public var metadata: [String: Any] {
     let user =
       metadataState.withLock { $0.pending } ?? (try? readMetadata())
@@ -120,7 +119,7 @@ extension PersistentStore {
     StoreMetadata(identity: identity, type: type, model: entities.model, user: user)
   }
 
-  /// Another coordinator may have saved other metadata.
+  /// Reads the metadata from the store, as another coordinator may have saved them.
   private func readMetadata() throws -> [String: MetadataValue] {
     try pages.read { snapshot in
       guard let tree = try snapshot.indexTree(StoreSchema.tree) else {
@@ -145,13 +144,13 @@ extension PersistentStore {
 
   // MARK: Saving
 
-  /// Commits a save, and with it the metadata that were set since the last.
+  /// Commits a save, with the metadata that were set since the last one.
   ///
-  /// - Parameter body: makes the commit true in a store of another make, where the transaction only
-  ///   counts it; gets the metadata.
-  /// - Returns: the store as this commit left it.
-  /// - Throws: also when the store has left its coordinator since the transaction began: what would
-  ///   be committed now, nobody would find.
+  /// - Parameter body: writes the save to an incremental store, whose commits the transaction only
+  ///   numbers; called with the metadata.
+  /// - Returns: the state after this commit.
+  /// - Throws: an error, also if the store was removed from its coordinator since the transaction
+  ///   began, as the commit would be lost.
   @discardableResult
   func commit(
     _ transaction: WriteTransaction, with body: (([String: any Sendable]?) throws -> Void)? = nil
@@ -167,7 +166,7 @@ extension PersistentStore {
     if let body {
       try noteCommit(in: transaction)
       try body(pending?.mapValues(\.sendableValue))
-      // The store has it now, whether it can be counted or not.
+      // The incremental store has the save, even if the commit that numbers it fails.
       snapshot = try (try? transaction.commitAndShow()) ?? pages.snapshot()
     } else {
       snapshot = try transaction.commitAndShow()
@@ -175,13 +174,13 @@ extension PersistentStore {
     guard let pending else { return snapshot }
     metadataState.withLock { state in
       state.saved = pending
-      // Others may have been set meanwhile.
+      // Other metadata may have been set in the meantime.
       if state.setCount == count { state.pending = nil }
     }
     return snapshot
   }
 
-  /// A transaction that changes nothing is no commit, and nobody would hear of it.
+  /// Makes a change, as a transaction without any is no commit, and would not be noticed by others.
   private func noteCommit(in transaction: WriteTransaction) throws {
     let tree =
       try transaction.mutableIndexTree("commits") ?? transaction.createIndexTree("commits")
@@ -189,7 +188,7 @@ extension PersistentStore {
     try tree.put(number, for: Array("last".utf8))
   }
 
-  /// Saves metadata alone, if some were set since the last save.
+  /// Saves only metadata, if some were set since the last save.
   func saveMetadata() throws {
     guard metadataState.withLock({ $0.pending != nil }) else { return }
     do {

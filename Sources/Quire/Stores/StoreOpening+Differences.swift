@@ -1,6 +1,6 @@
 import QuireModel
 
-// In what a store differs from the model that it was to be opened with.
+// Descriptions of the difference between a store and the model with which it is opened.
 extension StoreOpening {
   func nearestVersion(_ hashes: [String: VersionHash]) -> String {
     func distance(_ version: VersionedModel.Version) -> Int {
@@ -12,8 +12,8 @@ extension StoreOpening {
     return "\(nearest.name) (\(StoreOpening.differences(hashes, nearest.model)))"
   }
 
-  /// What to say of a store that has all entities of a version, and others that none of them has: a
-  /// program that merges models wrote it, most likely. Empty for any other store.
+  /// A hint for a store with all entities of a version, and others that no version has: it was
+  /// probably written with merged models. Empty for any other store.
   func mergingHint(_ hashes: [String: VersionHash]) -> String {
     let strangers = hashes.keys.filter { name in
       fullModel.versions.allSatisfy { $0.model.entity(named: name) == nil }

@@ -1,14 +1,14 @@
 import QuireModel
 import QuireStorage
 
-// Stores of a version that nobody knows, which carry the model that they were written with.
+// Stores of an unknown version, which contain the model with which they were written.
 extension StoreOpening {
-  /// The way from the model that the store carries, where no known version has its hashes: as when
-  /// the model was edited in place and not given a new version.
+  /// The migration path from the model in the store, for a store whose hashes no known version has,
+  /// as when a model was edited without adding a version.
   ///
-  /// - Throws: ``PersistenceError/Code/migrationMissingSourceModel`` when the store's version has a
-  ///   name, as only one of several has, that none of the known versions has; or when there are
-  ///   objects of an entity that the model has no more.
+  /// - Throws: ``PersistenceError/Code/migrationMissingSourceModel`` if the store's version has a
+  ///   name that none of the known versions has, which can only come from a model with several
+  ///   versions, or if there are objects of an entity that the model does not have.
   func pathFromStoredModel(
     of snapshot: Snapshot, _ hashes: [String: VersionHash]
   ) throws -> MigrationPath {
@@ -30,8 +30,8 @@ extension StoreOpening {
     return path
   }
 
-  /// An entity with objects that the model has no more is nothing that an edit takes away: more
-  /// likely the store is another's, or was opened with one of several models that it is made of.
+  /// Checks that no entity with objects is removed. An edit of a model rarely does that; more
+  /// probably the store belongs to another program, or its model was merged from several.
   private func checkEntities(
     of plan: MigrationPlan, _ hashes: [String: VersionHash]
   ) throws {

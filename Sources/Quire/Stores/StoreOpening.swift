@@ -9,23 +9,24 @@ import QuireStorage
 
 /// Opens, creates or migrates one store.
 struct StoreOpening {
-  /// What the store may have of the coordinator's model, and of its versions.
+  /// The part of the coordinator's model that the store can have, with the versions of it.
   let model: VersionedModel
   let fullModel: VersionedModel
   private let hashBytes: [UInt8]
   let binding: ModelBinding
   let options: PersistentStoreOptions
-  /// Where files are: the disk, or what a test takes for one.
+  /// The file system: the disk, or a simulated one in tests.
   var fileSystem: any FileSystem = DiskFileSystem()
-  /// Whether a store that is not there is an error.
+  /// Whether it is an error if the store does not exist.
   var mustExist = false
-  /// What of the model the store is for; `nil` for all.
+  /// The part of the model that the store is for; `nil` for all.
   private let subset: ModelSubset?
-  /// Stores that cannot be opened once more.
+  /// Stores that cannot be opened again.
   private let forbidden: [StoreIdentity]
 
-  /// - Parameter configuration: the name of one of the model's; `nil` for all entities.
-  /// - Throws: when the model has no such configuration, or it is none that a store can have.
+  /// - Parameter configuration: the name of one of the model's configurations; `nil` for all
+  ///   entities.
+  /// - Throws: an error if the model has no such configuration, or a store cannot have it.
   init(
     model: VersionedModel, binding: ModelBinding, options: PersistentStoreOptions,
     configuration: String? = nil, fileSystem: any FileSystem = DiskFileSystem(),
@@ -61,8 +62,8 @@ struct StoreOpening {
     pageOptions.createIfMissing = !options.isReadOnly && !mustExist
     pageOptions.identity = options.storeUUID.map { StoreIdentity($0) }
     pageOptions.durability = options.durability
-    // What a thread does by the clock has no place among the operations of a disk that a test
-    // counts.
+    // Only on a real disk: a thread that works by the clock would disturb tests that count the
+    // operations of a simulated disk.
     if fileSystem is DiskFileSystem { pageOptions.idleLogLimit = options.idleLogLimit }
     let pages = try StoreOpening.pages(
       at: url, pageOptions, in: fileSystem, timeout: options.timeout)
@@ -72,7 +73,7 @@ struct StoreOpening {
     return try finish(type, url, pages)
   }
 
-  /// Opens pages that a store is in already.
+  /// Opens a store in an open page store.
   func open(_ type: StoreType, at url: URL?, with pages: PageStore) throws -> PersistentStore {
     try options.check()
     return try finish(type, url, pages)
@@ -98,7 +99,7 @@ struct StoreOpening {
         entities: try entities(of: pages, written), migrationReport: report,
         configurationName: subset?.name ?? DefaultConfigurationName)
     } catch {
-      // The error that made us give up is the one to tell; what is in the store stays as it is.
+      // The first error is thrown, whatever closing throws; the content of the store is unchanged.
       try? pages.close()
       if let error = error as? StorageError {
         throw PersistenceError(
@@ -131,8 +132,8 @@ struct StoreOpening {
     }
   }
 
-  /// The hashes of a store of the model that an earlier release wrote; `nil` where they are ours,
-  /// or somebody has just migrated the store.
+  /// The hashes that an earlier release has written for the store's model; `nil` if they are those
+  /// of this release, or if the store was just migrated by another process.
   private func formerHashBytes(in snapshot: Snapshot) throws -> [UInt8]? {
     if try StoreSchema.matches(hashBytes, in: snapshot) { return nil }
     guard try StoreSchema.isOf(model.current, hashBytes, in: snapshot) else { return nil }
@@ -143,20 +144,20 @@ struct StoreOpening {
     do {
       return try pages.read { try StoreSchema(from: $0) } == schema
     } catch {
-      // A disk that fails is no mistake of ours.
+      // An error of the disk is not an error of the schema.
       return true
     }
   }
 
-  /// A schema that was written just now, so that it need not be read.
+  /// A schema that was just written, so that it need not be read.
   private enum WrittenSchema {
-    /// That of a new store of a whole model.
+    /// The schema of a new store of a whole model.
     case new(StoreSchema)
     case migrated(StoreSchema)
     case unknown
   }
 
-  /// Makes the store one of the current model, if it is not.
+  /// Creates or migrates the store's objects to the current model, if necessary.
   private func prepare(
     _ pages: PageStore, _ url: URL?
   ) throws -> (report: MigrationReport?, written: WrittenSchema) {
@@ -175,7 +176,7 @@ struct StoreOpening {
         "the store has version \(version) and must be migrated, but it is read-only")
     }
     var options = options
-    // What goes without anybody having kept the version that had it can be had again.
+    // A migration without a known source version may drop values, which a backup preserves.
     if path.isFromStoredModel, options.migrationBackup == .none, url != nil,
       try path.steps.contains(where: { try $0.plan(for: snapshot).dropsValues })
     {
@@ -187,10 +188,9 @@ struct StoreOpening {
     return (report, schema.map(WrittenSchema.migrated) ?? .unknown)
   }
 
-  /// Brings the store's copy of the model up to date, for tools and for migrations to come: what no
-  /// version hash counts (default values, rules, indexes, user info) has changed without one. Where
-  /// the indexes are others, their trees are made and dropped with it; a store that is read-only
-  /// stays with those it has.
+  /// Updates the model in the store, for tools and for later migrations: the parts that are in no
+  /// version hash (default values, rules, indexes, user info) may have changed. If the indexes have
+  /// changed, their trees are built and dropped as well; a read-only store keeps those it has.
   private func refreshModel(in pages: PageStore, _ snapshot: Snapshot) throws {
     let name = model.hasNamedVersions ? model.currentVersion.name : nil
     let archive = ModelArchive.encode(model.current)
@@ -206,7 +206,7 @@ struct StoreOpening {
     }
     let stored = try? StoreSchema.model(in: snapshot)
     if let stored, model.current.relationshipToClear(since: stored) != nil {
-      // What leads to objects that are gone is found while links are made anew.
+      // Dangling links are found when links are rebuilt.
       var clearing = Migration(
         from: .init(model.currentVersion.name, stored), to: model.currentVersion)
       clearing.versionName = name
@@ -215,14 +215,14 @@ struct StoreOpening {
     }
     let former = binding.hasDerivations ? try stored ?? StoreSchema.model(in: snapshot) : nil
     try pages.write { transaction in
-      // Somebody may have migrated it meanwhile; opening will find that out.
+      // If another process has migrated it in the meantime, opening reports it.
       guard try StoreSchema.isOf(model.current, hashBytes, in: transaction) else { return }
       try StoreSchema.putModel(archive, hashes: hashBytes, versionName: name, in: transaction)
       var derived: StoreEntities?
       if let former, let schema = try StoreSchema(from: transaction) {
         let entities = try StoreEntities(
           binding, schema: schema, identity: pages.identity, configuration: subset)
-        // No version hash counts the expressions either.
+        // Derivation expressions are in no version hash either.
         if try DerivedValues.writeChanged(since: former, entities, in: transaction) {
           derived = entities
         }
@@ -234,10 +234,10 @@ struct StoreOpening {
     }
   }
 
-  /// - Throws: ``PersistenceError/Code/migration`` when links of a store that cannot be written may
-  ///   lead to objects that are gone, and the model does not expect that.
+  /// - Throws: ``PersistenceError/Code/migration`` if a read-only store may have links to deleted
+  ///   objects, which the model does not allow.
   private func checkLinks(in snapshot: Snapshot) throws {
-    // A copy that cannot be read is in nobody's way, as where the store can be written.
+    // A stored model that cannot be read is ignored, as it is for a writable store.
     guard let stored = try? StoreSchema.model(in: snapshot),
       let relationship = model.current.relationshipToClear(since: stored)
     else { return }
@@ -247,11 +247,11 @@ struct StoreOpening {
         + "has no more: open the store once so that it can be written")
   }
 
-  /// The steps that the store needs before it can be opened; `nil` when it has the current version.
+  /// The steps that the store needs before it can be opened; `nil` if it has the current version.
   func migrationPath(for snapshot: Snapshot) throws -> MigrationPath? {
     if try StoreSchema.matches(hashBytes, in: snapshot) { return nil }
     let hashes = try StoreSchema.hashes(in: snapshot)
-    // It may be of a release that made other hashes.
+    // An earlier release may have written different hashes for the same model.
     if hashes == model.current.entityVersionHashesByName { return nil }
     try checkConfiguration(hashes)
     guard options.migratesAutomatically else {
@@ -270,8 +270,8 @@ struct StoreOpening {
     return try MigrationPathSearch(model, source, options, snapshot).path()
   }
 
-  /// A store of all entities, or of another configuration, would lose objects by a migration to
-  /// this one, and nobody has said that.
+  /// Checks that the store is not one of all entities, or of another configuration, whose other
+  /// objects a migration to this configuration would delete.
   private func checkConfiguration(_ hashes: [String: VersionHash]) throws {
     if model.version(matching: hashes) != nil { return }
     let names = [nil] + fullModel.current.configurations.keys.sorted().map { Optional($0) }
@@ -287,7 +287,7 @@ struct StoreOpening {
     }
   }
 
-  /// - Returns: the schema, unless it is one of a configuration, or somebody else has made it.
+  /// - Returns: the schema; `nil` for a configuration, or if another process has created it.
   private func createSchema(in pages: PageStore) throws -> StoreSchema? {
     guard !options.isReadOnly else {
       throw PersistenceError(.persistentStoreOpen, "the file holds no objects, and is read-only")
@@ -318,7 +318,7 @@ struct StoreOpening {
   ) throws(PersistenceError) -> PageStore {
     let path = url.path(percentEncoded: false)
     let clock = ContinuousClock()
-    // Longer than anybody waits, where a clock cannot count so far: `.infinity`, for one.
+    // Limited, as the clock cannot add longer durations such as `.infinity`.
     let end = clock.now + .seconds(timeout > 0 ? min(timeout, 1e9) : 0)
     while true {
       do throws(StorageError) {
@@ -346,10 +346,10 @@ struct StoreOpening {
     }
   }
 
-  /// Reads from a store without any claim to it: nothing is written.
+  /// Reads from a store without opening it for a coordinator: nothing is written.
   ///
-  /// - Parameter readsUnvouchedPages: whether all is of interest that can be read, as the result is
-  ///   about damage.
+  /// - Parameter readsUnvouchedPages: whether pages without a verifiable checksum are read as well,
+  ///   for reports on damage.
   static func inspecting<Result>(
     _ url: URL, in fileSystem: any FileSystem = DiskFileSystem(), timeout: Double = 0,
     readsUnvouchedPages: Bool = false, _ body: (Snapshot, PageStore) throws -> Result

@@ -8,8 +8,7 @@ import Synchronization
   import Foundation
 #endif
 
-/// A save of one of a coordinator's stores, by a context of this or of another coordinator of this
-/// process.
+/// A save of one of a coordinator's stores, by a context of any coordinator of this process.
 public struct StoreRemoteChange: Sendable {
   /// Core Data's name of the notification.
   public static let name = "NSPersistentStoreRemoteChangeNotification"
@@ -17,9 +16,10 @@ public struct StoreRemoteChange: Sendable {
   public let storeUUID: UUID
   /// The file; `nil` for a store in memory.
   public let storeURL: URL?
-  /// The number of the commit that the save was: it rises with every commit of the store.
+  /// The number of the save's commit. It increases with every commit of the store.
   public let commitNumber: UInt64
-  /// The place behind the save in the store's history; `nil` when the store keeps none.
+  /// The token for the position after the save in the store's history; `nil` if the store keeps
+  /// none.
   public let historyToken: PersistentHistoryToken?
   /// ``ManagedObjectContext/transactionAuthor`` of the context that saved.
   public let transactionAuthor: String?
@@ -29,7 +29,7 @@ public struct StoreRemoteChange: Sendable {
   public let updatedObjectIDs: Set<ManagedObjectID>
   public let deletedObjectIDs: Set<ManagedObjectID>
 
-  /// What Core Data's notification has, by its keys.
+  /// The user info of Core Data's notification, by its keys.
   public var userInfo: [String: any Sendable] {
     var userInfo: [String: any Sendable] = [
       "storeUUID": storeUUID.uuidString
@@ -58,22 +58,22 @@ extension PersistentStoreCoordinator {
   /// Calls `body` after each save of the coordinator's stores, by any coordinator of this process.
   ///
   /// - Parameter body: called on the thread that saves, which waits for it.
-  /// - Returns: a token, which ends the registration when it is released.
+  /// - Returns: a token that ends the registration when it is released.
   public func observeRemoteChanges(
     _ body: @escaping @Sendable (StoreRemoteChange) -> Void
   ) -> CoordinatorObservation { remoteChangeCenter.listeners.observe(body) }
 
   /// The saves of the coordinator's stores from now on, by any coordinator of this process.
   ///
-  /// The sequence keeps what nobody has taken yet, and ends with the coordinator.
+  /// The sequence buffers changes until they are read, and ends with the coordinator.
   public func remoteChanges() -> AsyncStream<StoreRemoteChange> {
     remoteChangeCenter.listeners.changes()
   }
 }
 
-/// Those who want to know of saves of a coordinator's store.
+/// Listeners for saves of a coordinator's stores.
 final class RemoteChangeCenter: CommitListener {
-  // A class, as ``AddedStores`` explains.
+  // A class, for the reason given at ``AddedStores``.
   final class Store: Sendable {
     let identity: StoreIdentity
     let identifier: UUID
@@ -89,13 +89,13 @@ final class RemoteChangeCenter: CommitListener {
   }
 
   let listeners = Listeners<StoreRemoteChange>()
-  /// Few, and looked through: see ``AddedStores`` for what a dictionary costs at first.
+  /// An array, as there are few; ``AddedStores`` says what the first dictionary of a type costs.
   private let stores = Mutex<[Store]>([])
-  /// Held while the stores are asked for and taken over: of two that come at once the last to be
-  /// taken over has to be the list with both.
+  /// Held while the list of stores is read and installed: of two concurrent calls, the one that
+  /// installs last must have read the newest list.
   private let watching = Mutex(())
 
-  /// - Parameter stores: all that the coordinator has.
+  /// - Parameter stores: returns all stores of the coordinator.
   func watch(_ stores: () -> [PersistentStore]) {
     watching.withLock { _ in
       let new = stores().map(Store.init)

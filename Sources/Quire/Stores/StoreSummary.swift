@@ -7,7 +7,7 @@ import QuireStorage
   import Foundation
 #endif
 
-/// What a store file says about itself, read without a model and without writing.
+/// A store file's description of itself, read without a model and without writing.
 public struct StoreSummary: Sendable {
   public struct EntityCount: Sendable {
     public let name: String
@@ -16,31 +16,31 @@ public struct StoreSummary: Sendable {
 
   /// The store's UUID.
   public let identifier: UUID
-  /// The number of the format of rows, links and schema: 5 when the store keeps a history, else 4
-  /// while there are values outside of rows, else 2 while a deferred migration is not finished,
-  /// else 1.
+  /// The number of the format of rows, links and schema: 5 if the store keeps a history, otherwise
+  /// 4 if there are values outside of rows, otherwise 3 if it has indexes, otherwise 2 if a
+  /// deferred migration is not finished, otherwise 1.
   public let objectFormat: Int
-  /// The name of the model's version, when the model had named versions.
+  /// The name of the model's version, if the model had named versions.
   public let versionName: String?
   /// The version hash of the whole model.
   public let modelChecksum: VersionHash
   /// Concrete entities by name, each with the number of its own objects.
   public let entities: [EntityCount]
-  /// The migrations the store has been through, oldest first: the last 50 of them.
+  /// The migrations of the store, oldest first: the last 50.
   public let migrationHistory: [MigrationRecord]
-  /// What a deferred migration has left; `nil` when nothing is.
+  /// The work that a deferred migration has left; `nil` if there is none.
   public let deferredMigration: DeferredMigration?
-  /// How far the store's history reaches; `nil` when it keeps none.
+  /// The extent of the store's history; `nil` if it keeps none.
   public let history: PersistentHistorySummary?
   public let statistics: StoreStatistics
 
   public var objectCount: Int { entities.reduce(0) { $0 + $1.objectCount } }
 
-  /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` when the file is no sound store of
+  /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` if the file is not an intact store of
   ///   objects.
   public init(of url: URL) throws { try self.init(of: url, in: DiskFileSystem()) }
 
-  /// The same, on a file system that a test brings.
+  /// The same on a given file system, for tests.
   package init(of url: URL, in fileSystem: any FileSystem) throws {
     self = try StoreOpening.inspecting(url, in: fileSystem) { snapshot, pages in
       guard let schema = try StoreSchema(from: snapshot) else {
@@ -79,15 +79,15 @@ public struct StoreSummary: Sendable {
 }
 
 extension MigrationPlan {
-  /// What opening a store with the options to migrate would do. Nothing is written.
+  /// The migration that opening a store with migrating options would perform. Nothing is written.
   ///
-  /// What stands in the way of a migration is in the plan (``obstacles``), not an error;
-  /// ``checkObstacles()`` makes one of it. Of a migration in several steps it is the plan of the
-  /// first: what the others find is what that one makes. ``MigrationPath`` has all steps.
+  /// Obstacles to the migration are part of the plan (``obstacles``), and not errors;
+  /// ``checkObstacles()`` throws them. For a migration in several steps this is the plan of the
+  /// first, as the others depend on its result. ``MigrationPath`` has all steps.
   ///
-  /// - Parameter configuration: the one that the store would be opened with.
-  /// - Returns: `nil` when the store has the current version already.
-  /// - Throws: what else opening the store would throw: see
+  /// - Parameter configuration: the configuration with which the store would be opened.
+  /// - Returns: `nil` if the store already has the current version.
+  /// - Throws: the other errors of opening the store: see
   ///   ``PersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)``.
   public static func plan(
     forStoreAt url: URL, to model: VersionedModel, configuration: String? = nil,

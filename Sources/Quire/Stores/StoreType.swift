@@ -8,26 +8,26 @@
 public struct StoreType: RawRepresentable, Hashable, Sendable {
   public var rawValue: String
 
-  /// Core Data's name of its SQLite store names the store that takes its place.
+  /// The type with a raw value. The name of Core Data's SQLite store stands for ``quire``.
   public init(rawValue: String) { self.rawValue = rawValue == "SQLite" ? "Quire" : rawValue }
 
   /// A file of Quire's own format.
   ///
-  /// At `/dev/null` it is a store in memory, as it is with Core Data.
+  /// At `/dev/null` it is a store in memory, as with Core Data.
   public static let quire = StoreType(rawValue: "Quire")
-  /// The same engine without a file: the data go with the store.
+  /// The same engine without a file: the data are released with the store.
   public static let inMemory = StoreType(rawValue: "InMemory")
-  /// The name under which Core Data code asks for its durable store: ``quire``.
+  /// The type that Core Data code uses for its durable store: ``quire``.
   public static let sqlite = quire
-  /// Core Data's store that is written whole with every save; adding one is error 134000, which
-  /// says what to use instead.
+  /// Core Data's store that is written completely with every save. Adding one is error 134000,
+  /// which says what to use instead.
   public static let binary = StoreType(rawValue: "Binary")
-  /// Core Data's store of XML; adding one is error 134000, which says what to use instead.
+  /// Core Data's XML store. Adding one is error 134000, which says what to use instead.
   public static let xml = StoreType(rawValue: "XML")
 }
 
 extension StoreType {
-  /// - Returns: why no store of this type can be made.
+  /// The error for a type of which no store can be made.
   var refusal: PersistenceError {
     let reason =
       switch self {

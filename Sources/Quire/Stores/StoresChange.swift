@@ -1,19 +1,19 @@
-/// A change of which stores a coordinator has: what
-/// `NSPersistentStoreCoordinatorStoresDidChangeNotification` tells.
+/// A change of a coordinator's list of stores, as in
+/// `NSPersistentStoreCoordinatorStoresDidChangeNotification`.
 public struct StoresChange: Sendable {
   /// Core Data's name of the notification.
   public static let name = "NSPersistentStoreCoordinatorStoresDidChangeNotification"
 
   public let added: [PersistentStore]
-  /// They can still be asked who they are, and nothing more. A store that goes on at another place
-  /// is among both.
+  /// Removed stores, of which only the identity can be read. A store that was moved to another
+  /// place is in both lists.
   public let removed: [PersistentStore]
 
   init(added: [PersistentStore] = [], removed: [PersistentStore] = []) {
     (self.added, self.removed) = (added, removed)
   }
 
-  /// What Core Data's notification has, by its keys.
+  /// The user info of Core Data's notification, by its keys.
   public var userInfo: [String: any Sendable] {
     var userInfo: [String: any Sendable] = [:]
     if !added.isEmpty { userInfo["added"] = added }
@@ -23,24 +23,24 @@ public struct StoresChange: Sendable {
 }
 
 extension PersistentStoreCoordinator {
-  /// Calls `body` after a store was added, removed, or put in the place of another.
+  /// Calls `body` after a store was added, removed, or replaced.
   ///
-  /// - Parameter body: called on the thread that did it, which waits for it.
-  /// - Returns: a token, which ends the registration when it is released.
+  /// - Parameter body: called on the thread that made the change, which waits for it.
+  /// - Returns: a token that ends the registration when it is released.
   public func observeStores(
     _ body: @escaping @Sendable (StoresChange) -> Void
   ) -> CoordinatorObservation { storeListeners.observe(body) }
 
-  /// The same changes, from now on until the coordinator goes.
+  /// The same changes as a sequence, from now on and until the coordinator is released.
   public func storeChanges() -> AsyncStream<StoresChange> { storeListeners.changes() }
 
-  /// Runs `body` in place. A coordinator can be used from anywhere at once, and has no queue to put
-  /// it into: code ported from Core Data keeps its shape.
+  /// Runs `body` directly. A coordinator can be used from several threads, and has no queue; the
+  /// method exists for source compatibility with Core Data.
   public func performAndWait<Result>(_ body: () throws -> Result) rethrows -> Result {
     try body()
   }
 
-  /// Runs `body` where the caller runs.
+  /// Runs `body` in the isolation of the caller.
   public nonisolated(nonsending) func perform<Result>(
     _ body: () throws -> Result
   ) async rethrows -> Result { try body() }

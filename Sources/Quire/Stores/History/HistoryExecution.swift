@@ -8,21 +8,21 @@ import QuireStorage
 #endif
 
 extension ManagedObjectContext {
-  /// Fetches, or deletes, what the histories of the coordinator's stores tell. Objects of the
-  /// context have no part in it.
+  /// Fetches or deletes history of the coordinator's stores. Objects of the context are not
+  /// involved.
   ///
-  /// Changes of entities that the model does not have any more are left out.
+  /// Changes of entities that the model no longer has are left out.
   ///
   /// - Throws: ``PersistenceError/Code/persistentHistoryTokenExpired`` (134301) when a store's
-  ///   history does not reach back to the token, as it was deleted or the store was migrated by a
-  ///   mapping model, or has not come to it, as the store was restored from a backup: fetch the
-  ///   objects anew, and go on from
+  ///   history does not reach back to the token, because that part was deleted or a mapping model
+  ///   migrated the store, or does not reach the token yet, because the store was restored from a
+  ///   backup: fetch all objects again, and continue from
   ///   ``PersistentStoreCoordinator/currentPersistentHistoryToken(fromStores:)``;
-  ///   ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` (134091) when none of the
-  ///   stores keeps a history; ``PersistenceError/Code/undefinedKey`` when a predicate asks for
-  ///   what histories do not have; ``PersistenceError/Code/persistentStoreSave`` (134030) when
-  ///   history cannot be deleted.
-  /// - Complexity: O(transactions behind the token, with their changes where those are asked for).
+  ///   ``PersistenceError/Code/persistentStoreUnsupportedRequestType`` (134091) if none of the
+  ///   stores keeps a history; ``PersistenceError/Code/undefinedKey`` if a predicate has a key that
+  ///   histories do not have; ``PersistenceError/Code/persistentStoreSave`` (134030) if history
+  ///   cannot be deleted.
+  /// - Complexity: O(transactions after the token, with their changes if these are fetched).
   public final func execute(
     _ request: PersistentHistoryChangeRequest
   ) throws -> PersistentHistoryResult {
@@ -36,7 +36,7 @@ extension ManagedObjectContext {
 }
 
 extension PersistentStoreCoordinator {
-  /// See ``ManagedObjectContext/execute(_:)``, which may be anybody's.
+  /// Executes a history request; see ``ManagedObjectContext/execute(_:)``. No context is needed.
   public func execute(
     _ request: PersistentHistoryChangeRequest
   ) throws -> PersistentHistoryResult {
@@ -60,11 +60,11 @@ extension PersistentStoreCoordinator {
   }
 }
 
-/// One request for history, from store to store.
+/// The execution of one history request on several stores.
 private struct HistoryExecution {
   typealias Facts = PersistentHistoryTransaction.Facts
 
-  /// A transaction, with its changes if they were looked at.
+  /// A transaction, with its changes if they were read.
   struct Item {
     let facts: Facts
     var changes: [PersistentHistoryChange] = []
@@ -143,7 +143,8 @@ private struct HistoryExecution {
         + "anew, and go on from the current token")
   }
 
-  /// Puts a store's transactions among those of others by their times, each store's in its order.
+  /// Merges a store's transactions with those found so far by their times, without changing the
+  /// order within a store.
   private mutating func merge(_ found: [Item]) {
     guard !items.isEmpty, !found.isEmpty else {
       items += found
@@ -177,7 +178,7 @@ private struct HistoryExecution {
       var end = Int64.max
       if case .token(let token) = request.line {
         guard let number = token?.transactionNumbers[store.identifier] else { return }
-        // What is gone already need not go.
+        // Nothing to do for transactions that are deleted already.
         try Self.check(max(number, history.mark.purgedNumber), history, store)
         end = number
       }
@@ -224,7 +225,7 @@ private struct HistoryExecution {
     return PersistentHistoryResult(resultType: type, result: result)
   }
 
-  /// What the fetch request chooses of what was found.
+  /// The result of applying the fetch request to what was found.
   private func chosen() throws -> (items: [Item], changes: [PersistentHistoryChange]) {
     guard let filter else { return (items, items.flatMap(\.changes)) }
     guard filter.subject == .changes else {
@@ -266,7 +267,7 @@ extension HistoryRecord {
     changes.reserveCapacity(head.changeCount)
     var id = head.firstChangeID
     for group in groups {
-      // IDs stay what they are, whatever is left out.
+      // Change IDs do not depend on what is left out.
       defer { id += Int64(group.changeCount) }
       guard let storage = store.entities.storage(of: Reference(entity: group.entity, key: 1)) else {
         continue

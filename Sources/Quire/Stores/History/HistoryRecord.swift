@@ -7,15 +7,15 @@ import QuireStorage
   import Foundation
 #endif
 
-/// One transaction as the tree `history` keeps it; `docs/file-format.md` has its form.
+/// A transaction as stored in the tree `history`; `docs/file-format.md` has the format.
 ///
-/// A record needs no model: properties are called what they were called when it was written, and
-/// stay so through migrations.
+/// A record needs no model: it has the names that properties had when it was written, whatever
+/// migrations rename later.
 struct HistoryRecord {
-  /// What all its changes have in common.
+  /// The facts that are common to all changes of the transaction.
   struct Head: Hashable, Sendable {
     var timestamp: Date
-    /// Changes are numbered through all transactions of a store.
+    /// Changes are numbered across all transactions of a store.
     var firstChangeID: Int64
     var changeCount: Int
     var author: String?
@@ -24,17 +24,17 @@ struct HistoryRecord {
     var processID: String
   }
 
-  /// The changes of objects of one concrete entity, by the number of the entity.
+  /// The changes of objects of one concrete entity, with the entity's number.
   struct Group {
     struct Update {
       var key: Int64
-      /// Places in ``Group/names``.
+      /// Indices in ``Group/names``.
       var names: [UInt16]
     }
 
     struct Deletion {
       var key: Int64
-      /// What is kept of the object, each with its place in ``Group/names``.
+      /// The preserved values of the object, each with the index of its name in ``Group/names``.
       var tombstone: [(name: UInt16, value: AttributeValue)] = []
     }
 
@@ -46,7 +46,7 @@ struct HistoryRecord {
 
     var changeCount: Int { inserted.count + updated.count + deleted.count }
 
-    /// The place of a name, which is given one if it has none.
+    /// The index of a name, which is appended if it is missing.
     mutating func place(of name: String) -> UInt16 {
       if let place = names.firstIndex(of: name) { return UInt16(place) }
       names.append(name)
@@ -106,7 +106,7 @@ extension HistoryRecord.Head {
     processID = try reader.readString()
   }
 
-  /// The ID that the next transaction's first change gets.
+  /// The ID of the first change in the next transaction.
   var nextChangeID: Int64 { firstChangeID + Int64(changeCount) }
 }
 

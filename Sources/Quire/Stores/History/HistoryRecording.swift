@@ -7,19 +7,20 @@ import QuireStorage
   import Foundation
 #endif
 
-/// What a save, or a batch, will write into the history of its store.
+/// The history record of a save or a batch request in preparation.
 ///
-/// Made before anything is written, as what is to be kept of deleted objects is then still there.
+/// It is made before anything is written, as the values to preserve from deleted objects still
+/// exist then.
 struct HistoryRecording {
   private let writer: StoreWriter
   private let author: String?
   private let contextName: String?
-  /// By places of deleted objects.
+  /// By the references of deleted objects.
   private var tombstones: [Reference: [(name: String, value: AttributeValue)]] = [:]
 
-  /// - Returns: `nil` when the store keeps no history.
+  /// - Returns: `nil` if the store keeps no history.
   init?(of context: ManagedObjectContext, to store: PersistentStore, _ writer: StoreWriter) throws {
-    // Nobody can begin a history while the transaction is open.
+    // A history cannot be started while the transaction is open.
     guard store.hub.mayHaveHistory,
       try writer.transaction.recordTree(StoreSchema.historyTree) != nil
     else { return nil }
@@ -28,7 +29,7 @@ struct HistoryRecording {
     contextName = context.name
   }
 
-  /// Keeps what is to be preserved of objects that will be deleted.
+  /// Keeps the values to preserve from objects that will be deleted.
   mutating func keepTombstones(of deleted: some Sequence<Reference>) throws {
     var (known, fields) = (nil as EntityStorage?, [] as [Int])
     for reference in deleted {
@@ -43,9 +44,9 @@ struct HistoryRecording {
     }
   }
 
-  /// Enters what was changed, when all new objects have their places.
+  /// Writes the record, after all new objects have their references.
   ///
-  /// - Returns: the number of the transaction; `nil` when nothing was changed.
+  /// - Returns: the number of the transaction; `nil` if nothing was changed.
   func write(
     inserted: some Sequence<Reference>, updated: some Sequence<SavedChanges.Update>,
     deleted: some Sequence<Reference>
@@ -71,7 +72,7 @@ struct HistoryRecording {
       }
     }
     let changeCount = groups.sorted.reduce(0) { $0 + $1.changeCount }
-    // Objects that were set to what they were are no change.
+    // Assigning an object its present values is no change.
     guard changeCount > 0 else { return nil }
     let process = ProcessInfo.processInfo
     let record = HistoryRecord(
@@ -83,7 +84,7 @@ struct HistoryRecording {
     return try StoredHistory.append(record, in: writer.transaction)
   }
 
-  /// Changes by entity: those that follow each other are mostly of one.
+  /// Changes by entity. Consecutive ones mostly have the same entity.
   private struct GroupsByEntity {
     private var groups: [HistoryRecord.Group] = []
     private var last = 0

@@ -7,13 +7,13 @@ import QuireStorage
   import Foundation
 #endif
 
-/// What a request for history results in. Raw values are Core Data's.
+/// The form of a history request's result. The raw values are those of Core Data.
 public enum PersistentHistoryResultType: Int, Sendable {
-  /// A `Bool`: whether there was anything; of a deletion `true`.
+  /// A `Bool`: whether anything was found; `true` for a deletion.
   case statusOnly = 0
   /// `[ManagedObjectID]`: the changed objects, each once, in the order of their first change.
   case objectIDs = 1
-  /// An `Int`: the number of changes where the request is for changes, else of transactions.
+  /// An `Int`: the number of changes if the request is for changes, otherwise of transactions.
   case count = 2
   /// `[PersistentHistoryTransaction]` without their changes.
   case transactionsOnly = 3
@@ -23,8 +23,8 @@ public enum PersistentHistoryResultType: Int, Sendable {
   case transactionsAndChanges = 5
 }
 
-/// Asks for what was saved, or deletes what is not needed of that any more; run by
-/// ``ManagedObjectContext/execute(_:)``.
+/// A request for the history of stores, or for deleting history that is no longer needed; executed
+/// by ``ManagedObjectContext/execute(_:)``.
 ///
 /// ```swift
 /// let request = PersistentHistoryChangeRequest.fetchHistory(after: lastToken)
@@ -34,7 +34,7 @@ public enum PersistentHistoryResultType: Int, Sendable {
 /// }
 /// ```
 public struct PersistentHistoryChangeRequest: Sendable {
-  /// Where in each history the line is drawn.
+  /// The limit between requested and other transactions.
   enum Line: Sendable {
     case token(PersistentHistoryToken?)
     case date(Date)
@@ -44,12 +44,12 @@ public struct PersistentHistoryChangeRequest: Sendable {
 
   let action: Action
   let line: Line
-  /// What ``ManagedObjectContext/execute(_:)`` returns: at first transactions with their changes,
-  /// and of a deletion the status.
+  /// The form of the result of ``ManagedObjectContext/execute(_:)``; by default transactions with
+  /// their changes, and the status for a deletion.
   public var resultType: PersistentHistoryResultType
-  /// Chooses among what the request finds, and orders it. Without a meaning in a deletion.
+  /// A filter and an order for what the request finds. Ignored by a deletion.
   public var fetchRequest: PersistentHistoryFetchRequest?
-  /// The stores that are asked; `nil` for all of the coordinator.
+  /// The stores of the request; `nil` for all of the coordinator.
   public var affectedStores: [PersistentStore]?
 
   private init(_ action: Action, _ line: Line) {
@@ -58,36 +58,36 @@ public struct PersistentHistoryChangeRequest: Sendable {
     resultType = action == .fetch ? .transactionsAndChanges : .statusOnly
   }
 
-  /// The token that the request was made with.
+  /// The token with which the request was made.
   public var token: PersistentHistoryToken? {
     if case .token(let token) = line { token } else { nil }
   }
 
-  /// What was saved after the token's place; everything that is there when `nil`, and of stores
-  /// that the token does not name.
+  /// A request for everything that was saved after a token; for the whole history of stores that
+  /// the token does not name, and of all stores if it is `nil`.
   public static func fetchHistory(
     after token: PersistentHistoryToken?
   ) -> PersistentHistoryChangeRequest {
     PersistentHistoryChangeRequest(.fetch, .token(token))
   }
 
-  /// What was saved after a transaction in its store, and everything of other stores; all that is
-  /// there when `nil`.
+  /// A request for everything that was saved after a transaction in its store, and for the whole
+  /// history of other stores; for all history if it is `nil`.
   public static func fetchHistory(
     after transaction: PersistentHistoryTransaction?
   ) -> PersistentHistoryChangeRequest {
     fetchHistory(after: transaction?.token)
   }
 
-  /// What was saved later than a time, as far as it is there.
+  /// A request for everything that was saved after a time.
   ///
   /// - Complexity: O(size of the history).
   public static func fetchHistory(after date: Date) -> PersistentHistoryChangeRequest {
     PersistentHistoryChangeRequest(.fetch, .date(date))
   }
 
-  /// What a predicate chooses of everything that is there. To choose of what comes after a token,
-  /// set ``fetchRequest`` of another request.
+  /// A request for the transactions or changes that match a predicate, in the whole history. To
+  /// filter what comes after a token, set ``fetchRequest`` of another request.
   public static func fetchHistory(
     withFetch fetchRequest: PersistentHistoryFetchRequest
   ) -> PersistentHistoryChangeRequest {
@@ -96,50 +96,51 @@ public struct PersistentHistoryChangeRequest: Sendable {
     return request
   }
 
-  /// Deletes what was saved before the token's last transactions, which stay. Older tokens expire.
+  /// A request to delete all transactions before the token's last ones, which are kept. Older
+  /// tokens expire.
   ///
-  /// Of stores that the token does not name nothing is deleted.
+  /// Nothing is deleted in stores that the token does not name.
   public static func deleteHistory(
     before token: PersistentHistoryToken
   ) -> PersistentHistoryChangeRequest {
     PersistentHistoryChangeRequest(.delete, .token(token))
   }
 
-  /// Deletes what was saved before a transaction in its store.
+  /// A request to delete everything that was saved before a transaction in its store.
   public static func deleteHistory(
     before transaction: PersistentHistoryTransaction
   ) -> PersistentHistoryChangeRequest {
     deleteHistory(before: transaction.token)
   }
 
-  /// Deletes the first transactions up to one that was saved at this time or later; all of them
-  /// with `.distantFuture`.
+  /// A request to delete transactions from the first up to the one before the first that was saved
+  /// at this time or later; all of them with `.distantFuture`.
   public static func deleteHistory(before date: Date) -> PersistentHistoryChangeRequest {
     PersistentHistoryChangeRequest(.delete, .date(date))
   }
 }
 
-/// What a ``PersistentHistoryChangeRequest`` has found or done.
+/// The result of a ``PersistentHistoryChangeRequest``.
 public struct PersistentHistoryResult: Sendable {
   public let resultType: PersistentHistoryResultType
-  /// Of the type that ``resultType`` says.
+  /// The result, of the type that ``resultType`` says.
   public let result: (any Sendable)?
 
-  /// The transactions, when these were asked for; else none. Those of several stores by their
-  /// times, unless the request has an order of its own.
+  /// The transactions, if they were requested; otherwise empty. Those of several stores are sorted
+  /// by their times, unless the request has another order.
   public var transactions: [PersistentHistoryTransaction] {
     result as? [PersistentHistoryTransaction] ?? []
   }
 
-  /// The changes, when these were asked for or come with their transactions; else none.
+  /// The changes, if they were requested, alone or with their transactions; otherwise empty.
   public var changes: [PersistentHistoryChange] {
     result as? [PersistentHistoryChange] ?? transactions.flatMap { $0.changes ?? [] }
   }
 
-  /// The IDs, when these were asked for; else none.
+  /// The IDs, if they were requested; otherwise empty.
   public var objectIDs: [ManagedObjectID] { result as? [ManagedObjectID] ?? [] }
 
-  /// The number, when that was asked for; else of what there is.
+  /// The number of results, or the number that was requested.
   public var count: Int {
     switch resultType {
     case .statusOnly: result as? Bool == true ? 1 : 0

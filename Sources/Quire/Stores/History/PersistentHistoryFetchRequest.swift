@@ -7,7 +7,7 @@ import QuireStorage
   import Foundation
 #endif
 
-/// Chooses among the transactions of a history, or among its changes.
+/// A filter and an order for the transactions or the changes of a history.
 ///
 /// ```swift
 /// var fetch = PersistentHistoryTransaction.fetchRequest
@@ -15,35 +15,36 @@ import QuireStorage
 /// let request = PersistentHistoryChangeRequest.fetchHistory(withFetch: fetch)
 /// ```
 ///
-/// Predicates and sort descriptors know these keys. Of transactions: `author`, `bundleID`,
+/// Predicates and sort descriptors have these keys. Of transactions: `author`, `bundleID`,
 /// `changeCount`, `contextName`, `processID`, `storeID`, `timestamp`, `token`, `transactionNumber`.
 /// Of changes: `changeID`, `changeType` (a raw value), `changedEntity.name`, `changedObjectID`,
-/// `updatedProperties` (a collection of names), and `transaction.` with those of transactions.
+/// `updatedProperties` (a collection of names), and `transaction.` followed by a key of
+/// transactions.
 ///
-/// A `token` is compared with one that was kept: `token > %@` are the transactions of its stores
-/// that were saved after its place, and all of other stores. Unlike a request after a token, that
-/// is no error where the token has expired.
+/// `token > %@` with a stored token matches the transactions of the token's stores that were saved
+/// after it, and all transactions of other stores. Unlike a request after a token, it is no error
+/// if the token has expired.
 ///
-/// Where it chooses among changes, transactions are those that have some of them, and show no
-/// others.
+/// If changes are filtered, a request for transactions returns those with matching changes, and
+/// only these changes of them.
 public struct PersistentHistoryFetchRequest: Sendable {
   enum Subject: Sendable { case transactions, changes }
 
   let subject: Subject
-  /// All when `nil`.
+  /// The condition; `nil` for all.
   public var predicate: FetchPredicate?
-  /// The order of what is chosen among; that in which it was saved when empty. Where changes are
-  /// chosen, transactions stay in the order of their first ones.
+  /// The order of the transactions or changes; the order in which they were saved if empty. If
+  /// changes are filtered, transactions are in the order of their first matching changes.
   public var sortDescriptors: [FetchSortDescriptor] = []
-  /// How many are chosen at most; 0 is no limit.
+  /// The largest number of results; 0 is no limit.
   public var fetchLimit = 0
-  /// How many are left out at the beginning.
+  /// The number of results to skip.
   public var fetchOffset = 0
 
   init(_ subject: Subject) { self.subject = subject }
 }
 
-/// The value of one key of transactions or changes.
+/// A key of transactions or changes.
 enum HistoryKey {
   case author, bundleID, changeCount, contextName, processID, storeID, timestamp, token
   case transactionNumber
@@ -109,7 +110,7 @@ enum HistoryKey {
   }
 }
 
-/// A fetch request made ready to be asked about many transactions or changes.
+/// A fetch request prepared for evaluation on many transactions or changes.
 struct HistoryFilter {
   typealias Facts = PersistentHistoryTransaction.Facts
 
@@ -158,7 +159,7 @@ struct HistoryFilter {
     }
   }
 
-  /// The items in order, as many as are wanted.
+  /// The matching items in order, with offset and limit applied.
   func arranged<Item>(
     _ items: [Item], _ parts: (Item) -> (Facts, PersistentHistoryChange?)
   ) -> [Item] {

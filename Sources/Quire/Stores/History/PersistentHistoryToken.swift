@@ -7,19 +7,19 @@ import QuireStorage
   import Foundation
 #endif
 
-/// A place in the histories of stores: what was saved up to it is known to whoever keeps the token.
+/// A position in the histories of stores. It stands for everything that was saved up to there.
 ///
-/// It can be archived and sent anywhere. It holds for the stores that it names, by their UUIDs, and
-/// for as long as their histories reach back to it.
+/// It can be archived and sent. It is valid for the stores that it names by their UUIDs, as long as
+/// their histories reach back to it.
 public struct PersistentHistoryToken: Hashable, Sendable {
   /// The number of the last known transaction of each store.
   public private(set) var transactionNumbers: [UUID: Int64]
 
   init(_ transactionNumbers: [UUID: Int64]) { self.transactionNumbers = transactionNumbers }
 
-  /// What is known to whoever knows what both tokens stand for.
+  /// The token for everything that one of two tokens stands for.
   ///
-  /// A transaction's token names its own store alone: with several stores, merge it into the one
+  /// A transaction's token names only its own store: with several stores, merge it into the token
   /// that is kept.
   public func merging(_ other: PersistentHistoryToken) -> PersistentHistoryToken {
     PersistentHistoryToken(
@@ -28,7 +28,7 @@ public struct PersistentHistoryToken: Hashable, Sendable {
 }
 
 extension PersistentHistoryToken: Codable {
-  /// - Throws: `DecodingError` when a key is no UUID.
+  /// - Throws: `DecodingError` if a key is no UUID.
   public init(from decoder: any Decoder) throws {
     let numbers = try [String: Int64](from: decoder)
     transactionNumbers = [:]
@@ -41,7 +41,7 @@ extension PersistentHistoryToken: Codable {
     }
   }
 
-  /// A dictionary of numbers by UUIDs.
+  /// Encodes a dictionary of numbers by UUIDs.
   public func encode(to encoder: any Encoder) throws {
     try Dictionary(
       uniqueKeysWithValues: transactionNumbers.map { ($0.key.uuidString, $0.value) }
@@ -61,17 +61,17 @@ extension PersistentHistoryToken: PredicateConvertible {
     .object(OpaqueIdentity(ordered: HistoryPlace(token: self, isOfTransaction: false)))
   }
 
-  /// The same of a transaction's own token, which names one store.
+  /// The value of a transaction's own token, which names one store.
   var transactionValue: PredicateValue {
     .object(OpaqueIdentity(ordered: HistoryPlace(token: self, isOfTransaction: true)))
   }
 }
 
-/// A token as predicates compare it: `token > %@` finds what was saved after the argument's place,
-/// and all of stores that the argument does not name, as a request after that token does.
+/// A token as predicates compare it: `token > %@` matches transactions that were saved after the
+/// argument, and all of stores that the argument does not name, as a request after that token does.
 private struct HistoryPlace: OrderedIdentity, CustomStringConvertible {
   let token: PersistentHistoryToken
-  /// Whether it is where a transaction stands, and not what somebody knows.
+  /// Whether it is the token of a transaction, and not one that a program keeps.
   let isOfTransaction: Bool
 
   static func == (left: HistoryPlace, right: HistoryPlace) -> Bool { left.token == right.token }
@@ -89,18 +89,18 @@ private struct HistoryPlace: OrderedIdentity, CustomStringConvertible {
 
   private func orderOfTransaction(comparedTo known: PersistentHistoryToken) -> ValueOrder? {
     guard isOfTransaction, let (store, number) = token.transactionNumbers.first else { return nil }
-    // Transactions are counted from 1.
+    // Transactions are numbered from 1.
     let last = known.transactionNumbers[store] ?? 0
     return number < last ? .ascending : number > last ? .descending : .same
   }
 }
 
 extension PersistentStoreCoordinator {
-  /// Where the histories of stores end now: with it, ``PersistentHistoryChangeRequest`` finds what
-  /// will be saved from now on.
+  /// A token for the present end of the stores' histories. A ``PersistentHistoryChangeRequest``
+  /// with it returns everything that is saved from now on.
   ///
-  /// - Parameter stores: some of the coordinator's; `nil` for all.
-  /// - Returns: `nil` when none of the stores keeps a history, or none can be read.
+  /// - Parameter stores: some stores of the coordinator; `nil` for all.
+  /// - Returns: `nil` if none of the stores keeps a history, or none can be read.
   public func currentPersistentHistoryToken(
     fromStores stores: [PersistentStore]?
   ) -> PersistentHistoryToken? {

@@ -7,9 +7,9 @@ import QuireStorage
   import Foundation
 #endif
 
-/// One save of a store, as its history tells of it.
+/// A save of a store, as its history records it.
 public struct PersistentHistoryTransaction: Sendable {
-  /// What a transaction is without its changes, which refer to it.
+  /// The facts of a transaction without its changes, which refer to them.
   final class Facts: Sendable {
     let store: UUID
     let number: Int64
@@ -23,30 +23,30 @@ public struct PersistentHistoryTransaction: Sendable {
   }
 
   let facts: Facts
-  /// What was inserted, updated and deleted: by entities, and in each in this order. `nil` when the
-  /// request did not ask for changes.
+  /// The inserted, updated and deleted objects, in this order for each entity; `nil` if the request
+  /// did not ask for changes.
   public let changes: [PersistentHistoryChange]?
 
-  /// When it was saved, by the clock of the machine, which may have been set back since.
+  /// The time of the save, by the machine's clock, which may have been set back since.
   public var timestamp: Date { facts.head.timestamp }
-  /// Rises from transaction to transaction of a store, with gaps.
+  /// The number of the transaction. Numbers increase in a store, with gaps.
   public var transactionNumber: Int64 { facts.number }
-  /// The store's UUID, as a text.
+  /// The store's UUID as a string.
   public var storeID: String { facts.store.uuidString }
   /// The name of the program that saved.
   public var bundleID: String { facts.head.bundleID }
-  /// The number of the process that saved, as a text.
+  /// The number of the process that saved, as a string.
   public var processID: String { facts.head.processID }
   /// ``ManagedObjectContext/name`` of the context that saved.
   public var contextName: String? { facts.head.contextName }
   /// ``ManagedObjectContext/transactionAuthor`` of the context that saved.
   public var author: String? { facts.head.author }
-  /// How many changes there are, also when they were not asked for.
+  /// The number of changes, even if they were not requested.
   public var changeCount: Int { facts.head.changeCount }
-  /// The place behind this transaction.
+  /// The token for the position after this transaction.
   public var token: PersistentHistoryToken { PersistentHistoryToken([facts.store: facts.number]) }
 
-  /// What a context needs to merge the transaction, by
+  /// A notice for merging the transaction into contexts by
   /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)``. Without ``changes`` it is empty.
   public func objectIDNotification() -> ObjectIDNotice {
     var notice = ObjectIDNotice(.didSaveObjectIDs, contextName: contextName, author: author)
@@ -62,51 +62,50 @@ public struct PersistentHistoryTransaction: Sendable {
     return notice
   }
 
-  /// Chooses among transactions, for ``PersistentHistoryChangeRequest/fetchHistory(withFetch:)``.
+  /// A fetch request for transactions, for
+  /// ``PersistentHistoryChangeRequest/fetchHistory(withFetch:)``.
   public static var fetchRequest: PersistentHistoryFetchRequest {
     PersistentHistoryFetchRequest(.transactions)
   }
 }
 
-/// What a save was to an object. Raw values are Core Data's.
+/// The kind of a change of an object. The raw values are those of Core Data.
 public enum PersistentHistoryChangeType: Int, Sendable {
   case insert = 0
   case update = 1
   case delete = 2
 }
 
-/// What one save did to one object.
+/// The change of one object in one save.
 public struct PersistentHistoryChange: Sendable {
-  /// Rises from change to change of a store.
+  /// The ID of the change. IDs increase in a store.
   public let changeID: Int64
-  /// The object, with the entity that it has now. Of a deleted one there is nothing but this, and
-  /// ``tombstone``.
+  /// The object, with the entity that it has now. A deleted object has only this and ``tombstone``.
   public let changedObjectID: ManagedObjectID
   public let changeType: PersistentHistoryChangeType
-  /// The names of the properties that an update has changed, as they were called then.
+  /// The names of the properties that an update has changed, at the time of the save.
   public let updatedPropertyNames: Set<String>
   package let preservedValues: [String: AttributeValue]?
   let facts: PersistentHistoryTransaction.Facts?
 
-  /// The properties that an update has changed, as far as the model has them under their names of
-  /// then; `nil` for insertions and deletions. See ``updatedPropertyNames``.
+  /// The properties that an update has changed, if the model still has them under these names;
+  /// `nil` for insertions and deletions. See ``updatedPropertyNames``.
   public var updatedProperties: Set<PropertyDescription>? {
     guard changeType == .update else { return nil }
     return Set(
       changedObjectID.entity.properties.lazy.filter { updatedPropertyNames.contains($0.name) })
   }
 
-  /// What a deleted object had last: the values, by name, of the attributes that
-  /// ``AttributeDescription/preservesValueInHistoryOnDeletion`` says to keep. `nil` when there are
-  /// none.
+  /// The last values of a deleted object, by name, of the attributes with
+  /// ``AttributeDescription/preservesValueInHistoryOnDeletion``; `nil` if there are none.
   public var tombstone: [String: Any]? { preservedValues?.mapValues(\.plainValue) }
 
-  /// The transaction, without its changes; `nil` in a result of changes alone.
+  /// The transaction, without its changes; `nil` if only changes were requested.
   public var transaction: PersistentHistoryTransaction? {
     facts.map { PersistentHistoryTransaction(facts: $0, changes: nil) }
   }
 
-  /// Chooses among changes, for ``PersistentHistoryChangeRequest/fetchHistory(withFetch:)``.
+  /// A fetch request for changes, for ``PersistentHistoryChangeRequest/fetchHistory(withFetch:)``.
   public static var fetchRequest: PersistentHistoryFetchRequest {
     PersistentHistoryFetchRequest(.changes)
   }

@@ -7,16 +7,16 @@ import QuireStorage
   import Foundation
 #endif
 
-/// How far a store's history reaches.
+/// The extent of a store's history.
 public struct PersistentHistorySummary: Hashable, Sendable {
   public let transactionCount: Int
-  /// How many changes all transactions have.
+  /// The number of changes in all transactions.
   public let changeCount: Int
-  /// Tokens below this number are expired.
+  /// Tokens below this number have expired.
   public let purgedNumber: Int64
   /// The number of the last transaction.
   public let lastNumber: Int64
-  /// When the first transaction that is there was saved.
+  /// The time of the oldest transaction in the history.
   public let firstTimestamp: Date?
 
   init?(_ snapshot: Snapshot) throws {
@@ -33,11 +33,11 @@ public struct PersistentHistorySummary: Hashable, Sendable {
 }
 
 extension StoreInspection {
-  /// Reads every transaction, and compares what was last done to each object with what is there.
+  /// Reads all transactions, and compares the last change of each object with the store.
   mutating func inspectHistory(_ view: StoreView) throws {
     guard let history = try StoredHistory(in: view.snapshot) else { return }
     var last: [Reference: (exists: Bool, number: Int64)] = [:]
-    // Behind a transaction that cannot be read it is not known.
+    // Not known after a transaction that cannot be read.
     var lastChangeID: Int64? = history.mark.purgedChangeID
     var next = history.mark.purgedNumber
     var isWhole = true

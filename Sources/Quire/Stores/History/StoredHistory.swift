@@ -1,22 +1,23 @@
 import QuireModel
 import QuireStorage
 
-/// A store's history: which objects each save has inserted, updated and deleted.
+/// A store's history: the objects that each save has inserted, updated and deleted.
 ///
 /// It is one tree, `history`, with a record for each transaction. A save writes its record in the
-/// same commit as its rows, so there is never the one without the other. Numbers of transactions
-/// rise, with gaps: each is the number of its commit, or one above the last where that is higher,
-/// as it is when a store was copied into another file, where commits are counted anew.
+/// same commit as its rows, so that there is never one without the other. The numbers of
+/// transactions increase, with gaps: each is the number of its commit, or the last one plus 1 where
+/// that is higher. The latter happens when a store was copied into another file, whose commits are
+/// numbered from the start.
 ///
-/// What is in a history is as old as its ``HistoryMark`` says. Whoever asks for what came after a
-/// transaction below the mark is told that it is gone.
+/// The history begins at its ``HistoryMark``. A request for changes after a transaction below the
+/// mark is an error.
 ///
-/// Migrations write no record; decision 0034 says what becomes of the history in them.
+/// Migrations write no record; decision 0034 says what they do with the history.
 struct StoredHistory {
   let mark: HistoryMark
   let tree: RecordTree
 
-  /// - Returns: `nil` when the store keeps no history.
+  /// - Returns: `nil` if the store keeps no history.
   init?(in reader: some TreeReader) throws {
     guard let schema = try reader.indexTree(StoreSchema.tree),
       let mark = try StoreSchema.history(in: schema)
@@ -28,15 +29,15 @@ struct StoredHistory {
     self.tree = tree
   }
 
-  /// The number of the last transaction; where none is left, what no later one will have.
+  /// The number of the last transaction; if none is left, a number that no later one will have.
   var lastNumber: Int64 {
     get throws { max(try tree.lastKey ?? 0, mark.purgedNumber) }
   }
 
-  /// The least number of a transaction that follows, and the ID of its first change.
+  /// The lowest number that the next transaction may have, and the ID of its first change.
   ///
-  /// - Throws: when one of them, or that of the last change, is more than there are. No store gets
-  ///   there by counting: somebody has written it so.
+  /// - Throws: an error if one of these numbers, or the ID of the last change, would overflow. That
+  ///   happens only in a file that was written by other means.
   func next(changeCount: Int) throws -> (number: Int64, changeID: Int64) {
     let (number, lastID) = (try lastNumber, try lastChangeID)
     guard number < .max, lastID < .max - Int64(clamping: changeCount) else {
@@ -53,7 +54,7 @@ struct StoredHistory {
     get throws { try lastHead.map { $0.nextChangeID - 1 } ?? mark.purgedChangeID }
   }
 
-  /// What the first and the last transaction are that are there.
+  /// The heads of the first and the last transaction in the history.
   var firstHead: HistoryRecord.Head? { get throws { try tree.firstKey.flatMap(head) } }
   var lastHead: HistoryRecord.Head? { get throws { try tree.lastKey.flatMap(head) } }
 
@@ -101,18 +102,18 @@ struct StoredHistory {
 // MARK: - Writing
 
 extension StoredHistory {
-  /// Begins a history, if the store keeps none.
+  /// Starts a history, if the store keeps none.
   static func begin(in transaction: WriteTransaction) throws {
     try changeSchema(in: transaction) { schema in
       guard schema.history == nil else { return }
-      // Tokens of a history that the store had once are below this.
+      // Tokens of an earlier history of the store are below this number.
       schema.history = HistoryMark(
         purgedNumber: Int64(clamping: transaction.commitNumber.rawValue), purgedChangeID: 0)
       try transaction.createRecordTree(StoreSchema.historyTree)
     }
   }
 
-  /// Removes the history; saves are not recorded any more.
+  /// Removes the history, so that saves are no longer recorded.
   static func end(in transaction: WriteTransaction) throws {
     try changeSchema(in: transaction) { schema in
       guard schema.history != nil else { return }
@@ -121,13 +122,13 @@ extension StoredHistory {
     }
   }
 
-  /// Begins a history anew in a store whose objects are not those that `former` tells of: each of
-  /// its tokens expires.
+  /// Starts a new history in a store whose objects are no longer those of `former`, so that all of
+  /// its tokens expire.
   static func restart(after former: StoredHistory, in transaction: WriteTransaction) throws {
     let next = try former.next(changeCount: 0)
     try changeSchema(in: transaction) { schema in
       if schema.history != nil { try transaction.dropTree(StoreSchema.historyTree) }
-      // Also the token of who has seen everything.
+      // Even a token for the end of the former history expires.
       schema.history = HistoryMark(
         purgedNumber: max(next.number, Int64(clamping: transaction.commitNumber.rawValue)),
         purgedChangeID: next.changeID - 1)
@@ -135,21 +136,21 @@ extension StoredHistory {
     }
   }
 
-  /// Removes the first transactions, up to and with this one.
+  /// Removes the transactions up to and including this one.
   static func purge(through number: Int64, in transaction: WriteTransaction) throws {
     guard let history = try StoredHistory(in: transaction),
       let tree = try transaction.mutableRecordTree(StoreSchema.historyTree)
     else { return }
     var mark = history.mark
-    // A cursor does not outlive a change of its tree.
+    // A cursor is invalid after a change of its tree.
     while let first = try tree.firstKey, first <= number {
       let next = try tree.withValue(for: first) { bytes in
         var reader = ByteReader(bytes)
         return try? HistoryRecord.Head(from: &reader).nextChangeID
       }
-      // Numbers begin at 1; what is below was never a transaction.
+      // Numbers begin at 1, so that no transaction has a lower one.
       mark.purgedNumber = max(mark.purgedNumber, first)
-      // What cannot be read goes as well: that is a way to be rid of it.
+      // An unreadable record is removed as well.
       if let next = next ?? nil { mark.purgedChangeID = next - 1 }
       try tree.remove(first)
     }
@@ -168,9 +169,9 @@ extension StoredHistory {
     if schema.history != before { try schema.writeHistory(to: tree) }
   }
 
-  /// Enters a transaction, which is given its number and its changes their IDs.
+  /// Appends a transaction, assigning its number and the IDs of its changes.
   ///
-  /// - Returns: its number; `nil` when the store keeps no history.
+  /// - Returns: the number; `nil` if the store keeps no history.
   static func append(
     _ record: HistoryRecord, in transaction: WriteTransaction
   ) throws -> Int64? {
@@ -187,7 +188,7 @@ extension StoredHistory {
 }
 
 extension StoreOpening {
-  /// Does what the options say about the store's history, unless it is so already.
+  /// Starts or ends the store's history as the options say, unless it is so already.
   func beginOrEndHistory(of pages: PageStore) throws {
     guard let wanted = options.tracksHistory, !options.isReadOnly else { return }
     guard try (pages.read { try StoredHistory(in: $0) } != nil) != wanted else { return }
@@ -197,7 +198,7 @@ extension StoreOpening {
       } else {
         try StoredHistory.end(in: transaction)
       }
-      // Coordinators that have the store open already know it before they can save again.
+      // Coordinators that have the store open record the history from their next save on.
       if wanted { pages.companion { CommitHub() }.noteHistory() }
     }
   }

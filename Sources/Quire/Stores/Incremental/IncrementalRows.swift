@@ -1,23 +1,23 @@
 import QuireModel
 
-/// What a context has read of a store of another make since it looked at it anew: the part of a
-/// ``StoreView`` that trees are for in other stores.
+/// The rows that a context has read from an incremental store since it last refreshed its view: the
+/// part of a ``StoreView`` that trees have in other stores.
 ///
-/// Belongs to one context, as the view does. What is asked for once is not asked for again; a
-/// context that wants to see what others have saved takes new ones.
+/// It belongs to one context, as the view does. Nothing is read twice; to see what others have
+/// saved, a context starts with a new object.
 final class IncrementalRows {
   private struct MembersPlace: Hashable {
     let owner: Reference
     let link: UInt16
   }
 
-  /// How many answers are kept: objects that are in use keep their rows themselves.
+  /// The largest number of rows kept here. Objects in use keep their rows themselves.
   private static let limit = 100_000
-  /// How many rows are asked for at once, when many are looked through.
+  /// The number of rows that are read at a time when many are visited.
   static let batchCount = 256
 
   let source: IncrementalSource
-  /// `nil` for what is not there.
+  /// `nil` for rows that do not exist.
   private var rows: [Reference: Row?] = [:]
   private var members: [MembersPlace: [Reference]] = [:]
 
@@ -32,10 +32,10 @@ final class IncrementalRows {
     return rows[reference] ?? nil
   }
 
-  /// The row, if the store has been asked for it.
+  /// The row, if it was read already.
   func known(_ reference: Reference) -> Row? { rows[reference] ?? nil }
 
-  /// Asks for those that are not known, all at once.
+  /// Reads the rows that were not read yet, in one call of the store.
   func read(_ references: some Sequence<Reference>) throws {
     let wanted = Set(
       references.filter { rows[$0] == nil && source.entities.storage(of: $0) != nil })
@@ -45,13 +45,13 @@ final class IncrementalRows {
     for reference in wanted { rows[reference] = .some(found[reference]) }
   }
 
-  /// What an answer brought along; `nil` for a row that was removed.
+  /// Adds a row that came with another answer; `nil` for a row that was removed.
   func note(_ row: Row?, at reference: Reference) {
     makeRoom(1)
     rows[reference] = .some(row)
   }
 
-  /// Lets the row be asked for when it is next needed.
+  /// Discards the row, so that it is read again when needed.
   func forget(_ reference: Reference) { rows[reference] = nil }
 
   func forgetMembers() { members = [:] }
@@ -62,7 +62,7 @@ final class IncrementalRows {
 
   // MARK: Members
 
-  /// The destinations of a to-many slot of an object.
+  /// The destinations of a to-many relationship of an object.
   func members(of owner: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
     let place = MembersPlace(owner: owner, link: link.number)
     if let known = members[place] { return known }
@@ -98,7 +98,7 @@ final class IncrementalRows {
     return try objects(leadingTo: owner, by: inverse, of: relationship.destination)
   }
 
-  /// Finds members by the other side.
+  /// Finds members through the inverse relationship.
   private func objects(
     leadingTo owner: Reference, by inverse: String, of destination: String
   ) throws -> [Reference] {
@@ -145,13 +145,13 @@ final class IncrementalRows {
 // MARK: - Fetches
 
 extension IncrementalRows {
-  /// What the store answered to a request.
+  /// The store's answer to a fetch.
   struct Answer {
     var references: [Reference]
     let handled: IncrementalStoreAnswer.Parts
   }
 
-  /// Asks the store. Rows that come with the answer are known afterwards, unless they were before.
+  /// Asks the store. Rows in the answer are kept, unless they were read before.
   func fetch(_ request: IncrementalStoreFetch) throws -> Answer {
     let answer = try source.asking(
       to: "fetch \(request.entityNames.joined(separator: ", "))"
@@ -182,16 +182,16 @@ extension IncrementalRows {
     guard Set(references).count == references.count else {
       throw source.contradiction("answered with an object twice")
     }
-    // The order that requests have without sort keys, and that equal ones have.
+    // The order of requests without sort keys, and of rows with equal ones.
     var handled = answer.handled
-    // What was not asked for cannot have been done.
+    // Parts that the request does not have cannot have been handled.
     if request.predicate == nil { handled.remove(.predicate) }
     if request.sortDescriptors.isEmpty { handled.remove(.order) }
     if !handled.contains(.order) { references.sort() }
     return Answer(references: references, handled: handled)
   }
 
-  /// - Returns: `nil` when the store leaves it to others to count.
+  /// - Returns: `nil` if the store does not count.
   func count(_ request: IncrementalStoreFetch) throws -> Int? {
     let count = try source.asking(to: "count \(request.entityNames.joined(separator: ", "))") {
       try $0.count(request)

@@ -1,12 +1,12 @@
 import QuireModel
 
-/// A store of another make, as the rest of the house sees it: keys become places, nodes become
-/// rows, and what contradicts the model becomes an error that says so.
+/// The translation between an incremental store and the object layer: keys become references, nodes
+/// become rows, and answers that contradict the model become errors.
 final class IncrementalSource: Sendable {
   let store: any IncrementalStore
   let entities: StoreEntities
   private let type: StoreType
-  /// By the names of their entities.
+  /// By the names of the entities.
   private let storages: [String: EntityStorage]
 
   init(_ store: any IncrementalStore, _ type: StoreType, _ entities: StoreEntities) {
@@ -17,7 +17,7 @@ final class IncrementalSource: Sendable {
       uniqueKeysWithValues: entities.byIndex.compactMap { $0 }.map { ($0.binding.entity.name, $0) })
   }
 
-  /// Calls the store; what it throws arrives as an error of the object layer.
+  /// Calls the store, and converts its errors to those of the object layer.
   func asking<Result>(
     _ code: PersistenceError.Code = .persistentStoreOperation, to task: String,
     _ body: (any IncrementalStore) throws -> Result
@@ -32,7 +32,7 @@ final class IncrementalSource: Sendable {
     }
   }
 
-  /// What the store answered makes no sense.
+  /// The error for an answer that contradicts the model.
   func contradiction(_ what: String, underlying: RowError? = nil) -> PersistenceError {
     PersistenceError(
       .persistentStoreOperation, "the store of type \(type.rawValue) \(what)",
@@ -52,7 +52,7 @@ final class IncrementalSource: Sendable {
     return Reference(entity: storage.stored.number, key: key.number)
   }
 
-  /// The place must be one of this store's entities.
+  /// The reference must be of an entity of this store.
   func key(of reference: Reference) throws -> IncrementalStoreKey {
     guard let storage = entities.storage(of: reference) else {
       throw contradiction("has no entity number \(reference.entity)")
@@ -60,7 +60,7 @@ final class IncrementalSource: Sendable {
     return IncrementalStoreKey(storage.binding.entity.name, reference.key)
   }
 
-  /// Where a relationship leads by the store's answer.
+  /// The reference of a destination in the store's answer.
   func destination(
     _ key: IncrementalStoreKey, of relationship: RelationshipDescription,
     _ owner: IncrementalStoreKey
@@ -78,7 +78,7 @@ final class IncrementalSource: Sendable {
 
   // MARK: Nodes and rows
 
-  /// What a node holds, in the form that objects read.
+  /// The values of a node as a row.
   func row(of node: IncrementalStoreNode) throws -> (reference: Reference, row: Row) {
     let reference = try reference(of: node.key)
     guard let storage = entities.storage(of: reference), node.version > 0 else {
@@ -131,7 +131,7 @@ final class IncrementalSource: Sendable {
 // MARK: - Questions
 
 extension IncrementalSource {
-  /// The rows that are there.
+  /// The rows that exist, by reference.
   func rows(at references: [Reference]) throws -> [Reference: Row] {
     let keys = try references.map(key(of:))
     let nodes = try asking(to: "read \(keys.count == 1 ? "\(keys[0])" : "\(keys.count) objects")") {
@@ -149,7 +149,7 @@ extension IncrementalSource {
     return rows
   }
 
-  /// Places that no object ever had.
+  /// References that no object has ever had.
   func takePlaces(for storages: [EntityStorage]) throws -> [Reference] {
     if storages.isEmpty { return [] }
     let names = storages.map(\.binding.entity.name)

@@ -6,81 +6,81 @@ import QuireModel
   import Foundation
 #endif
 
-/// A store of another make: its rows are wherever it keeps them, and contexts work with them as
-/// with any other store's.
+/// A store whose rows are kept by other means than Quire's files, such as a server or another
+/// database. Contexts use it like any other store.
 ///
-/// A type that conforms is registered with a coordinator
+/// A conforming type is registered with a coordinator
 /// (``PersistentStoreCoordinator/registerStoreClass(forStoreType:_:)``) and added like any store.
-/// It answers a few questions about rows by their keys; objects, changes, inverses, delete rules,
-/// undo, merging and notices are the contexts' business.
+/// It only reads and writes rows by their keys; objects, changes, inverses, delete rules, undo,
+/// merging and notices are managed by contexts.
 ///
-/// ## What a store has to say
+/// ## Requirements
 ///
-/// Which store it is (``loadMetadata()``), which rows there may be for a request
-/// (``execute(_:)-(IncrementalStoreFetch)``), what they hold (``newValues(forObjectsWith:)``),
-/// which numbers new objects get (``obtainPermanentIDs(for:)``); and it takes what a save changes
+/// A store provides its identity (``loadMetadata()``), the rows that may match a request
+/// (``execute(_:)-(IncrementalStoreFetch)``), the values of rows (``newValues(forObjectsWith:)``)
+/// and numbers for new objects (``obtainPermanentIDs(for:)``), and it writes the changes of a save
 /// (``execute(_:)-(IncrementalStoreSave)``). Everything else has a default:
 ///
-/// - It may answer a request with all rows of its entities: what it did not filter, sort or cut is
-///   filtered, sorted and cut by the context, with the same result.
-/// - The members of a to-many relationship whose inverse is to-one are found by the inverse; the
-///   store has to know those of others (``newValue(forRelationship:forObjectWith:)``).
+/// - It may answer a request with all rows of its entities. The context filters, sorts and limits
+///   what the store has not, with the same result.
+/// - The members of a to-many relationship with a to-one inverse are found by the inverse; the
+///   store must provide those of others (``newValue(forRelationship:forObjectWith:)``).
 ///
-/// ## When it is asked
+/// ## Calls
 ///
-/// On demand: a fetch asks for keys, and for rows as far as it has to look into them; a fault asks
-/// for its row when it is used, a relationship for its members when it is read. A context keeps
-/// what was answered until its next fetch, save, merge or refresh. Objects keep their rows, as
-/// anywhere, until they are refreshed. There are no snapshots: two answers may show two states.
+/// Calls are made on demand: a fetch asks for keys, and for rows if it must read their values; a
+/// fault asks for its row when it is used, a relationship for its members when it is read. A
+/// context keeps the answers until its next fetch, save, merge or refresh. Objects keep their rows
+/// until they are refreshed. There are no snapshots: two answers may show two states.
 ///
 /// ## Isolation and errors
 ///
-/// All calls are synchronous and may come from several threads at once, reading ones beside a save;
-/// of saves there is one at a time for each added store. What is given and what is answered are
-/// values. An error that is thrown arrives where the context was asked, as it is if it is a
-/// ``PersistenceError``, otherwise as the ``PersistenceError/underlying`` of one; nothing in the
-/// context has changed then. Answers that contradict the model are errors, too.
+/// All calls are synchronous and may come from several threads at once, and may read during a save;
+/// saves are serialised for each added store. Arguments and results are values. An error that the
+/// store throws is thrown where the context was called: unchanged if it is a ``PersistenceError``,
+/// otherwise as the ``PersistenceError/underlying`` of one; the context is unchanged then. Answers
+/// that contradict the model are errors, too.
 public protocol IncrementalStore: Sendable {
-  /// What the store says about itself, asked once when it is added.
+  /// The store's description of itself, read once when it is added.
   ///
   /// The identifier is part of every object's ID and never changes.
   func loadMetadata() throws -> IncrementalStoreMetadata
 
-  /// The rows of the entities that a request names: those that satisfy its predicate at least, in
-  /// any order, as keys or with what they hold.
+  /// The rows of the request's entities that may match: at least those that satisfy its predicate,
+  /// in any order, as keys or with their values.
   func execute(_ request: IncrementalStoreFetch) throws -> IncrementalStoreAnswer
 
-  /// How many rows satisfy a request, which has no limit; `nil` to let the context count. The
-  /// default.
+  /// The number of rows that match a request, which has no limit; `nil`, the default, to let the
+  /// context count.
   func count(_ request: IncrementalStoreFetch) throws -> Int?
 
-  /// What rows hold, in any order. Those that are not there are left out.
+  /// The values of rows, in any order. Rows that do not exist are left out.
   func newValues(forObjectsWith keys: [IncrementalStoreKey]) throws -> [IncrementalStoreNode]
 
-  /// The members of a to-many relationship, in order if it has one; `nil` to let the context find
-  /// them by the inverse, the default, where the inverse is to-one and the relationship has no
-  /// order.
+  /// The members of a to-many relationship, in order if it is ordered; `nil`, the default, to let
+  /// the context find them by the inverse, which must be to-one, and only for a relationship
+  /// without an order.
   func newValue(
     forRelationship relationship: RelationshipDescription, forObjectWith key: IncrementalStoreKey
   ) throws -> [IncrementalStoreKey]?
 
-  /// Numbers for new objects, one for each of the entities in their order: never given before, from
-  /// 1 to ``IncrementalStoreKey/maximumNumber``. Those of objects that are not saved after all stay
-  /// unused.
+  /// Numbers for new objects, one for each of the entities in their order: from 1 to
+  /// ``IncrementalStoreKey/maximumNumber``, and never used before. Numbers of objects that are not
+  /// saved stay unused.
   func obtainPermanentIDs(for entityNames: [String]) throws -> [Int64]
 
-  /// Writes all of a save, or nothing and throws.
+  /// Writes all changes of a save, or throws without writing any.
   ///
-  /// The context has compared the versions of what it writes before this call. A store that others
-  /// write to compares them again (``IncrementalStoreSave/conflicts(_:)``), in the same step in
-  /// which it writes, and throws ``IncrementalStoreConflict``: the context's merge policy is asked
-  /// then.
+  /// The context has compared the versions of the rows before this call. A store to which others
+  /// write must compare them again (``IncrementalStoreSave/conflicts(_:)``), in the same step in
+  /// which it writes, and throw ``IncrementalStoreConflict``: the context then applies its merge
+  /// policy.
   ///
-  /// - Returns: rows that are otherwise than they were given, such as with another version; mostly
+  /// - Returns: rows that the store has written differently, such as with another version; mostly
   ///   none.
   func execute(_ request: IncrementalStoreSave) throws -> [IncrementalStoreNode]
 
-  /// Called when the store has left its coordinator. The default does nothing.
+  /// Called when the store was removed from its coordinator. The default does nothing.
   func close() throws
 }
 
@@ -94,15 +94,15 @@ extension IncrementalStore {
   public func close() throws {}
 }
 
-/// What a store of another make says about itself.
+/// An incremental store's description of itself.
 public struct IncrementalStoreMetadata: Sendable {
   /// The store's UUID, the same for as long as it exists.
   public var identifier: UUID
-  /// The version hashes of the model that its rows are of; `nil` when the store keeps none: then
-  /// nobody notices that the model is another one.
+  /// The version hashes of the model of its rows; `nil` if the store has none, so that a different
+  /// model is not detected.
   public var versionHashes: [String: VersionHash]?
-  /// What the user has set (``PersistentStoreCoordinator/setMetadata(_:for:)``), as
-  /// ``IncrementalStoreSave/metadata`` gave it.
+  /// The user's metadata (``PersistentStoreCoordinator/setMetadata(_:for:)``), as last written by
+  /// ``IncrementalStoreSave/metadata``.
   public var userMetadata: [String: any Sendable]
 
   public init(
@@ -115,23 +115,22 @@ public struct IncrementalStoreMetadata: Sendable {
   }
 }
 
-/// Where and for what a store of another make is added.
+/// The place and the purpose for which an incremental store is added.
 public struct IncrementalStorePlace: Sendable {
   public let type: StoreType
-  /// What the store was added at, whatever that means to it.
+  /// The URL with which the store was added; its meaning is up to the store.
   public let url: URL?
-  /// What of the coordinator's model the store is for.
+  /// The part of the coordinator's model that the store is for.
   public let model: ManagedObjectModel
   /// The name of the configuration; `DefaultConfigurationName` for all entities.
   public let configurationName: String
-  /// ``PersistentStoreOptions/isReadOnly`` among others, as far as they mean something to the
-  /// store.
+  /// The options with which the store was added, such as ``PersistentStoreOptions/isReadOnly``.
   public let options: PersistentStoreOptions
 }
 
-/// The store has other versions of rows than a save was made on.
+/// The error for a save whose rows have other versions in the store.
 public struct IncrementalStoreConflict: Error, Hashable {
-  /// For people: conflicts are looked for anew.
+  /// The rows in conflict, for messages: the context determines conflicts itself.
   public var keys: [IncrementalStoreKey]
 
   public init(_ keys: [IncrementalStoreKey]) { self.keys = keys }

@@ -1,35 +1,34 @@
 import QuireModel
 
-/// Which rows a context looks for in a store of another make.
+/// A context's request for rows of an incremental store.
 public struct IncrementalStoreFetch: Sendable {
-  /// The concrete entities whose rows are wanted.
+  /// The concrete entities of the requested rows.
   public let entityNames: [String]
-  /// What rows have to satisfy; all of them when `nil`. Objects in it are ``ManagedObjectID``s as
+  /// The condition on rows; `nil` for all. Objects in it are ``ManagedObjectID``s as
   /// ``OpaqueIdentity``.
   public let predicate: FetchPredicate?
   public let sortDescriptors: [FetchSortDescriptor]
-  /// How many of the first rows in that order are enough; 0 for all.
+  /// The number of rows that are enough, in the order of the sort descriptors; 0 for all.
   public let limit: Int
 }
 
-/// What a store of another make answers to a fetch.
+/// An incremental store's answer to a fetch.
 public struct IncrementalStoreAnswer: Sendable {
-  /// What of a request a store has taken into account.
+  /// The parts of a request that a store has applied.
   public struct Parts: OptionSet, Sendable {
     public var rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Only rows that satisfy the predicate are in the answer, by the meaning that predicates have
-    /// here: ``FetchPredicate`` says it.
+    /// The answer has only rows that satisfy the predicate, with the meaning of ``FetchPredicate``.
     public static let predicate = Parts(rawValue: 1)
     /// Rows come in the order of the sort descriptors.
     public static let order = Parts(rawValue: 2)
-    /// There may be more rows than the limit asked for. Requires the other two, where the request
-    /// has a predicate or sort descriptors.
+    /// The answer is cut off at the limit. Requires the other two, if the request has a predicate
+    /// or sort descriptors.
     public static let limit = Parts(rawValue: 4)
   }
 
-  /// A row, with what it holds if the store had that at hand: then nobody asks for it again.
+  /// A row by its key, or with its values, which are not read again then.
   public enum Row: Hashable, Sendable {
     case key(IncrementalStoreKey)
     case node(IncrementalStoreNode)

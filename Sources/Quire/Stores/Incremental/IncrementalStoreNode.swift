@@ -1,13 +1,13 @@
 import QuireModel
 
-/// Names a row of a store of another make.
+/// The key of a row in an incremental store.
 ///
-/// A number and not a name, as object IDs are: a store whose rows have names keeps a table of the
-/// numbers it has given them.
+/// It has a number, as object IDs do. A store whose rows have names keeps a table of the numbers
+/// that it has assigned to them.
 public struct IncrementalStoreKey: Hashable, Sendable, CustomStringConvertible {
   /// The concrete entity, never an ancestor.
   public var entityName: String
-  /// From 1 to ``maximumNumber``; no other row of the entity ever has it.
+  /// From 1 to ``maximumNumber``; no other row of the entity ever has the same number.
   public var number: Int64
 
   public static let maximumNumber = Reference.maximumKey
@@ -17,7 +17,7 @@ public struct IncrementalStoreKey: Hashable, Sendable, CustomStringConvertible {
     self.number = number
   }
 
-  /// The row that an ID names; `nil` for a temporary ID.
+  /// The row of an object ID; `nil` for a temporary ID.
   public init?(_ objectID: ManagedObjectID) {
     if objectID.isTemporaryID { return nil }
     self.init(objectID.entity.name, objectID.key)
@@ -26,18 +26,17 @@ public struct IncrementalStoreKey: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(entityName)/p\(number)" }
 }
 
-/// What a row of a store of another make holds.
+/// The values of a row in an incremental store.
 public struct IncrementalStoreNode: Hashable, Sendable {
   public var key: IncrementalStoreKey
-  /// At least 1, and another one after each change: by it a save finds that it is outdated.
+  /// At least 1, and different after each change, so that a save detects conflicts.
   ///
-  /// A save proposes one more than the last. A store that counts otherwise answers a save with what
-  /// it has made of that.
+  /// A save proposes the last version plus 1. A store that assigns versions differently returns the
+  /// rows from the save.
   public var version: UInt32
-  /// Attributes by their names; those without a value are left out. Transient ones do not exist
-  /// here.
+  /// Attributes by name, without absent ones. Transient attributes are never included.
   public var values: [String: AttributeValue]
-  /// The rows that to-one relationships lead to, by their names; none where one leads nowhere.
+  /// The rows to which to-one relationships lead, by name; absent ones are left out.
   public var destinations: [String: IncrementalStoreKey]
 
   public init(

@@ -7,7 +7,7 @@ import QuireStorage
   import Foundation
 #endif
 
-/// Adds one store of another make.
+/// Adds one incremental store to a coordinator.
 struct IncrementalStoreOpening {
   let type: StoreType
   let make: IncrementalStoreMaker
@@ -34,7 +34,7 @@ struct IncrementalStoreOpening {
       try checkVersion(metadata, model)
       return try finish(store, metadata, subset, place)
     } catch {
-      // The error that made us give up is the one to tell.
+      // The first error is thrown, whatever closing throws.
       try? store.close()
       throw error
     }
@@ -79,7 +79,7 @@ struct IncrementalStoreOpening {
       incremental: IncrementalSource(store, type, entities))
   }
 
-  // MARK: What cannot be
+  // MARK: Errors
 
   private func checkVersion(
     _ metadata: IncrementalStoreMetadata, _ model: ManagedObjectModel
@@ -94,7 +94,7 @@ struct IncrementalStoreOpening {
         + "here: it has to bring its rows to the new version itself, before it says so")
   }
 
-  /// What a store of another make cannot keep right.
+  /// Checks that the model needs nothing that an incremental store cannot maintain.
   private func checkModel(_ model: ManagedObjectModel, _ subset: ModelSubset?) throws {
     for entity in model.entities where subset?.entityNames.contains(entity.name) ?? true {
       if let constraint = entity.uniquenessConstraints.first {
@@ -120,7 +120,7 @@ struct IncrementalStoreOpening {
     return error
   }
 
-  /// Why something that is done with files and pages cannot be done with a store.
+  /// The error for an operation on files or pages that an incremental store does not have.
   static func refusal(of task: String, _ store: PersistentStore) -> PersistenceError {
     PersistenceError(
       .persistentStoreOperation,

@@ -1,18 +1,18 @@
 import QuireModel
 
-/// What one save changes in a store of another make: all of it, or nothing.
+/// The changes of one save in an incremental store, to be written completely or not at all.
 ///
-/// Each fact comes once where one row has it, in both rows where both have it. A one-to-many
-/// relationship without an order is the to-one relationships of its members, and nothing else.
+/// A link is given once if one row has it, and in both rows if both have it. An unordered
+/// one-to-many relationship consists only of the to-one relationships of its members.
 public struct IncrementalStoreSave: Sendable {
   /// Changes of a to-many relationship that is more than the other side's to-one.
   public struct MemberChange: Hashable, Sendable {
     public let added: [IncrementalStoreKey]
     public let removed: [IncrementalStoreKey]
-    /// In an ordered relationship all members, as they are now.
+    /// All present members of an ordered relationship.
     public let order: [IncrementalStoreKey]?
 
-    /// What becomes of the members that a store has; what is there already is not added again.
+    /// The new members, given the old ones; a member that is present already is not added again.
     public func applied(to members: [IncrementalStoreKey]) -> [IncrementalStoreKey] {
       if let order { return order }
       let (gone, present) = (Set(removed), Set(members))
@@ -27,30 +27,30 @@ public struct IncrementalStoreSave: Sendable {
   }
 
   public struct Update: Hashable, Sendable {
-    /// All that the row holds from now on, with its new version.
+    /// All new values of the row, with its new version.
     public let node: IncrementalStoreNode
-    /// The version that was changed.
+    /// The version on which the changes are based.
     public let formerVersion: UInt32
-    /// The names of the properties that are others than before.
+    /// The names of the properties that have changed.
     public let changedProperties: Set<String>
     public let members: [String: MemberChange]
   }
 
-  /// A row, and the version that it must have.
+  /// A row with the version that it must have.
   public struct Expectation: Hashable, Sendable {
     public let key: IncrementalStoreKey
-    /// `nil` when it must be there, in whatever version.
+    /// `nil` if it must exist in any version.
     public let version: UInt32?
   }
 
   public internal(set) var inserted: [Insertion] = []
   public internal(set) var updated: [Update] = []
-  /// Rows that are removed.
+  /// Rows to remove.
   public internal(set) var deleted: [Expectation] = []
-  /// Rows that stay as they are, and that the save rests on.
+  /// Unchanged rows on which the save depends.
   public internal(set) var unchanged: [Expectation] = []
-  /// The user's metadata, all of them: strings, 64-bit integers, doubles, booleans, dates, data,
-  /// arrays and dictionaries; `nil` where they stay as they are.
+  /// All of the user's metadata: strings, 64-bit integers, doubles, booleans, dates, data, arrays
+  /// and dictionaries; `nil` if they stay as they are.
   public internal(set) var metadata: [String: any Sendable]?
   /// ``ManagedObjectContext/transactionAuthor`` of the context.
   public internal(set) var author: String?
@@ -59,9 +59,9 @@ public struct IncrementalStoreSave: Sendable {
     inserted.isEmpty && updated.isEmpty && deleted.isEmpty && metadata == nil
   }
 
-  /// The rows that have another version than the save was made on.
+  /// The rows whose version is not the one on which the save is based.
   ///
-  /// - Parameter version: the version that a row has now; `nil` when there is none.
+  /// - Parameter version: returns the present version of a row; `nil` if it does not exist.
   public func conflicts(
     _ version: (IncrementalStoreKey) throws -> UInt32?
   ) rethrows -> [IncrementalStoreKey] {

@@ -1,11 +1,11 @@
 import QuireModel
 
-/// Makes a store of another make for a place.
+/// Makes an incremental store for a place.
 public typealias IncrementalStoreMaker =
   @Sendable (IncrementalStorePlace) throws -> any IncrementalStore
 
 extension PersistentStoreCoordinator {
-  /// Says who makes the stores of a type, for this coordinator.
+  /// Registers a function that makes the stores of a type, for this coordinator.
   ///
   /// Stores of the type are then added like others, by
   /// ``addPersistentStore(type:configuration:at:options:)`` or by a description that names the
@@ -20,7 +20,7 @@ extension PersistentStoreCoordinator {
   /// ```
   ///
   /// - Parameter make: called whenever a store of the type is added; `nil` to end the registration.
-  ///   Stores that were added before stay.
+  ///   Stores that were added before are kept.
   /// - Throws: ``PersistenceError/Code/persistentStoreInvalidType`` (134000) for Quire's own types.
   public func registerStoreClass(
     forStoreType type: StoreType, _ make: IncrementalStoreMaker?
@@ -35,14 +35,13 @@ extension PersistentStoreCoordinator {
 }
 
 extension PersistentStore {
-  /// The store of another make behind this one; `nil` for Quire's own.
+  /// The incremental store behind this one; `nil` for Quire's own stores.
   public var incrementalStore: (any IncrementalStore)? { incremental?.store }
 
-  /// The ID of an object by its row in a store of another make, as to tell contexts what has
-  /// changed there by others' doing
-  /// (``ManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)``).
+  /// The ID of an object by its row in an incremental store. It is needed to notify contexts of
+  /// changes by others (``ManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)``).
   ///
-  /// - Returns: `nil` when this is no such store, or has no such entity or number.
+  /// - Returns: `nil` if this is no incremental store, or does not have the entity or the number.
   public func objectID(for key: IncrementalStoreKey) -> ManagedObjectID? {
     guard let reference = try? incremental?.reference(of: key),
       let storage = entities.storage(of: reference)
