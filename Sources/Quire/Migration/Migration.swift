@@ -7,28 +7,27 @@ import QuireStorage
   import Foundation
 #endif
 
-/// Brings a store from one version of its model to another, in one transaction.
+/// Migrates a store from one version of its model to another, in one transaction.
 ///
-/// 1. The difference between the models says which entity and which property became which.
-/// 2. A draft decides for each entity whether its rows can stay as they are, and for each
-///    relationship whether its links can; it reads what has to be known from the old state of the
-///    store.
-/// 3. A backup is made, where one is wanted.
-/// 4. Rows and links that cannot stay are read from a snapshot of the old state and written to
+/// 1. The difference between the models gives the old entity and property of each new one.
+/// 2. A draft decides for each entity whether its rows can be kept, and for each relationship
+///    whether its links can; it reads the old state of the store as far as necessary.
+/// 3. A backup is made, if one is requested.
+/// 4. Rows and links that cannot be kept are read from a snapshot of the old state and written to
 ///    trees of the new one; the schema is replaced.
-/// 5. A record of the migration is added to the store's history.
-/// 6. One commit makes it true. Before it the store has the old version, after it the new one.
+/// 5. A record of the migration is added to the store.
+/// 6. One commit makes it durable. Before it the store has the old version, after it the new one.
 ///
-/// Trees that stay are not read, let alone written. The UUID of the store, the keys of its objects
-/// and their versions stay in any case.
+/// Trees that are kept are neither read nor written. The UUID of the store, and the keys and
+/// versions of its objects, are always kept.
 struct Migration {
   let source: VersionedModel.Version
   let destination: VersionedModel.Version
-  /// Whether objects may stay in their old layout, to be rewritten later.
+  /// Whether objects may remain in their old layout, to be rewritten later.
   var defers = false
-  /// What the store calls its version afterwards.
+  /// The store's version name afterwards.
   var versionName: String?
-  /// Made before anything is written.
+  /// The backup to be made before anything is written.
   var backup: PendingBackup?
   var progress = StepProgress()
 
@@ -38,17 +37,16 @@ struct Migration {
     versionName = destination.name
   }
 
-  /// What ``run(in:)`` would do, and what stands in the way.
+  /// The plan of ``run(in:)``, with its obstacles.
   func plan(for snapshot: Snapshot) throws -> MigrationPlan {
     try draft(snapshot).plan(from: source.name, to: destination.name, for: snapshot)
   }
 
-  /// Migrates the store. When this throws, the store has its old version.
+  /// Migrates the store. After an error the store has its old version.
   ///
-  /// - Throws: ``PersistenceError/Code/inferredMappingModel`` when the mapping cannot be inferred,
-  ///   with everything that stands in the way; ``PersistenceError/Code/migration`` when objects in
-  ///   the store would lack a value that is required, when they have numbers that the new types do
-  ///   not have, or when the engine cannot write;
+  /// - Throws: ``PersistenceError/Code/inferredMappingModel`` with all obstacles if the mapping
+  ///   cannot be inferred; ``PersistenceError/Code/migration`` if objects in the store would lack a
+  ///   required value or have numbers that do not fit the new types, or if the engine cannot write;
   ///   ``PersistenceError/Code/migrationCancelled``.
   func run(in pages: PageStore) throws -> MigrationOutcome {
     let clock = ContinuousClock()
@@ -63,7 +61,7 @@ struct Migration {
     try progress.check()
     try draft.checkNumbers(in: snapshot, identity: pages.identity, progress)
     try backup?.make(of: pages, progress)
-    // Each old page is read once.
+    // A small cache, as each old page is read once.
     pages.limitCache(to: MigrationWriter.cacheByteLimit)
     defer { pages.limitCache(to: nil) }
     let transaction = try pages.beginWrite()
@@ -100,8 +98,8 @@ struct Migration {
     guard let schema = try StoreSchema(from: snapshot) else {
       throw StoreSchema.damaged("is missing")
     }
-    // Of the source version only what its hashes count is sure to be the store's. One that cannot
-    // be read is in nobody's way.
+    // The source version may differ from the stored model in parts that are in no hash. A stored
+    // model that cannot be read is ignored.
     let stored = (try? StoreSchema.model(in: snapshot)) ?? source.model
     return try MigrationDraft(
       ModelDifference(from: source.model, to: destination.model), destination.model,
@@ -109,17 +107,17 @@ struct Migration {
   }
 }
 
-/// What a migration has done.
+/// The result of a migration.
 struct MigrationOutcome {
   let plan: MigrationPlan
-  /// The schema that the store has now; `nil` where it has to be read.
+  /// The schema that the store has now; `nil` if it must be read.
   let schema: StoreSchema?
 }
 
-/// A backup that is to be made before a store's first migration.
+/// A backup to be made before a store's first migration step.
 struct PendingBackup {
   let url: URL
-  /// Where it is: the disk, or what a test takes for one.
+  /// The file system: the disk, or a simulated one in tests.
   let fileSystem: any FileSystem
 
   func make(of pages: PageStore, _ progress: StepProgress) throws {

@@ -2,10 +2,10 @@ import QuireModel
 import QuireStorage
 
 extension MigrationDraft {
-  /// The draft for people: what is done to what, and what it costs.
+  /// The plan of the draft: its effects and their cost.
   ///
-  /// - Complexity: reads some hundred pages of each large tree at most; apart from that O(links
-  ///   that are made anew).
+  /// - Complexity: reads at most some hundred pages of each large tree; otherwise O(links that are
+  ///   rebuilt).
   func plan(
     from source: String, to destination: String, for snapshot: Snapshot
   ) throws -> MigrationPlan {
@@ -44,7 +44,7 @@ extension MigrationDraft {
   }
 
   private func droppedLinks(of relinked: RelinkedRelationship) -> [MigrationPlan.DroppedLink] {
-    // By their new names; what goes has none.
+    // By the new names; removed entities keep their old ones.
     var names: [UInt16: String] = [:]
     for entity in oldSchema.entities { names[entity.number] = entity.name }
     for draft in entities { names[draft.stored.number] = draft.stored.name }
@@ -87,11 +87,11 @@ extension MigrationDraft {
       renamedProperties: properties.renamed)
   }
 
-  /// The nodes of each level of a tree of rows that are read to tell its size. When rows are left
-  /// as they are, nothing else depends on how many there are, and nobody waits for the figures.
+  /// The number of nodes that are read on each level of a tree of rows to estimate its size. If
+  /// rows are not rewritten, nothing else depends on the size, so that one is enough.
   private var sampleCount: Int { defers ? 1 : TreeExtent.sampleCount }
 
-  /// What was written takes so much of the file, about, after a writer has carried the draft out.
+  /// The approximate number of bytes in the file that were written, after the draft was executed.
   func writtenByteCount(in transaction: WriteTransaction) throws -> Int {
     var byteCount = 0
     for draft in entities {
@@ -116,7 +116,7 @@ extension MigrationDraft {
 
   private func indexSteps(_ snapshot: Snapshot) throws -> [MigrationPlan.IndexStep] {
     var steps: [MigrationPlan.IndexStep] = []
-    /// The links that are dropped because others take their place.
+    /// Links that are dropped because others replace them.
     var replaced: [StoredEntity.Link] = []
     for draft in entities {
       for link in draft.stored.links {
@@ -163,7 +163,7 @@ extension MigrationDraft {
       estimatedMilliseconds: action == .removed ? MigrationEstimate.dropping(bytes: bytes) : 0)
   }
 
-  /// The links that a relationship made anew will list for the objects of one entity.
+  /// The number of links that a rebuilt relationship has at the objects of one entity.
   private func linkCount(of relationship: String, _ draft: EntityDraft) -> Int {
     let name = draft.destination.name
     guard let relinked = relinked.first(where: { $0.concerns(name, relationship) }) else {
@@ -175,8 +175,7 @@ extension MigrationDraft {
     return isNear ? relinked.counts.near(number) : relinked.counts.far(number)
   }
 
-  /// A tree's size. One that is not touched is not in the way when it is damaged: it counts as
-  /// nothing then.
+  /// The size of a tree. Damage in a tree that is not touched is no obstacle: its size is then 0.
   static func byteCount(
     isTouched: Bool, _ extent: () throws -> TreeExtent?
   ) throws -> Int {
@@ -187,21 +186,21 @@ extension MigrationDraft {
     }
   }
 
-  /// What so many bytes of keys take in a tree that is not there yet.
+  /// The size of keys in a tree that does not exist yet, in whole pages.
   static func wholePages(of byteCount: Int) -> Int { (byteCount + 4095) & ~4095 }
 }
 
-/// What became of an entity's properties, by their names: attributes first.
+/// The changes of an entity's properties, by name: attributes first.
 struct PropertyNames {
   private(set) var added: [String] = []
   private(set) var removed: [String] = []
   private(set) var renamed: [MigrationPlan.PropertyRenaming] = []
 
   init(_ change: EntityChange?) {
-    // Of an entity that was kept all properties were, under their names.
+    // All properties of a kept entity are kept, with their names.
     guard let change, change.kind != .kept else { return }
     let (attributes, relationships) = (change.attributes, change.relationships)
-    // By places, since changes are large: a loop over them would copy each.
+    // By index, as changes are large: a loop over them would copy each.
     for place in attributes.indices where !attributes[place].isKept {
       note(attributes[place].source?.name, attributes[place].destination?.name)
     }

@@ -1,22 +1,22 @@
-/// How long a migration will take, from what it has to write.
+/// Estimates of the duration of a migration, from the amount of work.
 ///
-/// A sum: so much for each row and each byte of the rows that are rewritten, for each entry of an
-/// index that is rebuilt, for each byte of what is dropped, and once for opening, the commit and
-/// its syncs. The figures were measured on the machine of `docs/benchmarks.md` in a release build:
-/// a million rows of 95 bytes took 0.2 s, and 200,000 entries of indexes 0.39 s. The figure for
-/// what is dropped is a guess from reading.
+/// The estimate is a sum of constants for each row and each byte of rewritten rows, for each entry
+/// of a rebuilt index, for each dropped byte, and once for opening, the commit and its syncs. The
+/// constants were measured on the machine of `docs/benchmarks.md` in a release build: a million
+/// rows of 95 bytes took 0.2 s, and 200,000 entries of indexes 0.39 s. The constant for dropped
+/// bytes was not measured.
 ///
-/// It is an estimate, for telling a moment from a minute: another disk, a colder cache or a slower
-/// processor may well be off by a factor of three, and a debug build by ten.
+/// The estimate only distinguishes moments from minutes: with another disk, a colder cache or a
+/// slower processor it may be wrong by a factor of three, in a debug build by ten.
 enum MigrationEstimate {
   static let nanosecondsPerRow = 150.0
   static let nanosecondsPerRowByte = 1.0
   static let nanosecondsPerIndexEntry = 2_000.0
   static let nanosecondsPerDroppedByte = 1.0
-  /// Of an object that a mapping model is carried out for, of few properties and a relationship;
-  /// policies may do anything.
+  /// For an object of a mapping model with few properties and a relationship; policies may take any
+  /// time.
   static let nanosecondsPerMappedObject = 15_000.0
-  /// Opening the store and its log, and one commit with its syncs.
+  /// For opening the store and its log, and one commit with its syncs.
   static let fixedMilliseconds = 2.0
 
   static func rewriting(rows: Int, bytes: Int) -> Double {
@@ -35,21 +35,21 @@ enum MigrationEstimate {
     milliseconds(Double(bytes) * nanosecondsPerDroppedByte)
   }
 
-  /// To the microsecond: more digits would promise more than there is.
+  /// Rounded to microseconds, as more digits would suggest more precision.
   private static func milliseconds(_ nanoseconds: Double) -> Double {
     (nanoseconds / 1_000).rounded() / 1_000
   }
 }
 
 extension MigrationPlan {
-  /// How long the migration will take from the open call to the durable commit, about: so much for
-  /// each row, byte and entry that is written, and once for the commit. For telling a moment from a
-  /// minute, not more. Zero when the migration cannot be made.
+  /// The approximate time from the opening call to the durable commit: a sum over the written rows,
+  /// bytes and entries, and once for the commit. It only distinguishes moments from minutes. Zero
+  /// if the migration is not possible.
   public var estimatedDuration: Duration {
     .microseconds(Int64((estimatedMilliseconds * 1_000).rounded()))
   }
 
-  /// ``estimatedDuration`` as a number.
+  /// ``estimatedDuration`` in milliseconds.
   public var estimatedMilliseconds: Double {
     guard obstacles.isEmpty else { return 0 }
     return MigrationEstimate.fixedMilliseconds

@@ -1,5 +1,5 @@
 extension MigrationPlan: CustomStringConvertible {
-  /// A table of the entities, one of the indexes, and what it comes to; then what is in the way.
+  /// A table of the entities, one of the indexes, and the totals; then the obstacles.
   public var description: String {
     var blocks = [Self.arrow(sourceVersion, destinationVersion)]
     if !entities.isEmpty { blocks.append(entityTable) }
@@ -55,7 +55,7 @@ extension MigrationPlan: CustomStringConvertible {
       + "\(deferredByteCount.counting("byte"))."
   }
 
-  /// How many are shown of each relationship; the plan has more.
+  /// The number of links shown for each relationship; the plan has more.
   private static let shownLinkCount = 5
 
   private var droppedLinkList: String {
@@ -91,7 +91,7 @@ extension MigrationPlan: CustomStringConvertible {
     return "It cannot be migrated so:\n" + list.joined(separator: "\n")
   }
 
-  /// Milliseconds with one decimal, seconds from ten on; nothing for none.
+  /// Milliseconds with one decimal, seconds from ten on; empty for 0.
   private static func text(_ milliseconds: Double) -> String {
     guard milliseconds > 0 else { return "" }
     guard milliseconds >= 0.05 else { return "<0.1 ms" }
@@ -102,11 +102,11 @@ extension MigrationPlan: CustomStringConvertible {
 }
 
 extension MigrationPlan.EntityStep {
-  /// What becomes of the entity's properties, in pieces that may stand on lines of their own.
+  /// The changes of the entity's properties, as parts that may be on separate lines.
   fileprivate var changes: [String] {
     var changes: [String] = []
     if let sourceName, isRenamed { changes.append("was \(sourceName)") }
-    // Of an entity that comes or goes as a whole there is no more to say.
+    // For an entity that is added or removed completely there are no changes to list.
     guard action != .added, action != .removed else { return changes }
     changes += addedProperties.map { "+ \($0)" }
     changes += removedProperties.map { "- \($0)" }
@@ -115,7 +115,8 @@ extension MigrationPlan.EntityStep {
   }
 }
 
-/// Rows in columns: two of words, three of numbers, and a list that goes on below itself.
+/// A table with two columns of words, three of numbers, and a list that may continue on further
+/// lines.
 private struct PlanTable {
   private static let columnLimit = 99
   private var rows: [(cells: [String], list: [String])]
@@ -159,7 +160,7 @@ extension String {
 }
 
 extension Int {
-  /// The number with commas between thousands, in every locale.
+  /// The number with commas between thousands, regardless of locale.
   fileprivate var grouped: String {
     var text = ""
     for (place, digit) in String(self).reversed().enumerated() {

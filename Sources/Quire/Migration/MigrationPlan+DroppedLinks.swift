@@ -1,26 +1,27 @@
 extension MigrationPlan {
-  /// A link that a migration drops though both its objects stay.
+  /// A link that a migration drops although both its objects are kept.
   public struct DroppedLink: Sendable, Hashable, Codable {
     public enum Reason: String, Sendable, Codable {
-      /// An end of the link may have one only, and has another: the one that comes first, by the
-      /// keys of the objects, stays.
+      /// An end of the link can have only one, and has another: the first one, by the keys of the
+      /// objects, is kept.
       case exclusive
-      /// The relationship, or its inverse, may not lead there any more.
+      /// The relationship or its inverse no longer allows the destination.
       case unsuitable
-      /// Two relationships become each other's inverse, and only the one that is not read had it.
+      /// Two relationships become each other's inverse, and only the one that is not read had the
+      /// link.
       case oneSided
     }
 
-    /// How many of each relationship a plan lists.
+    /// The largest number of links that a plan lists for each relationship.
     public static let limit = 100
 
-    /// The entity of the object that the link belonged to, in the new model.
+    /// The entity of the object that had the link, in the new model.
     public let entityName: String
     /// The object's key in the store, the number in its URI.
     public let key: Int64
     /// The relationship, in the new model.
     public let relationshipName: String
-    /// The object that the link led to.
+    /// The destination of the link.
     public let destinationEntityName: String
     public let destinationKey: Int64
     public let reason: Reason
@@ -40,7 +41,7 @@ extension MigrationPlan.DroppedLink: CustomStringConvertible {
 }
 
 extension MigrationPlan.DroppedLink {
-  // What `quire migrate --json` prints and documents. They stay.
+  // The keys that `quire migrate --json` prints and documents. Never change them.
   private enum CodingKeys: String, CodingKey {
     case entityName = "entity"
     case key

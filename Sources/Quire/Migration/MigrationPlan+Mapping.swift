@@ -2,8 +2,8 @@ import QuireModel
 import QuireStorage
 
 extension MigrationPlan {
-  /// The plan of a mapping model that a manager carries out: every object that a mapping reads is
-  /// made anew. How many objects policies will make of them is not known.
+  /// The plan of a mapping model that a manager executes: every object that a mapping reads is made
+  /// anew. The number of objects that policies make is not known.
   init(
     of mapping: MappingModel, from source: VersionedModel.Version,
     to destination: VersionedModel.Version, _ snapshot: Snapshot

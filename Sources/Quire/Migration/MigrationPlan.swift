@@ -6,42 +6,41 @@ import QuireModel
   import Foundation
 #endif
 
-/// What a migration will do, or did: entity by entity and index by index, with rows, bytes and an
-/// estimate of the time.
+/// The plan or the result of a migration: entity by entity and index by index, with numbers of rows
+/// and bytes, and an estimate of the time.
 ///
 /// A plan is made from two models and the store itself, before anything is changed. It prints as a
-/// table, and it encodes: the keys are those of `quire migrate --json`, and stay.
+/// table. Its encoded form has the keys of `quire migrate --json`, which never change.
 ///
-/// A migration that cannot be inferred has a plan as well: ``obstacles`` says what stands in the
-/// way, why, and what to write.
+/// A migration that cannot be inferred also has a plan: ``obstacles`` has the reasons and the
+/// remedies.
 public struct MigrationPlan: Sendable, Hashable, Codable {
   public enum Action: String, Sendable, Codable {
-    /// Not a byte of the entity's objects is touched.
+    /// The entity's objects are not touched.
     case kept
-    /// Every object is written anew in the new layout.
+    /// Every object is rewritten in the new layout.
     case rewritten
-    /// The entity's new layout is in force at once; objects are written in it as they are saved, or
-    /// when the migration is finished. See
-    /// ``PersistentStoreOptions/defersLightweightMigration``.
+    /// The entity's new layout is valid at once; objects are rewritten when they are saved, or when
+    /// the migration is finished. See ``PersistentStoreOptions/defersLightweightMigration``.
     case deferred
     /// The entity is new: it has no objects.
     case added
-    /// The entity goes, with its objects.
+    /// The entity is removed, with its objects.
     case removed
     /// Nothing is done, as no mapping of the entity can be inferred.
     case blocked
   }
 
   public struct EntityStep: Sendable, Hashable, Codable {
-    /// The entity's name in the new model; in the old one when it is removed.
+    /// The entity's name in the new model; in the old one if it is removed.
     public let name: String
-    /// The entity's name in the old model; `nil` when it is added.
+    /// The entity's name in the old model; `nil` if it is added.
     public let sourceName: String?
     public let action: Action
-    /// The entity's own objects, which are rows of the store; without those of subentities. Of a
-    /// deferred entity those that are left to be rewritten: no more than these.
+    /// The number of the entity's own objects, without those of subentities; for a deferred entity
+    /// an upper bound on the number of those that remain to be rewritten.
     public let objectCount: Int
-    /// What these rows take of the file before the migration, about: whole pages.
+    /// The approximate size of these rows in the file before the migration, in whole pages.
     public let byteCount: Int
     /// See ``MigrationPlan/estimatedDuration``.
     public let estimatedMilliseconds: Double
@@ -57,105 +56,104 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public let to: String
   }
 
-  /// A relationship whose links are made anew, wherever they lie: in rows, in indexes, or in both.
+  /// A relationship whose links are rebuilt: in rows, in link trees, or in both.
   public struct RelationshipStep: Sendable, Hashable, Codable {
     public let entityName: String
     public let name: String
     public let linkCount: Int
-    /// How many links go though both their objects stay, as the new model has no place for them:
-    /// mostly because an inverse is now to-one. All of them were counted in the store.
+    /// The number of links that are dropped although both objects are kept, mostly because an
+    /// inverse is now to-one. All of them were counted in the store.
     public let droppedLinkCount: Int
-    /// The first of these, ``DroppedLink/limit`` at most.
+    /// The first of these, at most ``DroppedLink/limit``.
     public let droppedLinks: [DroppedLink]
   }
 
-  /// What the store keeps beside the rows to find objects by: the links of the to-many
-  /// relationships of each entity, its fetch indexes, and what its uniqueness constraints are
-  /// checked with.
+  /// A structure beside the rows: the links of a to-many relationship of an entity, a fetch index,
+  /// or the index of a uniqueness constraint.
   public struct IndexStep: Sendable, Hashable, Codable {
     public enum Kind: String, Sendable, Codable {
-      /// The links of a to-many relationship, by the object they come from.
+      /// The links of a to-many relationship, by the object that has the relationship.
       case relationship
       case fetchIndex
       case uniquenessConstraint
     }
 
     public enum Action: String, Sendable, Codable {
-      /// Not a byte is touched.
+      /// It is not touched.
       case kept
-      /// Every entry is made anew.
+      /// Every entry is written anew.
       case rebuilt
-      /// New, and without entries.
+      /// It is new and empty.
       case added
-      /// The index goes; what rows say stays.
+      /// It is removed; rows are not affected.
       case removed
     }
 
     public let kind: Kind
-    /// The entity whose objects the index is of, in the new model; in the old one when the index is
+    /// The entity whose objects are indexed, in the new model; in the old one if the index is
     /// removed.
     public let entityName: String
-    /// The name of the relationship or index in the new model; in the old one when the index is
-    /// removed. Of a constraint, the names of its properties.
+    /// The name of the relationship or index in the new model; in the old one if the index is
+    /// removed. For a constraint, the names of its properties.
     public let name: String
-    /// The name in the old model; `nil` when it is added.
+    /// The name in the old model; `nil` if it is added.
     public let sourceName: String?
     public let action: Action
-    /// The entries that are kept, made or dropped.
+    /// The number of entries that are kept, written or dropped.
     public let entryCount: Int
-    /// What they take of the file, about: whole pages. Of an index that is kept while rows are left
-    /// for later nothing is read, nor of one that is new: its texts are counted as numbers.
+    /// Their approximate size in the file, in whole pages. Nothing is read for an index that is
+    /// kept in a deferred migration, nor for a new one: its texts are counted as numbers.
     public let byteCount: Int
     /// See ``MigrationPlan/estimatedDuration``.
     public let estimatedMilliseconds: Double
   }
 
-  /// A numeric attribute of another type, whose values are converted: each to the same number.
+  /// A numeric attribute of another type, whose values are converted to the same number.
   public struct NumberStep: Sendable, Hashable, Codable {
     /// The entity in the new model.
     public let entityName: String
-    /// The attribute in the new model; an element of a composite with its path.
+    /// The attribute in the new model; for an element of a composite, its path.
     public let propertyName: String
-    /// The types, as ``QuireModel/AttributeType`` has them: `integer16`.
+    /// The types, named as in ``QuireModel/AttributeType``: `integer16`.
     public let sourceType: String
     public let destinationType: String
     /// Whether the new type has every number of the old one.
     public let direction: NumberConversion.Direction
-    /// How many objects are looked at before anything is written, as their numbers may be none of
-    /// the new type: all of the entity's, or none where the new type is wider. One that does not
-    /// fit is error 134110, which names objects and values.
+    /// The number of objects that are checked before anything is written, as their numbers may not
+    /// fit the new type: all of the entity's, or none if the new type is wider. A number that does
+    /// not fit is error 134110, which names objects and values.
     public let checkedObjectCount: Int
   }
 
-  /// What no mapping can be inferred for.
+  /// A change for which no mapping can be inferred.
   public struct Obstacle: Sendable, Hashable, Codable {
     /// The entity in the new model.
     public let entityName: String
-    /// The entity in the old model, whose objects are in the way.
+    /// The entity in the old model, whose objects cannot be mapped.
     public let sourceEntityName: String
-    /// The property of the new model, if the obstacle is one; an element of a composite with its
-    /// path.
+    /// The property of the new model, if the obstacle is a property; for an element of a composite,
+    /// its path.
     public let propertyName: String?
-    /// What happened to it.
+    /// The change that is the obstacle.
     public let reason: String
-    /// What to write so that the store can be migrated.
+    /// The remedy, after which the store can be migrated.
     public let remedy: String
-    /// The objects of the source entity.
+    /// The number of objects of the source entity.
     public let objectCount: Int
-    /// Whether there would be no obstacle in a store without objects of the entity.
+    /// Whether the obstacle exists only if the store has objects of the entity.
     public let needsObjects: Bool
   }
 
   public let sourceVersion: String
   public let destinationVersion: String
-  /// By name.
+  /// Sorted by name.
   public let entities: [EntityStep]
   public let relationships: [RelationshipStep]
-  /// By entity and name.
+  /// Sorted by entity and name.
   public let indexes: [IndexStep]
-  /// By entity and attribute.
+  /// Sorted by entity and attribute.
   public let numbers: [NumberStep]
-  /// Empty when the migration can be made.
+  /// Empty if the migration is possible.
   public let obstacles: [Obstacle]
 
   public func entities(_ action: Action) -> [EntityStep] { entities.filter { $0.action == action } }
@@ -164,10 +162,11 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     indexes.filter { $0.action == action }
   }
 
-  /// How many links go though their objects stay; see ``RelationshipStep/droppedLinkCount``.
+  /// The number of links that are dropped although their objects are kept; see
+  /// ``RelationshipStep/droppedLinkCount``.
   public var droppedLinkCount: Int { relationships.reduce(0) { $0 + $1.droppedLinkCount } }
 
-  /// Whether objects go, or links, or properties of entities that have objects.
+  /// Whether objects, links, or properties of entities with objects are removed.
   public var dropsValues: Bool {
     droppedLinkCount > 0
       || entities.contains { step in
@@ -175,31 +174,30 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
       }
   }
 
-  /// How many objects are written anew.
+  /// The number of objects that are rewritten.
   public var rewrittenObjectCount: Int { entities(.rewritten).reduce(0) { $0 + $1.objectCount } }
 
-  /// How many objects are left to be written anew later.
+  /// The number of objects that remain to be rewritten later.
   public var deferredObjectCount: Int { entities(.deferred).reduce(0) { $0 + $1.objectCount } }
 
-  /// What these take of the file, about.
+  /// Their approximate size in the file.
   public var deferredByteCount: Int { entities(.deferred).reduce(0) { $0 + $1.byteCount } }
 
-  /// How many entries of indexes are written anew.
+  /// The number of entries of indexes that are rewritten.
   public var rebuiltEntryCount: Int { indexes(.rebuilt).reduce(0) { $0 + $1.entryCount } }
 
-  /// The bytes that are written, about: rows are taken to be as long as before.
+  /// The approximate number of bytes written, if rows are as long as before.
   public var writtenByteCount: Int {
     entities(.rewritten).reduce(0) { $0 + $1.byteCount }
       + indexes(.rebuilt).reduce(0) { $0 + $1.byteCount }
   }
 
-  /// - Throws: what opening the store would throw because of the ``obstacles``:
+  /// - Throws: the error of opening the store if there are ``obstacles``:
   ///   ``PersistenceError/Code/inferredMappingModel`` (134190), or
-  ///   ``PersistenceError/Code/migration`` (134110) when objects in the store are what is in the
-  ///   way.
+  ///   ``PersistenceError/Code/migration`` (134110) if objects in the store are the only obstacles.
   public func checkObstacles() throws(PersistenceError) {
     guard !obstacles.isEmpty else { return }
-    // All of them at once, or somebody would mend one to be told of the next.
+    // All of them in one error, so that they can be resolved together.
     let list = obstacles.map { "\n  \($0)" }.joined()
     guard obstacles.allSatisfy(\.needsObjects) else {
       throw PersistenceError(
@@ -211,20 +209,20 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
   }
 }
 
-/// A migration that has happened.
+/// The report of a completed migration.
 public struct MigrationReport: Sendable, CustomStringConvertible {
-  /// What was done; of several steps, what the last one did.
+  /// The plan that was executed; for several steps, that of the last one.
   public let plan: MigrationPlan
-  /// The plans of all steps, each made when its turn had come.
+  /// The plans of all steps, each made just before its execution.
   public let plans: [MigrationPlan]
-  /// From the first look at the models to the last durable commit.
+  /// The time from the comparison of the models to the last durable commit.
   public let duration: Duration
-  /// The store as it was, where a backup was asked for:
+  /// The backup of the former store, if one was requested:
   /// ``PersistentStoreOptions/migrationBackup``.
   public let backup: URL?
 
-  /// How many links went in all steps though their objects stayed. Which, the ``plans`` say:
-  /// ``MigrationPlan/RelationshipStep/droppedLinks``.
+  /// The number of links that all steps have dropped although their objects are kept. The ``plans``
+  /// list them: ``MigrationPlan/RelationshipStep/droppedLinks``.
   public var droppedLinkCount: Int { plans.reduce(0) { $0 + $1.droppedLinkCount } }
 
   public var description: String {
@@ -250,7 +248,7 @@ extension MigrationPlan.Obstacle: CustomStringConvertible {
 
 // MARK: - Keys
 
-// What `quire migrate --json` prints and documents. They stay.
+// The keys that `quire migrate --json` prints and documents. Never change them.
 
 extension MigrationPlan {
   private enum CodingKeys: String, CodingKey {
@@ -269,7 +267,7 @@ extension MigrationPlan {
       entities: try values.decode([EntityStep].self, forKey: .entities),
       relationships: try values.decode([RelationshipStep].self, forKey: .relationships),
       indexes: try values.decode([IndexStep].self, forKey: .indexes),
-      // Plans of earlier releases have none.
+      // Plans encoded by earlier releases have none.
       numbers: try values.decodeIfPresent([NumberStep].self, forKey: .numbers) ?? [],
       obstacles: try values.decode([Obstacle].self, forKey: .obstacles))
   }
@@ -307,7 +305,7 @@ extension MigrationPlan.RelationshipStep {
     case droppedLinks = "firstDropped"
   }
 
-  /// The last two keys came later: a plan that was encoded before says nothing of such links.
+  /// The last two keys are missing in plans encoded by earlier releases.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     entityName = try values.decode(String.self, forKey: .entityName)

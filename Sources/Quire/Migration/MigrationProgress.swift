@@ -1,19 +1,19 @@
 import QuireStorage
 import Synchronization
 
-/// How far the migration of a store is that is being opened, and the means to end it.
+/// The progress of a migration while a store is opened, and the means to cancel it.
 ///
-/// What Foundation's `Progress` is elsewhere: handed in with
-/// ``PersistentStoreOptions/migrationProgress``, and usable from any thread.
+/// It has the role of Foundation's `Progress`: it is passed in
+/// ``PersistentStoreOptions/migrationProgress``, and can be used from any thread.
 ///
 /// ```swift
 /// let progress = MigrationProgress { print("\($0.phase): \(Int($0.fractionCompleted * 100)) %") }
 /// options.migrationProgress = progress
 /// ```
 ///
-/// A migration that was cancelled throws ``PersistenceError/Code/migrationCancelled`` (134120), and
-/// the store has the version it had; of several steps, the version that the last whole one made.
-/// After the last commit there is nothing left to cancel.
+/// A cancelled migration throws ``PersistenceError/Code/migrationCancelled`` (134120), and the
+/// store has its former version; after several steps, the version of the last completed one. After
+/// the last commit cancelling has no effect.
 public final class MigrationProgress: Sendable {
   public typealias Handler = @Sendable (MigrationProgress) -> Void
 
@@ -24,40 +24,40 @@ public final class MigrationProgress: Sendable {
     var isCancelled = false
   }
 
-  /// Of one step. A step is one version to another.
+  /// The units of one step, which leads from one version to another.
   static let unitsPerStep = 1_000
-  /// The handler is called about as often at most, apart from new phases.
+  /// The approximate largest number of calls of the handler, apart from those for new phases.
   private static let callLimit = 250
 
   private let state = Mutex(State())
   private let handler: Handler?
 
-  /// - Parameter handler: called where the store is opened, on its thread, when there is something
-  ///   new to tell: a few hundred times at most. It may call ``cancel()``.
+  /// - Parameter handler: called on the thread that opens the store when the progress has changed,
+  ///   a few hundred times at most. It may call ``cancel()``.
   public init(handler: Handler? = nil) { self.handler = handler }
 
-  /// Thousandths of the steps that are done. Never gets smaller, unless another store is migrated.
+  /// The completed thousandths of steps. Never decreases, unless another store is migrated.
   public var completedUnitCount: Int { state.withLock { $0.completedUnitCount } }
 
   /// A thousand for each step; 0 before a migration has begun.
   public var totalUnitCount: Int { state.withLock { $0.totalUnitCount } }
 
-  /// From 0 to 1.
+  /// The progress, from 0 to 1.
   public var fractionCompleted: Double {
     state.withLock {
       $0.totalUnitCount == 0 ? 0 : Double($0.completedUnitCount) / Double($0.totalUnitCount)
     }
   }
 
-  /// What is being done, for people: `rewriting Artwork`; with the step where there are several.
+  /// A description of the current work, `rewriting Artwork`; with the step if there are several.
   public var phase: String { state.withLock { $0.phase } }
 
-  /// Ends the migration soon, and every later one that is given this progress.
+  /// Cancels the migration, and every later one with this progress.
   public func cancel() { state.withLock { $0.isCancelled = true } }
 
   public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  // MARK: The migration's side
+  // MARK: Reporting
 
   func begin(stepCount: Int) {
     state.withLock {
@@ -83,29 +83,29 @@ public final class MigrationProgress: Sendable {
   }
 }
 
-/// One step's way to tell how far it is, and to be told to end.
+/// Reports the progress of one step, and tells whether it is cancelled.
 struct StepProgress {
-  /// Told the part that is done, from 0 to 1, and what is being done.
+  /// Called with the completed part, from 0 to 1, and a description of the current work.
   var report: (_ fraction: Double, _ phase: String) -> Void = { _, _ in }
-  /// Why the step is to end, if it is.
+  /// Returns the error with which the step is to end; `nil` to continue.
   var cancellation: () -> (any Error)? = { nil }
 
-  /// - Throws: ``PersistenceError/Code/migrationCancelled`` when the step is to end, or the error
-  ///   that a manager was cancelled with.
+  /// - Throws: ``PersistenceError/Code/migrationCancelled`` if the step is cancelled, or the error
+  ///   with which a manager was cancelled.
   func check() throws {
     if let error = cancellation() { throw error }
   }
 
-  /// Tells how far the step is, and looks whether to go on.
+  /// Reports progress, and checks for cancellation.
   func reach(_ fraction: Double, _ phase: String) throws {
     report(fraction, phase)
     try check()
   }
 
-  /// What the engine's own long tasks ask: whether to go on.
+  /// Whether long tasks of the engine should continue.
   var goesOn: Bool { cancellation() == nil }
 
-  /// What to throw when the engine was told not to go on.
+  /// The error to throw when the engine has stopped because of a cancellation.
   func error(for error: any Error) -> any Error {
     if case .cancelled? = error as? StorageError, let cancellation = cancellation() {
       return cancellation
@@ -116,8 +116,8 @@ struct StepProgress {
 
 extension StepProgress {
   /// - Parameters:
-  ///   - index: of the step, from 0.
-  ///   - version: what the store has if the step does not happen.
+  ///   - index: the number of the step, from 0.
+  ///   - version: the version that the store keeps if the step fails.
   init(_ progress: MigrationProgress?, step index: Int, of count: Int, from version: String) {
     guard let progress else { return }
     report = { fraction, phase in

@@ -2,28 +2,28 @@ import QuireStorage
 
 /// Rewrites the objects that deferred migrations have left in older layouts.
 ///
-/// Nothing but the store itself is needed: its schema says how a row of each older layout becomes
-/// one of the current layout. Readers do not notice: a row gives the same before and after, and
-/// keeps its version. Whoever has opened the store while rows were left goes on knowing the older
-/// layouts, which does no harm; their numbers are not used again.
+/// It needs only the store: the schema describes how a row of each older layout is converted to the
+/// current one. Readers are not affected: a row has the same values and version before and after. A
+/// coordinator that opened the store while old rows were left keeps the older layouts in memory,
+/// which is harmless, as their numbers are not used again.
 ///
-/// A slice is one transaction, which also writes how far it came. When it is the last one, the
-/// older layouts go from the schema in the same commit.
+/// A slice is one transaction, which also records its progress. The last one also removes the older
+/// layouts from the schema.
 struct DeferredFinishing {
   let pages: PageStore
 
-  /// What a slice is allowed to take.
+  /// The largest amount of work in a slice.
   enum Limit {
     case objects(Int)
     case duration(Duration)
   }
 
-  /// Rewrites everything that is left: each entity into a new tree that takes the place of the old
-  /// one, as a migration that is not deferred does, in one transaction.
+  /// Rewrites all remaining objects in one transaction: each entity is copied to a new tree, which
+  /// replaces the old one, as in a migration that is not deferred.
   ///
-  /// That reads from a snapshot, which does not show what others have committed and what is on its
-  /// way to the disk. Then a slice is made instead, which needs no snapshot, until there is no such
-  /// commit or nothing left.
+  /// The rows are read from a snapshot, which does not show commits that are still being written to
+  /// the disk. If there are any, a slice is done instead, which needs no snapshot, and the attempt
+  /// is repeated.
   func finishAll() throws {
     while true {
       var isCurrent = true
@@ -45,9 +45,9 @@ struct DeferredFinishing {
 
   private static let sliceObjectCount = 10_000
 
-  /// Rewrites some of what is left, in one transaction, in the order of keys.
+  /// Rewrites some of the remaining objects, in the order of keys, in one transaction.
   ///
-  /// - Returns: whether something is left.
+  /// - Returns: whether objects are left.
   func finishSlice(_ limit: Limit) throws -> Bool {
     var progress = Progress(limit)
     return try write { transaction, schema in
@@ -59,12 +59,12 @@ struct DeferredFinishing {
   }
 
   /// - Parameter body: changes rows, and the schema accordingly.
-  /// - Returns: whether something is left.
+  /// - Returns: whether objects are left.
   @discardableResult
   private func write(
     _ body: (WriteTransaction, inout StoreSchema) throws -> Void
   ) throws -> Bool {
-    // Nobody has to wait for a writer when there is nothing to do.
+    // Without work to do, do not wait for another writer.
     guard try schema(in: pages.snapshot()).hasOlderLayouts else { return false }
     let transaction = try pages.beginWrite()
     do {
@@ -94,7 +94,7 @@ struct DeferredFinishing {
     return schema
   }
 
-  // MARK: All at once
+  // MARK: Complete
 
   private func rebuild(
     _ entity: StoredEntity, _ snapshot: Snapshot, _ transaction: WriteTransaction
@@ -121,7 +121,8 @@ struct DeferredFinishing {
 
   private static let chunkRowCount = 64
 
-  /// In chunks that are read and then written: a cursor does not outlive a change of its tree.
+  /// In portions that are first read and then written, as a cursor is invalid after a change of its
+  /// tree.
   private func finishSlice(
     of entity: inout StoredEntity, _ progress: inout Progress, _ transaction: WriteTransaction
   ) throws {
@@ -177,7 +178,7 @@ struct DeferredFinishing {
     return true
   }
 
-  /// How much of its limit a slice has used up.
+  /// The part of a slice's limit that is used up.
   private struct Progress {
     private let limit: Limit
     private let start = ContinuousClock.now
@@ -185,8 +186,8 @@ struct DeferredFinishing {
 
     init(_ limit: Limit) { self.limit = limit }
 
-    /// Whether another row may be looked at. The first one always may, so that each slice gets
-    /// further.
+    /// Whether another row may be processed. The first one always may, so that each slice makes
+    /// progress.
     mutating func advance() -> Bool {
       defer { count += 1 }
       switch limit {

@@ -1,22 +1,22 @@
 import QuireStorage
 
-/// Finishing a migration that was deferred: ``PersistentStoreOptions/defersLightweightMigration``.
+/// Finishing of a deferred migration: ``PersistentStoreOptions/defersLightweightMigration``.
 ///
-/// All of it can be done from any thread while contexts read and save. Only one of these
-/// transactions is under way at a time, and a save that comes meanwhile waits for it. What a crash
-/// interrupts is as it was before, and is begun again; objects keep their versions, so that no save
-/// that is under way finds a conflict. With several stores, one is finished after the other.
+/// All methods can be called from any thread while contexts read and save. Their transactions are
+/// serialised, and saves wait for them. Work that a crash interrupts is undone, and repeated later;
+/// objects keep their versions, so that it causes no conflicts. Several stores are finished one
+/// after the other.
 extension PersistentStoreCoordinator {
-  /// The objects that ``finishDeferredLightweightMigrationTask()`` looks at.
+  /// The number of objects that ``finishDeferredLightweightMigrationTask()`` processes.
   private static let taskObjectCount = 10_000
 
-  /// Rewrites all objects that are left in older layouts, in one transaction, which saves wait for;
-  /// while commits of other threads are on their way to the disk, in several. Does nothing when
-  /// there are none.
+  /// Rewrites all objects in older layouts, in one transaction, for which saves wait; in several,
+  /// if commits of other threads are being written to the disk. Does nothing if there are no such
+  /// objects.
   ///
-  /// - Throws: ``PersistenceError/Code/migration`` (134110) when the store is read-only, or cannot
-  ///   be written. Every object is then as it was, and some may have been rewritten.
-  /// - Complexity: O(bytes of the entities that are left).
+  /// - Throws: ``PersistenceError/Code/migration`` (134110) if the store is read-only or cannot be
+  ///   written. All objects remain readable, and some may have been rewritten.
+  /// - Complexity: O(bytes of the entities with such objects).
   public func finishDeferredLightweightMigration() throws {
     _ = try finishing {
       try $0.finishAll()
@@ -24,39 +24,38 @@ extension PersistentStoreCoordinator {
     }
   }
 
-  /// Rewrites some of the objects that are left in older layouts: a fraction of a second's work.
+  /// Rewrites some of the objects in older layouts, which takes a fraction of a second.
   ///
-  /// - Returns: whether objects are left, and so whether to call this again.
-  /// - Throws: as ``finishDeferredLightweightMigration()`` does.
+  /// - Returns: whether objects are left, so that it should be called again.
+  /// - Throws: the errors of ``finishDeferredLightweightMigration()``.
   @discardableResult
   public func finishDeferredLightweightMigrationTask() throws -> Bool {
     try finishDeferredMigration(objectLimit: PersistentStoreCoordinator.taskObjectCount)
   }
 
-  /// Rewrites some of the objects that are left in older layouts, in one transaction.
+  /// Rewrites some of the objects in older layouts, in one transaction.
   ///
-  /// - Parameter objectLimit: how many objects to look at; at least one is.
+  /// - Parameter objectLimit: the number of objects to process, at least one.
   /// - Returns: whether objects are left.
-  /// - Throws: as ``finishDeferredLightweightMigration()`` does.
+  /// - Throws: the errors of ``finishDeferredLightweightMigration()``.
   /// - Complexity: O(*n* log *n*) in the limit.
   @discardableResult
   public func finishDeferredMigration(objectLimit: Int) throws -> Bool {
     try finishing { try $0.finishSlice(.objects(objectLimit)) }
   }
 
-  /// Rewrites objects that are left in older layouts until so much time is over, in one
-  /// transaction.
+  /// Rewrites objects in older layouts for a limited time, in one transaction.
   ///
-  /// - Parameter duration: without the commit, which comes on top. At least one object is looked
-  ///   at.
+  /// - Parameter duration: the time, without the commit that follows. At least one object is
+  ///   processed.
   /// - Returns: whether objects are left.
-  /// - Throws: as ``finishDeferredLightweightMigration()`` does.
+  /// - Throws: the errors of ``finishDeferredLightweightMigration()``.
   @discardableResult
   public func finishDeferredMigration(for duration: Duration) throws -> Bool {
     try finishing { try $0.finishSlice(.duration(duration)) }
   }
 
-  /// Calls `body` for one store after the other, until it says that objects are left in one.
+  /// Calls `body` for one store after the other, until it returns that objects are left in one.
   private func finishing(_ body: (DeferredFinishing) throws -> Bool) throws -> Bool {
     let stores = stores
     guard !stores.isEmpty else {

@@ -1,9 +1,9 @@
 import QuireStorage
 
-/// Carries batches of rows from the thread that makes them to the one that writes them, and back
-/// when they are empty.
+/// Passes batches of rows from the thread that makes them to the one that writes them, and empty
+/// ones back.
 ///
-/// `@unchecked Sendable`: everything that changes is touched with the monitor's lock held.
+/// `@unchecked Sendable`: all mutable state is accessed with the monitor's lock held.
 final class BatchRelay: @unchecked Sendable {
   private let monitor = Monitor()
   private var empty = (0..<3).map { _ in RowBatch() }
@@ -12,7 +12,7 @@ final class BatchRelay: @unchecked Sendable {
   private var isCancelled = false
   private var failure: (any Error)?
 
-  /// Fills batches until there is nothing left to read or nobody to take them.
+  /// Fills batches until all rows are read or the consumer has stopped.
   func produce(_ open: () throws -> RowReading) {
     var error: (any Error)?
     do {
@@ -23,7 +23,7 @@ final class BatchRelay: @unchecked Sendable {
     } catch let failure {
       error = failure
     }
-    // The reading and what it holds are gone by now.
+    // The reading has been released before this point.
     locked {
       failure = error
       hasEnded = true

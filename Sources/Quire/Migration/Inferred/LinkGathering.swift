@@ -1,22 +1,22 @@
 import QuireModel
 import QuireStorage
 
-/// Reads from the old state of a store the links that a relinked relationship gets.
+/// Reads the links of a relinked relationship from the old state of a store.
 ///
-/// A link survives when both objects exist and the relationship may lead from the one to the other.
-/// An end that has a single destination keeps the first.
+/// A link is kept if both objects exist, and the relationship may connect them. An end with a
+/// single destination keeps the first.
 ///
-/// In memory is at most one bit for each object, whatever the number of links.
+/// It uses at most one bit of memory for each object, whatever the number of links.
 final class LinkGathering {
   private let schema: StoreSchema
   private let snapshot: Snapshot
-  /// The entities that remain: with objects of others go all links to them.
+  /// The entities that are kept. Links to objects of others are dropped.
   private let remaining: Set<UInt16>
-  /// The links that a relationship does not get, while they are counted.
+  /// The links that are dropped, while links are counted.
   private var dropped: DroppedLinks?
-  /// By the entity's number; those that have no rows have no tree.
+  /// By the entity's number; entities without rows have no tree.
   private var rowTrees: [UInt16: RecordTree?] = [:]
-  /// The one asked last: neighbours come together.
+  /// The last one used, as consecutive links mostly have the same entity.
   private var lastRows: (entity: UInt16, tree: RecordTree?)?
 
   init(_ schema: StoreSchema, _ snapshot: Snapshot, remaining: Set<UInt16>) {
@@ -25,11 +25,11 @@ final class LinkGathering {
     self.remaining = remaining
   }
 
-  /// Calls `body` with each link once, in the order in which the side that knows them lists them.
+  /// Calls `body` with each link once, in the order of the side from which links are read.
   ///
-  /// A relationship that is its own inverse may list a link at both ends, and then has it twice, or
-  /// at one only; its mate is to be listed, too. Where it leads to a single object, `body` gets
-  /// both.
+  /// A relationship that is its own inverse may list a link at both ends, and then it counts once
+  /// for each, or at one end only, and then its counterpart is to be added. If it is to-one, `body`
+  /// is called with both.
   func forEachLink(
     of relinked: RelinkedRelationship,
     _ body: (_ near: Reference, _ far: Reference) throws -> Void
@@ -37,7 +37,7 @@ final class LinkGathering {
     if relinked.isSelfInverse && !relinked.near.relationship.isToMany {
       return try forEachPair(of: relinked, body)
     }
-    // What is paired later is decided then.
+    // Other cases are resolved when links are paired.
     let isNearSingle = !relinked.near.relationship.isToMany
     let isFarSingle =
       !relinked.isSelfInverse && relinked.far.map { !$0.relationship.isToMany } ?? false
@@ -51,8 +51,8 @@ final class LinkGathering {
     }
   }
 
-  /// The links of a relationship that is its own inverse and leads to a single object: each object
-  /// has one mate, which leads back.
+  /// The links of a to-one relationship that is its own inverse: each object has one counterpart,
+  /// which refers back to it.
   private func forEachPair(
     of relinked: RelinkedRelationship,
     _ body: (_ near: Reference, _ far: Reference) throws -> Void
@@ -94,7 +94,7 @@ final class LinkGathering {
     }
   }
 
-  /// All links that a side of the old model lists, in its order.
+  /// All links on a side of the old model, in its order.
   func forEachLink(
     of side: RelinkedRelationship.OldSide,
     _ body: (_ owner: Reference, _ member: Reference) throws -> Void
@@ -146,7 +146,7 @@ final class LinkGathering {
 
   // MARK: Counting
 
-  /// How many links the relationship gets, and which it does not.
+  /// The numbers of links that the relationship keeps, with those that it drops.
   func counts(of relinked: RelinkedRelationship) throws -> LinkCounts {
     var counts = LinkCounts()
     dropped = DroppedLinks()
@@ -163,13 +163,13 @@ final class LinkGathering {
     return counts
   }
 
-  /// Notes a link whose end has another already.
+  /// Records a dropped link, whose end has another one already.
   private func drop(_ near: Reference, _ far: Reference, of relinked: RelinkedRelationship) {
     let (owner, member) = relinked.readsFar ? (far, near) : (near, far)
     dropped?.add(owner, member, .exclusive)
   }
 
-  /// The same of a pair, which both ends may list.
+  /// The same for a pair, which both ends may list.
   private func dropUnlessPaired(
     _ near: Reference, _ far: Reference, of relinked: RelinkedRelationship
   ) throws {
@@ -178,8 +178,7 @@ final class LinkGathering {
     if try !wasMet(member, owner, of: relinked) { dropped?.add(owner, member, .exclusive) }
   }
 
-  /// Whether a link of a relationship that is its own inverse was met from its other end already,
-  /// and decided on then.
+  /// Whether a link of a relationship that is its own inverse was processed at its other end.
   private func wasMet(
     _ member: Reference, _ owner: Reference, of relinked: RelinkedRelationship
   ) throws -> Bool {
@@ -191,7 +190,7 @@ final class LinkGathering {
     return try place(member) < place(owner) && lists(member, owner, in: relinked.sources)
   }
 
-  /// Notes the links of objects that the inverse may not lead back to.
+  /// Records the links of objects that the inverse may not have as destinations.
   private func dropUnsuitable(
     _ source: RelinkedRelationship.OldSide, of relinked: RelinkedRelationship
   ) throws {
@@ -208,7 +207,7 @@ final class LinkGathering {
     dropped?.add(owner, member, .unsuitable)
   }
 
-  /// Notes the links of the side that is not read, and that the other one does not list.
+  /// Records the links of the side that is not read, if the other one does not list them.
   private func dropOneSided(of relinked: RelinkedRelationship) throws {
     let (owners, members) =
       relinked.readsFar
@@ -225,7 +224,7 @@ final class LinkGathering {
     }
   }
 
-  /// Whether an object of the old model lists another.
+  /// Whether an object of the old model lists another as a destination.
   private func lists(
     _ owner: Reference, _ member: Reference, in sides: [RelinkedRelationship.OldSide]
   ) throws -> Bool {

@@ -1,34 +1,34 @@
 import QuireStorage
 
-/// A link as one of its ends lists it.
+/// A link as listed at one of its ends.
 struct ListedLink: Equatable {
   var owner: Reference
   var member: Reference
-  /// Its place among the owner's links, or among all links: only the order counts.
+  /// The position among the owner's links, or among all links; only the order matters.
   var position: UInt64
 }
 
-/// How many links are sorted at once. Tests want few.
+/// The number of links that are sorted in memory at a time. Tests set a small one.
 package enum LinkMemory {
   /// Three megabytes.
   @TaskLocal package static var linkCount = 1 << 17
 }
 
-/// Sorts any number of links in little memory: what does not fit is put into trees of the
-/// transaction, one for each sorted run, and merged.
+/// Sorts any number of links in limited memory: full runs are put into temporary trees of the
+/// transaction, and merged at the end.
 ///
 /// Knuth, *The Art of Computer Programming* 3, 5.4: external sorting by replacement of memory loads
 /// and a many-way merge.
 final class LinkSorter {
   enum Order {
-    /// By owners, then by members.
+    /// By owner, then by destination.
     case member
-    /// By owners, then by positions.
+    /// By owner, then by position.
     case position
   }
 
   private let transaction: WriteTransaction
-  /// Where the runs go; a name that no other tree begins with.
+  /// The prefix of the names of run trees; no other tree has it.
   private let name: String
   private let order: Order
   private let runCount: Int
@@ -47,7 +47,7 @@ final class LinkSorter {
     if links.count >= runCount { try spill() }
   }
 
-  /// The links in order. Nothing can be added afterwards.
+  /// The links in order. No link may be added afterwards.
   func sorted() throws -> SortedLinks {
     sort()
     defer { links = [] }
@@ -80,7 +80,7 @@ final class LinkSorter {
   }
 }
 
-/// Sorted links in a tree of their own, some in each entry.
+/// Sorted links in a tree, several in each entry.
 private final class LinkRun {
   private static let linksPerEntry = 32
 
@@ -104,7 +104,7 @@ private final class LinkRun {
     }
   }
 
-  /// The next links; none at the end, when the tree is gone.
+  /// The next links; empty at the end, when the tree was dropped.
   func next() throws -> [ListedLink] {
     guard nextEntry < entryCount else {
       try drop()
@@ -123,17 +123,17 @@ private final class LinkRun {
     return links
   }
 
-  /// Drops the tree, if that did not happen yet.
+  /// Drops the tree, if it still exists.
   func drop() throws {
     if entryCount > 0 { try transaction.dropTree(name) }
     entryCount = 0
   }
 }
 
-/// Links in order, each handed out once. Whoever does not ask for all of them says that it is done,
-/// so that no tree of theirs stays.
+/// Sorted links, each of which is returned once. ``end()`` must be called unless all are read, so
+/// that no temporary tree remains.
 ///
-/// `@unchecked Sendable`: a rewriting that looks links up stays on one thread (`RowRewriting`).
+/// `@unchecked Sendable`: a rewriting with links stays on one thread (`RowRewriting`).
 final class SortedLinks: @unchecked Sendable {
   private struct Source {
     var links: [ListedLink]
@@ -142,7 +142,7 @@ final class SortedLinks: @unchecked Sendable {
   }
 
   private let isBefore: (ListedLink, ListedLink) -> Bool
-  /// A heap: none is before its parent, half as far from the start.
+  /// A heap by the next links of the sources.
   private var sources: [Source]
 
   fileprivate init(_ rest: [ListedLink], _ runs: [LinkRun], _ order: LinkSorter.Order) throws {
@@ -156,7 +156,7 @@ final class SortedLinks: @unchecked Sendable {
     for index in (0..<sources.count / 2).reversed() { sink(index) }
   }
 
-  /// The link that ``next()`` returns.
+  /// The next link, without removing it.
   var first: ListedLink? {
     guard let source = sources.first else { return nil }
     return source.links[source.index]
@@ -177,7 +177,7 @@ final class SortedLinks: @unchecked Sendable {
     return link
   }
 
-  /// Moves a source down to where it belongs.
+  /// Moves a source down the heap to its place.
   private func sink(_ start: Int) {
     var parent = start
     while true {
@@ -193,13 +193,13 @@ final class SortedLinks: @unchecked Sendable {
 
   private func head(_ index: Int) -> ListedLink { sources[index].links[sources[index].index] }
 
-  /// Nobody asks for the rest.
+  /// Drops the temporary trees of the remaining links.
   func end() throws {
     for source in sources { try source.run?.drop() }
     sources = []
   }
 
-  /// What an owner with a single destination leads to. Owners are asked for in order.
+  /// The destination of an owner with a single one. Owners must be given in order.
   func destination(of owner: Reference) throws -> Reference? {
     while let link = first, link.owner < owner { _ = try next() }
     guard let link = first, link.owner == owner else { return nil }

@@ -1,11 +1,11 @@
 import QuireModel
 import QuireStorage
 
-/// Makes the link trees of relinked relationships, and finds what rows have to say about those that
-/// lead to a single object.
+/// Builds the link trees of relinked relationships, and finds the destinations of to-one
+/// relationships for the rows.
 ///
 /// Links come in the order of one side and are needed in the order of each, so they are sorted;
-/// trees are then built from their first entry to their last.
+/// trees are then built from the first entry to the last.
 struct LinkWriter {
   private typealias Side = RelinkedRelationship.Side
 
@@ -23,16 +23,16 @@ struct LinkWriter {
     self.entities = .init(uniqueKeysWithValues: entities.map { ($0.number, $0) })
   }
 
-  /// Writes the links of sides that lead to many.
+  /// Writes the links of to-many sides.
   ///
-  /// - Parameter advance: told how many links were read.
-  /// - Returns: those of sides that lead to a single object, for their rows.
+  /// - Parameter advance: called with the number of links read.
+  /// - Returns: the links of to-one sides, for their rows.
   mutating func write(
     _ relinked: RelinkedRelationship, advance: (Int) throws -> Void
   ) throws -> LinkDestinations {
     let isPaired = relinked.isSelfInverse && relinked.near.relationship.isToMany
     let near = makeSorter(for: relinked.near, keepsOrder: isPaired)
-    // One that leads back to itself lists both ends at one side.
+    // A relationship that is its own inverse has both ends on one side.
     let farSide = relinked.isSelfInverse ? nil : relinked.far
     let far = farSide.map { makeSorter(for: $0, keepsOrder: !relinked.farOrder.isEmpty) }
     var count: UInt64 = 0
@@ -40,7 +40,7 @@ struct LinkWriter {
       try near.add(ListedLink(owner: nearEnd, member: farEnd, position: count))
       try far?.add(ListedLink(owner: farEnd, member: nearEnd, position: count))
       if isPaired {
-        // Behind what the other end lists itself.
+        // After the links that the other end lists itself.
         try near.add(
           ListedLink(owner: farEnd, member: nearEnd, position: LinkWriter.behindAll | count))
       }
@@ -58,11 +58,11 @@ struct LinkWriter {
     return destinations
   }
 
-  /// The bit that makes a position greater than those without it.
+  /// The bit that makes a position greater than all positions without it.
   private static let behindAll: UInt64 = 1 << 63
 
   private mutating func makeSorter(for side: Side, keepsOrder: Bool = false) -> LinkSorter {
-    // What keeps an order of its own is matched with it by members first, as is what is paired.
+    // Links are first sorted by member if they must be matched with an existing order, or paired.
     let isByPosition = side.relationship.isOrdered && !keepsOrder
     return makeSorter(by: isByPosition ? .position : .member)
   }
@@ -85,7 +85,7 @@ struct LinkWriter {
     return result
   }
 
-  /// Links by the positions they had, and behind them those that were not there.
+  /// Links by their former positions, followed by those that are new.
   private mutating func ordered(
     _ listed: LinkSorter, by sides: [RelinkedRelationship.OldSide]
   ) throws -> LinkSorter {
@@ -138,7 +138,7 @@ struct LinkWriter {
       while let next = links.first, next.owner.entity == entity {
         _ = try links.next()
         if let last, last.owner == next.owner {
-          // What both ends list is one link.
+          // A link that both ends list is one link.
           if last.member == next.member { continue }
           position += 1
         } else {
@@ -155,7 +155,7 @@ struct LinkWriter {
   }
 }
 
-/// What a relinked to-one relationship leads to, from either side.
+/// The destinations of relinked to-one relationships, from either side.
 struct LinkDestinations {
   let relinked: RelinkedRelationship
   var ofNear: SortedLinks?
@@ -172,7 +172,7 @@ struct LinkDestinations {
     return ofFar
   }
 
-  /// The rows are written.
+  /// Releases the links when the rows are written.
   func end() throws {
     try ofNear?.end()
     try ofFar?.end()

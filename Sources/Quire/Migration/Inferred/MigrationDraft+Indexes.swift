@@ -1,12 +1,12 @@
 import QuireModel
 import QuireStorage
 
-// Which indexes of the old store go on in the new one. An index is kept where every key would come
-// out as it was: not even its rows' being rewritten then touches its tree.
+// The indexes that are kept in a migration. An index is kept if every key would be the same: its
+// tree is then not touched, even if rows are rewritten.
 extension MigrationDraft {
-  /// The index of the old store whose tree a new one can take over.
+  /// The index of the old store whose tree a new index can use.
   ///
-  /// - Parameter taken: the numbers of those that others have taken over.
+  /// - Parameter taken: the numbers of those that other indexes use already.
   func keptIndex(for new: StoredIndex, except taken: [UInt16]) -> StoredIndex? {
     let candidates = oldSchema.indexes.filter { old in
       !taken.contains(old.number) && hasSameKeys(old, new)
@@ -37,7 +37,7 @@ extension MigrationDraft {
       || removed.contains { $0.stored.number == number && $0.objectCount > 0 }
   }
 
-  /// Whether the values that the keys and the predicate are made of are copied as they are.
+  /// Whether the values in the keys and in the predicate are copied unchanged.
   private func hasSameValues(_ number: UInt16, _ old: StoredIndex, _ new: StoredIndex) -> Bool {
     guard let draft = entities.first(where: { $0.stored.number == number }),
       let layout = draft.old?.layout
@@ -89,13 +89,13 @@ extension MigrationDraft {
     return steps
   }
 
-  /// What the entries of an index take, when it is not looked at: the reference, the byte before a
-  /// value, and a number; of texts nothing is known beforehand.
+  /// The estimated size of an index that is not read: the reference, a tag byte, and a number for
+  /// each element; the length of texts is not known.
   private static func byteCount(of index: StoredIndex, entryCount: Int) -> Int {
     wholePages(of: entryCount * (IndexKey.referenceByteCount + 9 * index.elements.count))
   }
 
-  /// How many rows an index is made from.
+  /// The number of rows of which an index is built.
   func rowCount(of index: StoredIndex) -> Int {
     entities.reduce(0) {
       $0 + (index.entities.contains($1.stored.number) ? $1.objectCount : 0)

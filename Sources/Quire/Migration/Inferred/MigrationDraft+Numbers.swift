@@ -1,12 +1,12 @@
 import QuireModel
 import QuireStorage
 
-// Numbers that get another type. Whether each of them is a number of the new type is known only
-// from the rows, which are all looked at before anything is written.
+// Numbers that get another type. As only the rows show whether each number fits the new type, they
+// are all read before anything is written.
 extension MigrationDraft {
   var numberSteps: [MigrationPlan.NumberStep] {
     entities.flatMap { draft in
-      // Of an entity that has no rows of its own yet nothing is converted.
+      // A new entity has no rows to convert.
       draft.old == nil
         ? [] : draft.change.attributes.flatMap { steps(for: $0, path: $0.name, draft) }
     }.sorted { ($0.entityName, $0.propertyName) < ($1.entityName, $1.propertyName) }
@@ -30,9 +30,9 @@ extension MigrationDraft {
     ]
   }
 
-  /// Looks at every number that may not be one of its new type.
+  /// Checks every number that may not fit its new type.
   ///
-  /// - Throws: ``PersistenceError/Code/migration`` with the objects whose numbers are not.
+  /// - Throws: ``PersistenceError/Code/migration`` with the objects whose numbers do not fit.
   /// - Complexity: O(rows of the entities with such attributes).
   func checkNumbers(
     in snapshot: Snapshot, identity: StoreIdentity, _ progress: StepProgress
@@ -76,7 +76,7 @@ extension MigrationDraft {
 extension MigrationDraft.EntityDraft {
   fileprivate typealias Conversion = (AttributeValue) throws(NumberRefusal) -> AttributeValue
 
-  /// The old fields whose values may have no counterpart.
+  /// The old fields whose values may not fit their new type.
   fileprivate var narrowingConversions: [(from: Int, convert: Conversion)] {
     zip(fields, stored.layout.fields).compactMap { source, field in
       switch source {
@@ -90,7 +90,8 @@ extension MigrationDraft.EntityDraft {
   }
 }
 
-/// The numbers that a migration is refused for: the first of them by name, all of them counted.
+/// The numbers because of which a migration is refused: the first ones with names, all of them
+/// counted.
 private struct NumberRefusals {
   private var errors: [PersistenceError] = []
   private var count = 0
@@ -117,7 +118,7 @@ private struct NumberRefusals {
 }
 
 extension NumberRefusal {
-  /// Names the object and the value.
+  /// The error for a refused number, with the object and the value.
   func error(of id: ManagedObjectID) -> PersistenceError {
     let name = id.entity.name
     var error = PersistenceError(

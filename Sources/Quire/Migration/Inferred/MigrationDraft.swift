@@ -1,11 +1,10 @@
 import QuireModel
 import QuireStorage
 
-/// Everything a migration has decided before it writes: where each field of each new row comes
-/// from, and which links each relationship gets.
+/// The decisions of a migration before it writes: the source of each field of each new row, and the
+/// links of each relationship.
 final class MigrationDraft {
-  /// Where a field of a new row comes from; a link is that of the relinked relationship with this
-  /// index.
+  /// The source of a field of a new row; a link has the index of its relinked relationship.
   typealias FieldSource = RowTransformation.Source
 
   final class EntityDraft {
@@ -13,11 +12,11 @@ final class MigrationDraft {
     let change: EntityChange
     /// The entity in the old store; `nil` when it is added.
     let old: StoredEntity?
-    /// The entity in the new store: without links, key space and final layout to begin with.
+    /// The entity in the new store; at first without links, key space and final layout.
     fileprivate(set) var stored: StoredEntity
     var fields: [FieldSource] = []
     var isRewritten = false
-    /// Whether rows stay that have older layouts than the entity's new one.
+    /// Whether rows remain in older layouts than the entity's new one.
     var isDeferred: Bool { stored.unfinished != nil }
     let objectCount: Int
 
@@ -34,22 +33,22 @@ final class MigrationDraft {
   }
 
   let model: ManagedObjectModel
-  /// Whether rows are left in their old layout where they can be.
+  /// Whether rows remain in their old layout where that is possible.
   let defers: Bool
   let oldSchema: StoreSchema
   private(set) var newSchema: StoreSchema
   private(set) var entities: [EntityDraft] = []
   let removed: [(stored: StoredEntity, objectCount: Int)]
-  /// The links of relationships that cannot stay as they are.
+  /// The relationships whose links change.
   private(set) var relinked: [RelinkedRelationship] = []
-  /// Link trees of the old store that nothing in the new one uses.
+  /// The link trees of the old store that the new one does not use.
   private(set) var droppedLinks: [StoredEntity.Link] = []
-  /// The indexes that cannot stay as they are, and those that are new.
+  /// The indexes to drop and to build.
   private(set) var indexChanges = StoreSchema.IndexChanges()
-  /// What stands in the way; the rest of the draft is then worth a look, and not to be carried out.
+  /// The obstacles. If there are any, the rest of the draft is for display only.
   private(set) var obstacles: [MigrationPlan.Obstacle] = []
 
-  /// - Parameter storedModel: the model that the store carries.
+  /// - Parameter storedModel: the model in the store.
   init(
     _ difference: ModelDifference, _ model: ManagedObjectModel,
     storedAs storedModel: ManagedObjectModel,
@@ -81,8 +80,8 @@ final class MigrationDraft {
       RelationshipMatching(
         from: difference.source, to: model, storedAs: storedModel, kept, schema, snapshot)
     }
-    // Where links stay there is not even a matching made: it would be a first time of several types
-    // in a process.
+    // If links are kept, not even a matching is made, as the first use of its types costs a process
+    // time.
     if difference.mayRelink || storedModel.hasUntoldDeletions {
       relinked = try matching().relinked()
     } else {
@@ -113,13 +112,13 @@ final class MigrationDraft {
     return certain + conditional.filter { $0.objectCount > 0 }
   }
 
-  /// Entities that now share an ancestor draw their keys from one counter.
+  /// Gives entities that now have a common root one key counter.
   private func joinKeySpaces() {
-    // By the place of the root in the model; 0 for none, as the first entity has the number 1.
+    // By the index of the root in the model; 0 for none, as numbers of entities begin at 1.
     var spaces = Array(repeating: UInt16(0), count: model.entities.count)
     let roots = entities.map { model.index(ofEntity: $0.destination.root.name) ?? 0 }
     for (draft, root) in zip(entities, roots) {
-      // A pattern, as `!= nil` would compare two optionals of a type that can be compared.
+      // A pattern, as `!= nil` would need a comparison of the wrapped type.
       guard case .some = draft.old else { continue }
       let space = draft.stored.keySpace
       spaces[root] = spaces[root] == 0 ? space : min(spaces[root], space)
@@ -203,7 +202,7 @@ final class MigrationDraft {
     let source = change?.source
     let old = source.flatMap { draft.old?.layout.index(of: $0.name) }
     let isNewlyRequired = !attribute.isOptional && source?.isOptional == true
-    // What is derived is worked out anew for another type.
+    // A derived attribute of another type is computed again.
     if let old, let conversion = change?.numberConversion, attribute.derivationExpression == nil {
       return .number(
         old, conversion, orDefault: isNewlyRequired ? attribute.defaultValue : nil)
@@ -221,7 +220,7 @@ final class MigrationDraft {
     return .copy(old)
   }
 
-  /// Whether the old rows say all that new ones would: the same fields, each from where it was.
+  /// Whether the old rows can be kept: they have the same fields with the same sources.
   private func canKeepRows(of draft: EntityDraft, _ old: StoredEntity) -> Bool {
     var isCopied = Array(repeating: false, count: old.layout.fields.count)
     for field in draft.fields {
@@ -231,7 +230,7 @@ final class MigrationDraft {
     return isCopied.allSatisfy { $0 }
   }
 
-  /// The old layout under the properties' new names.
+  /// The old layout with the new names of properties.
   private func renamed(_ layout: RowLayout, _ draft: EntityDraft) throws -> RowLayout {
     var fields = layout.fields
     for (index, source) in draft.fields.enumerated() {
@@ -244,9 +243,9 @@ final class MigrationDraft {
       older: try layout.older.map { try OlderLayout($0.layout, to: renamed, $0.sources) })
   }
 
-  /// The new layout, with all that the entity's rows may have until they are rewritten.
+  /// The new layout, with the older ones that the entity's rows may have until they are rewritten.
   ///
-  /// - Returns: `nil` when more has to be known of a row than its bytes.
+  /// - Returns: `nil` if the bytes of a row are not enough for the conversion.
   private func deferred(_ draft: EntityDraft, _ old: StoredEntity) throws -> RowLayout? {
     let needsMore = draft.fields.contains { source in
       switch source {
@@ -266,16 +265,16 @@ final class MigrationDraft {
 }
 
 extension EntityChange {
-  /// What a relationship of the destination was before; `nil` when it is new.
+  /// The relationship of the old model that a relationship of the new one was; `nil` if it is new.
   func sourceRelationship(of name: String) -> RelationshipDescription? {
     relationships.first { $0.destination?.name == name }?.source
   }
 }
 
 extension ModelDifference {
-  /// Whether links may have to be made anew: whether any relationship was added, or has another
-  /// shape, inverse or destination, or any entity that may be a destination went or
-  /// has another place in the hierarchy.
+  /// Whether links may have to be rebuilt: a relationship was added or has another shape, inverse
+  /// or destination, or an entity that may be a destination was removed or has another place in the
+  /// hierarchy.
   fileprivate var mayRelink: Bool {
     entities.contains { change in
       change.kind == .removed || change.parentChanged || change.abstractChanged
@@ -285,7 +284,7 @@ extension ModelDifference {
 }
 
 extension RelationshipChange.Facet {
-  /// Whether links stay as they are, whatever else happened.
+  /// Whether links are not affected by the change.
   fileprivate var keepsLinks: Bool {
     switch self {
     case .renamed, .countsChanged, .becameOptional, .becameRequired, .modifierChanged: true
@@ -297,8 +296,8 @@ extension RelationshipChange.Facet {
 }
 
 extension ManagedObjectModel {
-  /// Whether there are objects whose deletion is not told to those that lead to them, although they
-  /// have an inverse: by the delete rule *no action*.
+  /// Whether deletions can leave dangling references in relationships with an inverse: because of
+  /// the delete rule *no action*.
   var hasUntoldDeletions: Bool {
     entities.contains { entity in
       entity.declaration.relationships.contains {
@@ -307,8 +306,8 @@ extension ManagedObjectModel {
     }
   }
 
-  /// A relationship that may not lead to what is gone, and of which `former` let objects lead
-  /// there: by the delete rule *no action* on the other side.
+  /// A relationship that must not have dangling references, but may have some from the time of
+  /// `former`, in which the inverse had the delete rule *no action*; `nil` if there is none.
   func relationshipToClear(since former: ManagedObjectModel) -> String? {
     guard former.hasUntoldDeletions else { return nil }
     for entity in entities {

@@ -1,14 +1,14 @@
 import QuireModel
 import QuireStorage
 
-// Derived attributes after an inferred migration: new ones have no values yet, and what others are
-// made of may have changed.
+// Derived attributes after an inferred migration: new ones have no values yet, and the properties
+// from which others are derived may have changed.
 extension MigrationDraft {
-  /// - Parameter schema: as the transaction has it by now.
+  /// - Parameter schema: the schema that the transaction has written.
   func writeDerivedValues(
     _ transaction: WriteTransaction, _ schema: StoreSchema, identity: StoreIdentity
   ) throws {
-    // Most models have none, and finding that out is not worth a binding.
+    // Most models have none; a binding would be too costly for finding that out.
     guard model.entities.indices.contains(where: { model.entities[$0].hasDerivedAttributes })
     else { return }
     let binding = ModelBinding(model)
@@ -25,7 +25,7 @@ extension MigrationDraft {
         before.derivationExpression == derivation.attribute.derivationExpression,
         before.type == derivation.attribute.type
       else { return true }
-      // Whether what it is made of is what it was. `now()` is made of nothing, and stays.
+      // Whether the properties on its paths are unchanged. `now()` has no paths, and is kept.
       return derivation.paths.contains { path in
         change.kind != .kept || !removed.isEmpty
           || destinations(of: path, from: entity.entity).contains { destination in

@@ -1,12 +1,12 @@
 import QuireModel
 import QuireStorage
 
-// Values outside of rows in an inferred migration. Rows keep theirs, wherever their fields go; what
-// nobody has any more is removed, also where rows stay in an older layout.
+// Values outside of rows in an inferred migration. Rows keep theirs, wherever their fields are
+// moved; values without a field in the new model are removed, even if rows stay in an older layout.
 extension MigrationDraft {
-  /// Removes the values of what the new model does not have, before any row is written.
+  /// Removes the values of removed entities and attributes, before any row is written.
   ///
-  /// - Returns: whether there are values left.
+  /// - Returns: whether values are left.
   func removeExternalData(
     _ snapshot: Snapshot, _ transaction: WriteTransaction
   ) throws -> Bool {
@@ -32,7 +32,7 @@ extension MigrationDraft {
     return false
   }
 
-  /// - Parameter isDropped: whether a field of the old layout goes.
+  /// - Parameter isDropped: whether a field of the old layout is removed.
   private func removeExternalData(
     of stored: StoredEntity, _ snapshot: Snapshot, _ values: MutableRecordTree,
     where isDropped: (Int) -> Bool

@@ -1,19 +1,20 @@
 import QuireModel
 import QuireStorage
 
-/// Carries a draft out: rows and links from a snapshot of the old state to trees of the new one.
+/// Executes a draft: writes rows and links from a snapshot of the old state to trees of the new
+/// one.
 final class MigrationWriter {
-  /// Enough for the nodes above the leaves, and the leaves that are read ahead.
+  /// Enough for the nodes above the leaves, and for the leaves that are read ahead.
   static let cacheByteLimit = 4 << 20
 
   private let draft: MigrationDraft
   private let snapshot: Snapshot
   private let transaction: WriteTransaction
-  /// What it writes.
+  /// The schema that is written.
   private(set) var schema: StoreSchema
   private let identity: StoreIdentity
   private let progress: StepProgress
-  /// The rows and links to write.
+  /// The number of rows and links to write.
   private let total: Int
   private var done = 0
 
@@ -40,7 +41,7 @@ final class MigrationWriter {
     for link in draft.droppedLinks { try dropTree(link.tree) }
     for entity in draft.removed { try dropTree(entity.stored.rowTree) }
     let destinations = try writeLinks()
-    // Links come in the order of the entities' numbers.
+    // Links were sorted by entity number.
     let rewritten = draft.entities.filter(\.isRewritten)
     for entity in rewritten.sorted(by: { $0.stored.number < $1.stored.number }) {
       try rewriteRows(of: entity, destinations)
@@ -53,10 +54,10 @@ final class MigrationWriter {
     try draft.writeDerivedValues(transaction, schema, identity: identity)
   }
 
-  /// Tells how far it is, and looks whether to go on.
+  /// Reports progress, and checks for cancellation.
   private func advance(by count: Int, _ phase: String) throws {
     done += count
-    // What comes before and after takes some time, too.
+    // Some of the range is for the work before and after.
     try progress.reach(0.05 + 0.9 * Double(done) / Double(max(1, total)), phase)
   }
 
@@ -67,8 +68,8 @@ final class MigrationWriter {
 
   // MARK: Rows
 
-  /// Builds a new tree beside the old one, which it then replaces: the old one is only read, and
-  /// memory and log stay small, whatever the number of rows.
+  /// Builds a new tree, which then replaces the old one. The old one is only read, and memory and
+  /// log stay small for any number of rows.
   private func rewriteRows(
     of entity: MigrationDraft.EntityDraft, _ destinations: [LinkDestinations]
   ) throws {
@@ -105,9 +106,9 @@ final class MigrationWriter {
 
   // MARK: Links
 
-  /// Makes the trees of links that are made anew.
+  /// Builds the trees of relinked relationships.
   ///
-  /// - Returns: what rows have to say about them, for each relinked relationship.
+  /// - Returns: the destinations for rows, for each relinked relationship.
   private func writeLinks() throws -> [LinkDestinations] {
     guard !draft.relinked.isEmpty else { return [] }
     let entities = draft.entities.map(\.stored)
@@ -123,7 +124,7 @@ final class MigrationWriter {
 
   // MARK: Indexes
 
-  /// Makes the trees of indexes that cannot stay, from the rows as they are now.
+  /// Builds the trees of new and changed indexes from the present rows.
   private func writeIndexes() throws {
     if draft.indexChanges.isEmpty { return }
     let entities = try StoreEntities(
@@ -141,7 +142,7 @@ final class MigrationWriter {
 
   // MARK: Keys
 
-  /// Where entities now share a counter, it must be above all keys that any of them has given.
+  /// Sets a common counter above all keys that any of its entities has used.
   private func writeKeyCounters() throws {
     var counters = KeyCounters(transaction)
     for entity in draft.entities {

@@ -1,14 +1,14 @@
-/// A set of references that takes one bit for each key of a stretch that is in use.
+/// A set of references with one bit for each key of the ranges in use.
 ///
-/// Keys are counted up from 1, so a set of a million objects of one entity takes 125 KB, where a
-/// `Set` takes 16 MB.
+/// Keys are assigned from 1 upwards, so that a set of a million objects of one entity takes 125 KB;
+/// a `Set` takes 16 MB.
 struct ReferenceSet {
   private static let wordsPerChunk = 512
   private static let keysPerChunk = UInt64(wordsPerChunk * UInt64.bitWidth)
 
   private var chunkIndexes: [UInt64: Int] = [:]
   private var words: [UInt64] = []
-  /// The chunk that was used last: neighbours come together.
+  /// The chunk used last, as consecutive look-ups mostly have neighbouring keys.
   private var last: (number: UInt64, start: Int)?
 
   func contains(_ reference: Reference) -> Bool {
@@ -25,7 +25,7 @@ struct ReferenceSet {
     return words[start + bit >> 6] & 1 << UInt64(bit & 63) != 0
   }
 
-  /// - Returns: whether it is new.
+  /// - Returns: whether the reference was not in the set.
   @discardableResult
   mutating func insert(_ reference: Reference) -> Bool {
     let start = makeChunk(reference.rawValue / ReferenceSet.keysPerChunk)

@@ -1,21 +1,20 @@
 import QuireModel
 import QuireStorage
 
-/// Finds the relationships whose links cannot stay as they are, and where the links they get are
-/// read.
+/// Finds the relationships whose links change in a migration, and the side of the old model from
+/// which their links are read.
 ///
-/// A relationship and its inverse are looked at together, since a link is one fact listed twice.
-/// Links stay when both sides had the same shape before, were each other's inverse, and led to
-/// nothing that is gone; otherwise they are collected from the side of the old model that knows
-/// them. A link survives when the object it leads to is still one that the relationship may lead
-/// to: a relationship whose destination became another entity starts empty, one that was narrowed
-/// to a subentity keeps what fits.
+/// A relationship and its inverse are handled together, as they list the same links. Links are kept
+/// if both sides had the same shape, were each other's inverse, and had no destinations that are
+/// removed; otherwise they are read from one side of the old model. A link survives if its
+/// destination is still one that the relationship may have: a relationship to another entity starts
+/// empty, one that was narrowed to a subentity keeps the links that fit.
 struct RelationshipMatching {
   private typealias Side = RelinkedRelationship.Side
   private typealias OldSide = RelinkedRelationship.OldSide
 
   private let oldModel: ManagedObjectModel
-  /// The model that the store carries: the old one, with the delete rules by which its objects were
+  /// The model in the store: the old one, with the delete rules under which its objects were
   /// deleted.
   private let storedModel: ManagedObjectModel
   private let model: ManagedObjectModel
@@ -63,7 +62,7 @@ struct RelationshipMatching {
 
   /// The other side, at the entity that declares it.
   private func inverse(of relationship: RelationshipDescription) -> Side? {
-    // One that is not stored has no links to keep true to.
+    // A transient inverse has no links.
     guard let (entity, inverse) = model.inverse(of: relationship), !inverse.isTransient else {
       return nil
     }
@@ -74,7 +73,7 @@ struct RelationshipMatching {
     return side(declaring, inverse)
   }
 
-  // MARK: Deciding
+  // MARK: Decisions
 
   private func relink(_ near: Side, _ far: Side?) throws -> RelinkedRelationship? {
     let oldNear = oldSides(near)
@@ -84,12 +83,12 @@ struct RelationshipMatching {
     if try isSame(near, oldNear), try far == nil || (isSame(far, oldFar) && wasInverse) {
       return nil
     }
-    // The side that knows the links: the only one there was; of two the one that has an order, else
-    // one whose objects have a single destination, which is how contradictions are decided.
+    // The side to read: the only one that existed; otherwise the ordered one, or else one whose
+    // objects have a single destination, which resolves contradictions.
     let readsFar =
       oldNear.isEmpty
       || (!oldFar.isEmpty && preference(oldFar) > preference(oldNear))
-    // The inverse must be allowed to lead back, which it need not be to all owners.
+    // The owners must be allowed as destinations of the inverse, which not all may be.
     var nearEntities = Set(near.owners.compactMap { numbers[$0] })
     if let far { nearEntities.formIntersection(destinationNumbers(of: far)) }
     let isSelfInverse = far.map { RelinkedRelationship.isSelfInverse(near, $0) } ?? false
@@ -107,8 +106,8 @@ struct RelationshipMatching {
     return relinked
   }
 
-  /// Whether a side led to objects that stay and are not among the owners of the other: those whose
-  /// entity has lost its end of the relationship.
+  /// Whether a side had destinations that are kept and are not owners of the other side: objects of
+  /// an entity that lost its end of the relationship.
   private func leadsBeyond(_ sides: [OldSide], _ owners: [OldSide]) throws -> Bool {
     let known = Set(owners.map(\.stored.number))
     let remaining = Set(numbers.values)
@@ -144,8 +143,8 @@ struct RelationshipMatching {
     return true
   }
 
-  /// Whether all owners had the relationship in the same shape, leading to nothing that it may not
-  /// lead to now.
+  /// Whether all owners had the relationship in the same shape, without destinations that are no
+  /// longer allowed.
   private func isSame(_ side: Side?, _ old: [OldSide]) throws -> Bool {
     guard let side else { return true }
     let owners = side.owners.filter { drafts[$0]?.old != nil }
@@ -153,7 +152,7 @@ struct RelationshipMatching {
     let allowed = destinationNumbers(of: side)
     let mayDangle = Self.mayDangle(side.relationship, in: model)
     for old in old {
-      // What leads to nothing is found by nobody only for as long as it may.
+      // Dangling references may remain only if they are still allowed.
       if !mayDangle, Self.mayDangle(old.relationship, in: storedModel) { return false }
       guard old.relationship.isToMany == side.relationship.isToMany,
         old.relationship.isOrdered == side.relationship.isOrdered,
@@ -168,7 +167,7 @@ struct RelationshipMatching {
     return Set(model.family(of: entity).compactMap { numbers[$0.name] })
   }
 
-  /// Whether a destination may be deleted without the relationship being told.
+  /// Whether the deletion of a destination may leave a dangling reference.
   static func mayDangle(
     _ relationship: RelationshipDescription, in model: ManagedObjectModel
   ) -> Bool {
@@ -176,8 +175,8 @@ struct RelationshipMatching {
     return inverse.deleteRule == .noAction || inverse.isTransient
   }
 
-  /// The numbers of the entities that the old relationship could lead to and that had objects, or
-  /// once had some that nobody told it were deleted.
+  /// The numbers of the possible destination entities of the old relationship that have objects, or
+  /// may have had some whose deletion left dangling references.
   private func oldDestinationNumbers(of side: OldSide) throws -> Set<UInt16> {
     guard let entity = oldModel.entity(named: side.relationship.destination) else { return [] }
     let names = Set(oldModel.family(of: entity).map(\.name))

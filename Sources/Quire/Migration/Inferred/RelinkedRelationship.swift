@@ -1,9 +1,9 @@
 import QuireModel
 
-/// A relationship, with its inverse if it has one, whose links are made anew.
+/// A relationship, with its inverse if it has one, whose links are rebuilt.
 ///
-/// A class, since loops over millions of links ask it, and copies of a value would be most of what
-/// they do.
+/// A class, as loops over millions of links use it, and copying a struct would take most of their
+/// time.
 final class RelinkedRelationship {
   struct Side {
     /// The entity that declares the relationship, and the concrete entities whose objects have it.
@@ -12,7 +12,7 @@ final class RelinkedRelationship {
     let relationship: RelationshipDescription
   }
 
-  /// How a side was stored, for one of its concrete entities.
+  /// A side of the old model, for one of its concrete entities.
   struct OldSide {
     let stored: StoredEntity
     let relationship: RelationshipDescription
@@ -20,13 +20,14 @@ final class RelinkedRelationship {
 
   let near: Side
   let far: Side?
-  /// Where the links are read: the side of the old model that knows them.
+  /// The side of the old model from which links are read.
   let sources: [OldSide]
-  /// Whether that is the far side, whose owners are then the links' far ends.
+  /// Whether that is the far side, whose owners are then the far ends of links.
   let readsFar: Bool
-  /// The other side of the old model, where it may have links that the one that is read has not.
+  /// The other side of the old model, if it may have links that the side that is read does not
+  /// have.
   let otherSources: [OldSide]
-  /// Where the far side's order is read, if it has one of its own.
+  /// The far side's old order, if it had one.
   let farOrder: [OldSide]
   /// The numbers of the entities whose objects may be at either end.
   let nearEntities: Set<UInt16>
@@ -49,7 +50,7 @@ final class RelinkedRelationship {
 
   func count(_ gathering: LinkGathering) throws { counts = try gathering.counts(of: self) }
 
-  /// Whether both sides are one relationship, which leads back to itself.
+  /// Whether the relationship is its own inverse.
   var isSelfInverse: Bool {
     far.map { RelinkedRelationship.isSelfInverse(near, $0) } ?? false
   }
@@ -64,7 +65,8 @@ final class RelinkedRelationship {
   }
 }
 
-/// How many links a relationship gets, and how many of them begin and end at objects of an entity.
+/// The number of links of a relationship, and the numbers of links from and to objects of each
+/// entity.
 struct LinkCounts {
   private(set) var total = 0
   var dropped = DroppedLinks()
@@ -90,14 +92,14 @@ struct LinkCounts {
   func far(_ entity: UInt16) -> Int { Int(entity) < fars.count ? fars[Int(entity)] : 0 }
 }
 
-/// The links of the old model that a relationship does not get, though both objects are there: how
-/// many, and the first of them.
+/// The number of links of the old model that a relationship drops, although both objects exist, and
+/// the first of them.
 struct DroppedLinks {
   struct Link {
     let owner: Reference
     let member: Reference
     let reason: MigrationPlan.DroppedLink.Reason
-    /// Whether it is of the side that the relationship's links are not read from.
+    /// Whether the link is of the side from which links are not read.
     let isOfOtherSide: Bool
   }
 

@@ -1,26 +1,25 @@
 import QuireModel
 import QuireStorage
 
-/// Reads the rows of an entity from a snapshot and hands over what they become, in the order of
-/// their keys.
+/// Converts the rows of an entity in a snapshot to the new layout, in the order of their keys.
 ///
-/// In memory are a few batches of rows, however many there are. The rows of a large entity are read
-/// and made on a second thread, while the caller's writes the batch before.
+/// A few batches of rows are in memory at a time. The rows of a large entity are read and converted
+/// on a second thread, while the calling thread writes the previous batch.
 struct RowRewriting: Sendable {
   let snapshot: Snapshot
-  /// The entity's number, its tree, and how its rows lie there.
+  /// The entity in the old schema: its number, tree and layout.
   let stored: StoredEntity
-  /// What becomes of rows of the current layout; `nil` when they only are to have it.
+  /// The conversion of rows of the current layout; `nil` to convert only older layouts.
   let transformation: RowTransformation?
-  /// What rows lead to, for each link that the transformation numbers.
+  /// The destinations in rows, for each link number of the transformation.
   let links: [SortedLinks]
 
-  /// From this many rows on a second thread is worth its while.
+  /// The number of rows from which a second thread is used.
   private static let parallelRowCount = 16_384
 
   /// - Parameters:
-  ///   - body: takes a batch of new rows, which is valid within the call.
-  /// - Throws: what `body` throws; ``RowError`` when a row cannot be read.
+  ///   - body: called with a batch of new rows, which is valid within the call.
+  /// - Throws: the errors of `body`; ``RowError`` if a row cannot be read.
   func forEach(rowCount: Int, _ body: (RowBatch) throws -> Void) throws {
     // Links are read from trees of the writer's transaction, which belongs to its thread.
     if rowCount >= RowRewriting.parallelRowCount, links.isEmpty {
@@ -28,7 +27,7 @@ struct RowRewriting: Sendable {
       if Threads.run({ relay.produce { try RowReading(self) } }) {
         return try relay.consume(body)
       }
-      // The system has no thread to give; one does.
+      // If no thread can be created, this one is used.
     }
     var reading = try RowReading(self)
     let batch = RowBatch()
@@ -36,7 +35,7 @@ struct RowRewriting: Sendable {
   }
 }
 
-/// Where a rewriting is in the old tree.
+/// The position of a rewriting in the old tree.
 struct RowReading {
   private let rewriting: RowRewriting
   private var cursor: RecordCursor?
@@ -51,11 +50,11 @@ struct RowReading {
 
   /// Makes the next rows.
   ///
-  /// - Returns: `false` when there are none left.
+  /// - Returns: `false` if none are left.
   mutating func fill(_ batch: RowBatch) throws -> Bool {
     batch.removeAll()
     guard isInside, var cursor = cursor.take() else { return false }
-    // One loop for each, so that what is decided once costs nothing in it.
+    // Separate loops, so that the case is not tested for each row.
     if let transformation = rewriting.transformation {
       try fill(batch, &cursor, transformation)
     } else {
@@ -99,7 +98,7 @@ struct RowReading {
   }
 }
 
-/// Rows and their keys, one after the other in one piece of memory that is used again and again.
+/// Rows and their keys, stored one after the other in memory that is reused.
 ///
 /// `@unchecked Sendable`: ``BatchRelay`` gives it to one thread at a time.
 final class RowBatch: @unchecked Sendable {
@@ -107,7 +106,7 @@ final class RowBatch: @unchecked Sendable {
   private var byteCount = 0
   private var rows: [(key: Int64, end: Int)] = []
 
-  /// Enough that handing over costs nothing, and little enough to stay in a processor's cache.
+  /// Large enough that passing a batch costs little, and small enough for a processor's cache.
   private static let usualByteCount = 1 << 18
 
   init() {
@@ -125,7 +124,7 @@ final class RowBatch: @unchecked Sendable {
     rows.removeAll(keepingCapacity: true)
   }
 
-  /// Adds a row that `body` writes to where it is told; it returns how many bytes it wrote.
+  /// Adds a row. `body` writes it to the given memory, and returns the number of bytes.
   func append(
     key: Int64, byteLimit: Int, _ body: (UnsafeMutableRawPointer) throws -> Int
   ) throws {

@@ -1,14 +1,14 @@
 import QuireModel
 import QuireStorage
 
-/// Checks the outcome of a migration against the rules of its model: row by row, without objects.
+/// Validates the result of a migration by the rules of its model, row by row and without objects.
 struct DestinationValidation {
   private let view: StoreView
   private let model: ModelBinding
   private var errors: [PersistenceError] = []
   private var errorCount = 0
 
-  /// More errors than these are counted, not told.
+  /// The largest number of errors that are reported; further ones are counted.
   private static let limit = 100
 
   init(_ view: StoreView, _ model: ModelBinding) {
@@ -16,7 +16,7 @@ struct DestinationValidation {
     self.model = model
   }
 
-  /// - Throws: the one error there is, or one that holds them all, as a save would.
+  /// - Throws: the only error, or one with all errors, as a save does.
   mutating func run() throws {
     for storage in view.entities.byIndex {
       if let storage { try validate(storage) }

@@ -1,6 +1,6 @@
 import QuireModel
 
-/// Carries out the mapping of one entity. Subclass it to do what expressions cannot say.
+/// Executes the mapping of one entity. Override its methods for what expressions cannot do.
 ///
 /// For each mapping there is one policy object. Its methods are called in this order, which is Core
 /// Data's:
@@ -13,38 +13,37 @@ import QuireModel
 ///     for each mapping     performCustomValidation
 ///                          end
 ///
-/// Objects are plain ``ManagedObject``s of the two models, whatever classes the application has for
-/// them, and nothing is validated before the end. An error that a method throws ends the migration,
-/// and the source stays as it was.
+/// Objects are plain ``ManagedObject``s of the two models, regardless of the application's classes,
+/// and are validated only at the end. An error of a method ends the migration, and the source is
+/// unchanged.
 ///
-/// Between two calls the manager may write new objects to the destination, which makes them faults.
-/// They stay registered in ``MigrationManager/destinationContext`` until the end of the migration,
-/// so that a policy finds there what was made before; what it looks for often it better keeps in
+/// Between two calls the manager may write new objects to the destination, which turns them into
+/// faults. They stay registered in ``MigrationManager/destinationContext`` until the end of the
+/// migration, so that a policy finds earlier objects there; frequently used ones are better kept in
 /// ``MigrationManager/userInfo``.
 nonisolated open class EntityMigrationPolicy: FunctionReceiver {
   public required init() {}
 
-  /// The name under which mapping models may ask for this class; that of the class unless
-  /// overridden.
+  /// The name of this class in mapping models; by default that of the class itself.
   open class var policyName: String { String(describing: self) }
 
-  /// Called before anything is done for the mapping.
+  /// Called before all other methods for the mapping.
   open func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {}
 
-  /// Makes what becomes of a source object.
+  /// Makes the destination objects of a source object.
   ///
-  /// Unless overridden: one object of the mapping's destination entity, with the values of its
-  /// attribute mappings, associated with the source. Who overrides this without `super` makes
-  /// objects in ``MigrationManager/destinationContext``, and calls
+  /// The default makes one object of the mapping's destination entity, with the values of its
+  /// attribute mappings, and associates it with the source. An override that does not call `super`
+  /// makes objects in ``MigrationManager/destinationContext``, and calls
   /// ``MigrationManager/associate(sourceInstance:withDestinationInstance:for:)`` for those whose
-  /// relationships are to be made, or that are to be found from their source.
+  /// relationships are to be set, or that are to be found by their source.
   open func createDestinationInstances(
     forSource sInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
   ) throws {
     guard let name = mapping.destinationEntityName else { return }
     let destination = try EntityDescription.insertNewObject(
       forEntityName: name, into: manager.destinationContext)
-    // By index, as a mapping has many parts to copy.
+    // By index, as a mapping is large to copy.
     for index in mapping.attributeMappings.indices {
       let value: Any?
       switch mapping.attributeMappings[index].valueExpression {
@@ -61,14 +60,15 @@ nonisolated open class EntityMigrationPolicy: FunctionReceiver {
       sourceInstance: sInstance, withDestinationInstance: destination, for: mapping)
   }
 
-  /// Called when all objects of the mapping were made.
+  /// Called when all objects of the mapping are made.
   open func endInstanceCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws
   {}
 
-  /// Sets the relationships of a destination object, when all objects of all mappings were made.
+  /// Sets the relationships of a destination object. Called when all objects of all mappings are
+  /// made.
   ///
-  /// Unless overridden: sets what the mapping's relationship mappings say. A to-one relationship
-  /// that is given several objects gets the first.
+  /// The default sets those of the mapping's relationship mappings. A to-one relationship with
+  /// several objects gets the first.
   open func createRelationships(
     forDestination dInstance: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
   ) throws {
@@ -84,25 +84,25 @@ nonisolated open class EntityMigrationPolicy: FunctionReceiver {
     }
   }
 
-  /// Called when all relationships of the mapping were made.
+  /// Called when all relationships of the mapping are set.
   open func endRelationshipCreation(
     forMapping mapping: EntityMapping, manager: MigrationManager
   ) throws {}
 
-  /// A last look at the outcome; what it throws ends the migration.
+  /// Validates the result; an error ends the migration.
   open func performCustomValidation(
     forMapping mapping: EntityMapping, manager: MigrationManager
   ) throws {}
 
-  /// Called last.
+  /// Called after all other methods for the mapping.
   open func end(_ mapping: EntityMapping, manager: MigrationManager) throws {}
 
-  /// Answers `FUNCTION($entityPolicy, "selector:", …)` of a value expression.
+  /// The result of `FUNCTION($entityPolicy, "selector:", …)` in a value expression.
   ///
-  /// There is no runtime that would find a method by its name: a policy whose methods expressions
-  /// name overrides this and calls them.
+  /// Swift has no runtime look-up of methods by name: a policy whose methods are used in
+  /// expressions overrides this method and calls them.
   ///
-  /// - Throws: unless overridden, an error that names the selector.
+  /// - Throws: by default, an error that names the selector.
   open func call(_ selector: String, _ arguments: [Any?]) throws -> Any? {
     throw PersistenceError.unrecognizedSelector(selector, of: self)
   }

@@ -1,7 +1,7 @@
 import QuireModel
 
 extension MigrationManager {
-  /// What an expression of a mapping comes to.
+  /// The value of an expression in a mapping.
   final func value(
     of expression: MappingExpression, _ property: PropertyMapping?, _ mapping: EntityMapping,
     _ policy: EntityMigrationPolicy, source: ManagedObject?, destination: ManagedObject?
@@ -33,7 +33,8 @@ extension MigrationManager {
     }
   }
 
-  /// What became of source objects in any mapping, in their order; each object once.
+  /// The destination objects of source objects in all mappings, in the order of the sources; each
+  /// once.
   final func destinationInstances(ofSources sources: [ManagedObject]) throws -> [ManagedObject] {
     let found = try sources.flatMap { source in
       try (mappingNames[source.entity.name] ?? []).flatMap { name in
@@ -43,8 +44,8 @@ extension MigrationManager {
     return unique(found)
   }
 
-  /// Whether a relationship of a destination object may lead to another one, and would take it from
-  /// nobody.
+  /// Whether a relationship of a destination object may have another object as its destination,
+  /// without taking it from a third one.
   private func accepting(
     _ name: String, of object: ManagedObject
   ) -> (ManagedObject) throws -> Bool {
@@ -60,7 +61,7 @@ extension MigrationManager {
     }
   }
 
-  /// The objects that a value is, or consists of.
+  /// The objects in a value: itself, or its members.
   final func objects(in value: Any?, _ path: String) throws -> [ManagedObject] {
     switch value {
     case nil: return []
@@ -112,8 +113,8 @@ extension MigrationManager: KeyValueCoding, FunctionReceiver {
   }
 }
 
-/// What Core Data's source expressions ask for: the objects of one entity, without those of its
-/// subentities, that a predicate is true of.
+/// A request for source objects in the form of Core Data's source expressions: the objects of one
+/// entity, without those of its subentities, that match a predicate.
 struct SourceRequest {
   static let selector = "fetchRequestForSourceEntityNamed:predicateString:"
 
@@ -131,12 +132,12 @@ struct SourceRequest {
     }
   }
 
-  /// The request of an expression that is Core Data's usual one,
+  /// Parses Core Data's usual source expression,
   ///
   ///     FETCH(FUNCTION($manager, "fetchRequest…", "Entity", "predicate"),
   ///       $manager.sourceContext, NO)
   ///
-  /// so that its objects can be read one after the other; `nil` for any other expression.
+  /// so that its objects can be read one by one; `nil` for any other expression.
   init?(_ expression: FetchExpression) throws {
     guard case .fetch(let request, context: _, countOnly: false) = expression,
       case .call(.variable("manager"), selector: SourceRequest.selector, let arguments) = request,

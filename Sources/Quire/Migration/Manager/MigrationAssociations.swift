@@ -1,8 +1,8 @@
-/// Which source object became which destination objects, mapping by mapping.
+/// The associations of source and destination objects, by mapping.
 ///
-/// Of each pair two references are kept, not objects: 16 bytes, whatever the objects hold, and 4
-/// more for each side whose order is not that of the pairs.
-/// Destinations that have no place in the store yet are kept as objects until they have.
+/// A pair is stored as two references, not objects: 16 bytes, regardless of the objects, and 4 more
+/// for each side whose order is not that of the pairs. Unsaved destinations are kept as objects
+/// until they have a reference.
 struct MigrationAssociations {
   typealias Pair = (source: Reference, destination: Reference)
 
@@ -14,13 +14,13 @@ struct MigrationAssociations {
     var unsaved: [(source: Reference, destination: ManagedObject)] = []
   }
 
-  /// The indexes of a table's pairs in the order of one side, made when it is asked for.
+  /// The indices of a table's pairs in the order of one side, sorted on demand.
   fileprivate struct Order {
-    /// Empty when the pairs are in this order themselves, as they mostly are.
+    /// Empty if the pairs are in this order themselves, as they mostly are.
     var indexes: [UInt32] = []
-    /// How many pairs there were when it was made.
+    /// The number of pairs when it was sorted.
     var count = 0
-    /// Where the last pair was found that was asked for: the next one is mostly behind it.
+    /// The position of the last look-up: the next one is mostly after it.
     var last = 0
 
     @inline(__always)
@@ -44,7 +44,7 @@ struct MigrationAssociations {
   private var names: [String] = []
   private var lastTable = 0
 
-  /// Mappings are few, and mostly the last one is meant.
+  /// A linear search, as mappings are few, after a test of the last one used.
   private mutating func table(of mapping: String) -> Int? {
     if lastTable < names.count, names[lastTable] == mapping { return lastTable }
     guard let index = names.firstIndex(of: mapping) else { return nil }
@@ -69,7 +69,7 @@ struct MigrationAssociations {
     return tables.count - 1
   }
 
-  /// Takes the places of destinations that were saved since.
+  /// Replaces destinations that were saved since with their references.
   mutating func settle() {
     for index in tables.indices where !tables[index].unsaved.isEmpty {
       let unsaved = tables[index].unsaved
@@ -80,7 +80,7 @@ struct MigrationAssociations {
     }
   }
 
-  /// The number of pairs whose destination has its place.
+  /// The number of pairs whose destination has a reference.
   mutating func count(in mapping: String) -> Int {
     table(of: mapping).map { tables[$0].pairs.count } ?? 0
   }

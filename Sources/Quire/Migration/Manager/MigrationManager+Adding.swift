@@ -7,15 +7,16 @@ import QuireStorage
   import Foundation
 #endif
 
-// Several mapping models, one after the other, into one destination.
+// Execution of several mapping models, one after the other, into one destination.
 
 extension MigrationManager {
-  /// The destination, if it is there and is to be added to.
+  /// The existing destination, if objects are to be added to it.
   ///
-  /// A program that was to make it anew, and finds that of an earlier run, would have all objects
-  /// twice. So only what this manager has made of the same source is added to without being told.
+  /// Adding to a store of an earlier run by mistake would duplicate all objects. Only a destination
+  /// that this manager has made from the same source is therefore added to without an explicit
+  /// setting.
   ///
-  /// - Returns: `nil` when it is to be made.
+  /// - Returns: `nil` if the destination is to be created.
   final func existingDestination(
     at path: String, from source: String, uuid: UUID?, in files: any FileSystem
   ) throws -> PageStore? {
@@ -70,8 +71,8 @@ extension MigrationManager {
       underlying: underlying)
   }
 
-  /// Adds what a mapping makes to a store of the destination model, by one commit. When this
-  /// throws, the store is as it was.
+  /// Adds the objects of a mapping to a store of the destination model, in one commit. After an
+  /// error the store is unchanged.
   final func add(
     to target: PageStore, at path: String, from pages: PageStore, _ mapping: MappingModel,
     in files: any FileSystem
@@ -79,7 +80,7 @@ extension MigrationManager {
     let recording = MigrationRecording(self, try sourceSchema(of: pages), destination: nil)
     var options = PageStoreOptions()
     options.identity = target.identity
-    // It is never opened again, so it never has to be on disk.
+    // Never opened again, so that it need not be durable.
     options.durability = .none
     let old = try target.snapshot()
     let part = try destinationError {
@@ -91,7 +92,7 @@ extension MigrationManager {
     try checkCancellation()
     let made = try part.pages.snapshot()
     let entry = try recording.entry(for: made)
-    // What was added is in no transaction of the history.
+    // The history has no transactions for the added objects.
     let history = try StoredHistory(in: old)
     try target.replaceContent(by: made, since: old.contentCommit, stepProgress) { transaction in
       try StoreSchema.append(entry, in: transaction)

@@ -8,7 +8,7 @@ import QuireStorage
 #endif
 
 extension MigrationManager {
-  /// A store's place, as a caller names it.
+  /// The location of a store, as given by the caller.
   typealias Place = (url: URL, type: StoreType, options: PersistentStoreOptions)
 
   final func carryOut(
@@ -40,9 +40,9 @@ extension MigrationManager {
       backup: backup.map { PendingBackup(url: $0, fileSystem: files) }, in: files)
   }
 
-  /// The same, on a file system that a test may bring.
+  /// The same on a given file system, for tests.
   ///
-  /// - Parameter versionName: the destination model's, to be kept in the store.
+  /// - Parameter versionName: the name of the destination model's version, to be stored.
   package final func migrateStore(
     from source: String, to destination: String, _ mapping: MappingModel, uuid: UUID?,
     versionName: String? = nil, in files: any FileSystem
@@ -81,7 +81,7 @@ extension MigrationManager {
     let isInPlace = source == destination
     let pages = try openSource(source, isReadOnly: !isInPlace, in: files)
     defer { try? pages.close() }
-    // Of a store that is the one it was thought to be.
+    // Only after the store was verified to be the expected one.
     if let backup {
       _ = try sourceSchema(of: pages)
       try backup.make(of: pages, stepProgress)
@@ -103,7 +103,8 @@ extension MigrationManager {
     } else {
       var options = PageStoreOptions()
       options.identity = uuid.map { StoreIdentity($0) }
-      // Nobody sees the store before it is whole: its commits need not be on disk one by one.
+      // Intermediate commits need not be durable, as the store is not visible before it is
+      // complete.
       options.durability = .ordered
       let schema = try sourceSchema(of: pages)
       let part = try destinationError {
@@ -135,7 +136,7 @@ extension MigrationManager {
 
   // MARK: Without objects
 
-  /// Carries an inferred mapping out on the rows, in one commit.
+  /// Executes an inferred mapping on the rows, in one commit.
   private func rewrite(_ pages: PageStore, _ versionName: String?) throws {
     let schema = try sourceSchema(of: pages)
     var migration = Migration(
@@ -186,7 +187,7 @@ extension MigrationManager {
     }
   }
 
-  /// - Throws: ``PersistenceError/Code/migrationManagerSourceStore`` when the store is not of the
+  /// - Throws: ``PersistenceError/Code/migrationManagerSourceStore`` if the store is not of the
   ///   source model.
   final func sourceSchema(of pages: PageStore) throws -> StoreSchema {
     let schema = try pages.read { snapshot -> StoreSchema? in
@@ -206,12 +207,12 @@ extension MigrationManager {
 
   // MARK: In place
 
-  /// Makes the store one of the destination model, by one commit: the new trees are made in a file
-  /// beside it first, and then take the place of the old ones.
+  /// Migrates a store in place, in one commit: the new trees are first built in a temporary file,
+  /// and then replace the old ones.
   ///
-  /// When this throws, the store is as it was.
+  /// After an error the store is unchanged.
   ///
-  /// - Parameter versionName: what the store calls its version afterwards.
+  /// - Parameter versionName: the store's version name afterwards.
   final func migrate(
     _ pages: PageStore, _ mapping: MappingModel, at path: String, versionName: String? = nil,
     in files: any FileSystem
@@ -221,7 +222,7 @@ extension MigrationManager {
     let recording = MigrationRecording(self, schema, destination: versionName)
     var options = PageStoreOptions()
     options.identity = pages.identity
-    // It is never opened again, so it never has to be on disk.
+    // Never opened again, so that it need not be durable.
     options.durability = .none
     let part = try destinationError {
       try PartialStore(
@@ -237,7 +238,7 @@ extension MigrationManager {
     try checkCancellation()
     let made = try part.pages.snapshot()
     let entry = try recording.entry(for: made)
-    // Objects have other keys than those that the history tells of.
+    // Objects have other keys than in the existing history.
     let history = try StoredHistory(in: old)
     try pages.replaceContent(by: made, since: before, stepProgress) { transaction in
       try StoreSchema.append(entry, in: transaction)
@@ -251,7 +252,7 @@ extension MigrationManager {
     }
   }
 
-  /// Carries the mapping out, from one store to another that has a schema and no indexes.
+  /// Executes the mapping from one store to another, which has a schema and no indexes.
   final func fill(_ part: PartialStore, from pages: PageStore, _ mapping: MappingModel) throws {
     let source = PersistentStoreCoordinator(managedObjectModel: sourceModel)
     try attachSource(pages, to: source)
@@ -264,7 +265,7 @@ extension MigrationManager {
     destinationContext.persistentStoreCoordinator = destination
     destinationContext.deferredLinks = DeferredLinks()
     defer {
-      // The stores belong to this call; what policies keep of their objects has no store then.
+      // The stores are closed after this call; objects that policies keep then have no store.
       sourceContext.reset()
       destinationContext.writtenObjects = []
       destinationContext.reset()
@@ -281,7 +282,7 @@ extension MigrationManager {
     var validation = DestinationValidation(
       try destinationContext.firstSession().latestView(), destination.binding)
     try validation.run()
-    // From all rows at once; what is in the destination until then is found without indexes.
+    // Built from all rows at the end; until then fetches in the destination use no indexes.
     try part.pages.write {
       try StoreSchema.exchangeIndexes(for: part.binding, in: $0)
     }

@@ -7,7 +7,7 @@ import QuireStorage
   import Foundation
 #endif
 
-/// Carries out a mapping model: reads a store of one model and makes one of another.
+/// Executes a mapping model: reads a store of one model and makes one of another.
 ///
 /// ```swift
 /// let manager = MigrationManager(sourceModel: old, destinationModel: new)
@@ -15,39 +15,39 @@ import QuireStorage
 ///   from: url, type: .quire, mapping: mapping, to: newURL, type: .quire)
 /// ```
 ///
-/// The source is only read. The destination gets its name when it is whole and on disk, so that a
-/// crash, an error or a cancellation leaves nothing there. When both are one file, the store keeps
-/// its UUID, and one commit makes it the new one.
+/// The source is only read. The destination gets its name when it is complete and on disk, so that
+/// nothing is left there after a crash, an error or a cancellation. If both are one file, the store
+/// keeps its UUID, and one commit replaces its content.
 ///
 /// ## Memory
 ///
-/// Source objects are read one by one, destination objects are written a thousand at a time and
-/// their relationships ten thousand at a time, or sooner where rows are long, so that a store of
-/// any size is migrated in little memory: at most 24 bytes for each pair of objects that are
-/// associated, 16 MiB of links that wait for others, and what policies keep. Where a policy or a
-/// closure may look for objects made before, those stay registered in ``destinationContext`` as
-/// faults, some 90 bytes each, unless ``keepsDestinationObjects`` says otherwise.
+/// Source objects are read one by one. Destination objects are written in batches of a thousand,
+/// their relationships in batches of ten thousand, and earlier if rows are long. A store of any
+/// size is thus migrated in limited memory: at most 24 bytes for each pair of associated objects,
+/// 16 MiB of links, and what policies keep. If a policy or a closure may look for earlier objects,
+/// those stay registered in ``destinationContext`` as faults, some 90 bytes each, unless
+/// ``keepsDestinationObjects`` is `false`.
 ///
 /// ## Several mapping models
 ///
-/// A large migration may be split over several mapping models, carried out by one manager one after
-/// the other, from one source into one destination. Each adds its objects to those of the ones
-/// before, in one commit. What one has associated is not known to the next, so that what is related
-/// belongs into one mapping model.
+/// A large migration may be split into several mapping models, executed by one manager one after
+/// the other, from one source into one destination. Each adds its objects in one commit. A mapping
+/// model does not know the associations of earlier ones, so that related objects must be in one
+/// mapping model.
 ///
 /// ## Subclasses
 ///
-/// A subclass may override what is open, as in Core Data, and answer functions of its own that
-/// mapping models name in `FUNCTION($manager, …)`. Mappings and policies ask the overrides.
+/// A subclass may override open members, as in Core Data, and provide functions of its own, which
+/// mapping models call by `FUNCTION($manager, …)`. Mappings and policies call the overrides.
 ///
 /// ## Isolation
 ///
-/// A manager, its contexts and its policies belong to whoever calls
-/// ``migrateStore(from:type:options:mapping:to:type:options:)`` and work where it is called.
+/// A manager, its contexts and its policies belong to the isolation of the caller of
+/// ``migrateStore(from:type:options:mapping:to:type:options:)``, and run there.
 nonisolated open class MigrationManager {
   public let sourceModel: ManagedObjectModel
   public let destinationModel: ManagedObjectModel
-  /// What is being carried out; `nil` before.
+  /// The mapping model that is being executed; `nil` before.
   open internal(set) var mappingModel: MappingModel? {
     didSet {
       let mappings = mappingModel?.entityMappings.filter { $0.sourceEntityName != nil } ?? []
@@ -55,45 +55,45 @@ nonisolated open class MigrationManager {
         .mapValues { $0.map(\.name) }
     }
   }
-  /// The source's objects, of the class ``ManagedObject`` all of them.
+  /// The context of the source's objects, which all have the class ``ManagedObject``.
   @exclusivity(unchecked) public final internal(set) var sourceContext = ManagedObjectContext()
-  /// Where destination objects are made, of the class ``ManagedObject`` all of them.
+  /// The context for new destination objects, which all have the class ``ManagedObject``.
   @exclusivity(unchecked) public final internal(set) var destinationContext = ManagedObjectContext()
-  /// The mapping that a policy is at work for.
+  /// The mapping for which a policy is being called.
   open internal(set) var currentEntityMapping: EntityMapping?
-  /// From 0 to 1.
+  /// The progress, from 0 to 1.
   open internal(set) var migrationProgress: Float = 0
-  /// Called whenever ``migrationProgress`` has changed, a few hundred times in all.
+  /// Called when ``migrationProgress`` has changed, a few hundred times in total.
   public final var progressHandler: ((Float) -> Void)?
-  /// For policies, to pass things on.
+  /// Storage for policies, which may use it to share data.
   open var userInfo: [String: Any] = [:]
-  /// Whether a mapping model that was inferred, and not edited since, may be carried out on the
-  /// rows of the store itself, without objects: by far the fastest way. Objects keep their keys
-  /// then, and their versions.
+  /// Whether an inferred mapping model that was not edited may be executed on the rows of the
+  /// store, without objects, which is by far the fastest way. Objects then keep their keys and
+  /// versions.
   open var usesStoreSpecificMigrationManager = true
   /// Whether the objects that a migration makes stay registered in ``destinationContext`` until its
-  /// end, as faults, so that a policy or a closure finds there what was made before, also among
-  /// the context's inserted objects.
+  /// end, as faults, so that a policy or a closure finds them there, and among the context's
+  /// inserted objects.
   ///
-  /// It costs some 90 bytes an object, where any policy or closure is at work. Without it, objects
-  /// that nobody holds go when they are written; a fetch in the destination context finds them
-  /// either way, and so do associations.
+  /// It costs some 90 bytes for each object, if there is any policy or closure. Otherwise, objects
+  /// that are not held are released when they are written; fetches in the destination context and
+  /// associations find them in either case.
   public final var keepsDestinationObjects = true
-  /// Whether a migration may add to a store of the destination model that is there already. What
-  /// the manager has itself made of the same source it adds to in any case.
+  /// Whether a migration may add to an existing store of the destination model. To a destination
+  /// that the manager itself has made from the same source it adds in any case.
   public final var addsToDestination = false
 
   @exclusivity(unchecked) final var associations = MigrationAssociations()
   /// The names of the mappings that read an entity, in their order.
   final var mappingNames: [String: [String]] = [:]
-  /// Where the manager is at work for somebody who wants to know how far it is.
+  /// Reports progress to the operation in which the manager runs.
   final var step = StepProgress()
   final var cancellation: (any Error)?
-  /// How many objects wait to be written, and about how many bytes.
+  /// The number of unwritten objects, and their approximate number of bytes.
   final var unwrittenCount = 0
   final var unwrittenByteCount = 0
   final var isMigrating = false
-  /// The destination that this manager has made last, and of what.
+  /// The destination that this manager has made last, and its source.
   final var madeDestination: MadeDestination?
 
   struct MadeDestination: Hashable {
@@ -107,28 +107,27 @@ nonisolated open class MigrationManager {
     self.destinationModel = destinationModel
   }
 
-  /// Migrates a store into another file, or in its own place when both URLs are one.
+  /// Migrates a store to another file, or in place if both URLs are of one file.
   ///
-  /// Both are files of Quire's own format. The destination gets a UUID of its own, unless its
-  /// options name one; a store that is migrated in place keeps its. Metadata and the history of
-  /// migrations go along, and this migration is entered there. A destination that this manager has
-  /// made of the same source before is added to, and keeps UUID and metadata.
+  /// Both are files of Quire's own format. The destination gets a new UUID, unless its options have
+  /// one; a store that is migrated in place keeps its UUID. Metadata and the list of migrations are
+  /// copied, and this migration is appended. If this manager has made the destination from the same
+  /// source before, objects are added to it, and it keeps its UUID and metadata.
   ///
   /// - Parameters:
   ///   - sourceOptions: ``PersistentStoreOptions/migrationBackup`` is made before anything is
-  ///     written; a source that ``PersistentStoreOptions/isReadOnly`` cannot be migrated in place.
-  ///     The others are for opening a store, and have no say here.
+  ///     written; a source with ``PersistentStoreOptions/isReadOnly`` cannot be migrated in place.
+  ///     Other options are ignored.
   ///   - destinationOptions: ``PersistentStoreOptions/storeUUID`` is the destination's UUID.
-  /// - Throws: ``PersistenceError/Code/migrationManagerSourceStore`` (134150) when the source
-  ///   cannot be opened or is not of the source model;
-  ///   ``PersistenceError/Code/migrationManagerDestinationStore`` (134160) when the destination is
-  ///   there already and not to be added to, or cannot be made;
-  ///   ``PersistenceError/Code/migrationMissingMappingModel`` (134140) when the mapping is for
-  ///   other models;
-  ///   ``PersistenceError/Code/entityMigrationPolicy`` (134170) when a policy is not registered;
-  ///   the error that ``cancelMigrationWithError(_:)`` was given; validation errors about the
-  ///   outcome, as a save would throw them; what policies and expressions throw. The source is then
-  ///   as it was, and so is the destination, if it was there.
+  /// - Throws: ``PersistenceError/Code/migrationManagerSourceStore`` (134150) if the source cannot
+  ///   be opened or is not of the source model;
+  ///   ``PersistenceError/Code/migrationManagerDestinationStore`` (134160) if the destination
+  ///   exists and is not to be added to, or cannot be created;
+  ///   ``PersistenceError/Code/migrationMissingMappingModel`` (134140) if the mapping is for other
+  ///   models; ``PersistenceError/Code/entityMigrationPolicy`` (134170) if a policy is not
+  ///   registered; the error given to ``cancelMigrationWithError(_:)``; validation errors of the
+  ///   result, as in a save; errors of policies and expressions. The source is then unchanged, and
+  ///   so is the destination, if it existed.
   open func migrateStore(
     from sourceURL: URL, type sourceType: StoreType = .quire,
     options sourceOptions: PersistentStoreOptions = [:], mapping: MappingModel,
@@ -157,12 +156,12 @@ nonisolated open class MigrationManager {
       to: destinationURL, type: destinationType, options: destinationOptions ?? [:])
   }
 
-  /// Ends the migration at the next object: it throws this error, and leaves no destination.
+  /// Ends the migration at the next object: it throws this error, and no destination is left.
   ///
-  /// For policies and the progress handler, which run within the migration.
+  /// To be called by policies and the progress handler, which run within the migration.
   open func cancelMigrationWithError(_ error: any Error) { cancellation = error }
 
-  /// Forgets associations, contexts and a cancellation. A migration begins with that by itself.
+  /// Removes associations, contexts and a cancellation. Each migration starts with a reset.
   open func reset() { forget() }
 
   final func forget() {
@@ -184,18 +183,18 @@ nonisolated open class MigrationManager {
     mapping.sourceEntityName.flatMap(sourceModel.entity(named:))
   }
 
-  /// The entity that a mapping makes objects of; `nil` for one that removes.
+  /// The entity of the objects that a mapping makes; `nil` for one that removes.
   open func destinationEntity(for mapping: EntityMapping) -> EntityDescription? {
     mapping.destinationEntityName.flatMap(destinationModel.entity(named:))
   }
 
   // MARK: Associations
 
-  /// Notes that a destination object was made of a source object, so that either can be found from
-  /// the other, and the destination's relationships are made.
+  /// Associates a destination object with its source object, so that each can be found by the
+  /// other, and the destination's relationships are set.
   ///
-  /// - Throws: ``PersistenceError/Code/entityMigrationPolicy`` when an object is not of the
-  ///   manager's source or destination context.
+  /// - Throws: ``PersistenceError/Code/entityMigrationPolicy`` if an object is not of the manager's
+  ///   source or destination context.
   open func associate(
     sourceInstance: ManagedObject, withDestinationInstance destinationInstance: ManagedObject,
     for entityMapping: EntityMapping
@@ -219,10 +218,10 @@ nonisolated open class MigrationManager {
         + "context")
   }
 
-  /// What became of source objects in the mapping of that name.
+  /// The destination objects of source objects in the mapping with a name.
   ///
   /// - Parameter sourceInstances: `nil` for all that the mapping has associated.
-  /// - Returns: in the order of the sources, and of their association; each object once.
+  /// - Returns: the objects in the order of the sources and of their association, each once.
   open func destinationInstances(
     forEntityMappingName mappingName: String, sourceInstances: [ManagedObject]?
   ) throws -> [ManagedObject] {
@@ -244,7 +243,7 @@ nonisolated open class MigrationManager {
     return unique(found)
   }
 
-  /// What destination objects of the mapping of that name were made of.
+  /// The source objects of destination objects in the mapping with a name.
   ///
   /// - Parameter destinationInstances: `nil` for all that the mapping has associated.
   open func sourceInstances(
@@ -272,14 +271,14 @@ nonisolated open class MigrationManager {
     return objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
   }
 
-  // MARK: What `$manager` answers in expressions
+  // MARK: `$manager` in expressions
 
   open func value(forKey key: String) throws -> Any? { try answer(toKey: key) }
 
-  /// Answers `FUNCTION($manager, "selector:", …)`. Unless overridden: Core Data's selectors, as its
-  /// mapping models have them.
+  /// The result of `FUNCTION($manager, "selector:", …)`. The default knows the selectors that Core
+  /// Data's mapping models use.
   ///
-  /// - Throws: an error that names the selector when it is none of them.
+  /// - Throws: an error with the selector if it is not one of them.
   open func call(_ selector: String, _ arguments: [Any?]) throws -> Any? {
     try answer(to: selector, arguments)
   }
@@ -302,7 +301,7 @@ extension MigrationManager {
     step.report(Double(progress), phase)
   }
 
-  /// For the parts of a migration that know nothing of managers.
+  /// The progress for parts of a migration that do not know managers.
   final var stepProgress: StepProgress {
     var progress = StepProgress()
     progress.report = { self.report(Float($0), $1) }
@@ -321,8 +320,8 @@ extension MigrationManager {
 // MARK: - Values
 
 extension MigrationManager {
-  /// Sets a relationship to what an expression gave: an object, some objects, or nothing. A to-one
-  /// relationship takes the first.
+  /// Sets a relationship to the value of an expression: an object, several, or none. A to-one
+  /// relationship gets the first.
   final func setRelationship(_ name: String, of object: ManagedObject, to value: Any?) throws {
     guard let relationship = object.entity.relationship(named: name) else {
       throw PersistenceError(

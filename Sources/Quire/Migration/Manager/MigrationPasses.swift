@@ -10,8 +10,8 @@ struct MigrationPasses {
     let source: EntityDescription?
     var sourceCount = 0
 
-    /// Whether it runs code that may look for what was made before. Expressions and key paths know
-    /// the source, and find destinations by their associations.
+    /// Whether the step runs code that may look for earlier objects. Expressions and key paths only
+    /// read the source, and find destinations by their associations.
     var mayLookAtObjects: Bool {
       type(of: policy) != EntityMigrationPolicy.self
         || (mapping.attributeMappings + mapping.relationshipMappings).contains {
@@ -22,18 +22,18 @@ struct MigrationPasses {
 
   private let manager: MigrationManager
   private var steps: [Step] = []
-  /// How many calls of policies there will be, at least.
+  /// The minimum number of calls of policies.
   private var total = 0
   private var done = 0
-  /// Whether what is made stays registered to the end.
+  /// Whether new objects stay registered to the end.
   private let keepsObjects: Bool
 
-  /// How many objects wait to be written before they are: enough that a write costs little, few
-  /// enough that they take little memory. The relationships of a batch change pages all over the
-  /// store, so that a larger one changes fewer for each object.
+  /// The number of objects that are written together: large enough that a write costs little for
+  /// each, and small enough for limited memory. The relationships of a batch change pages all over
+  /// the store, so that a larger batch changes fewer pages for each object.
   private static let instanceBatchCount = 1_000
   private static let relationshipBatchCount = 10_000
-  /// How many bytes the rows of their sources may have.
+  /// The largest number of bytes in the rows of a batch's sources.
   private static let batchByteCount = 16 << 20
 
   init(_ model: MappingModel, _ manager: MigrationManager) throws {
@@ -60,7 +60,7 @@ struct MigrationPasses {
     guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else {
       return EntityMigrationPolicy()
     }
-    // Xcode's documents name the module too.
+    // Xcode's documents include the name of the module.
     let last = name.split(separator: ".").last.map(String.init) ?? name
     guard let type = model.migrationPolicies[name] ?? model.migrationPolicies[last] else {
       throw PersistenceError(
@@ -71,7 +71,7 @@ struct MigrationPasses {
     return type.init()
   }
 
-  /// The entity whose objects the mapping reads; `nil` when it reads none.
+  /// The entity whose objects the mapping reads; `nil` if it reads none.
   private static func source(
     of mapping: EntityMapping, _ manager: MigrationManager
   ) throws -> EntityDescription? {
@@ -155,7 +155,7 @@ struct MigrationPasses {
 
   private mutating func createRelationships(_ step: Step) throws {
     let count = manager.associations.count(in: step.mapping.name)
-    // The default policy with nothing to say need not be asked for each object.
+    // The default policy without relationship mappings has nothing to do.
     if step.mapping.relationshipMappings.isEmpty,
       type(of: step.policy) == EntityMigrationPolicy.self
     {
@@ -171,7 +171,7 @@ struct MigrationPasses {
     }
   }
 
-  /// - Parameter object: the policy is done with it; its row is about as long as what was made.
+  /// - Parameter object: the processed source object, whose row is about as long as the new one.
   private mutating func advance(_ object: ManagedObject, _ batchCount: Int) throws {
     done += 1
     manager.unwrittenCount += 1
@@ -184,18 +184,18 @@ struct MigrationPasses {
     try manager.checkCancellation()
   }
 
-  /// Writes what was made and changed, without validating it yet.
+  /// Writes new and changed objects, without validating them yet.
   private func flush() throws {
     let context = manager.destinationContext
     let made = keepsObjects ? context.changes.inserted.objects : []
     try context.flush()
-    // They are faults now: 80 bytes each, and the place in this list.
+    // As faults they take 80 bytes each, and a place in this list.
     context.writtenObjects += made
     manager.associations.settle()
     manager.unwrittenCount = 0
     manager.unwrittenByteCount = 0
     let name = manager.currentEntityMapping?.name ?? ""
-    // What comes after the passes takes some time, too.
+    // Some of the range is for the work after the passes.
     manager.report(0.9 * (total == 0 ? 1 : min(1, Float(done) / Float(total))), "mapping \(name)")
   }
 }

@@ -7,7 +7,7 @@ import QuireStorage
   import Foundation
 #endif
 
-/// What is known of a manager's migration for the store's history before it has ended.
+/// The start data of a manager's migration, for the record in the store.
 struct MigrationRecording {
   private let manager: MigrationManager
   private let sourceName: String
@@ -21,10 +21,10 @@ struct MigrationRecording {
     destinationName = MigrationRecording.name(destination)
   }
 
-  /// The name of a version that nobody has named is that of a model without history.
+  /// A version without a name is called like that of a model without a history.
   static func name(_ versionName: String?) -> String { versionName ?? "Model" }
 
-  /// The entry of a migration whose outcome is there.
+  /// The record of a migration, given its result.
   func entry(for outcome: Snapshot) throws -> MigrationRecord {
     var objectCount = 0
     var byteCount = 0
@@ -47,12 +47,12 @@ struct MigrationRecording {
 }
 
 extension PageStore {
-  /// Puts the trees of another store in the place of this one's, by one commit. When this throws,
-  /// the store is as it was.
+  /// Replaces the trees of this store with those of another, in one commit. After an error the
+  /// store is unchanged.
   ///
   /// - Parameters:
-  ///   - before: the commit that the others were made from.
-  ///   - body: adds to them in the same transaction.
+  ///   - before: the commit from which the other trees were made.
+  ///   - body: adds to the replaced trees in the same transaction.
   func replaceContent(
     by content: Snapshot, since before: CommitNumber, _ progress: StepProgress,
     _ body: (WriteTransaction) throws -> Void = { _ in }

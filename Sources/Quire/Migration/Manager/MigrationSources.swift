@@ -1,7 +1,7 @@
 import QuireModel
 import QuireStorage
 
-/// The objects that a migration reads, one after the other.
+/// The objects that a migration reads, one by one.
 struct MigrationSources {
   private let context: ManagedObjectContext
   private let session: StoreSession
@@ -13,14 +13,14 @@ struct MigrationSources {
     view = try session.latestView()
   }
 
-  /// How many objects there are of an entity, without those of its subentities.
+  /// The number of objects of an entity, without those of its subentities.
   func count(of entity: EntityDescription) throws -> Int {
     guard let storage = storage(of: entity) else { return 0 }
     return try view.count(of: storage)
   }
 
-  /// Calls `body` with each object that a mapping reads. Objects that nobody holds after that are
-  /// gone.
+  /// Calls `body` with each object that a mapping reads. Objects that are not held afterwards are
+  /// released.
   func forEach(
     of entity: EntityDescription, _ mapping: EntityMapping, _ policy: EntityMigrationPolicy,
     _ manager: MigrationManager, _ body: (ManagedObject) throws -> Void

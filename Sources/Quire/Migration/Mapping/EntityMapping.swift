@@ -1,6 +1,7 @@
 import QuireModel
 
-/// What a mapping does with the objects of its source entity. The raw values are Core Data's.
+/// The effect of a mapping on the objects of its source entity. The raw values are those of Core
+/// Data.
 public enum EntityMappingType: UInt, Sendable {
   /// Treated as ``transformEntityMappingType``.
   case undefinedEntityMappingType = 0
@@ -8,41 +9,42 @@ public enum EntityMappingType: UInt, Sendable {
   case customEntityMappingType = 1
   /// The destination entity is new: it gets no objects, unless a policy makes some.
   case addEntityMappingType = 2
-  /// The source entity goes, with its objects.
+  /// The source entity is removed, with its objects.
   case removeEntityMappingType = 3
   /// Each object becomes one with the same values.
   case copyEntityMappingType = 4
-  /// Each object becomes one whose values the property mappings say.
+  /// Each object becomes one with the values of the property mappings.
   case transformEntityMappingType = 5
 }
 
-/// How the objects of one entity of the source become objects of the destination.
+/// The mapping of one source entity's objects to objects of the destination.
 public struct EntityMapping: Sendable {
-  /// By which other mappings refer to this one; Core Data's default is `SourceToDestination`.
+  /// The name by which other mappings refer to this one; Core Data's default is
+  /// `SourceToDestination`.
   public var name: String
   public var mappingType: EntityMappingType
   public var sourceEntityName: String?
-  /// The hash that the source entity must have; any when `nil`.
+  /// The hash that the source entity must have; `nil` for any.
   public var sourceEntityVersionHash: VersionHash?
   public var destinationEntityName: String?
   public var destinationEntityVersionHash: VersionHash?
   public var attributeMappings: [PropertyMapping] = []
   public var relationshipMappings: [PropertyMapping] = []
-  /// Which objects of the source entity are meant; all of them when `nil`, without those of
+  /// An expression for the source objects; `nil` for all of the entity, without those of
   /// subentities.
   public var sourceExpression: MappingExpression?
-  /// The policy that carries the mapping out; ``EntityMigrationPolicy`` itself when there is none.
+  /// The policy that executes the mapping; `nil` for ``EntityMigrationPolicy`` itself.
   public var entityMigrationPolicy: EntityMigrationPolicy.Type?
-  /// The name of the policy, to be found among ``MappingModel/migrationPolicies``; looked at when
+  /// The name of the policy in ``MappingModel/migrationPolicies``; used if
   /// ``entityMigrationPolicy`` is `nil`.
   public var entityMigrationPolicyClassName: String?
   public var userInfo: [String: String] = [:]
 
   /// - Parameters:
-  ///   - source: the source entity's name; `nil` for a mapping that adds.
-  ///   - destination: the destination entity's name; `nil` for one that removes, or whose policy
-  ///     decides.
-  ///   - name: made of both names when `nil`.
+  ///   - source: the name of the source entity; `nil` for a mapping that adds.
+  ///   - destination: the name of the destination entity; `nil` for a mapping that removes, or
+  ///     whose policy decides.
+  ///   - name: `nil` to combine both names.
   public init(
     from source: String? = nil, to destination: String? = nil,
     _ mappingType: EntityMappingType = .undefinedEntityMappingType, name: String? = nil

@@ -1,22 +1,22 @@
 import QuireModel
 
 extension MappingModel {
-  /// The mapping that opening a store would infer, written out so that it can be looked at, edited
-  /// and carried out by a ``MigrationManager``.
+  /// The mapping that opening a store would infer, as a value that can be inspected, edited, and
+  /// executed by a ``MigrationManager``.
   ///
-  /// Each entity mapping says what it does (adds, removes, copies, transforms), with the hashes of
-  /// its entities, and each property mapping where its value comes from: `.source` for attributes
-  /// that were there, nothing for new ones, which get their default, `.relationship` for
+  /// Each entity mapping has its type (add, remove, copy, transform) and the hashes of its
+  /// entities. Each property mapping has the source of its value: `.source` for existing
+  /// attributes, nothing for new ones, which get their default, and `.relationship` for
   /// relationships.
   ///
-  /// As long as the mapping is not edited a manager carries it out on the rows of the store
-  /// (``MigrationManager/usesStoreSpecificMigrationManager``). Through objects the outcome is the
-  /// same, except that objects get new keys, in the order of the old ones, and that the outcome is
-  /// validated as a save would: a relationship that became required must lead somewhere then.
+  /// If the mapping is not edited, a manager executes it on the rows of the store
+  /// (``MigrationManager/usesStoreSpecificMigrationManager``). Executed on objects, the result is
+  /// the same, except that objects get new keys, in the order of the old ones, and that the result
+  /// is validated as in a save: a relationship that became required must have a destination then.
   ///
-  /// - Throws: ``PersistenceError/Code/inferredMappingModel`` (134190) with everything that stands
-  ///   in the way. What only stands in the way of objects, such as a new required attribute without
-  ///   a default, is an error when the mapping is carried out and there are objects.
+  /// - Throws: ``PersistenceError/Code/inferredMappingModel`` (134190) with all obstacles.
+  ///   Obstacles that depend on objects, such as a new required attribute without a default, are an
+  ///   error when the mapping is executed and there are objects.
   public static func inferredMappingModel(
     forSourceModel source: ManagedObjectModel, destinationModel destination: ManagedObjectModel
   ) throws -> MappingModel {
@@ -32,13 +32,13 @@ extension MappingModel {
     return mapping
   }
 
-  /// Whether this is what would be inferred for the models, to the letter.
+  /// Whether the mapping is exactly the inferred one for the models.
   func isInferred(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> Bool {
     inference.map { $0.source == source && $0.destination == destination } ?? false
   }
 }
 
-/// Writes the difference of two models as mappings.
+/// Makes mappings from the difference between two models.
 private struct MappingInference {
   private struct Property: Hashable {
     let entity: String
@@ -46,7 +46,7 @@ private struct MappingInference {
   }
 
   private let difference: ModelDifference
-  /// Relationships whose links come from their inverse alone.
+  /// Relationships whose links are set by their inverse.
   private var followers: Set<Property> = []
 
   init(_ difference: ModelDifference) {
@@ -112,8 +112,8 @@ private struct MappingInference {
           .comparison(.init(old, .equal, .constant(nil))), .constant(.value(value)), old)))
   }
 
-  /// What makes new values of old ones, if they are not what they were: numbers of another type,
-  /// composites with other elements.
+  /// The conversion of an attribute's values, if they change: numbers of another type, composites
+  /// with other elements; `nil` if they do not.
   private static func conversion(
     _ change: AttributeChange
   ) -> (@Sendable (AttributeValue) throws(NumberRefusal) -> AttributeValue)? {
@@ -134,14 +134,14 @@ private struct MappingInference {
     guard let destination = change.destination, !destination.isTransient else { return nil }
     let property = Property(entity: entity.name, name: destination.name)
     guard let source = change.source, !source.isTransient, !followers.contains(property) else {
-      // Its inverse, if it has one, knows.
+      // The links are those of the inverse, if there is one.
       return PropertyMapping(destination.name)
     }
     return PropertyMapping(destination.name, valueExpression: .relationship(source.name))
   }
 
-  /// Where two relationships became each other's inverse that were not, they may contradict each
-  /// other; then one of them decides, the same as in a store that is migrated in place.
+  /// Finds pairs of relationships that become each other's inverse without having been so before.
+  /// As they may contradict each other, one of them decides, as in a migration in place.
   private mutating func findFollowers() {
     let model = difference.destination
     for entity in model.entities {
@@ -165,7 +165,7 @@ private struct MappingInference {
     }
   }
 
-  /// What the relationship was in the entities whose objects have it.
+  /// The old relationships in the entities whose objects have the relationship.
   private func sources(
     of relationship: RelationshipDescription, _ entity: EntityDescription
   ) -> [RelationshipDescription] {

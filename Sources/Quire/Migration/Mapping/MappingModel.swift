@@ -1,9 +1,9 @@
 import QuireModel
 
-/// Says how the objects of one model become objects of another, entity by entity.
+/// A mapping of the objects of one model to objects of another, entity by entity.
 ///
 /// A mapping model is a plain value. It is written in Swift, inferred from two models, or read from
-/// Xcode's documents by `QuireXcode`; a ``MigrationManager`` carries it out.
+/// Xcode's documents by `QuireXcode`; a ``MigrationManager`` executes it.
 ///
 /// ```swift
 /// var split = EntityMapping(from: "Person", to: nil, .customEntityMappingType)
@@ -11,20 +11,20 @@ import QuireModel
 /// let mapping = MappingModel(entityMappings: [split])
 /// ```
 public struct MappingModel: Sendable {
-  /// In the order in which they are carried out.
+  /// In the order of their execution.
   public var entityMappings: [EntityMapping] { didSet { inference = nil } }
-  /// The classes that ``EntityMapping/entityMigrationPolicyClassName`` may name, under their names.
+  /// The classes for ``EntityMapping/entityMigrationPolicyClassName``, by their names.
   public var migrationPolicies: [String: EntityMigrationPolicy.Type] = [:] {
     didSet { inference = nil }
   }
-  /// The `versionChecksum` that the source model must have; any when `nil`.
+  /// The `versionChecksum` that the source model must have; `nil` for any.
   ///
-  /// What opens a store chooses among mapping models by these checksums, or by the hashes of the
+  /// When a store is opened, mapping models are chosen by these checksums, or by the hashes of the
   /// entity mappings.
   public var sourceVersionChecksum: VersionHash?
-  /// The `versionChecksum` that the destination model must have; any when `nil`.
+  /// The `versionChecksum` that the destination model must have; `nil` for any.
   public var destinationVersionChecksum: VersionHash?
-  /// The models that the mapping was inferred of, as long as nobody has edited it.
+  /// The models from which the mapping was inferred; `nil` after an edit.
   var inference: Inference?
 
   struct Inference: Sendable {
@@ -32,7 +32,7 @@ public struct MappingModel: Sendable {
     let destination: ManagedObjectModel
   }
 
-  /// - Parameter migrationPolicies: the policies that mappings name; each under the name of its
+  /// - Parameter migrationPolicies: the policies that mappings refer to, each by the name of its
   ///   class.
   public init(
     entityMappings: [EntityMapping] = [], migrationPolicies: [EntityMigrationPolicy.Type] = []
@@ -45,8 +45,8 @@ public struct MappingModel: Sendable {
     Dictionary(entityMappings.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Whether this is a mapping between those models: every entity it names is in the model, with
-  /// the hash that it names, if it names one, and the models have the checksums that it names.
+  /// Whether this is a mapping between two models: every entity in it is in the model, with the
+  /// hash in the mapping, if there is one, and the models have the checksums, if there are any.
   public func matches(source: ManagedObjectModel, destination: ManagedObjectModel) -> Bool {
     (sourceVersionChecksum.map(source.hasVersionChecksum) ?? true)
       && (destinationVersionChecksum.map(destination.hasVersionChecksum) ?? true)

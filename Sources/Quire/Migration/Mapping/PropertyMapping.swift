@@ -1,10 +1,10 @@
 import QuireModel
 
-/// Where a property of a destination object gets its value from.
+/// The source of the value of a destination object's property.
 public struct PropertyMapping: Sendable {
   /// The name of the destination's property.
   public var name: String
-  /// `nil` leaves the property as it is in a new object: at its default.
+  /// `nil` to keep the default of a new object.
   public var valueExpression: MappingExpression?
   public var userInfo: [String: String] = [:]
 
@@ -13,46 +13,48 @@ public struct PropertyMapping: Sendable {
     self.valueExpression = valueExpression
   }
 
-  /// A mapping whose value is computed in Swift.
+  /// A mapping with a value computed in Swift.
   public init(
     _ name: String, _ value: @escaping @Sendable (MappingArguments) throws -> Any?
   ) {
     self.init(name, valueExpression: .closure(value))
   }
 
-  /// The value of a source's property, or what a path of keys leads to.
+  /// A mapping with the value of a source's property or key path.
   public init(_ name: String, source keyPath: String) {
     self.init(name, valueExpression: .source(keyPath))
   }
 
-  /// The destinations of what a source's relationship leads to, as another mapping made them.
+  /// A mapping with the objects that another mapping has made from the source's destinations at a
+  /// key path.
   public init(_ name: String, destinationsOf keyPath: String, in entityMappingName: String) {
     self.init(
       name, valueExpression: .destinations(of: keyPath, entityMappingName: entityMappingName))
   }
 }
 
-/// How a value is computed while a mapping is carried out.
+/// The computation of a value in a mapping.
 public enum MappingExpression: Sendable {
-  /// In Core Data's language, with the variables `$manager`, `$source`, `$destination`,
-  /// `$entityMapping`, `$propertyMapping` and `$entityPolicy`.
+  /// An expression in Core Data's language, with the variables `$manager`, `$source`,
+  /// `$destination`, `$entityMapping`, `$propertyMapping` and `$entityPolicy`.
   case expression(FetchExpression)
-  /// What a path of keys leads to from the source object: `$source.name`.
+  /// The value at a key path of the source object: `$source.name`.
   case source(String)
-  /// What became of the objects that a path leads to from the source, in the mapping of that name.
+  /// The objects that the mapping with a name has made from the objects at a key path of the
+  /// source.
   case destinations(of: String, entityMappingName: String)
-  /// What became of the objects that a relationship of the source leads to, in whatever mappings:
-  /// those that the destination's relationship may lead to, and that no other object has already
-  /// where it may lead to each once only. What inferred mappings say.
+  /// The objects that any mappings have made from the destinations of a relationship of the source,
+  /// as far as the destination's relationship may have them, and no other object has them already
+  /// where they can have only one owner. Used by inferred mappings.
   case relationship(String)
   case closure(@Sendable (MappingArguments) throws -> Any?)
 }
 
-/// What a value of a mapping may be computed from.
+/// The values from which a value of a mapping may be computed.
 public struct MappingArguments {
   public let manager: MigrationManager
   public let entityMapping: EntityMapping
-  /// `nil` when the expression is the one that finds the sources.
+  /// `nil` in the expression that finds the source objects.
   public let propertyMapping: PropertyMapping?
   public let entityPolicy: EntityMigrationPolicy
   public let source: ManagedObject?

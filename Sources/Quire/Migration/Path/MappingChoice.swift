@@ -1,20 +1,20 @@
 import QuireModel
 
-/// Which of the mapping models at hand are for which versions.
+/// The choice of mapping models for pairs of versions.
 struct MappingChoice {
   private struct Pair: Hashable {
     let start: Int
     let end: Int
   }
 
-  /// By indexes of the versions on the way; the first mapping model for a pair counts.
+  /// By the indices of versions on the way; the first mapping model for a pair counts.
   private var mappings: [Pair: MappingModel] = [:]
 
   /// - Parameters:
-  ///   - versions: all that are known, in their order.
-  ///   - way: those that a store may get on its way.
-  /// - Throws: ``PersistenceError/Code/migrationMissingMappingModel`` when a mapping model may be
-  ///   for several pairs of versions, and does not say for which.
+  ///   - versions: all known versions, in their order.
+  ///   - way: the versions that a store may pass.
+  /// - Throws: ``PersistenceError/Code/migrationMissingMappingModel`` if a mapping model may be for
+  ///   several pairs of versions, and does not say for which.
   init(
     _ models: [MappingModel], _ versions: [VersionedModel.Version], _ way: [VersionedModel.Version]
   ) throws {
@@ -22,7 +22,7 @@ struct MappingChoice {
       var pairs = MappingChoice.pairs(versions).filter {
         model.matches(source: $0.model, destination: $1.model)
       }
-      // Going back is meant only where the mapping says so itself.
+      // A migration to an earlier version needs a mapping model that names both versions.
       let isBackward = way.count == 2 && !pairs.contains { $0 == way[0] && $1 == way[1] }
       if isBackward, model.matches(source: way[0].model, destination: way[1].model),
         pairs.isEmpty || model.namesAll(of: way[0].model, way[1].model)
@@ -65,8 +65,7 @@ struct MappingChoice {
 }
 
 extension MappingModel {
-  /// Whether the mapping says, by checksums or by naming every concrete entity, which models it is
-  /// for.
+  /// Whether the mapping identifies its models, by checksums or by naming every concrete entity.
   fileprivate func namesAll(of source: ManagedObjectModel, _ destination: ManagedObjectModel)
     -> Bool
   {

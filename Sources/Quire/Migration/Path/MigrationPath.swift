@@ -7,50 +7,50 @@ import QuireStorage
   import Foundation
 #endif
 
-/// How a store of an earlier version gets to the current one, when there are mapping models or
+/// The route from an earlier version of a store to the current one, if there are mapping models or
 /// several ways.
 public enum MigrationRoute: String, Hashable, Sendable, CaseIterable {
-  /// In as few steps as can be: in one, mostly.
+  /// As few steps as possible: mostly one.
   case shortest
-  /// Over every version in between, in order, as the store of somebody who installed each release.
+  /// One step for each version in between, in order, like a store that was opened by each release.
   case everyVersion
 }
 
-/// The steps by which opening a store brings it to the current version.
+/// The steps by which opening a store migrates it to the current version.
 ///
-/// 1. A mapping model for exactly these two versions is carried out: one step.
-/// 2. Else one step is inferred, if that can be, unless it would leap over a mapping model: what
-///    somebody has written between two versions is meant for every store that passes them.
-/// 3. Else a chain is looked for over the versions in between, in their order, each step of which
-///    has a mapping model or can be inferred. The one with the fewest steps is taken, of these the
-///    one with the most mapping models.
+/// 1. A mapping model for exactly these two versions is executed: one step.
+/// 2. Otherwise one step is inferred, if possible, unless it would bypass a mapping model: a custom
+///    mapping between two versions applies to every store that passes them.
+/// 3. Otherwise a chain over the versions in between is searched for, in their order, each step of
+///    which has a mapping model or can be inferred. Among the chains with the fewest steps, the one
+///    with the most mapping models is chosen.
 ///
-/// Nothing is inferred unless the options say so. With ``MigrationRoute/everyVersion`` there is a
-/// step for each version. With a ``StagedMigrationManager`` the stages say the steps.
+/// Nothing is inferred unless the options allow it. With ``MigrationRoute/everyVersion`` there is a
+/// step for each version. With a ``StagedMigrationManager`` the stages determine the steps.
 ///
-/// Each step is one commit. A crash, an error or a cancellation leaves the store at the version
-/// that the last whole step made; the next opening goes on from there.
+/// Each step is one commit. After a crash, an error or a cancellation the store has the version of
+/// the last completed step, from which the next opening continues.
 ///
-/// ## Which mapping model fits
+/// ## Choice of mapping models
 ///
-/// One fits two versions when every entity it names is there with the hash it names, and the models
-/// have the checksums it names (``MappingModel/sourceVersionChecksum``). A mapping model that names
-/// all entities of one pair of versions is for such pairs only. One that might be for several pairs
-/// that it does not name in full is an error that asks for checksums.
+/// A mapping model fits two versions if every entity in it exists with the hash in it, and the
+/// models have its checksums (``MappingModel/sourceVersionChecksum``). A mapping model that names
+/// all entities of a pair of versions is used for such pairs only. One that may fit several pairs,
+/// without naming all entities of any, is an error that asks for checksums.
 public struct MigrationPath: Sendable, CustomStringConvertible {
   public enum Method: String, Hashable, Sendable {
     case inferred
     case mappingModel
-    /// With the handlers of a ``CustomMigrationStage``.
+    /// A mapping with the handlers of a ``CustomMigrationStage``.
     case customStage
   }
 
   public struct Step: Sendable, CustomStringConvertible {
     public let source: VersionedModel.Version
     public let destination: VersionedModel.Version
-    /// The mapping model that is carried out; `nil` when it is inferred.
+    /// The mapping model that is executed; `nil` if the mapping is inferred.
     public var mappingModel: MappingModel?
-    /// The stage that the step is, or is part of.
+    /// The stage to which the step belongs.
     public var stage: (any MigrationStage)?
     /// Whether an inferred step may leave objects in their old layout.
     var defers = false
@@ -73,23 +73,23 @@ public struct MigrationPath: Sendable, CustomStringConvertible {
 
   /// In their order; never empty.
   public let steps: [Step]
-  /// Whether the first step begins at the model that the store carries, because no version that is
-  /// known has its hashes: the model was edited in place.
+  /// Whether the first step starts from the model in the store, because no known version has its
+  /// hashes: the model was edited without adding a version.
   ///
-  /// A migration from there that drops values makes a backup beside the store, unless the options
-  /// say where (``PersistentStoreOptions/migrationBackup``).
+  /// If such a migration drops values, it makes a backup beside the store, unless the options give
+  /// another place (``PersistentStoreOptions/migrationBackup``).
   public internal(set) var isFromStoredModel = false
 
-  /// The steps, a line each.
+  /// The steps, one on each line.
   public var description: String {
     steps.enumerated().map { "\($0 + 1). \($1)" }.joined(separator: "\n")
   }
 
-  /// What opening a store with these options would do. Nothing is written.
+  /// The steps that opening a store with these options would take. Nothing is written.
   ///
-  /// - Parameter configuration: the one that the store would be opened with.
-  /// - Returns: `nil` when the store has the current version already.
-  /// - Throws: what opening the store would throw before it begins.
+  /// - Parameter configuration: the configuration with which the store would be opened.
+  /// - Returns: `nil` if the store already has the current version.
+  /// - Throws: the errors of opening the store before a migration begins.
   public static func path(
     forStoreAt url: URL, to model: VersionedModel, configuration: String? = nil,
     options: PersistentStoreOptions = .migrating
@@ -104,13 +104,13 @@ public struct MigrationPath: Sendable, CustomStringConvertible {
 }
 
 extension MigrationPath.Step {
-  /// Whether a mapping model has to be carried out through objects.
+  /// Whether a mapping model must be executed with objects.
   var needsObjects: Bool {
     guard let mappingModel else { return false }
     return !mappingModel.isInferred(from: source.model, to: destination.model)
   }
 
-  /// What the step would do to a store in this state.
+  /// The plan of the step for a store in this state.
   func plan(for snapshot: Snapshot) throws -> MigrationPlan {
     guard let mappingModel, needsObjects else {
       var migration = Migration(from: source, to: destination)

@@ -1,19 +1,20 @@
 import QuireModel
 import QuireStorage
 
-/// Looks for the steps from a store's version to the current one; ``MigrationPath`` has the rules.
+/// Searches for the steps from a store's version to the current one, by the rules of
+/// ``MigrationPath``.
 struct MigrationPathSearch {
   private typealias Version = VersionedModel.Version
 
-  /// The store's version, those that may be on the way, the current one.
+  /// The store's version, the possible ones in between, and the current one.
   private let versions: [Version]
   private let choice: MappingChoice
   private let options: PersistentStoreOptions
   private let snapshot: Snapshot
   private let inferences: InferenceTable
 
-  /// - Throws: ``PersistenceError/Code/migrationMissingMappingModel`` when a mapping model may be
-  ///   for several pairs of versions.
+  /// - Throws: ``PersistenceError/Code/migrationMissingMappingModel`` if a mapping model may be for
+  ///   several pairs of versions.
   init(
     _ model: VersionedModel, _ source: VersionedModel.Version, _ options: PersistentStoreOptions,
     _ snapshot: Snapshot
@@ -26,7 +27,7 @@ struct MigrationPathSearch {
     {
       versions = Array(model.versions[start...end])
     } else {
-      // Back to an earlier version there is no way over others.
+      // A migration to an earlier version has no versions in between.
       versions = [source, target]
     }
     choice = try MappingChoice(options.mappingModels, model.versions, versions)
@@ -38,12 +39,12 @@ struct MigrationPathSearch {
     if let mapping = choice.mapping(0, versions.count - 1) {
       return MigrationPath(steps: [step(0, versions.count - 1, mapping)])
     }
-    // Between two versions there is one step, which says itself what is in its way.
+    // Between two versions there is only one step, whose plan has the obstacles.
     if versions.count == 2 { return try directly() }
-    // Where nobody has written a mapping, nothing on the way will give objects what they lack:
-    // better to stop here than in the middle.
+    // Without mapping models no step can provide missing values: it is better to stop here than
+    // after some steps.
     let mayBeGiven = options.mappingModels.isEmpty ? [false] : [false, true]
-    // Without mappings there are none to leap over either.
+    // Without mapping models there are none to bypass either.
     for leaps in options.mappingModels.isEmpty ? [false] : [false, true] {
       for ignoresConditions in mayBeGiven {
         if let path = try shortest(leaps: leaps, ignoresConditions: ignoresConditions) {
@@ -54,7 +55,7 @@ struct MigrationPathSearch {
     return try directly()
   }
 
-  /// One step, inferred.
+  /// One inferred step.
   private func directly() throws -> MigrationPath {
     let (source, target) = (versions[0], versions[versions.count - 1])
     guard options.infersMappingModel else {
@@ -63,7 +64,7 @@ struct MigrationPathSearch {
         "the store has version \(source.name), the model \(target.name), and no mapping model leads "
           + "there: open it with the option to infer the mapping, or give mappingModels")
     }
-    // It says what is in its way when it is planned.
+    // Obstacles are part of its plan.
     return MigrationPath(steps: [step(0, versions.count - 1, nil)])
   }
 
@@ -117,12 +118,12 @@ struct MigrationPathSearch {
   }
 
   /// - Parameters:
-  ///   - leaps: whether an inferred step may pass over a mapping model.
-  ///   - ignoresConditions: whether a later step may be inferred that fails if there are objects of
-  ///     certain entities then.
+  ///   - leaps: whether an inferred step may bypass a mapping model.
+  ///   - ignoresConditions: whether a later step may be inferred that would fail if there are
+  ///     objects of certain entities then.
   private func shortest(leaps: Bool, ignoresConditions: Bool) throws -> MigrationPath? {
     let last = versions.count - 1
-    // The usual case, for which not every pair of versions need be compared.
+    // The usual case, in which not every pair of versions need be compared.
     if try canInfer(0, last, leaps, ignoresConditions) {
       return MigrationPath(steps: [step(0, last, nil)])
     }
@@ -160,7 +161,7 @@ struct MigrationPathSearch {
     }
     let obstacles = inferences.obstacles(start, end)
     guard !obstacles.isCertain else { return false }
-    // Of the store's own version it can be known whether there are such objects.
+    // For the store's own version it is known whether there are such objects.
     if start == 0 {
       return try obstacles.conditionalEntities.allSatisfy { try !hasObjects($0) }
     }
@@ -177,12 +178,12 @@ struct MigrationPathSearch {
   }
 }
 
-/// Which versions an inferred step may lead between: looked up when it is asked for the first time,
-/// as a search asks for the same pair more than once.
+/// The pairs of versions between which a step can be inferred. Each is computed once, as a search
+/// needs the same pair several times.
 private final class InferenceTable {
   struct Obstacles {
     let isCertain: Bool
-    /// The source entities whose objects would be in the way.
+    /// The source entities whose objects would prevent the step.
     let conditionalEntities: Set<String>
   }
 

@@ -7,7 +7,7 @@ import QuireStorage
   import Foundation
 #endif
 
-/// Carries out the steps of a path, each in one commit.
+/// Executes the steps of a path, each in one commit.
 struct MigrationRun {
   let path: MigrationPath
   let options: PersistentStoreOptions
@@ -15,9 +15,9 @@ struct MigrationRun {
   let url: URL?
   let fileSystem: any FileSystem
 
-  /// - Returns: the report, and the schema that the last step wrote, if that is known.
-  /// - Throws: what the step throws that fails, with the step in its message where there are
-  ///   several. The store has the version that the step before has made.
+  /// - Returns: the report, and the schema that the last step wrote, if it is known.
+  /// - Throws: the error of the step that fails, with the step in its message if there are several.
+  ///   The store has the version of the step before.
   func run(in pages: PageStore) throws -> (report: MigrationReport, schema: StoreSchema?) {
     let clock = ContinuousClock()
     let start = clock.now
@@ -65,8 +65,8 @@ struct MigrationRun {
     return try step.carryOut(in: pages, at: url, fileSystem, backup, progress)
   }
 
-  /// The same error, saying in which of several steps it happened. What mappings, policies and
-  /// stages throw of their own stays what it is.
+  /// The error with the step in its message, if there are several steps. Errors of mappings,
+  /// policies and stages are unchanged.
   private func naming(_ step: MigrationPath.Step, _ index: Int, _ error: any Error) -> any Error {
     guard path.steps.count > 1, var error = error as? PersistenceError else { return error }
     let place = "step \(index + 1) of \(path.steps.count), \(step)"
@@ -76,8 +76,8 @@ struct MigrationRun {
 }
 
 extension MigrationPath.Step {
-  /// Brings a store from the step's source to its destination, in one commit, without the handlers
-  /// of a stage.
+  /// Migrates a store from the step's source to its destination, in one commit, without the
+  /// handlers of a stage.
   func carryOut(
     in pages: PageStore, at url: URL?, _ fileSystem: any FileSystem, _ backup: PendingBackup?,
     _ progress: StepProgress

@@ -7,7 +7,7 @@ import QuireStorage
   import Foundation
 #endif
 
-/// Carries out a stage with handlers, on a copy that then takes the place of the store.
+/// Executes a stage with handlers, on a copy that then replaces the store.
 struct CustomStageRun {
   let manager: StagedMigrationManager
   let stage: CustomMigrationStage
@@ -16,7 +16,7 @@ struct CustomStageRun {
   let fileSystem: any FileSystem
   let progress: StepProgress
 
-  /// - Throws: also what the handlers throw. The store is then as it was.
+  /// - Throws: an error, also of the handlers. The store is unchanged then.
   func run(in pages: PageStore) throws -> MigrationPlan {
     guard let url else {
       throw PersistenceError(
@@ -51,7 +51,7 @@ struct CustomStageRun {
     try progress.reach(0, "copying for \(name)")
     var options = PageStoreOptions()
     options.identity = pages.identity
-    // It is never opened again, so it never has to be on disk.
+    // Never opened again, so that it need not be durable.
     options.durability = .none
     let part = try PartialStore(
       path: fileSystem.destination(of: url.path(percentEncoded: false)),

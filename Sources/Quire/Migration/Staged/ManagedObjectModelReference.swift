@@ -1,12 +1,12 @@
 import QuireModel
 
-/// A version of a model, with the checksum that it had when it was shipped.
+/// A version of a model, with the checksum that it had when it was released.
 ///
-/// The checksum is written down beside the model on purpose: when somebody edits a version that was
-/// shipped, a staged migration says so instead of taking stores for what they are not.
+/// The checksum is written separately from the model on purpose: if a released version is edited, a
+/// staged migration reports an error instead of misreading stores.
 public struct ManagedObjectModelReference: Sendable {
   public let resolvedModel: ManagedObjectModel
-  /// ``ManagedObjectModel/versionChecksum`` as text: 64 hexadecimal digits.
+  /// ``ManagedObjectModel/versionChecksum`` as a string of 64 hexadecimal digits.
   public let versionChecksum: String
 
   public init(model: ManagedObjectModel, versionChecksum: String) {
@@ -18,13 +18,13 @@ public struct ManagedObjectModelReference: Sendable {
     self.init(model: model, versionChecksum: versionChecksum.description)
   }
 
-  /// A version by its name; `nil` when the model has none of that name.
+  /// A version by its name; `nil` if the model has none of the name.
   public init?(name: String, in versionedModel: VersionedModel, versionChecksum: String) {
     guard let version = versionedModel.version(named: name) else { return nil }
     self.init(model: version.model, versionChecksum: versionChecksum)
   }
 
-  /// - Throws: ``PersistenceError/Code/managedObjectModelReferenceNotFound`` when the model has
+  /// - Throws: ``PersistenceError/Code/managedObjectModelReferenceNotFound`` if the model has
   ///   another checksum.
   func model() throws -> ManagedObjectModel {
     guard resolvedModel.hasChecksum(versionChecksum) else {
@@ -38,7 +38,7 @@ public struct ManagedObjectModelReference: Sendable {
 }
 
 extension ManagedObjectModel {
-  /// Whether a checksum as text is one of this version of the model.
+  /// Whether a checksum, as a string, is one of this version of the model.
   func hasChecksum(_ text: String) -> Bool {
     VersionHash(hex: text).map(hasVersionChecksum) ?? false
   }

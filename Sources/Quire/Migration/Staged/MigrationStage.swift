@@ -1,20 +1,22 @@
 import QuireModel
 import Synchronization
 
-/// A part of the way of a ``StagedMigrationManager``: a ``LightweightMigrationStage`` or a
+/// A stage of a ``StagedMigrationManager``: a ``LightweightMigrationStage`` or a
 /// ``CustomMigrationStage``.
 public protocol MigrationStage: AnyObject, Sendable {
-  /// For people: in errors, in a ``MigrationPath`` and in progress.
+  /// A label for errors, for a ``MigrationPath`` and for progress.
   var label: String? { get set }
 }
 
-/// Versions of a model that follow each other by inferred migrations.
+/// Consecutive versions of a model, connected by inferred migrations.
 ///
-/// A store at any of them goes over the others, in their order, to the model of the next stage, or
-/// to the current one after the last. A version whose model the coordinator does not know cannot be
-/// stopped at, and is passed over; a store at it can be migrated, for it carries its model.
+/// A store of any of them is migrated through those that follow, in their order, to the model of
+/// the next stage, or after the last stage to the current one. A version whose model the
+/// coordinator does not have is skipped; a store of that version can be migrated, as it contains
+/// its model.
 public final class LightweightMigrationStage: MigrationStage {
-  /// ``ManagedObjectModel/versionChecksum`` of each version as text, in the order of their history.
+  /// ``ManagedObjectModel/versionChecksum`` of each version as a string, in the order of their
+  /// history.
   public let versionChecksums: [String]
   private let text = Mutex<String?>(nil)
 
@@ -30,8 +32,8 @@ public final class LightweightMigrationStage: MigrationStage {
   }
 }
 
-/// An inferred migration from one version to the next, with code of the application's before and
-/// behind it.
+/// An inferred migration from one version to the next, with code of the application before and
+/// after it.
 ///
 /// ```swift
 /// let stage = CustomMigrationStage(migratingFrom: v2, to: v3)
@@ -42,13 +44,13 @@ public final class LightweightMigrationStage: MigrationStage {
 /// }
 /// ```
 ///
-/// The stage is whole or has not happened: handlers work on a copy of the store, which takes the
-/// place of the original by one commit when the last handler has returned. After a crash or an
-/// error the store is as it was before the stage, and the next opening begins the stage anew.
+/// The stage is executed completely or not at all: handlers work on a copy of the store, which
+/// replaces the original in one commit after the last handler. After a crash or an error the store
+/// is as it was before the stage, and the next opening starts the stage again.
 public final class CustomMigrationStage: MigrationStage {
-  /// Runs where the store is opened. What it throws is thrown by the opening.
+  /// A handler, called where the store is opened. Its errors are thrown there.
   ///
-  /// Changes count when a context of ``StagedMigrationManager/container`` was saved.
+  /// Its changes take effect if a context of ``StagedMigrationManager/container`` is saved.
   public typealias Handler =
     @Sendable (_ manager: StagedMigrationManager, _ stage: CustomMigrationStage) throws -> Void
 
@@ -58,7 +60,7 @@ public final class CustomMigrationStage: MigrationStage {
     var didMigrate: Handler?
   }
 
-  /// The version that the stage begins with, and the one it makes.
+  /// The version before the stage, and the one after it.
   public let currentModel: ManagedObjectModelReference
   public let nextModel: ManagedObjectModelReference
   private let state = Mutex(State())
@@ -76,13 +78,13 @@ public final class CustomMigrationStage: MigrationStage {
     set { state.withLock { $0.label = newValue } }
   }
 
-  /// Called with the store at the stage's current version.
+  /// Called when the store has the stage's current version.
   public var willMigrateHandler: Handler? {
     get { state.withLock { $0.willMigrate } }
     set { state.withLock { $0.willMigrate = newValue } }
   }
 
-  /// Called with the store at the stage's next version.
+  /// Called when the store has the stage's next version.
   public var didMigrateHandler: Handler? {
     get { state.withLock { $0.didMigrate } }
     set { state.withLock { $0.didMigrate = newValue } }

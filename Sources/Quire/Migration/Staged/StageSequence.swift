@@ -1,13 +1,13 @@
 import QuireModel
 import QuireStorage
 
-/// The versions that stages lead over, in their order, and what leads from each to the next.
+/// The versions of the stages, in their order, each with the stage that leads to the next.
 struct StageSequence {
   private struct Node {
     let checksum: String
-    /// `nil` when nobody knows it.
+    /// `nil` if the model is not known.
     var model: ManagedObjectModel?
-    /// What leads to the next node; `nil` when the next stage begins there.
+    /// The stage that leads to the next node; `nil` if the next stage begins there.
     var stage: (any MigrationStage)?
   }
 
@@ -15,8 +15,8 @@ struct StageSequence {
   private let model: VersionedModel
   private let mappings: [MappingModel]
 
-  /// - Throws: ``PersistenceError/Code/managedObjectModelReferenceNotFound`` when a reference and
-  ///   its model do not agree.
+  /// - Throws: ``PersistenceError/Code/managedObjectModelReferenceNotFound`` if a reference and its
+  ///   model do not agree.
   init(
     _ stages: [any MigrationStage], _ model: VersionedModel, _ mappings: [MappingModel]
   ) throws {
@@ -30,7 +30,7 @@ struct StageSequence {
         nodes.append(Node(checksum: next.versionChecksum.description, model: next))
       } else if let stage = stage as? LightweightMigrationStage {
         for checksum in stage.versionChecksums {
-          // A checksum of an earlier release is taken for the one of this.
+          // A checksum of an earlier release is replaced with that of this release.
           let known = version(checksum)?.model
           enter(known?.versionChecksum.description ?? checksum, known)
           nodes[nodes.count - 1].stage = stage
@@ -39,7 +39,7 @@ struct StageSequence {
     }
   }
 
-  /// Goes on to a version, unless the stage before has led there.
+  /// Appends a version, unless the previous stage has led to it.
   private mutating func enter(_ checksum: String, _ model: ManagedObjectModel?) {
     let known = model ?? version(checksum)?.model
     if nodes.last?.checksum == checksum {
@@ -57,7 +57,7 @@ struct StageSequence {
 
   // MARK: The path
 
-  /// The steps from a store's version to the current one, which it has not.
+  /// The steps from a store's version to the current one, which it must not have.
   func path(for snapshot: Snapshot) throws -> MigrationPath {
     let stored = try storedModel(in: snapshot)
     let checksum = stored.versionChecksum.description
@@ -90,8 +90,8 @@ struct StageSequence {
     return MigrationPath(steps: steps(over: way))
   }
 
-  /// - Throws: ``PersistenceError/Code/stagedMigrationFrameworkVersionMismatch`` when the hashes of
-  ///   the store are not those of the model in it.
+  /// - Throws: ``PersistenceError/Code/stagedMigrationFrameworkVersionMismatch`` if the hashes in
+  ///   the store are not those of its model.
   private func storedModel(in snapshot: Snapshot) throws -> ManagedObjectModel {
     let stored = try StoreSchema.model(in: snapshot)
     guard try StoreSchema.isOf(stored, StoreSchema.hashBytes(of: stored), in: snapshot) else {
@@ -108,7 +108,7 @@ struct StageSequence {
     var stage = way[0].stage
     var source = VersionedModel.Version(name(way[0].checksum), way[0].model ?? model.current)
     for node in way.dropFirst() {
-      // A custom stage always knows where it begins: no version before it is passed over.
+      // Versions before a custom stage are never skipped, as its models are known.
       guard let known = node.model else { continue }
       let destination = VersionedModel.Version(name(node.checksum), known)
       let mapping = mappings.first {

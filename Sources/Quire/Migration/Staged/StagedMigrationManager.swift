@@ -1,8 +1,8 @@
 import QuireModel
 import Synchronization
 
-/// Migrates stores in stages that the application has laid out: inferred ones, and ones with code
-/// of its own.
+/// Migrates stores in stages that the application defines: inferred ones, and ones with custom
+/// code.
 ///
 /// ```swift
 /// var options = PersistentStoreOptions.migrating
@@ -11,27 +11,27 @@ import Synchronization
 /// ])
 /// ```
 ///
-/// The stages, one after the other, name the versions of the model in the order of their history. A
-/// store begins at its own version and goes on to the coordinator's current model, which need not
-/// be named when it is reached by inference from the last. Each step is one commit; after a crash
-/// or an error the next opening goes on from the last whole one.
+/// The stages contain the versions of the model in the order of their history. A store starts at
+/// its own version and continues to the coordinator's current model, which need not be in a stage
+/// if it can be inferred from the last version. Each step is one commit; after a crash or an error
+/// the next opening continues after the last completed one.
 ///
-/// A manager is used for one store at a time, from any thread.
+/// A manager can be used from any thread, for one store at a time.
 public final class StagedMigrationManager: Sendable {
   public let stages: [any MigrationStage]
   private let current = Mutex<PersistentContainer?>(nil)
 
   public init(_ stages: [any MigrationStage]) { self.stages = stages }
 
-  /// The store of the stage that is under way, at the version of the stage that the handler is
-  /// called for. All its objects are plain ``ManagedObject``s.
+  /// The store of the stage in progress, in the version for which the handler is called. All its
+  /// objects are plain ``ManagedObject``s.
   ///
-  /// `nil` but within a handler. Its contexts have no store when the handler has returned.
+  /// `nil` outside of handlers. Its contexts have no store after the handler has returned.
   public var container: PersistentContainer? { current.withLock { $0 } }
 
-  /// The same, where it is there for certain.
+  /// The container, within a handler.
   ///
-  /// - Throws: ``PersistenceError/Code/migration`` when no handler is being called.
+  /// - Throws: ``PersistenceError/Code/migration`` outside of handlers.
   public var requiredContainer: PersistentContainer {
     get throws {
       if let container { return container }
@@ -40,7 +40,7 @@ public final class StagedMigrationManager: Sendable {
     }
   }
 
-  /// Calls a handler with a store that is somebody else's to close.
+  /// Calls a handler with a store that the caller closes.
   func with(
     _ store: PersistentStore, of version: VersionedModel.Version, _ body: () throws -> Void
   ) throws {
