@@ -1,14 +1,14 @@
 import Synchronization
 
 /// The stores that this process has open, by the identity of their files: opening one again shares
-/// it. A child made by `fork` has none open to begin with.
+/// it. A child made by `fork` starts with none.
 ///
-/// A store that is open to read pages that nothing vouches for is not shared with those that trust
-/// what they read. Locks of readers do not exclude each other, so that both may be open.
+/// A store that was opened with unverified pages is not shared with users that rely on verified
+/// ones. Locks of readers do not exclude each other, so that both may be open.
 ///
-/// The registry's mutex is held while a store is opened or closed, so that nobody finds a file
-/// locked by its own process half-way. Whoever takes it may hold a store's turnstile, never the
-/// other way round.
+/// The registry's mutex is held while a store is opened or closed, so that no other thread finds
+/// the file locked by its own process in between. A thread that takes it may hold a store's
+/// turnstile, but not the other way round.
 final class OpenStores: Sendable {
   private final class Entry {
     var identifier: FileIdentifier
@@ -45,8 +45,7 @@ final class OpenStores: Sendable {
 
   private let entries = Mutex(Entries())
 
-  /// What `open` made, or why it did not. (`Result` would have the runtime look up that the error
-  /// is one.)
+  /// The result of opening. (`Result` would make the runtime look up the conformance of its error.)
   private enum Opening {
     case core(StoreCore)
     case failure(StorageError)
@@ -84,12 +83,12 @@ final class OpenStores: Sendable {
     }
   }
 
-  /// A store goes on with another file.
+  /// Records that a store continues with another file.
   static func move(_ core: StoreCore, to other: FileIdentifier) {
     ours.entries.withLock { $0[core]?.identifier = other }
   }
 
-  /// Gives a handle back; the last one runs `closing` before anybody can open the file again.
+  /// Releases a handle; for the last one `closing` runs before the file can be opened again.
   static func release(
     _ core: StoreCore, closing: () throws(StorageError) -> Void
   ) throws(StorageError) {

@@ -1,10 +1,10 @@
 import Synchronization
 
 extension PageStore {
-  /// What the floor above keeps with an open store, one for all handles of this process that share
-  /// it; it goes with the store. There is one kind of it.
+  /// An object of the layer above that belongs to an open store, shared by all handles of this
+  /// process, and released with the store. All callers must use one type.
   ///
-  /// - Parameter make: called for the first who asks. Must not come back here.
+  /// - Parameter make: called on first use. It must not call this method.
   package func companion<Companion: AnyObject & Sendable>(_ make: () -> Companion) -> Companion {
     core.companion.withLock { companion in
       if let companion = companion as? Companion { return companion }

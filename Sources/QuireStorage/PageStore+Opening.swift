@@ -1,8 +1,8 @@
 extension PageStore {
-  /// Lets the thread sleep, for whoever waits for another process to let go of a file.
+  /// Blocks the thread for a time, for waiting until another process closes a file.
   package static func pause(milliseconds: UInt32) { Posix.pause(milliseconds: milliseconds) }
 
-  /// Opens a store, creating it if need be, and recovers what the last process left.
+  /// Opens a store, creating it if necessary, and recovers the data of the last process.
   ///
   /// Pages are read, and verified, when they are needed. Opening a file again that this process has
   /// open gives another handle on the same store; durability and limits are then those of the
@@ -56,7 +56,7 @@ extension PageStore {
       do throws(StorageError) {
         try StoreFile.create(path, options: options, in: fileSystem)
       } catch .alreadyExists {
-        // Somebody else created it just now; theirs is as good.
+        // Another process has just created it.
       }
       return nil
     }
@@ -93,7 +93,7 @@ extension PageStore {
       isMetaSpare: recovery.isNewerMetaSpare && recovery.meta.isClean, options: options)
     if options.durability != .none {
       if let damaged = recovery.damagedMeta { try storage.eraseMeta(damaged) }
-      // Of a closed store there is time until its log is begun anew.
+      // For a closed store this can wait until a new log is begun.
       if recovery.isNewerMetaSpare, !recovery.meta.isClean { try storage.settleMeta() }
       try recovery.secureLog(of: path, file, in: fileSystem)
     }

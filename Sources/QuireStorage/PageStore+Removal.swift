@@ -1,14 +1,13 @@
 extension PageStore {
-  /// Removes a store's files, whole or not, sound or not; there being none is no error.
+  /// Removes a store's files, complete or damaged; it is no error if there are none.
   ///
   /// - Parameters:
-  ///   - identity: that of the store to remove; `nil` for whatever is there.
-  ///   - followsLink: whether a symbolic link of that name stands for the file it leads to; if not,
-  ///     the link goes.
-  /// - Throws: ``StorageError/locked(_:)`` when somebody has the store open, in this process or
-  ///   another; ``StorageError/notFound(path:)`` or ``StorageError/alreadyExists(path:)`` when
-  ///   somebody moves the file away, or one of that name there, at the same moment; an error of the
-  ///   disk.
+  ///   - identity: the identity of the store to remove; `nil` for any.
+  ///   - followsLink: whether a symbolic link of that name is followed; if not, the link is
+  ///     removed.
+  /// - Throws: ``StorageError/locked(_:)`` if the store is open in this process or another;
+  ///   ``StorageError/notFound(path:)`` or ``StorageError/alreadyExists(path:)`` if the file, or
+  ///   another one of that name, is moved at the same moment; an error of the disk.
   package static func remove(
     _ path: String, of identity: StoreIdentity? = nil, followsLink: Bool = true,
     in fileSystem: any FileSystem = DiskFileSystem()
@@ -32,7 +31,7 @@ extension PageStore {
       let found = try IdentityPage.read(from: file, path: path).identity
       guard found == identity else { throw .alreadyExists(path: path) }
     }
-    // The store goes last: a log without its store would be nobody's.
+    // The store's file last, so that no log remains without its store.
     for companion in StoreFile.companionPaths(of: path) {
       try checkName(path, of: file, fileSystem)
       try fileSystem.remove(companion)
@@ -42,7 +41,7 @@ extension PageStore {
     if file != nil { try fileSystem.remove(path) }
   }
 
-  /// Whether the name is still that of the file that was locked, or still nobody's.
+  /// Checks that the name is still that of the locked file, or still free.
   private static func checkName(
     _ path: String, of file: (any File)?, _ fileSystem: any FileSystem
   ) throws(StorageError) {
@@ -50,13 +49,13 @@ extension PageStore {
     guard try fileSystem.identifier(of: path) == nil else { throw .alreadyExists(path: path) }
   }
 
-  /// Destroys a store for good: after a crash there is all of it, or nothing.
+  /// Destroys a store: after a crash it exists completely, or not at all.
   ///
-  /// A damaged store goes, too. There being no store is no error.
+  /// A damaged store is removed as well. It is no error if there is none.
   ///
-  /// - Parameter isForced: whether a file that is no store goes as well.
-  /// - Throws: ``StorageError/locked(_:)`` when somebody has the store open, in this process or
-  ///   another; ``StorageError/notAStore(path:reason:)``; an error of the disk.
+  /// - Parameter isForced: whether a file that is no store is removed as well.
+  /// - Throws: ``StorageError/locked(_:)`` if the store is open in this process or another;
+  ///   ``StorageError/notAStore(path:reason:)``; an error of the disk.
   package static func destroy(
     _ path: String, isForced: Bool, in fileSystem: any FileSystem = DiskFileSystem()
   ) throws(StorageError) {
@@ -79,7 +78,7 @@ extension PageStore {
     } catch .damaged, .logMissing, .imagesMissing, .logForeign, .logDamaged, .logCutShort,
       .unsupportedFormat, .noSpaceLeft
     {
-      // Nobody can make it whole, and nobody wants it.
+      // It cannot be repaired, and need not be.
     }
     try remove(path, in: fileSystem)
     try fileSystem.syncFolder(of: path, for: .replacementFolder)

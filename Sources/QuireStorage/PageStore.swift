@@ -7,7 +7,7 @@ import Synchronization
 /// budget (``PageStoreOptions/cacheByteLimit``). `docs/storage.md` shows the whole of it.
 public final class PageStore: Sendable {
   let core: StoreCore
-  /// Where the store was opened; `nil` in memory.
+  /// The path of the store; `nil` in memory.
   public let path: String?
   /// Whether this handle was opened read-only.
   public let isReadOnly: Bool
@@ -87,8 +87,8 @@ public final class PageStore: Sendable {
   /// Figures as of the newest commit; zeros of a parent's store. O(1).
   public var statistics: StoreStatistics { core.statistics }
 
-  /// Inspects every page of the newest commit: that trees are in order, that every page is used
-  /// once or free, that counts and overflow runs are right. Visits the whole store; blocks nobody.
+  /// Inspects every page of the newest commit: the order of trees, that every page is used once or
+  /// free, the counts, and the overflow runs. Reads the whole store; blocks no other operation.
   ///
   /// Damage is a finding, not an error.
   public func check() throws(StorageError) -> CheckReport {
@@ -137,14 +137,14 @@ public final class PageStore: Sendable {
     try core.makeCheckpoint()
   }
 
-  /// Writes what the log holds to its place in the file, and removes the log: the store is one file
-  /// then, as after closing, and stays open. The next commit begins a log again, and waits for the
-  /// disk twice.
+  /// Writes the content of the log to its place in the file, and removes the log: the store is one
+  /// file then, as after closing, and stays open. The next commit begins a new log, and waits for
+  /// the disk twice.
   ///
-  /// Happens by itself if ``PageStoreOptions/idleLogLimit`` says so. Waits for the write
-  /// transaction under way; writers wait meanwhile. Does nothing in memory.
+  /// This happens automatically if ``PageStoreOptions/idleLogLimit`` is set. Waits for the current
+  /// write transaction, and writers wait meanwhile. Does nothing in memory.
   ///
-  /// - Throws: as ``checkpoint()``.
+  /// - Throws: the errors of ``checkpoint()``.
   public func removeLog() throws(StorageError) {
     try checkOpen()
     try core.removeLog()
@@ -172,15 +172,15 @@ public final class PageStore: Sendable {
   }
 
   /// Begins a checkpoint of the newest commit, and leaves its writing to ``writeCheckpoint()``, or
-  /// to whoever has to wait for it before: so that tests can let other things happen at any moment
-  /// of a checkpoint, as they do beside the engine's own thread.
+  /// to a thread that must wait for it. In this way tests can interleave other operations at any
+  /// point of a checkpoint, as the engine's own thread does.
   package func beginCheckpoint() throws(StorageError) {
     try checkOpen()
     try core.beginCheckpoint()
   }
 
-  /// Writes the checkpoint that was begun, on this thread; nothing if there is none, or somebody
-  /// wrote it.
+  /// Writes the checkpoint that was begun, on this thread; does nothing if there is none, or if it
+  /// is written already.
   package func writeCheckpoint() throws(StorageError) {
     try checkOpen()
     try core.writeCheckpoint()
@@ -192,21 +192,21 @@ public final class PageStore: Sendable {
     try core.completeCheckpoint()
   }
 
-  /// Keeps fewer pages of the file in memory for a while: for whoever reads much of it once, and
-  /// would only pay for memory that nobody looks at again.
+  /// Limits the pages of the file in memory for a while: for operations that read much of it once,
+  /// whose pages are not needed again.
   ///
-  /// - Parameter byteCount: `nil` for what the options say.
+  /// - Parameter byteCount: `nil` for the limit of the options.
   package func limitCache(to byteCount: Int?) { core.limitCache(to: byteCount) }
 
   // MARK: Copies
 
-  /// Writes the newest commit into a new file, which is then a store of its own with the same
-  /// identity. Writers and readers go on meanwhile, and what they do is not in it.
+  /// Writes the newest commit to a new file, a store of its own with the same identity. Writers and
+  /// readers continue meanwhile; their changes are not in the copy.
   ///
   /// - Parameters:
-  ///   - path: where no file may be.
-  ///   - fileSystem: where the copy goes; also that of a store in memory.
-  ///   - progress: told the bytes written and the bytes in all; returns whether to go on.
+  ///   - path: the path of the copy, where no file may exist.
+  ///   - fileSystem: the file system of the copy, also for a store in memory.
+  ///   - progress: called with the bytes written and the total; returns whether to continue.
   /// - Throws: ``StorageError/alreadyExists(path:)``, ``StorageError/cancelled``,
   ///   ``StorageError/damaged(page:reason:)`` if a page cannot be read, an error of the disk. No
   ///   file is left then.
@@ -221,19 +221,19 @@ public final class PageStore: Sendable {
     try core.backUp(snapshot.space, to: path, in: fileSystem, progress: progress)
   }
 
-  /// Rewrites the store with full pages and without free ones, in a new file that takes the place
-  /// of the old one in one step. Counts as a commit. Does nothing in memory.
+  /// Rewrites the store with full pages and without free ones, to a new file that replaces the old
+  /// one in one step. Counts as a commit. Does nothing in memory.
   ///
-  /// Writers wait; readers go on. The old file's space is given back when the last older snapshot
-  /// has ended.
+  /// Writers wait; readers continue. The old file's space is freed when the last older snapshot has
+  /// ended.
   ///
-  /// - Parameter progress: told the entries written and the entries in all; returns whether to go
-  ///   on.
+  /// - Parameter progress: called with the entries written and the total; returns whether to
+  ///   continue.
   /// - Throws: ``StorageError/cancelled``, ``StorageError/noSpaceLeft(path:)`` or
   ///   ``StorageError/damaged(page:reason:)``, and ``StorageError/notFound(path:)`` or
-  ///   ``StorageError/alreadyExists(path:)`` when somebody has moved the file away, and nothing or
-  ///   another file has its name: with the store as it was; another error of the
-  ///   disk, after which the store may refuse to write until it is reopened.
+  ///   ``StorageError/alreadyExists(path:)`` if the file was moved away, and nothing or another
+  ///   file has its name: the store is unchanged then; another error of the disk, after which the
+  ///   store may refuse to write until it is reopened.
   public func compact(
     progress: (_ done: Int, _ total: Int) throws -> Bool = { _, _ in true }
   ) throws {

@@ -1,4 +1,4 @@
-/// What reads trees by name: a ``Snapshot``, or a ``WriteTransaction`` with its own changes.
+/// A reader of trees by name: a ``Snapshot``, or a ``WriteTransaction`` with its own changes.
 public protocol TreeReader {
   /// The commit that is shown; in a transaction, the number it will have.
   var commitNumber: CommitNumber { get }
@@ -33,7 +33,7 @@ public final class Snapshot: TreeReader, Sendable {
   /// pages in the file may have which were never committed.
   package var contentCommit: CommitNumber { space.contentCommit }
 
-  /// What a child made by `fork` has in memory it might still read; but not what it has not.
+  /// A child made by `fork` could still read what is in memory, but nothing else.
   private var catalog: Catalog {
     get throws(StorageError) {
       try space.registry.process.check()

@@ -1,17 +1,17 @@
 /// A checkpoint that was begun and is not complete.
 ///
-/// `@unchecked Sendable`: `outcome` is touched only while the monitor is locked, `awaitsWriter`
-/// only at the turnstile; `checkpoint` is read by who writes it until there is an outcome, and
-/// touched only at the turnstile afterwards.
+/// `@unchecked Sendable`: `outcome` is accessed only while the monitor is locked, `awaitsWriter`
+/// only at the turnstile; `checkpoint` is read by the thread that writes it until there is an
+/// outcome, and accessed only at the turnstile afterwards.
 final class RunningCheckpoint: @unchecked Sendable {
-  /// `nil` when it is complete: the version that was written, and its pages, need not wait for the
-  /// thread that wrote them.
+  /// `nil` when it is complete, so that the written version and its pages are released without
+  /// waiting for the thread that wrote them.
   private var checkpoint: Checkpoint?
   /// The log that has what is to be written; `nil` without one.
   let log: LogWriter?
   private let monitor = Monitor()
   private var outcome: Result<Void, StoreFile.Failure>?
-  /// Whether nobody writes it yet; see ``PageStore/beginCheckpoint()``.
+  /// Whether no thread writes it yet; see ``PageStore/beginCheckpoint()``.
   var awaitsWriter = false
 
   init(_ checkpoint: Checkpoint, _ log: LogWriter?) {
@@ -43,7 +43,7 @@ final class RunningCheckpoint: @unchecked Sendable {
     monitor.wakeAll()
   }
 
-  /// How the writing ended; `nil` while it goes on.
+  /// The result of the writing; `nil` while it is in progress.
   var currentOutcome: Result<Void, StoreFile.Failure>? {
     monitor.lock()
     defer { monitor.unlock() }
@@ -60,10 +60,10 @@ final class RunningCheckpoint: @unchecked Sendable {
   }
 }
 
-// Checkpoints from the store's point of view (`Checkpoint` says what one is). One at a time; all of
-// these but the writing itself happen at the turnstile.
+// Checkpoints of a store (see `Checkpoint`). One at a time; all of these functions except the
+// writing itself run at the turnstile.
 extension StoreCore {
-  /// Makes a checkpoint of the newest commit now; writers and readers go on meanwhile.
+  /// Makes a checkpoint of the newest commit now; writers and readers continue meanwhile.
   func makeCheckpoint() throws(StorageError) {
     if isReadOnly { throw .readOnly }
     _ = try enter()
@@ -74,7 +74,7 @@ extension StoreCore {
     turnstile.leave()
     write(running, storage)
     let outcome = running.waitForOutcome()
-    // Whoever comes through first completes it; this thread comes through in any case.
+    // The next thread that passes completes it, at the latest this one.
     turnstile.enterAfterOthers()
     completeCheckpointIfWritten()
     updateLogByteCount()
@@ -109,7 +109,7 @@ extension StoreCore {
     completeCheckpointIfWritten()
   }
 
-  /// What the newest version has in memory because the file does not have it yet.
+  /// The number of bytes that the newest version has in memory because the file does not have them.
   var changedByteCount: Int {
     state.withLock { $0.latest.changedPageCount } * geometry.pageSize
   }
@@ -148,7 +148,7 @@ extension StoreCore {
     Checkpoint(state.withLock { $0.latest }, storage.log?.beginSpan() ?? .none)
   }
 
-  /// The long part, which disturbs nobody.
+  /// The long part, during which other operations continue.
   private func write(_ running: RunningCheckpoint, _ storage: StoreFile) {
     running.write { checkpoint throws(StoreFile.Failure) in
       try makeDurable(checkpoint, in: running.log, storage)
@@ -156,7 +156,7 @@ extension StoreCore {
     }
   }
 
-  /// What is written to the pages must be in the log for sure.
+  /// Makes durable in the log what is about to be written to the pages.
   func makeDurable(
     _ checkpoint: Checkpoint, in log: LogWriter?, _ storage: StoreFile
   ) throws(StoreFile.Failure) {
@@ -164,11 +164,11 @@ extension StoreCore {
     guard let log, storage.durability != .none, commits.durableCommit < commit else {
       return
     }
-    // Without a sync for each commit nobody has asked for one.
+    // Without a sync for each commit nothing has requested one yet.
     commits.noteWritten(commit)
     do throws(StorageError) {
-      // Among the commits: the system tells of a failed sync once, and one that comes after it must
-      // not be believed.
+      // Synchronised with the commits: the system reports a failed sync once, and a later one that
+      // succeeds proves nothing.
       try commits.waitUntilDurable(commit) { () throws(StorageError) in
         try log.sync(for: .checkpointLog)
       } publish: { [self] in
@@ -224,8 +224,8 @@ extension StoreCore {
     registry.reclaimer.collect()
   }
 
-  /// Shortens the file if nobody needs its end: no version has pages there, and none that the log
-  /// could bring back, whose pages may have been written around it.
+  /// Shortens the file if its end is not needed: no version has pages there, nor any that the log
+  /// could restore, whose pages may have been written around it.
   func cutOffFile(after checkpoint: Checkpoint) {
     let pageCount = checkpoint.space.pageCount
     guard let storage, !mayHaveStrayPages,
@@ -301,7 +301,7 @@ extension StoreCore {
     leave()
   }
 
-  /// Whoever would wait for a checkpoint that nobody writes does it.
+  /// Writes the checkpoint if no thread does, so that waiting for it ends.
   private func writeCheckpointThatAwaitsIt() {
     guard let checkpoint, let storage, checkpoint.awaitsWriter else { return }
     checkpoint.awaitsWriter = false

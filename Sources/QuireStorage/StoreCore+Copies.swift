@@ -1,9 +1,9 @@
 // Whole copies of a store: a backup in another file, and a compacted one in its own place.
 
 extension StoreCore {
-  /// Writes one version, page by page, into a new file that is a closed store.
+  /// Writes one version, page by page, to a new file that is a closed store.
   ///
-  /// - Parameter progress: told the bytes written and the bytes in all; `false` ends it.
+  /// - Parameter progress: called with the bytes written and the total; returns `false` to end it.
   func backUp(
     _ space: PageSpace, to path: String, in fileSystem: any FileSystem,
     progress: (Int, Int) throws -> Bool
@@ -18,7 +18,7 @@ extension StoreCore {
       new.discard()
       throw error
     }
-    // It is a store now, that somebody may be about to open.
+    // Another process may open the new store from now on.
     new.file.unlock()
     try fileSystem.syncFolder(of: path, for: .backupFolder)
     Leftovers(fileSystem: fileSystem, path: path).remove(copiesOf: identity, beside: nil)
@@ -49,13 +49,13 @@ extension StoreCore {
       throw error
     }
     do throws(StorageError) {
-      // Which of the two files the name leads to after a crash is known from here on only.
+      // Only from here on it is known which of the two files has the name after a crash.
       if options.durability != .none {
         try storage.fileSystem.syncFolder(of: path, for: .replacementFolder)
       }
       try take(new.file, storage)
     } catch {
-      // What would be committed now might be in the file that the name does not lead to.
+      // Later commits might be in the file that does not have the name after a crash.
       throw poison(error)
     }
   }
@@ -71,8 +71,8 @@ extension StoreCore {
       reclaimer: Reclaimer(), byteLimit: 0, mapCommit: .creation)
     var options = options
     options.transactionByteLimit = .max
-    // Built in memory, with most of it on the way to the file at once; no log, as nobody can see
-    // the file before it is whole.
+    // Built in memory, with most of it written to the file at once; without a log, as the file is
+    // not visible before it is complete.
     let core = StoreCore(
       identity: identity, current: .empty(geometry, commit: newest.commit), options: options)
     let editor = try core.beginWrite()
@@ -94,7 +94,7 @@ extension StoreCore {
     withExtendedLifetime(core) {}
   }
 
-  /// Goes on with another file, which has the next commit.
+  /// Continues with another file, which has the next commit.
   private func take(_ file: any File, _ old: StoreFile) throws(StorageError) {
     let recovery = try Recovery(
       file, path: old.path, in: old.fileSystem, options: options, validation: .ofTrees,

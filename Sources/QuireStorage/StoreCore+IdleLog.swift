@@ -1,8 +1,8 @@
-// The log of a store that nobody writes to. It may have grown to several times the size of the
-// store, and is of use only to a crash. Removing it is what closing does, but that the store stays
-// open: the next commit begins another, as the first after opening does.
+// The log of an idle store. It may have grown to several times the size of the store, and is needed
+// only after a crash. Removing it is what closing does, except that the store stays open: the next
+// commit begins another, as the first after opening does.
 extension StoreCore {
-  /// Brings what the log has into the file, and removes the log.
+  /// Writes the content of the log to the file, and removes the log.
   ///
   /// - Parameter idleSince: does nothing if another commit than this one is the newest.
   /// - Returns: whether there is no log now.
@@ -41,14 +41,14 @@ extension StoreCore {
     }
     durablePageCount = checkpoint.space.pageCount
     relieve(of: checkpoint)
-    // The meta page says that the log is history. What stays of it is passed over by recovery, and
-    // removed by the next commit.
+    // The meta page makes the log obsolete. If it cannot be removed, recovery ignores it, and the
+    // next commit removes it.
     do throws(StorageError) { try storage.removeLog() } catch {}
     cutOffFile(after: checkpoint)
     updateLogByteCount()
   }
 
-  /// Begins to wait for the time when nobody writes any more. At the turnstile, after a commit.
+  /// Starts waiting until the store is idle. Called at the turnstile, after a commit.
   func watchLog() {
     guard let limit = options.idleLogLimit, !isLogWatched, storage?.log != nil else { return }
     let commit = state.withLock { $0.latest.commit }

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// One open store, however many ``PageStore`` handles of this process share it.
+/// One open store, shared by all ``PageStore`` handles of this process.
 ///
-/// The newest version is behind a mutex that is held for a pointer's exchange only. Everything that
-/// writes, log and file included, belongs to whoever is through the turnstile; a checkpoint under
-/// way has the store's file for itself.
+/// The newest version is behind a mutex that is held only for exchanging a pointer. All writing
+/// state, log and file included, belongs to the thread that has passed the turnstile; during a
+/// checkpoint its thread has the store's file.
 ///
 /// `@unchecked Sendable`: `storage`, `checkpoint`, `durablePageCount`, `isLogWatched` and
-/// `mayHaveStrayPages` are touched only by whoever is through the turnstile; everything else is
-/// constant or behind the mutex.
+/// `mayHaveStrayPages` are accessed only by the thread that has passed the turnstile; everything
+/// else is constant or behind the mutex.
 final class StoreCore: @unchecked Sendable {
   let identity: StoreIdentity
   let geometry: PageGeometry
@@ -18,7 +18,7 @@ final class StoreCore: @unchecked Sendable {
   let turnstile = Turnstile()
   let state: Mutex<State>
   let commits: CommitQueue
-  /// What the floor above keeps with the store.
+  /// An object of the layer above that belongs to the store.
   let companion = Mutex<(any AnyObject & Sendable)?>(nil)
   var storage: StoreFile?
   /// The file of the store, which holds its lock; `nil` in memory.
@@ -34,14 +34,14 @@ final class StoreCore: @unchecked Sendable {
   var mayHaveStrayPages = false
 
   struct State {
-    /// What snapshots get: with full durability, on disk.
+    /// The version of new snapshots: with full durability, on disk.
     var current: PageSpace
-    /// What the next transaction starts from; newer than `current` while commits wait for the
-    /// disk.
+    /// The version from which the next transaction starts; newer than `current` while commits wait
+    /// for the disk.
     var latest: PageSpace
     /// The versions in between, oldest first, `latest` included.
     var waiting: [PageSpace] = []
-    /// Set when a write failed; the answer to everybody who wants to write.
+    /// Set when a write failed; thrown for all later writes.
     var poison: StorageError?
     var isClosed = false
     var logByteCount = 0
@@ -185,7 +185,7 @@ final class StoreCore: @unchecked Sendable {
     try waitUntilDurable(CommitNumber(rawValue: editor.commit.rawValue - 1), in: log)
   }
 
-  /// Goes through the turnstile, unless there is nothing to write on the other side.
+  /// Passes the turnstile; throws instead if the store cannot be written.
   func enter(forLong: Bool = false) throws(StorageError) -> PageSpace {
     try checkProcess()
     try turnstile.enter(forLong: forLong)
@@ -203,8 +203,8 @@ final class StoreCore: @unchecked Sendable {
   /// they are on disk.
   func finish(_ editor: PageEditor) throws(StorageError) -> CommitNumber {
     guard !editor.touched.isEmpty else {
-      // What it has seen may be waiting for the disk, and whoever changes nothing because of what
-      // is there counts on it as on a commit.
+      // The state that it has read may still be waiting for the disk, and a caller that changed
+      // nothing because of it relies on it as on a commit.
       let seen = CommitNumber(rawValue: editor.commit.rawValue - 1)
       let log = storage?.durability == .full ? storage?.log : nil
       leave()
@@ -323,10 +323,10 @@ final class StoreCore: @unchecked Sendable {
     }
   }
 
-  /// Lets everybody see the commits up to `commit`, which are on disk.
+  /// Makes the commits up to `commit` visible, which are on disk.
   ///
-  /// - Returns: the versions that are not the newest any more. They end outside the mutex, and when
-  ///   there is time: ending one frees its pages.
+  /// - Returns: the versions that are no longer the newest. They end outside the mutex and later,
+  ///   as ending one frees its pages.
   @discardableResult
   func show(through commit: CommitNumber) -> [PageSpace] {
     state.withLock { state in
@@ -341,7 +341,8 @@ final class StoreCore: @unchecked Sendable {
 
   /// Refuses all writing from now on.
   ///
-  /// - Returns: the error to tell: a full disk that did not end well is none that was survived.
+  /// - Returns: the error to throw: after a full disk that could not be handled cleanly, not that
+  ///   of a full disk.
   @discardableResult
   func poison(_ cause: StorageError) -> StorageError {
     state.withLock { state in
@@ -356,7 +357,7 @@ final class StoreCore: @unchecked Sendable {
     state.withLock { $0.logByteCount = logByteCount }
   }
 
-  /// Lets the next writer in; the editor's changes go with the editor.
+  /// Admits the next writer; the editor's changes are released with the editor.
   func abandon(_ editor: PageEditor) {
     noteEnd(ofGivenUp: editor)
     leave()
@@ -371,16 +372,16 @@ final class StoreCore: @unchecked Sendable {
 
   // MARK: Closing
 
-  /// Whether whoever opens the store like that shares this core: what it reads must be as sure as
-  /// they want it.
+  /// Whether opening the store with these options shares this core: only if pages are verified in
+  /// the same way.
   func isShared(by options: PageStoreOptions) -> Bool {
     !isReadOnly || self.options.readsUnvouchedPages == options.readsUnvouchedPages
   }
 
-  /// Gives a handle back; the last one closes the store.
+  /// Releases a handle; the last one closes the store.
   ///
   /// - Throws: ``StorageError/writerBusy`` if this thread has the write transaction; an error of
-  ///   the checkpoint, after which the store is closed all the same and its log kept.
+  ///   the checkpoint, after which the store is nevertheless closed, and its log kept.
   func release() throws(StorageError) {
     try checkProcess()
     try turnstile.enter()
@@ -394,14 +395,14 @@ final class StoreCore: @unchecked Sendable {
     try OpenStores.release(self) { () throws(StorageError) in try shut() }
   }
 
-  /// Gives a handle back that was dropped without being closed: no checkpoint, the log stays.
+  /// Releases a handle that was not closed: no checkpoint is made, and the log is kept.
   func abandonHandle() {
     guard registry.process.isCurrent, state.withLock({ $0.identifier }) != nil else { return }
     // The closure throws nothing, so nothing is.
     do throws(StorageError) {
       try OpenStores.release(self) { () throws(StorageError) in
         state.withLock { $0.isClosed = true }
-        // A transaction may still be open somewhere; it lets go when it ends.
+        // A transaction may still be open; it releases the file when it ends.
         guard turnstile.enterUnlessInTransaction() else { return }
         waitForCheckpoint()
         letGoOfFile()

@@ -1,11 +1,11 @@
-/// Puts a version of a store where a file may be already: a backup over an older one, or over the
-/// store itself to go back to it; or any store in the place of another.
+/// Writes a version of a store where a file may exist: a backup over an older one, or over the
+/// store itself to restore it; or any store in place of another.
 ///
-/// The file that is there may be whole, cut short by a crash, or damaged; its identity page must be
-/// readable, unless anything may go, and nobody may have it open. In one step its name leads to the
-/// new file, which is a closed store; a crash leaves the one or the other, each with what belongs
-/// to it. What is left of the old one's log is history from then on, as the new file has a later
-/// epoch, or another identity.
+/// The existing file may be intact, cut short by a crash, or damaged; its identity page must be
+/// readable, unless any file may be replaced, and it must not be open. In one step its name passes
+/// to the new file, which is a closed store; a crash leaves one or the other, each with the files
+/// that belong to it. Remains of the old one's log are ignored from then on, as the new file has a
+/// later epoch, or another identity.
 struct StoreReplacement {
   let path: String
   let fileSystem: any FileSystem
@@ -15,17 +15,17 @@ struct StoreReplacement {
   /// Whether that is a file of the same store.
   private let isOfSameStore: Bool
 
-  /// What may be there.
+  /// The kind of file that may be replaced.
   enum Prey {
     case sameStore
     case anyStore
     case anything
   }
 
-  /// - Throws: ``StorageError/locked(_:)`` when somebody has the file open;
-  ///   ``StorageError/invalidArgument(_:)`` when it is another store;
-  ///   ``StorageError/notAStore(path:reason:)`` or ``StorageError/damaged(page:reason:)`` when it
-  ///   cannot be known whose it is.
+  /// - Throws: ``StorageError/locked(_:)`` if the file is open;
+  ///   ``StorageError/invalidArgument(_:)`` if it is another store;
+  ///   ``StorageError/notAStore(path:reason:)`` or ``StorageError/damaged(page:reason:)`` if its
+  ///   identity cannot be read.
   init(
     of path: String, _ identity: StoreIdentity, takes prey: Prey = .sameStore,
     in fileSystem: any FileSystem
@@ -68,15 +68,15 @@ struct StoreReplacement {
       throw .locked(StoreFile.readOwnerNote(of: path, in: fileSystem))
     }
     guard try fileSystem.identifier(of: path) == file.identifier else {
-      // Somebody replaced it just now, and may be about to open it.
+      // Another process has just replaced it, and may be about to open it.
       throw .locked(.unknown)
     }
     return file
   }
 
   /// - Parameters:
-  ///   - syncs: what the syncs of the file and of its name are for.
-  ///   - progress: told the bytes written and the bytes in all; `false` ends it.
+  ///   - syncs: the purposes of the syncs of the file and of its name.
+  ///   - progress: called with the bytes written and the total; returns `false` to end it.
   func write(
     _ space: PageSpace, syncs: (file: SyncReason, folder: SyncReason),
     progress: (Int, Int) throws -> Bool
@@ -92,8 +92,8 @@ struct StoreReplacement {
       throw error
     }
     try fileSystem.syncFolder(of: path, for: syncs.folder)
-    // Nobody can open the new file before its lock is given back, so these are the old one's, while
-    // the new one has the name. They count for nothing any more: it does not matter if one stays.
+    // The new file cannot be opened before its lock is released, so as long as it has the name,
+    // these are the old one's. They are ignored from now on: it does not matter if one remains.
     for leftover in StoreFile.companionPaths(of: path) {
       do throws(StorageError) {
         try new.file.checkName(path, in: fileSystem)
@@ -143,12 +143,12 @@ struct StoreReplacement {
 }
 
 extension PageStore {
-  /// The same as ``backUp(to:in:progress:)``, in place of an older backup of this store if there is
-  /// one; that one is there until the new one is whole.
+  /// Like ``backUp(to:in:progress:)``, but replaces an older backup of this store, which is kept
+  /// until the new one is complete.
   ///
-  /// - Throws: also ``StorageError/locked(_:)`` when somebody has the older backup open;
-  ///   ``StorageError/invalidArgument(_:)`` when the file there is another store, or this one;
-  ///   ``StorageError/notAStore(path:reason:)`` when it is none.
+  /// - Throws: also ``StorageError/locked(_:)`` if the older backup is open;
+  ///   ``StorageError/invalidArgument(_:)`` if the existing file is another store, or this one;
+  ///   ``StorageError/notAStore(path:reason:)`` if it is no store.
   package func backUp(
     replacing path: String, in fileSystem: any FileSystem = DiskFileSystem(),
     progress: (_ done: Int, _ total: Int) throws -> Bool = { _, _ in true }
@@ -163,15 +163,16 @@ extension PageStore {
     try replacement.write(snapshot.space, syncs: (.backup, .backupFolder), progress: progress)
   }
 
-  /// Puts the newest commit of this store, a backup, in place of the store that it is a backup of.
+  /// Replaces a store with the newest commit of this store, which is a backup of it.
   ///
-  /// Every page is verified on the way. The store there may be damaged, as long as its first page
-  /// says whose it is, or be gone. It is as it was until it is the backup's content, in one step.
+  /// Every page is verified when it is copied. The replaced store may be damaged, if its first page
+  /// has its identity, or be missing. It is unchanged until it has the backup's content, in one
+  /// step.
   ///
-  /// - Throws: ``StorageError/locked(_:)`` when somebody has the store open, in this process or
-  ///   another; ``StorageError/invalidArgument(_:)`` when it is another store, or this one;
-  ///   ``StorageError/notAStore(path:reason:)`` or ``StorageError/damaged(page:reason:)`` when it
-  ///   cannot be known whose it is, or when a page of the backup is damaged.
+  /// - Throws: ``StorageError/locked(_:)`` if the store is open in this process or another;
+  ///   ``StorageError/invalidArgument(_:)`` if it is another store, or this one;
+  ///   ``StorageError/notAStore(path:reason:)`` or ``StorageError/damaged(page:reason:)`` if its
+  ///   identity cannot be read, or if a page of the backup is damaged.
   package func restore(
     to path: String, in fileSystem: any FileSystem = DiskFileSystem(),
     progress: (_ done: Int, _ total: Int) throws -> Bool = { _, _ in true }

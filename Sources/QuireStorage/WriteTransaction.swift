@@ -1,4 +1,4 @@
-/// The one transaction that may change the store; it sees its own changes, nobody else does before
+/// The one transaction that may change the store. It sees its own changes; others see them after
 /// the commit.
 ///
 /// Holds the store's writer lock from ``PageStore/beginWrite()`` to ``commit()`` or ``abort()``;
@@ -62,7 +62,7 @@ public final class WriteTransaction: TreeReader {
     return MutableIndexTree(tree, editor)
   }
 
-  /// Makes an empty record tree.
+  /// Creates an empty record tree.
   ///
   /// - Throws: ``StorageError/invalidArgument(_:)`` if the name is taken, or
   ///   ``StorageError/keyTooLong(byteCount:limit:)`` if its UTF-8 bytes are too many.
@@ -72,7 +72,7 @@ public final class WriteTransaction: TreeReader {
     return MutableRecordTree(RecordTree(editor.space, state), editor)
   }
 
-  /// Makes an empty index tree.
+  /// Creates an empty index tree.
   ///
   /// - Throws: ``StorageError/invalidArgument(_:)`` if the name is taken, or
   ///   ``StorageError/keyTooLong(byteCount:limit:)`` if its UTF-8 bytes are too many.
@@ -101,7 +101,7 @@ public final class WriteTransaction: TreeReader {
     state.ending = .invalidArgument("tree \(name) was dropped")
   }
 
-  /// Gives a tree another name; the tree itself is not touched.
+  /// Renames a tree; its pages are not touched.
   ///
   /// - Throws: ``StorageError/invalidArgument(_:)`` if there is no tree `name`, or one `newName`.
   public func renameTree(_ name: String, to newName: String) throws(StorageError) {

@@ -2,23 +2,23 @@
 // two protocols, so that a test can be the disk: keep what was not synced apart, tear a write,
 // refuse a call.
 
-/// A place where files are.
+/// The files of a disk, or of a simulated one.
 ///
 /// Implementations throw ``StorageError/io(operation:path:code:message:)``,
 /// ``StorageError/noSpaceLeft(path:)``, ``StorageError/notFound(path:)``,
 /// ``StorageError/alreadyExists(path:)`` and ``StorageError/forked``, and nothing else.
 ///
-/// No call but ``identifier(of:)`` and ``destination(of:)`` follows a symbolic link in the place of
-/// the file itself: ``open(_:_:)`` refuses it, or makes a file in its place, and the others take
-/// the link for what is there.
+/// Except for ``identifier(of:)`` and ``destination(of:)``, no call follows a symbolic link in the
+/// place of the file itself: ``open(_:_:)`` refuses it, or creates a file in its place, and the
+/// others operate on the link.
 public protocol FileSystem: AnyObject, Sendable {
   /// Opens a file.
   func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File
-  /// Gives a finished file its final name, in one step, unless something has that name already.
+  /// Renames a finished file to its final name, in one step, unless the name is taken.
   func publish(_ temporaryPath: String, as path: String) throws(StorageError)
-  /// Gives a finished file its final name, in one step, in place of the file that has it.
+  /// Renames a finished file to its final name, in one step, replacing the file of that name.
   func replace(_ path: String, by temporaryPath: String) throws(StorageError)
-  /// Removes a file; there being none is no error.
+  /// Removes a file; it is no error if there is none.
   func remove(_ path: String) throws(StorageError)
   /// The identity of the file that the path names now, or `nil` when there is none.
   func identifier(of path: String) throws(StorageError) -> FileIdentifier?
@@ -26,10 +26,10 @@ public protocol FileSystem: AnyObject, Sendable {
   func destination(of path: String) -> String
   /// Makes the names in the folder of `path` durable.
   func syncFolder(of path: String, for reason: SyncReason) throws(StorageError)
-  /// What to tell other processes about this one.
+  /// The description of this process for others.
   func currentOwner() -> LockOwner
-  /// The paths in the folder of `path` that begin with it, in any order; empty where that is not
-  /// known. What a process that died has left beside a store is found by them.
+  /// The paths in the folder of `path` that begin with it, in any order; empty if they are not
+  /// known. It finds the files that a crashed process has left beside a store.
   func paths(beginningWith path: String) throws(StorageError) -> [String]
   /// The number of forks that led to the process that asks: a child's is another than its parent's.
   var forkCount: Int { get }
@@ -44,7 +44,8 @@ extension FileSystem {
 /// An open file. Closed when the last reference goes, which also gives its lock back.
 public protocol File: AnyObject, Sendable {
   var identifier: FileIdentifier { get }
-  /// How many names the file had when it was opened, as far as that is known; 0 if it had none.
+  /// The number of names the file had when it was opened, as far as that is known; 0 if it had
+  /// none.
   var nameCount: Int { get }
   /// The length of the file in bytes.
   func byteCount() throws(StorageError) -> Int
@@ -60,9 +61,9 @@ public protocol File: AnyObject, Sendable {
   func sync(for reason: SyncReason) throws(StorageError)
   /// Takes the lock without waiting; it is held until the file is closed.
   ///
-  /// - Returns: `false` when somebody else's lock is in the way.
+  /// - Returns: `false` if another holder's lock prevents it.
   func lock(_ mode: LockMode) throws(StorageError) -> Bool
-  /// Gives the lock back although the file stays open for a while.
+  /// Releases the lock while the file stays open.
   func unlock()
 }
 
@@ -99,7 +100,7 @@ extension File {
   }
 }
 
-/// What a file is opened for.
+/// The purpose for which a file is opened.
 public enum FileMode: Hashable, Sendable {
   /// The file must exist and is only read.
   case read
@@ -110,15 +111,15 @@ public enum FileMode: Hashable, Sendable {
   case create
 }
 
-/// Who may share a lock: any number of readers, or one writer.
+/// The mode of a lock: shared by any number of readers, or exclusive to one writer.
 public enum LockMode: Hashable, Sendable {
   case shared
   case exclusive
 }
 
-/// Tells files apart whatever they are called.
+/// The identity of a file, whatever its name.
 public struct FileIdentifier: Hashable, Sendable {
-  /// The device, or what takes its place.
+  /// The device, or its counterpart in a simulation.
   public var volume: UInt64
   /// The number of the file there (inode).
   public var number: UInt64
@@ -129,7 +130,7 @@ public struct FileIdentifier: Hashable, Sendable {
   }
 }
 
-/// What a sync is for. A simulated disk can leave out one kind, to show that it is needed.
+/// The purpose of a sync. A simulated disk can leave out one kind, to show that it is needed.
 public enum SyncReason: String, Hashable, Sendable, CaseIterable {
   /// The content of a new store, before it gets its name.
   case creation

@@ -91,7 +91,7 @@ public final class MemoryFileSystem: FileSystem {
   }
 }
 
-/// What a file in memory is while it has a name or is open.
+/// The content of a file in memory, while the file has a name or is open.
 private final class MemoryFileContent: Sendable {
   let identifier: FileIdentifier
   let bytes = Mutex<[UInt8]>([])

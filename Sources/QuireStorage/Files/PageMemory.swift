@@ -1,6 +1,6 @@
-/// The memory of one page, or of many read in one go, freed when the last table that shows it goes.
+/// The memory of one page, or of many read in one go, freed with the last table that shows it.
 ///
-/// Much of it is ``LargeMemory``, which costs nothing but addresses where nobody touches it.
+/// Much of it is ``LargeMemory``, of which untouched parts cost only address space.
 ///
 /// Swift may let go of an object right after its last use, even while a pointer taken from it is
 /// still needed. So a local `PageMemory` is either handed on as a whole or used through

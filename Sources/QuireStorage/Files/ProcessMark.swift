@@ -3,7 +3,7 @@
 struct ProcessMark: Sendable {
   /// As ``ForkCount`` had it; a number that it never has where a file system is to be asked.
   private let forkCount: Int
-  /// Where there is something that knows better than the system which process asks.
+  /// The simulated process, in tests.
   private let simulation: Simulation?
 
   private final class Simulation: Sendable {
@@ -30,7 +30,7 @@ struct ProcessMark: Sendable {
     }
   }
 
-  /// Whether it is the process that asks: asked with each change, so it looks at one number.
+  /// Whether this is the calling process. Tested with each change, so it only compares a number.
   @inline(__always)
   var isCurrent: Bool { forkCount == ForkCount.known || isCurrentInSimulation }
 

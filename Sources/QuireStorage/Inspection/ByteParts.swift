@@ -1,4 +1,4 @@
-// What each byte of a page or a log is for: the tables of `docs/file-format.md` as values. The
+// The meaning of each byte of a page or a log: the tables of `docs/file-format.md` as values. The
 // document's worked example and `quire dump --page` print them beside the bytes.
 
 /// Some bytes with a meaning.
@@ -79,7 +79,7 @@ extension PageMap {
 }
 
 extension IndexLayout {
-  /// What lies before the cells.
+  /// The parts before the cells.
   static func parts(of node: Page) -> [BytePart] {
     let prefix = prefixByteCount(of: node)
     let heads = headsStart(prefix: prefix)

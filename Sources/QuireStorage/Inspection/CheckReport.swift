@@ -1,4 +1,4 @@
-/// What an inspection of the whole store found.
+/// The result of inspecting the whole store.
 public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
   /// One contradiction.
   public struct Finding: Hashable, Sendable, CustomStringConvertible {
@@ -22,7 +22,7 @@ public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
 
   /// Everything that was found, in the order in which it was.
   public var findings: [Finding] = []
-  /// The pages that were looked at.
+  /// The number of pages inspected.
   public var pageCount = 0
   /// The entries of all trees.
   public var entryCount = 0
@@ -37,7 +37,7 @@ public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension [CheckReport.Finding] {
-  /// The most that are told: who has so many has no use for more.
+  /// The largest number of findings in a report; more would be of no use.
   private static var limit: Int { 10_000 }
 
   mutating func addWithinLimit(_ finding: CheckReport.Finding) {

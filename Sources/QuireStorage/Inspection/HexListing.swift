@@ -2,7 +2,7 @@
 ///
 /// Each part begins a line, and so does what lies between two. Many zeros are one line, `00 * 464`.
 package enum HexListing {
-  /// Where the meaning begins.
+  /// The column in which meanings begin.
   private static let meaningColumn = 55
   private static let shortestZeros = 17
 
@@ -57,7 +57,7 @@ package enum HexListing {
     }
   }
 
-  /// How many bytes come before the first long row of zeros.
+  /// The number of bytes before the first long row of zeros.
   private static func longZeros(in bytes: ArraySlice<UInt8>) -> Int? {
     var zeros = 0
     for (index, byte) in bytes.enumerated() {

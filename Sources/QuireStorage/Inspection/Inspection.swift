@@ -33,8 +33,8 @@ struct Inspection {
     return inspection.report
   }
 
-  /// Looks at every page in use: in memory what the file does not have yet, else what is in the
-  /// file, whatever the memory says.
+  /// Inspects every page in use: in memory if the file does not have it yet, otherwise in the file,
+  /// even if it is in memory as well.
   private mutating func inspectPages() throws(StorageError) {
     let room = PageMemory(byteCount: space.pageSize)
     let end = try pageCountInReach()
@@ -47,7 +47,7 @@ struct Inspection {
       let id = next
       let mark = isMarked(id)
       next = mark == nil && !readsUnvouchedPages ? nextOfUnread(id) : PageID(id.rawValue + 1)
-      // Of a map that cannot be read it is said once, for all of its group.
+      // An unreadable map is reported once for its whole group.
       let isUnvouched = readsUnvouchedPages || space.geometry.isMap(id)
       guard mark ?? isUnvouched else { continue }
       let ticket = try space.enter()
@@ -83,7 +83,7 @@ struct Inspection {
     }
   }
 
-  /// The page to look at behind one whose map cannot be read: the map, and then the next group.
+  /// The next page to inspect after one whose map cannot be read: the map, and then the next group.
   private func nextOfUnread(_ id: PageID) -> PageID {
     let (map, group) = (space.geometry.mapPage(for: id), space.geometry.groupPageCount)
     if id < map { return map }

@@ -1,10 +1,10 @@
 /// A log as it lies on disk: its header, and every record that can be recognized in it.
 package struct LogAnatomy {
-  /// What a record is good for.
+  /// The role of a record.
   package enum State: String, Sendable {
     /// It belongs to the store's content.
     case counts
-    /// Of this epoch, but from before the last checkpoint: the pages have it.
+    /// Of this epoch, but from before the last checkpoint: its content is in the pages.
     case checkpointed
     /// Of an earlier epoch.
     case stale
@@ -12,9 +12,9 @@ package struct LogAnatomy {
     case unreached
     /// It begins as a record does, and is not whole.
     case torn
-    /// Of an epoch that the meta pages know nothing of.
+    /// Of a later epoch than those of the meta pages.
     case future
-    /// Whole, and no meta page says what to make of it.
+    /// Intact, but no meta page tells its role.
     case unknown
   }
 
@@ -25,7 +25,7 @@ package struct LogAnatomy {
     package let isWhole: Bool
     /// The bytes of the page that are given.
     package let ranges: [Range<Int>]
-    /// Where the entry lies in the log, and its length.
+    /// The place of the entry in the log, and its length.
     package let offset: Int
     package let byteCount: Int
   }
@@ -55,14 +55,14 @@ package struct LogAnatomy {
   package private(set) var records: [Record] = []
   package private(set) var findings: [StoreAnatomy.Finding] = []
   package private(set) var notes: [String] = []
-  /// Whether the meta page is that of a closed store, and the log goes on from it.
+  /// Whether the meta page is that of a closed store, and the log continues it.
   package private(set) var goesOn = false
   let bytes: PageMemory
-  /// Whether records have what format 1.1 of the log brought.
+  /// Whether records have the additions of format 1.1 of the log.
   let isOf11: Bool
-  /// What vouchers of the epoch that counts say that was durable.
+  /// The last commit that vouchers of the current epoch declare durable.
   private var vouched = CommitNumber.creation
-  /// The bytes that the log is known to have had at least.
+  /// The smallest number of bytes that the log is known to have had.
   private var leastByteCount = 0
   private let checksum: Checksum
   private let storePageSize: Int
@@ -134,7 +134,7 @@ package struct LogAnatomy {
     }
   }
 
-  /// What begins as a record does.
+  /// The record at an offset; `nil` if there is none.
   private func record(at offset: Int) -> Record? {
     typealias Format = LogFormat.Record
     guard offset >= 0, offset <= byteCount - Format.headerByteCount else { return nil }
@@ -192,8 +192,8 @@ package struct LogAnatomy {
     return pages
   }
 
-  /// Takes in what vouchers of an epoch say, whatever is left of their records; and the header, if
-  /// a meta page demands the log.
+  /// Reads the vouchers of an epoch, even those whose records are damaged; and the header, if a
+  /// meta page requires the log.
   private mutating func readVouchers(of epoch: UInt64, isDemanded: Bool) {
     typealias Voucher = LogFormat.Voucher
     guard isOf11, byteCount >= LogFormat.recordsStart else { return }
@@ -221,7 +221,7 @@ package struct LogAnatomy {
 
   // MARK: What counts
 
-  /// Follows the chain of records from where the meta page says that it begins.
+  /// Follows the chain of records from its beginning in the meta page.
   private mutating func follow(_ meta: StoreAnatomy.Meta, _ path: String) {
     guard var offset = Int(exactly: meta.logOffset), offset % LogFormat.Record.alignment == 0 else {
       findings.append(

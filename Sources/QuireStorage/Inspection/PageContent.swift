@@ -1,11 +1,11 @@
-/// One line about a page.
+/// A summary of a page in one line.
 package struct PageSummary: Sendable {
   package let id: PageID
-  /// “record leaf”, “meta A”, “free”: for people.
+  /// “record leaf”, “meta A”, “free”: a text for display.
   package let type: String
   package let level: Int
   package let commit: CommitNumber
-  /// What the maps say; 0 if the page is free, `nil` if that is unknown.
+  /// The stamp in the maps; 0 if the page is free, `nil` if that is unknown.
   package let stamp: UInt32?
   package let tree: String?
   package let entryCount: Int?
@@ -15,7 +15,7 @@ package struct PageSummary: Sendable {
   package let defect: String?
 }
 
-/// One page in full.
+/// The complete description of one page.
 package struct PageContent {
   package enum Key: Sendable {
     /// The first entry of an inner node has none.
@@ -35,7 +35,7 @@ package struct PageContent {
   package struct Entry: Sendable {
     package let key: Key
     package let value: Value
-    /// Where value or reference begin in the page.
+    /// The offset of the value or reference in the page.
     package let offset: Int
     package let byteCount: Int
   }
@@ -46,7 +46,7 @@ package struct PageContent {
   package let expectedChecksum: UInt64?
   /// Of tree nodes that can be decoded.
   package internal(set) var entries: [Entry] = []
-  /// What the bytes mean; they follow each other and need not cover all.
+  /// The meanings of bytes; they are in order and need not cover all bytes.
   package internal(set) var parts: [BytePart] = []
 }
 
@@ -98,7 +98,7 @@ extension PageContent.Value {
 }
 
 extension StoreAnatomy {
-  /// How many pages can be shown.
+  /// The number of pages that can be shown.
   package var shownPageCount: Int { Int(image.pageCountInReach) }
 
   package func summary(of number: Int) throws(StorageError) -> PageSummary {
@@ -138,7 +138,7 @@ extension StoreAnatomy {
     return metas[Int(id.rawValue) - 1].isWhole ? nil : "its checksum is wrong"
   }
 
-  /// What the maps say of a page.
+  /// The stamp of a page in the maps.
   private func stamp(of id: PageID) -> UInt32? {
     guard image.geometry.isMap(id) else { return stamps[Int(id.rawValue)] }
     return maps.first { $0.id == id }?.stamp

@@ -6,18 +6,18 @@
 //   StoreAnatomy    all of that as values
 //   PageContent     one page in full, with the meaning of each of its bytes
 //
-// The engine stops at the first contradiction that it cannot do without; this goes on. What is
-// wrong becomes a finding with the number of the page, and the rest is shown. Nothing of it is
-// trusted further than it was checked: offsets in a page are followed when `PageValidation` has let
-// it pass, pages are reached once, and nothing is longer than the files are.
+// The engine stops at the first error that it cannot work around; this continues. Errors become
+// findings with the number of the page, and the rest is shown. Nothing is trusted without a check:
+// offsets in a page are followed only if `PageValidation` accepts the page, each page is visited
+// once, and no length exceeds those of the files.
 //
 // Files are only ever read. Memory: the log, a few bytes for each page, and a page for each level
 // of a tree.
 //
-// A store that is open is checked by an `Inspection`, through one of its versions, as its users see
-// it; what it finds is a `CheckReport`.
+// An open store is checked by an `Inspection` of one of its versions, as its users see it; its
+// result is a `CheckReport`.
 
-/// Everything that a store's files say about themselves.
+/// A complete description of a store's files.
 package struct StoreAnatomy {
   package typealias Finding = CheckReport.Finding
 
@@ -70,15 +70,15 @@ package struct StoreAnatomy {
   package let maps: [Map]
   /// The catalog, then the trees in it by name.
   package let trees: [TreeAnatomy]
-  /// What is wrong.
+  /// The errors found.
   package let findings: [Finding]
-  /// What is legal and yet worth knowing.
+  /// Valid but remarkable states.
   package let notes: [String]
 
   let image: StoreImage
   /// The tree of each page, as an index of ``trees``; -1 for none.
   let owners: PageTable<Int32>
-  /// What the maps say of each page, but for maps; `nil` where they cannot be read.
+  /// The stamps of all pages except maps; `nil` where they cannot be read.
   let stamps: PageTable<UInt32?>
 
   /// Reads the files of a store.
@@ -113,7 +113,7 @@ package struct StoreAnatomy {
     self.image = image
   }
 
-  /// What page maps say is free, of the pages that the files have.
+  /// The number of pages in the files that are free by their maps.
   package var unusedPageCount: Int { maps.reduce(0) { $0 + $1.pageCount - $1.usedPageCount } }
 
   package var isSound: Bool { findings.isEmpty }
@@ -135,7 +135,7 @@ extension StoreAnatomy.Meta {
     isClean = base.u32(at: MetaPage.flagsOffset) & 1 != 0
   }
 
-  /// What the page of a closed store says once a log was begun that goes on from there.
+  /// The meta page of a closed store after a log was begun that continues it.
   func begun(_ checksum: Checksum) -> Self {
     var begun = self
     begun.epoch &+= 1

@@ -1,6 +1,6 @@
-/// The bytes of a store's file and its log, put together as far as they can be.
+/// The bytes of a store's file and its log, combined as far as possible.
 ///
-/// Holds the shared lock while it lives, so that nobody writes meanwhile.
+/// It holds the shared lock while it exists, so that the files are not written meanwhile.
 final class StoreImage {
   let path: String
   let file: any File
@@ -17,7 +17,7 @@ final class StoreImage {
   private var logged: [PageID: PageMemory] = [:]
   /// Those of them that the file has no place for.
   private var newPageCount = 0
-  /// Of the newest version.
+  /// The newest commit.
   private(set) var lastCommit: CommitNumber?
   private(set) var pageCount: UInt32
   private(set) var freePageCount: UInt32?
@@ -167,7 +167,7 @@ final class StoreImage {
   struct Loaded {
     let id: PageID
     let memory: PageMemory
-    /// How many of its bytes there are.
+    /// The number of its bytes that exist.
     let byteCount: Int
     let isFromLog: Bool
 
@@ -199,7 +199,7 @@ final class StoreImage {
     return min(pageCount, UInt32(clamping: max(inFile, inLog)))
   }
 
-  /// What is wrong with a page in use, given the stamp that the maps have for it.
+  /// The defect of a page in use, given its stamp in the maps; `nil` if there is none.
   func defect(of loaded: Loaded, stamp: UInt32?) -> String? {
     let (id, page) = (loaded.id, loaded.page)
     defer { withExtendedLifetime(loaded.memory) {} }

@@ -11,9 +11,9 @@ package struct TreeAnatomy: Sendable {
   package let name: String
   package let kind: TreeKind
   package let root: PageID
-  /// The entries as the catalog counts them; `nil` for the catalog, which nobody counts.
+  /// The number of entries in the catalog; `nil` for the catalog itself, for which there is none.
   package let cataloguedCount: Int?
-  /// What the catalog says of values too long for their leaf.
+  /// Whether the catalog says that there may be values too long for their leaf.
   package let hasLongValues: Bool
   /// The levels from the leaves up.
   package internal(set) var levels: [Level] = []

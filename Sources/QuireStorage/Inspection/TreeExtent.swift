@@ -1,9 +1,9 @@
-/// How much of the file a tree takes, found without reading the whole of it.
+/// The size of a tree in the file, determined without reading all of it.
 ///
-/// Inner nodes say how many children they have, so the leaves need not be read to be counted. Of a
-/// level with more than ``sampleCount`` nodes only so many are read, evenly spread, and the rest is
-/// taken to be like them. A tree without long values of at most some ten thousand leaves is thus
-/// counted exactly; the pages of long values are an estimate from as many leaves.
+/// Inner nodes have the numbers of their children, so leaves need not be read to be counted. On a
+/// level with more than ``sampleCount`` nodes only that many are read, evenly spread, and the
+/// others are assumed to be like them. A tree without long values of at most some ten thousand
+/// leaves is thus counted exactly; the pages of long values are an estimate from as many leaves.
 ///
 /// - Complexity: O(height · ``sampleCount``) pages.
 package struct TreeExtent: Hashable, Sendable {
@@ -89,9 +89,9 @@ package struct TreeExtent: Hashable, Sendable {
 }
 
 extension RecordTree {
-  /// How much of the file the tree takes, about.
+  /// The approximate size of the tree in the file.
   ///
-  /// - Parameter sampleCount: the nodes read of one level, at most.
+  /// - Parameter sampleCount: the largest number of nodes that are read on one level.
   package func extent(
     sampleCount: Int = TreeExtent.sampleCount
   ) throws(StorageError) -> TreeExtent {
@@ -100,9 +100,9 @@ extension RecordTree {
 }
 
 extension IndexTree {
-  /// How much of the file the tree takes, about.
+  /// The approximate size of the tree in the file.
   ///
-  /// - Parameter sampleCount: the nodes read of one level, at most.
+  /// - Parameter sampleCount: the largest number of nodes that are read on one level.
   package func extent(
     sampleCount: Int = TreeExtent.sampleCount
   ) throws(StorageError) -> TreeExtent {

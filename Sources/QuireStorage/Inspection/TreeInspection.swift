@@ -77,7 +77,7 @@ struct TreeInspection<Layout: NodeLayout> {
     of node: Page, _ id: PageID, from lower: Layout.Key?, below upper: Layout.Key?,
     of tree: Tree<Layout>, in inspection: inout Inspection
   ) {
-    // A room each for the bounds of the child at hand, as visiting it uses rooms of its own.
+    // One buffer for each bound of the current child, as visiting it uses buffers of its own.
     withKeyRooms { room, otherRoom in
       for slot in 0..<node.count {
         let childID = Layout.child(at: slot, in: node)
@@ -122,7 +122,7 @@ struct TreeInspection<Layout: NodeLayout> {
       let ticket = try space.enter()
       defer { space.leave(ticket) }
       let run = try OverflowRun(overflow, referredToBy: leaf, in: space)
-      // Of runs that share pages only what comes first is looked at.
+      // Of runs that share pages, only the first one is inspected.
       for id in run.pages(in: space.geometry) {
         guard inspection.reach(id, from: name) else { return }
       }

@@ -1,4 +1,4 @@
-/// Walks the page maps and all trees, page by page, and goes on where something is damaged.
+/// A walk over the page maps and all trees, page by page, which continues after damage.
 struct TreeSurvey {
   private let image: StoreImage
   private let geometry: PageGeometry
@@ -7,9 +7,9 @@ struct TreeSurvey {
   private(set) var findings: [StoreAnatomy.Finding] = []
   /// The tree of each page, as an index of ``trees``; -1 for none.
   private(set) var owners: PageTable<Int32>
-  /// What the maps say of each page; `nil` where they cannot be read.
+  /// The stamps of pages in the maps; `nil` where they cannot be read.
   private(set) var stamps: PageTable<UInt32?>
-  /// What the maps say of each map, by its group.
+  /// The stamps of maps, by group.
   private var mapStamps: [UInt32?]
   /// Pages that were found damaged already.
   private var damaged: Set<PageID> = []
@@ -38,7 +38,7 @@ struct TreeSurvey {
       StoreAnatomy.Finding(page: page, tree: tree.map { trees[$0].name }, message: message))
   }
 
-  /// A page with what is wrong with it; says so once.
+  /// A page with its defect, which is reported once.
   private mutating func load(
     _ id: PageID, stamp: UInt32?, tree: Int? = nil
   ) -> (loaded: StoreImage.Loaded, defect: String?)? {
@@ -257,7 +257,7 @@ struct TreeSurvey {
     var isCounted = true
     var next = Int(PageID.firstFree.rawValue)
     while next < Int(end) {
-      // Of pages whose map cannot be read nothing is known.
+      // Pages whose map cannot be read may be in use or free.
       guard let known = stamps.firstUnusual(from: next) else {
         isCounted = false
         break

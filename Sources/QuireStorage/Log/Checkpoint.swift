@@ -1,4 +1,4 @@
-/// Brings the file up to one version, while readers read and the writer writes.
+/// Brings the file to one version, while readers read and the writer writes.
 ///
 ///     begin    under the turnstile: the version, and where the log goes on after it
 ///     write    on any thread: images written, synced; old pages put aside for older versions;
@@ -62,7 +62,7 @@ final class Checkpoint: Sendable {
         else { continue }
         var word = cache.find(id)
         if !word.isPage {
-          // Of a page that was free nothing useful can be read, and nobody will ask for it.
+          // A page that was free has no useful content, and is not read by any version.
           let expected = PageCache.Expectation(
             commit: space.commit, pageCount: space.pageCount,
             stamp: { [self] in stamp(of: $0, in: versions) })
@@ -74,8 +74,9 @@ final class Checkpoint: Sendable {
     }
   }
 
-  /// What the maps say of a page in the newest of those versions that has it in use: an older one
-  /// may need what a newer one has free. A page's map comes before the page, as it lies before it.
+  /// The stamp of a page in the newest of those versions in which it is in use: an older one may
+  /// need a page that is free in a newer one. A page's map is processed before the page, as it
+  /// precedes it in the file.
   private func stamp(of id: PageID, in versions: [VersionRecord]) -> UInt32? {
     guard let (map, index) = space.geometry.stampPlace(of: id), let cache = space.cache else {
       return nil
@@ -90,10 +91,10 @@ final class Checkpoint: Sendable {
     return 0
   }
 
-  /// What the newest version need not carry any more.
+  /// The content that the newest version need no longer keep in memory.
   ///
-  /// - Returns: the newest version's overlay without it; what it no longer shows; and what the
-  ///   cache has to show in its place.
+  /// - Returns: the newest version's overlay without it; the memory that it no longer shows; and
+  ///   the pages that the cache must show instead.
   func relieve(
     _ newest: PageSpace
   ) -> (overlay: PageOverlay, retired: [RetiredMemory], cached: [(id: PageID, word: PageWord)]) {

@@ -1,20 +1,21 @@
 import Synchronization
 
-/// Commits that wait for the disk: one of the waiting threads syncs for all who have written.
+/// Commits that wait for the disk: one of the waiting threads syncs for all that have written.
 ///
-/// While one thread is in the sync, others write their records; when it comes back, the next one
-/// syncs for all of them. So the more threads commit, the more commits share a sync.
+/// While one thread syncs, others write their records; after that, the next one syncs for all of
+/// them. So the more threads commit, the more commits share a sync.
 ///
-/// Waking a thread takes time in which the disk stands still. So those whom a sync serves and those
-/// who need the next one wait apart, and of the latter the first stays awake for a while, to begin
-/// at once.
+/// Waking a thread takes time in which the disk is idle. So the threads that are served by a sync
+/// and those that need the next one wait separately, and the first of the latter stays awake for a
+/// while, to begin at once.
 ///
-/// `@unchecked Sendable`: what is not atomic is touched only while the monitor is locked.
+/// `@unchecked Sendable`: mutable state that is not atomic is accessed only with the monitor
+/// locked.
 package final class CommitQueue: @unchecked Sendable {
-  /// How often the thread that will sync next lets others run before it sleeps.
+  /// The number of times that the thread which syncs next yields before it sleeps.
   private static let patience = 200
 
-  // Who waits for round n waits for condition n % 2: those of the round under way, and of the next.
+  // Waiters for round n use condition n % 2: those of the current round, and of the next.
   private let monitor = Monitor(conditionCount: 2)
   private var round = 0
   private var written: CommitNumber
@@ -22,8 +23,8 @@ package final class CommitQueue: @unchecked Sendable {
   /// The last commit of the round under way, or of the last one.
   private var target: CommitNumber
   private let isSyncing = Atomic(false)
-  /// The round that somebody stays awake to begin. Others may begin it first: then it says nothing
-  /// about the one after it.
+  /// The round for which a thread stays awake. Another thread may begin it first: then nothing is
+  /// known of the next one.
   private var watchedRound = 0
   private var failure: StorageError?
 
@@ -47,10 +48,10 @@ package final class CommitQueue: @unchecked Sendable {
     monitor.unlock()
   }
 
-  /// Everything up to `commit` is on disk, and nobody has written more.
+  /// Records that everything up to `commit` is on disk, and that nothing was written after it.
   ///
-  /// Who waits is woken for good: somebody who stays awake to sync next would do nothing now, and
-  /// whoever slept behind it would sleep on.
+  /// All waiters are woken: a thread that stays awake to sync next has nothing to do now, and those
+  /// that sleep until it syncs would not be woken.
   func noteDurable(_ commit: CommitNumber) {
     monitor.lock()
     written = max(written, commit)
@@ -60,13 +61,14 @@ package final class CommitQueue: @unchecked Sendable {
     monitor.wakeAll(1)
   }
 
-  /// Returns when the commit is on disk.
+  /// Waits until the commit is on disk.
   ///
   /// - Parameters:
   ///   - sync: makes durable what was written.
-  ///   - publish: shows the commits up to the given one to everybody; called by the thread that
-  ///     synced, before anybody's wait ends. Returns what goes when the others have been woken.
-  /// - Throws: the error of the sync, for everybody who waits and for all who come later.
+  ///   - publish: makes the commits up to the given one visible; called by the thread that has
+  ///     synced, before any waiter continues. Returns objects to release after the others were
+  ///     woken.
+  /// - Throws: the error of the sync, for all that wait and for all later calls.
   package func waitUntilDurable(
     _ commit: CommitNumber, sync: () throws(StorageError) -> Void,
     publish: (CommitNumber) -> [AnyObject]
@@ -92,7 +94,7 @@ package final class CommitQueue: @unchecked Sendable {
     monitor.unlock()
   }
 
-  /// Syncs for all who have written. The monitor is locked before and afterwards.
+  /// Syncs for all threads that have written. The monitor is locked before and afterwards.
   private func lead(
     sync: () throws(StorageError) -> Void, publish: (CommitNumber) -> [AnyObject]
   ) {

@@ -1,7 +1,8 @@
 extension StoreFile {
-  /// Makes a file with an empty store, in one step: it gets its name when it is whole and on disk.
+  /// Creates a file with an empty store, in one step: it gets its name when it is complete and on
+  /// disk.
   ///
-  /// - Throws: ``StorageError/alreadyExists(path:)`` if the name is taken meanwhile.
+  /// - Throws: ``StorageError/alreadyExists(path:)`` if the name was taken in the meantime.
   static func create(
     _ path: String, options: PageStoreOptions, in fileSystem: any FileSystem
   ) throws(StorageError) {
@@ -16,7 +17,7 @@ extension StoreFile {
       new.discard()
       throw error
     }
-    // It is a store now, that somebody may be about to open.
+    // Another process may open the new store from now on.
     new.file.unlock()
     if options.durability != .none { try fileSystem.syncFolder(of: path, for: .creationFolder) }
     Leftovers(fileSystem: fileSystem, path: path).remove(copiesOf: nil, beside: nil)

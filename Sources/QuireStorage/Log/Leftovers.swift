@@ -1,8 +1,8 @@
-/// Files that a process left which died while it made them: no store's name leads to them, and
-/// nothing in them counts.
+/// Files that a process has left because it ended while it made them: no store's name leads to
+/// them, and their content does not count.
 ///
-/// What is being made is locked (``NewFile``); so what can be locked, nobody makes any more. What
-/// cannot be removed stays, for the next one who looks.
+/// A file that is being made is locked (``NewFile``), so one that can be locked is abandoned. A
+/// file that cannot be removed is left for the next attempt.
 struct Leftovers {
   let fileSystem: any FileSystem
   /// The store or copy whose name they begin with.
@@ -52,7 +52,7 @@ struct Leftovers {
       // A process that died may have given the store its name and not come to take this one away.
       let isOurs = own.map { $0.identifier == file.identifier } ?? false
       if !isOurs { guard try file.lock(.exclusive) else { return } }
-      // In one that is empty nobody's content is lost.
+      // An empty file has no content to lose.
       if let identity, try file.byteCount() > 0 {
         guard try IdentityPage.read(from: file, path: found).identity == identity else { return }
       }

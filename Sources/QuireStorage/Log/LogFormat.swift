@@ -1,8 +1,8 @@
-/// What the log's writer and its reader agree on (`docs/file-format.md`). On disk: never changed
-/// within a format version.
+/// The parts of the log's format that writer and reader share (`docs/file-format.md`). On disk:
+/// never changed within a format version.
 enum LogFormat {
-  /// Since 1.1 the header says how long the log is at least, the header of a record has a check of
-  /// its own, and a record ends with a voucher; whoever knows 1.0 alone passes over all that.
+  /// Since 1.1 the header has the minimum length of the log, the header of a record has a checksum
+  /// of its own, and a record ends with a voucher; a reader of 1.0 ignores all three.
   static let version = FormatVersion(major: 1, minor: 1)
 
   /// `\x89 Q L o g CR LF \x1A`: damaged by every transfer that takes the file for text.
@@ -45,8 +45,8 @@ enum LogFormat {
     static let pageEntryCount = 48
     static let pageCount = 52
     static let freePageCount = 56
-    /// The lower half of the checksum of all before it; zeros in a log of format 1.0. Without it,
-    /// who looks for records would have to read as far as each thing that looks like one says.
+    /// The lower half of the checksum of all before it; zeros in a log of format 1.0. Without it, a
+    /// search for records would have to read all bytes that each supposed header claims.
     static let headerCheck = 60
     static let headerByteCount = 64
     static let trailerByteCount = 8
@@ -56,7 +56,7 @@ enum LogFormat {
     static let alignment = 8
   }
 
-  /// What a record vouches for, once more, right before its checksum: that can be read when the
+  /// The claims of a record, repeated right before its checksum, so that they can be read when the
   /// beginning of the record cannot. Since 1.1.
   enum Voucher {
     static let magic = 0
@@ -70,7 +70,7 @@ enum LogFormat {
   /// `Q d u r a b l e`.
   static let voucherMagic: UInt64 = 0x656C_6261_7275_6451
 
-  /// One page in a record: its number, flags, ranges; then the ranges; then their bytes.
+  /// A page in a record: its number, flags and ranges; then the ranges; then their bytes.
   enum PageEntry {
     static let id = 0
     static let flags = 4
@@ -102,7 +102,7 @@ extension Checksum {
 }
 
 extension MetaPage {
-  /// What the page of a closed store says once a log was begun that goes on from there.
+  /// The meta page of a closed store after a log was begun that continues it.
   func begun(_ checksum: Checksum) -> MetaPage {
     var begun = self
     begun.epoch += 1

@@ -1,13 +1,14 @@
-/// Reads what a log holds beyond the last checkpoint, and tells a torn end from damage.
+/// Reads the content of a log after the last checkpoint, and distinguishes a torn end from damage.
 ///
-/// A record counts while its epoch, number, place in the chain and checksum all hold; it follows
-/// the one before, or lies at the start of the ring. What follows the first that does not count is
-/// the remains of commits that were never acknowledged as durable, with one exception: if any whole
-/// record of the same epoch says that the missing commit was durable, the log is damaged. Damage to
-/// the very last commit cannot be told from a torn end.
+/// A record counts if its epoch, number, place in the chain and checksum are all right; it follows
+/// the one before, or is at the start of the ring. The bytes after the first that does not count
+/// are remains of commits that were never acknowledged as durable, with one exception: if any
+/// intact record of the same epoch says that the missing commit was durable, the log is damaged.
+/// Damage to the very last commit cannot be distinguished from a torn end.
 ///
-/// Twice through the log: to see which records count, then to apply them, from the images on if
-/// there are any (``PageImages``). Memory: the pages of the commits, and the longest record.
+/// The log is read twice: to find the records that count, and to apply them, starting with the
+/// images if there are any (``PageImages``). Memory: the pages of the commits, and the longest
+/// record.
 final class LogReader {
   /// The meta page that leads to the log.
   let meta: MetaPage
@@ -21,7 +22,7 @@ final class LogReader {
   private(set) var lastCommit: CommitNumber
   private(set) var pageCount: UInt32
   private(set) var freePageCount: UInt32
-  /// Where the records that count lie.
+  /// The places of the records that count.
   private(set) var records: [(offset: Int, byteCount: Int)] = []
 
   /// The span of pages that the log alone can bring back.
@@ -31,10 +32,10 @@ final class LogReader {
   private let storeFile: any File
   /// The whole pages of the store's file.
   private let storePageCount: Int
-  /// How many pages the log may have that the file has no place for yet.
+  /// The largest number of pages that the log may have beyond the end of the file.
   private let newPageLimit: Int
   private var newPageCount = 0
-  /// The pages that there can be in file and log: ``PageGeometry/reach(filePageCount:isLogged:)``.
+  /// The largest possible number of pages: ``PageGeometry/reach(filePageCount:isLogged:)``.
   private(set) var reach: UInt32 = 0
   let fileByteCount: Int
   private let checksum: Checksum
@@ -43,9 +44,9 @@ final class LogReader {
   private let path: String
   /// Whether records have what format 1.1 of the log brought.
   private var isOf11 = false
-  /// The bytes that the log is known to have had at least.
+  /// The smallest number of bytes that the log is known to have had.
   private var leastByteCount = 0
-  /// The bytes that were read of what looked like records and was none.
+  /// The number of bytes read of supposed records that turned out to be none.
   private var vainByteCount = 0
 
   /// - Parameters:
@@ -80,7 +81,7 @@ final class LogReader {
     let window = LogWindow(file, path: path, byteCount: fileByteCount)
     guard try isHeaderOurs(window, headerEpochs) else { throw .logForeign(path: path) }
     if isDemanded { leastByteCount = try headerByteCount(window) }
-    // A closed store needs no log. But a log that is newer says that it was not closed after all.
+    // A closed store needs no log. But a newer log shows that it was opened again.
     if meta.isClean {
       try lookBeyondEnd(window)
       return
@@ -89,7 +90,7 @@ final class LogReader {
     try lookBeyondEnd(window)
     var missing = images
     for record in found {
-      // The images are of one version: what led to it is in them, what follows goes on from them.
+      // The images are of one version: they contain earlier commits, and later ones build on them.
       if let images = missing, record.commit > images.commit {
         use(images)
         missing = nil
@@ -100,7 +101,7 @@ final class LogReader {
     reach = PageGeometry(pageSize: pageSize).reach(filePageCount: storePageCount) {
       pages[$0] != nil
     }
-    // What lies behind the last page nobody asks for.
+    // Pages after the last one are never read.
     let end = min(pageCount, reach)
     pages = pages.filter { $0.key.rawValue < end }
     lost = lost.filter { $0.rawValue < end }
@@ -122,7 +123,7 @@ final class LogReader {
       && Int(header.u32(at: Header.pageSize)) == pageSize
   }
 
-  /// What the header says of the length of the file.
+  /// The length of the file in the header.
   private func headerByteCount(_ window: LogWindow) throws(StorageError) -> Int {
     typealias Header = LogFormat.Header
     guard isOf11, let header = try window.bytes(at: 0, count: Header.wholeByteCount) else {
@@ -211,7 +212,7 @@ final class LogReader {
       guard let frame = try frame(for: entry),
         entry.isWhole || PageMap.stamp(of: Page(frame.base).commit) == entry.base
       else {
-        // The file has not the version that the log goes on from, or nothing whole.
+        // The file does not have the version on which the entry builds, or has no intact one.
         lost.insert(entry.id)
         pages[entry.id] = nil
         continue
@@ -250,15 +251,15 @@ final class LogReader {
         + "transactionByteLimit")
   }
 
-  /// Looks for whole records and for vouchers anywhere that know of commits that were not found, or
-  /// of a longer log.
+  /// Searches for intact records and vouchers anywhere that prove commits which were not found, or
+  /// a longer log.
   ///
-  /// Values in the log may look like records, any number of them, each with a length that reaches
-  /// to the end. Their headers' checks are wrong. But a log of format 1.0 has none, and they can be
-  /// forged: so no more is read in vain than a few times the log. What is there of older records
-  /// comes to less.
+  /// Values in the log may look like records, in any number, each with a length up to the end. The
+  /// checksums of their headers are wrong. But a log of format 1.0 has none, and they can be
+  /// forged: so the number of bytes read of false records is limited to a few times the log.
+  /// Remains of older records are fewer.
   private func lookBeyondEnd(_ window: LogWindow) throws(StorageError) {
-    // What a checkpoint was about to write, it had made sure of.
+    // A checkpoint makes a commit durable in the log before it writes it to pages.
     var durable = max(lastCommit, images?.commit ?? lastCommit)
     let scan = LogWindow(file, path: path, byteCount: fileByteCount)
     var offset = LogFormat.recordsStart
@@ -283,7 +284,7 @@ final class LogReader {
       {
         durable = max(durable, take(voucher: voucher))
       }
-      // Written after a closing that the meta pages know nothing of.
+      // Written after a closing that the meta pages do not have.
       if record.epoch > epoch {
         throw .damaged(
           page: .metaA,

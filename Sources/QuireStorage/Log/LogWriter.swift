@@ -18,14 +18,14 @@ import Synchronization
 /// next) while there are few, or else in a file of its own that the checkpoint writes first
 /// (``PageImages``).
 final class LogWriter {
-  /// Where a record begins, and what the next one names as its predecessor.
+  /// The place of a record, and the checksum of its predecessor.
   struct Position: Equatable {
     var offset: Int
     var chain: UInt64
     /// The span that ended there.
     var span: UInt64 = 0
 
-    /// Where there is no log, or none any more.
+    /// Without a log, or after its removal.
     static let none = Position(
       offset: LogFormat.recordsStart, chain: 0, span: LogReader.recoveredSpan)
   }
@@ -37,15 +37,15 @@ final class LogWriter {
   private let fillsAhead: Bool
   /// Whether the log is on disk before a meta page demands it.
   private let isSynced: Bool
-  /// Where what is live begins.
+  /// The offset of the first live record.
   private var head = LogFormat.recordsStart
-  /// Where the next record goes, and the checksum of the last one.
+  /// The place of the next record, and the checksum of the last one.
   private(set) var tail: Position
   /// The bytes of live records.
   private(set) var liveByteCount = 0
   /// The bytes the file has.
   private(set) var allocated: Int { didSet { written.store(allocated, ordering: .releasing) } }
-  // The same for who syncs, which may be another thread; and what syncs have made durable of it.
+  // Counters for syncs, possibly by another thread: the bytes written, and those made durable.
   private let written = Atomic(0)
   private let durableByteCount = Atomic(0)
   /// See ``LogWriter``. Never 0: no frame has been logged in span 0.
@@ -55,7 +55,7 @@ final class LogWriter {
   private let imageByteLimit: Int
   private var buffer = PageMemory(byteCount: 0)
 
-  /// Makes the log's file, and nothing in it: see ``begin(with:identity:)``.
+  /// Creates the log's file without content: see ``begin(with:identity:)``.
   init(
     creating path: String, identity: StoreIdentity, pageSize: Int, epoch: UInt64,
     in fileSystem: any FileSystem, durability: Durability, imageByteLimit: Int
@@ -95,7 +95,7 @@ final class LogWriter {
 
   /// After a failed ``begin(with:identity:)``: the record must not come back.
   func takeBack(durability: Durability) throws(StorageError) {
-    // One that is whole lies behind a header; in a shorter file there is nothing to spoil.
+    // An intact log begins with a header; a shorter file has nothing to lose.
     guard try file.byteCount() > LogFormat.recordsStart else { return }
     try file.truncate(to: 0)
     if durability != .none { try file.sync(for: .commit) }
@@ -143,7 +143,8 @@ final class LogWriter {
     var offset = Format.headerByteCount
     var entryCount = 0
     let limit = PageDifference.byteCountLimit(pageSize: pageSize)
-    // What is not touched costs addresses alone; what grew would be touched anew each time.
+    // Untouched memory costs only address space; memory that grows would be touched again each
+    // time.
     makeRoom(min(touched.count * pageSize, LogWriter.roomLimit) + limit, keeping: 0)
     var nextBase = 0
     for id in touched {
@@ -202,13 +203,13 @@ final class LogWriter {
       checksum.ofVoucher(UnsafeRawPointer(voucher), epoch: epoch), at: Voucher.check)
   }
 
-  /// The most that is made room for before it is known to be needed.
+  /// The largest room that is made before it is known to be needed.
   private static let roomLimit = 64 << 20
 
   private func makeRoom(_ byteCount: Int, keeping used: Int) {
     guard buffer.byteCount < byteCount else { return }
     let larger = PageMemory(byteCount: max(byteCount, 2 * buffer.byteCount, 16 * pageSize))
-    // Of a new buffer nothing is in use, though the place after a header is asked for.
+    // A new buffer has no content, although the place after a header is requested.
     larger.base.copyMemory(from: buffer.base, byteCount: min(used, buffer.byteCount))
     buffer = larger
   }
@@ -251,10 +252,10 @@ final class LogWriter {
   }
 
   private var isWrapped: Bool { liveByteCount > 0 && tail.offset <= head }
-  /// Where a record was being written when that failed.
+  /// The place where writing a record has failed.
   private var attempted: Int?
 
-  /// Where a record of that length goes; `nil` when there is no room in the file as it is.
+  /// The place of a record with that length; `nil` if the file has no room as it is.
   private func place(for byteCount: Int) -> Int? {
     if isWrapped { return tail.offset + byteCount < head ? tail.offset : nil }
     if tail.offset + byteCount <= allocated { return tail.offset }
@@ -287,7 +288,7 @@ final class LogWriter {
     }
   }
 
-  /// Makes everything appended durable.
+  /// Makes all appended records durable.
   func sync(for reason: SyncReason) throws(StorageError) {
     let byteCount = written.load(ordering: .acquiring)
     try file.sync(for: reason)

@@ -12,7 +12,7 @@ struct NewFile {
   private let fileSystem: any FileSystem
   private let process: ProcessMark
 
-  /// What is between a name and a UUID in the name of a file that is to have the former.
+  /// The text between the final name and a UUID in the name of an unfinished file.
   static let infix = "-new-"
 
   /// - Throws: ``StorageError/noFolder(path:)`` where a file cannot be because its folder is not
@@ -21,7 +21,7 @@ struct NewFile {
     self.target = target
     self.fileSystem = fileSystem
     process = ProcessMark(fileSystem)
-    // Before it is locked, somebody who looks for leftovers may remove it; a few times is bad luck.
+    // Before it is locked, another process may remove it as a leftover; a few times is bad luck.
     for _ in 0..<8 {
       let path = target + NewFile.infix + StoreIdentity.random().description
       let file: any File
@@ -39,25 +39,26 @@ struct NewFile {
     throw .locked(.unknown)
   }
 
-  /// Gives the file its name, unless something has that name already.
+  /// Renames the file to its final name, unless the name is taken.
   func publish() throws(StorageError) {
     try process.check()
     try fileSystem.publish(path, as: target)
   }
 
-  /// Gives the file its name in place of a file that has it and is locked by us.
+  /// Renames the file to its final name, replacing a file that has it and is locked by this
+  /// process.
   ///
-  /// - Throws: ``StorageError/notFound(path:)`` or ``StorageError/alreadyExists(path:)`` when that
-  ///   file has been moved away meanwhile, and nothing or something else has the name: this is
-  ///   asked last of all, as no system can do both in one step.
+  /// - Throws: ``StorageError/notFound(path:)`` or ``StorageError/alreadyExists(path:)`` if that
+  ///   file was moved away in the meantime, and nothing or something else has the name. This is
+  ///   checked last, as no system can check and replace in one step.
   func replace(_ old: any File) throws(StorageError) {
     try process.check()
     try old.checkName(target, in: fileSystem)
     try fileSystem.replace(target, by: path)
   }
 
-  /// Removes the file, which has no other name yet. What cannot be removed stays until somebody
-  /// looks for leftovers.
+  /// Removes the file, which has no other name yet. If that fails, it is removed later as a
+  /// leftover.
   func discard() {
     guard process.isCurrent else { return }
     do throws(StorageError) { try fileSystem.remove(path) } catch {}

@@ -21,7 +21,7 @@ enum PageDifference {
     _ page: Page, from base: Page?, at id: PageID, pageSize: Int, in room: UnsafeMutableRawPointer
   ) -> Int {
     typealias Entry = LogFormat.PageEntry
-    // Ranges first; their bytes follow when it is known how many there are.
+    // Ranges first; their bytes follow when their number is known.
     var rangeCount = 0
     var from = -1
     var to = 0
@@ -33,7 +33,7 @@ enum PageDifference {
     }
     var offset = start
     while offset < pageSize {
-      // Most of a page is equal in most cases: look at eight words in one step first.
+      // Most of a page is mostly equal: compare eight words in one step first.
       if offset & 63 == 0, isEqual64(page.base, base?.base, at: offset) {
         offset &+= 64
         continue
@@ -74,7 +74,8 @@ enum PageDifference {
   private static func isEqual64(
     _ page: UnsafeRawPointer, _ base: UnsafeRawPointer?, at offset: Int
   ) -> Bool {
-    // Differences joined, and looked at once: a comparison for each word would be slower by half.
+    // Differences are joined and tested once: a comparison for each word would take half as long
+    // again.
     var difference = SIMD2<UInt64>.zero
     for word in 0..<4 {
       let place = offset &+ word &* 16

@@ -21,7 +21,7 @@ struct PageImages {
   private static let listOffset = 40
   private static let listEntryByteCount = 12
 
-  /// Where the pages begin, behind the list of them.
+  /// The offset of the pages, after their list.
   private static func pagesStart(count: Int, pageSize: Int) -> Int {
     (listOffset + listEntryByteCount * count + pageSize - 1) / pageSize * pageSize
   }

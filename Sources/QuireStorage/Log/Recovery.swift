@@ -1,15 +1,15 @@
-/// What the files of a store say, put together: the last durable commit.
+/// The combined content of a store's files: the last durable commit.
 ///
-/// Writes nothing. Pages come from the log where it has them, else from the file, when they are
-/// needed; a page that fails its checksum, or whose content contradicts itself, is an error then,
-/// and the rest stays readable.
+/// Nothing is written. Pages are taken from the log if it has them, otherwise from the file on
+/// demand; a page with a wrong checksum or contradictory content is an error then, and all others
+/// remain readable.
 struct Recovery {
   let identity: StoreIdentity
   let meta: MetaPage
-  /// How long the store's file is.
+  /// The number of bytes in the store's file.
   let fileByteCount: Int
   let space: PageSpace
-  /// What the log holds; `nil` without one that counts.
+  /// The content of the log; `nil` without one that counts.
   let log: LogReader?
   /// Whether the older meta page leads to the same commit, so that the newer one may be lost. If
   /// not, it is on disk: what it made history is overwritten, and what it begins was written, after
@@ -18,12 +18,13 @@ struct Recovery {
   /// The meta page that was found damaged, and is no page that was never written.
   let damagedMeta: PageID?
 
-  /// What is read at once to begin with: enough for the first pages of most stores.
+  /// The number of bytes that are read first: enough for the first pages of most stores.
   private static let headByteCount = 32_768
 
   /// - Parameters:
-  ///   - validation: of the pages that are in the log, and in the file when they are read.
-  ///   - registry: of a store that goes on with this file; `nil` makes one.
+  ///   - validation: the validation of the pages in the log, and of those in the file when they are
+  ///     read.
+  ///   - registry: the registry of a store that continues with this file; `nil` to make one.
   init(
     _ file: any File, path: String, in fileSystem: any FileSystem, options: PageStoreOptions,
     validation: PageValidation, registry: VersionRegistry? = nil
@@ -62,7 +63,7 @@ struct Recovery {
     let filePageCount = fileByteCount / geometry.pageSize
     let reach = log?.reach ?? geometry.reach(filePageCount: filePageCount) { _ in false }
     if !isReadOnly { try Recovery.checkWritable(meta, log, reach: reach) }
-    // A log is begun when the page that it goes on from is on disk for sure.
+    // A log is begun only when the meta page before it is certainly on disk.
     let isBegun = meta.epoch > newest.epoch
     if let other, !isReadOnly, !isBegun {
       isNewerMetaSpare = try Recovery.leads(
@@ -154,8 +155,8 @@ struct Recovery {
     return (memory, memory.byteCount)
   }
 
-  /// The log that a meta page leads to, and that page; of a closed store, the log that was begun
-  /// afterwards, and the page that says so, whether the file has it or not.
+  /// The log of a meta page, and that page; for a closed store, the log that was begun afterwards,
+  /// and its meta page, even if the file does not have it.
   private static func readLog(
     _ path: String, _ fileSystem: any FileSystem, _ options: PageStoreOptions, _ meta: MetaPage,
     _ identity: StoreIdentity, _ geometry: PageGeometry, storeFile: any File
@@ -170,7 +171,7 @@ struct Recovery {
       throw .logMissing(path: logPath)
     }
     if meta.isClean {
-      // The log may have been begun anew, by a commit that goes on from here.
+      // A new log may have been begun by a commit that continues from here.
       let begun = meta.begun(Checksum(identity))
       do throws(StorageError) {
         let reader = try LogReader(
@@ -197,11 +198,11 @@ struct Recovery {
       isDemanded: true, newPageByteLimit: limit)
   }
 
-  /// Whether a meta page leads to that commit, with every page of it, as recovery would take it if
-  /// it were the only one. The chain of records may lead there although the images that a crash of
-  /// the checkpoint in between would need are gone, as the next checkpoint has used their file, or
-  /// the store was closed. And a log begun anew may have records already that say that the closing
-  /// was not the last word.
+  /// Whether a meta page leads to that commit, with all its pages, if recovery uses it alone. The
+  /// chain of records may lead there although the images that a crash of the checkpoint in between
+  /// would need are gone, because the next checkpoint has reused their file, or because the store
+  /// was closed. And a new log may already have records that prove that the store was opened after
+  /// the closing.
   private static func leads(
     _ meta: MetaPage, to commit: CommitNumber, _ path: String, _ fileSystem: any FileSystem,
     _ options: PageStoreOptions, _ identity: StoreIdentity, _ geometry: PageGeometry,
@@ -241,11 +242,11 @@ struct Recovery {
     }
   }
 
-  /// Makes durable what was read from the log, by writing it once more: after a failed sync, the
-  /// system may show bytes that are not on the disk and believe them clean. To another file, which
-  /// then takes the log's name, so that a disk that spoils what it is writing spoils nothing.
+  /// Makes durable what was read from the log, by writing it again: after a failed sync, the system
+  /// may show bytes that are not on the disk and consider them clean. They are written to another
+  /// file, which then gets the log's name, so that a disk error while writing loses nothing.
   ///
-  /// - Parameter storeFile: whose log it is, if it has its name still.
+  /// - Parameter storeFile: the file of the store, which must still have its name.
   func secureLog(
     of path: String, _ storeFile: any File, in fileSystem: any FileSystem
   ) throws(StorageError) {
@@ -261,7 +262,7 @@ struct Recovery {
         try Recovery.copy(log.file, logPath, offset, byteCount, to: file, at: end)
         end += byteCount
       }
-      // As long as the log was: records and header say how long it is at least.
+      // As long as the log was, as records and header have its minimum length.
       if end < log.fileByteCount { try file.truncate(to: log.fileByteCount) }
       try file.sync(for: .recoveredLog)
       try storeFile.checkName(path, in: fileSystem)

@@ -2,11 +2,11 @@
 
 extension StoreFile {
   static func logPath(of path: String) -> String { path + "-log" }
-  /// Where recovery puts a log together.
+  /// The path of the log that recovery writes.
   static func newLogPath(of path: String) -> String { path + "-log-new" }
   /// See ``PageImages``.
   static func imagesPath(of path: String) -> String { path + "-pages" }
-  /// Where a checkpoint makes such a file.
+  /// The path of new images while a checkpoint writes them.
   static func newImagesPath(of path: String) -> String { path + "-pages-new" }
   static func ownerPath(of path: String) -> String { path + "-owner" }
 
@@ -20,10 +20,10 @@ extension StoreFile {
 
   // MARK: Owner
 
-  /// Tells other processes who has the lock. For their error's text only, so failing does not
-  /// matter.
+  /// Writes a note for other processes that tells which one has the lock. It is used only in their
+  /// error messages, so that failing does not matter.
   ///
-  /// - Parameter inPlaceOfAnother: whether a note was there, which may be that of a store that has
+  /// - Parameter inPlaceOfAnother: whether there was a note, which may be that of a store that has
   ///   the name now.
   func writeOwnerNote(inPlaceOfAnother: Bool) {
     do throws(StorageError) {
@@ -43,7 +43,7 @@ extension StoreFile {
     var isThere = false
     for path in paths where try fileSystem.identifier(of: path) != nil { isThere = true }
     guard isThere else { return }
-    // It is no history for sure before the meta page that says so is on disk.
+    // Only when the meta page of the closing is on disk is the log certainly obsolete.
     if isMetaSpare { try settleMeta() }
     isMetaSpare = false
     try removeLog()
@@ -68,7 +68,7 @@ extension StoreFile {
     } catch {}
   }
 
-  /// What the owner of the lock wrote.
+  /// The note of the lock's owner.
   static func readOwnerNote(of path: String, in fileSystem: any FileSystem) -> LockOwner {
     do throws(StorageError) {
       let note = try fileSystem.open(ownerPath(of: path), .read)
@@ -84,13 +84,14 @@ extension StoreFile {
 
   // MARK: Name
 
-  /// Who has the name that the store was opened by.
+  /// The holder of the name with which the store was opened.
   enum NameHolder {
     case us
-    /// Somebody has deleted or moved the file.
+    /// The file was deleted or moved away.
     case nobody
-    /// Somebody has deleted or moved the file, and another one is there: its log and all that lies
-    /// beside it are not ours to touch. The file itself may have another name, and is still ours.
+    /// The file was deleted or moved away, and another one has the name: its log and the files
+    /// beside it must not be touched. The store's own file may have another name, and still belongs
+    /// to this store.
     case another
   }
 

@@ -12,8 +12,8 @@ import Synchronization
 //
 // The log exists only while it is needed: from the first commit after opening to the clean close.
 
-/// The writing side of a store's files. Belongs to whoever is through the store's turnstile, but
-/// for ``write(_:isClosing:)``, which only the one checkpoint under way calls.
+/// The writing side of a store's files. It belongs to the thread that has passed the store's
+/// turnstile, except for ``write(_:isClosing:)``, which only the current checkpoint calls.
 ///
 /// `@unchecked Sendable`: see above; `meta` is written by checkpoints, and by the first commit,
 /// when there is no checkpoint.
@@ -32,7 +32,7 @@ final class StoreFile: @unchecked Sendable {
   /// the load then is worth it.
   private(set) var logByteLimit: Int
   private let largestLogByteLimit: Int
-  /// Where commits wait for the checkpoint under way rather than let the log grow.
+  /// The size of the log at which commits wait for the current checkpoint.
   var largestLogByteCount: Int { 2 * largestLogByteLimit }
 
   /// Whether the newest meta page may be lost, as it can be found again from the older one and the
@@ -55,7 +55,7 @@ final class StoreFile: @unchecked Sendable {
     largestLogByteLimit = options.checkpointByteLimit
     logByteLimit = min(4 << 20, options.checkpointByteLimit)
     imageByteLimit = options.imageByteLimit
-    // Whoever had the store before may have died while overwriting pages.
+    // The last process may have ended while overwriting pages.
     imagesAreNeeded = !meta.isClean
   }
 
@@ -86,18 +86,17 @@ final class StoreFile: @unchecked Sendable {
   func openLog() throws(Failure) -> LogWriter {
     if let log { return log }
     do throws(StorageError) {
-      // A log of the time before the store was closed: until the meta page that says so is on disk,
-      // it may be the only place of some commits.
+      // A log from before the closing: until the meta page of the closing is on disk, it may have
+      // the only copy of some commits.
       if isMetaSpare { try settleMeta() }
-      // From here on the older one leads nowhere, as its log is begun anew.
+      // From here on the older meta page cannot be used, as a new log replaces its log.
       isMetaSpare = false
       let logPath = StoreFile.logPath(of: path)
       // What lies under the log's name may be that of another store, which has the name now.
       try checkName()
-      // In a file of its own, not over the log of an earlier time: of a write that a crash cuts
-      // short, and of a second one that is cut short in its place, a record might be put together
-      // that nobody has seen since the first. And whoever has the log of a store open that was
-      // deleted here still writes to it.
+      // In a new file, not over an older log: of a write that a crash cuts short, and a second one
+      // that is cut short in its place, a record might be combined that was lost since the first.
+      // And a process that still has a deleted store's log open may write to it.
       return try LogWriter(
         creating: logPath, identity: identity, pageSize: pageSize,
         epoch: meta.epoch + 1, in: fileSystem, durability: durability,
@@ -107,11 +106,11 @@ final class StoreFile: @unchecked Sendable {
     }
   }
 
-  /// The first commit after opening: begins the log with it, and writes a meta page that says so.
+  /// The first commit after opening: begins the log with it, and writes a meta page for the log.
   ///
-  /// That page needs no sync of its own. Recovery goes on from the one that closed the store with a
-  /// log that continues it, as with this one; it is there to tell of a log that is missing, and
-  /// before it is written over, a checkpoint syncs the file.
+  /// That page needs no sync. Without it, recovery starts from the page of the closing and
+  /// continues with the log, with the same result; it only serves to detect a missing log, and
+  /// before it is overwritten, a checkpoint syncs the file.
   private func begin(_ created: LogWriter, with record: LogWriter.Record) throws(Failure) {
     var next = meta.begun(checksum)
     next.sequence += 1
@@ -152,12 +151,12 @@ final class StoreFile: @unchecked Sendable {
     log = created
   }
 
-  /// Writes the newest meta page to where it is once more, and makes it durable.
+  /// Writes the newest meta page again to the same place, and makes it durable.
   ///
-  /// Whoever wrote it may have died before it was on disk, or its sync may have failed. Until it is
-  /// there, what it made history may be the only place of some commits: a log that lies there
-  /// although the meta page says that the store was closed, or the older part of a log that
-  /// recovery is about to replace.
+  /// The process that wrote it may have ended before it was on disk, or its sync may have failed.
+  /// Until it is on disk, the data that it made obsolete may be the only copy of some commits: a
+  /// log although the meta page is that of a closing, or the older part of a log that recovery is
+  /// about to replace.
   func settleMeta() throws(StorageError) {
     if durability != .none { try secureImages() }
     let page = meta.encoded(checksum, pageSize: pageSize)
@@ -165,9 +164,9 @@ final class StoreFile: @unchecked Sendable {
     if durability != .none { try sync(for: .settledMeta) }
   }
 
-  /// Makes durable the images that are there: whoever wrote them may have died before they were on
-  /// disk. While the newest meta page is written once more, the older one has to lead to all pages,
-  /// and may need them for that. Without a log beside them, no recovery looks for images.
+  /// Makes existing images durable, as the process that wrote them may have ended before they were
+  /// on disk. While the newest meta page is written again, the older one must lead to all pages,
+  /// and may need them for that. Without a log, recovery uses no images.
   private func secureImages() throws(StorageError) {
     guard try fileSystem.identifier(of: StoreFile.logPath(of: path)) != nil else { return }
     do throws(StorageError) {
@@ -176,9 +175,8 @@ final class StoreFile: @unchecked Sendable {
     } catch .notFound {}
   }
 
-  /// Makes sure that nothing is left of a meta page that was found damaged, before anything else is
-  /// written: of the page that is written there next, a crash might leave a part, which together
-  /// with what is there is the damaged page as it was meant.
+  /// Erases a damaged meta page before anything else is written: a crash while the next one is
+  /// written there could otherwise combine parts of both into an intact page.
   func eraseMeta(_ id: PageID) throws(StorageError) {
     let page = PageMemory(byteCount: pageSize)
     page.base.initializeMemory(as: UInt8.self, repeating: 0, count: pageSize)
@@ -201,7 +199,7 @@ final class StoreFile: @unchecked Sendable {
       guard case .noSpaceLeft = error else { throw .unknown(error) }
       do throws(StorageError) {
         try log.retract()
-        // What was refused must not come back after a crash.
+        // Refused commits must not reappear after a crash.
         if durability == .full { try log.sync(for: .commit) }
       } catch {
         throw .unknown(error)
@@ -249,7 +247,7 @@ final class StoreFile: @unchecked Sendable {
     imagesAreNeeded = false
   }
 
-  /// Makes sure of what is about to be overwritten.
+  /// Saves images of the pages that are about to be overwritten.
   private func writeImages(
     of pages: [(id: PageID, page: Page)], commit: CommitNumber
   ) throws(StorageError) {
@@ -320,7 +318,7 @@ final class StoreFile: @unchecked Sendable {
     try fileSystem.remove(StoreFile.logPath(of: path))
   }
 
-  /// Gives back to the system what the file has beyond its last page.
+  /// Truncates the file after its last page.
   func cutOff(afterPages pageCount: UInt32) throws(StorageError) {
     let byteCount = Int(pageCount) * pageSize
     if try file.byteCount() > byteCount { try file.truncate(to: byteCount) }
@@ -333,8 +331,8 @@ final class StoreFile: @unchecked Sendable {
     meta = next
   }
 
-  /// Makes durable what was written to the store's file. After one failure there is no success: the
-  /// system tells of a failure once, whoever asks, and believes the pages clean then.
+  /// Makes durable what was written to the store's file. After one failure all later calls fail:
+  /// the system reports a failure once, to any caller, and considers the pages clean afterwards.
   func sync(for reason: SyncReason) throws(StorageError) {
     do throws(StorageError) {
       try file.sync(for: reason)

@@ -13,7 +13,7 @@ final class DirectPages {
   private var run: SealedRun
   private var runStart = PageID(0)
   private(set) var hasWritten = false
-  /// Where to look for the next page to write.
+  /// The page at which the search for the next one starts.
   var nextPage: PageID
 
   init(

@@ -1,21 +1,20 @@
 import Synchronization
 
-/// The memory that frames of one page size lie in: slabs with room for many, shared by all stores
-/// of the process (Bonwick, *The Slab Allocator*, 1994).
+/// The memory of frames of one page size: slabs with room for many, shared by all stores of the
+/// process (Bonwick, *The Slab Allocator*, 1994).
 ///
-/// The general allocator would be asked for pieces a little larger than a page, thousands of them
-/// at once: each costs a page fault when it is first touched and a search when it comes back. A
-/// slab is one piece of ``LargeMemory``; the first ones are smaller, so that a small store stays
-/// small.
+/// The general allocator would be asked for pieces a little larger than a page, thousands at a
+/// time: each costs a page fault when it is first touched and a search when it is freed. A slab is
+/// one piece of ``LargeMemory``; the first ones are smaller, so that a small store stays small.
 ///
-/// The slab of lowest index with room serves next, so that the others may empty. Empty ones go back
-/// to the system, but for a quarter of all and one more: what a checkpoint gives back, the next
-/// transactions want again, and the system would clear it each time.
+/// The slab of lowest index with room is used next, so that others may become empty. Empty ones are
+/// returned to the system, except for a quarter of all and one more: memory that a checkpoint frees
+/// is needed again by the next transactions, and the system would clear it each time.
 ///
-/// A child made by `fork` has slabs of its own; what lies in its copy of the parent's never becomes
-/// free there, as the parent's threads may have left them in the middle of a change.
+/// A child made by `fork` has slabs of its own; memory in its copy of the parent's slabs is never
+/// freed there, as the parent's threads may have been changing them.
 ///
-/// `@unchecked Sendable`: everything that changes is behind the mutex.
+/// `@unchecked Sendable`: all mutable state is behind the mutex.
 package final class FrameMemory: @unchecked Sendable {
   /// The bytes from one slot to the next: the frame's header and the page, in whole cache lines.
   package let slotByteCount: Int
@@ -63,7 +62,7 @@ package final class FrameMemory: @unchecked Sendable {
   package func give(_ slot: UnsafeMutableRawPointer, of slab: Slab) {
     guard process.isCurrent else { return }
     #if DEBUG
-      // Whoever still reads it shall notice.
+      // To reveal readers that still use it.
       slot.initializeMemory(as: UInt8.self, repeating: 0xDB, count: slotByteCount)
     #endif
     let emptied: Slab? = state.withLock { state in
@@ -73,7 +72,7 @@ package final class FrameMemory: @unchecked Sendable {
       state.emptyCount += 1
       return state.emptyCount > 1 + state.slabs.count / 4 ? removeEmpty(&state) : nil
     }
-    // Giving memory back to the system takes its time; nobody waits for it here.
+    // Outside of the lock, as returning memory to the system takes time.
     withExtendedLifetime(emptied) {}
   }
 
@@ -109,9 +108,9 @@ package final class FrameMemory: @unchecked Sendable {
     return slab
   }
 
-  /// One piece of memory; everything in it but the slots given away belongs to the mutex.
+  /// One piece of memory; all of it except assigned slots belongs to the mutex.
   package final class Slab: @unchecked Sendable {
-    /// There for the whole of the process, and of its children.
+    /// Sound: it exists as long as the process, and its children.
     unowned(unsafe) let memory: FrameMemory
     let byteCount: Int
     fileprivate var index: Int
@@ -119,7 +118,7 @@ package final class FrameMemory: @unchecked Sendable {
     private let slotByteCount: Int
     /// Slots that came back; each begins with the address of the next.
     private var free: UnsafeMutableRawPointer?
-    /// Where the slots begin that were never taken: their memory is not touched before.
+    /// The start of the slots that were never used, whose memory is untouched.
     private var untouched: UnsafeMutableRawPointer
     private var takenCount = 0
 

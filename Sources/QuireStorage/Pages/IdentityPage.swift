@@ -7,7 +7,7 @@ struct IdentityPage: Equatable {
   /// `\x89Quire CR LF \x1A LF store \0`: damaged by every transfer that takes the file for text.
   static let magic: [UInt8] = [0x89] + Array("Quire\r\n\u{1A}\nstore\0".utf8)
 
-  /// How databases of SQLite begin, which are often taken for stores.
+  /// The beginning of SQLite databases, which are often mistaken for stores.
   static let sqliteMagic = Array("SQLite format 3\0".utf8)
 
   static let majorOffset = 16
@@ -75,7 +75,7 @@ struct IdentityPage: Equatable {
 }
 
 extension IdentityPage {
-  /// The first page of a file that is only looked at: a later minor version is no obstacle.
+  /// The first page of a file that is only inspected: a later minor version is no obstacle.
   static func read(from file: any File, path: String) throws(StorageError) -> IdentityPage {
     let head = PageMemory(byteCount: min(try file.byteCount(), byteCount))
     try head.withBytes { bytes throws(StorageError) in

@@ -1,7 +1,7 @@
 /// Pages 1 and 2: where the last checkpoint left the store. Written in turn, so that one of them is
 /// whole whatever happens; the one with the higher sequence counts (`docs/file-format.md`).
 struct MetaPage: Equatable {
-  /// One more than in the other page.
+  /// One more than in the other meta page.
   var sequence: UInt64
   /// Records of the log count if they have this epoch.
   var epoch: UInt64
@@ -12,9 +12,9 @@ struct MetaPage: Equatable {
   /// The commit that wrote the first page map, as far as the file shows it: the root of all stamps
   /// (``PageMap``).
   var mapCommit: CommitNumber
-  /// Where the log goes on after that commit, or at its start.
+  /// The offset at which the log continues after that commit, or its start.
   var logOffset: UInt64
-  /// The checksum that the record there names as its predecessor's.
+  /// The checksum of the predecessor in the record there.
   var logChain: UInt64
   /// Whether the store was closed and has no log.
   var isClean: Bool

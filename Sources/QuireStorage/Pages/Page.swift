@@ -1,4 +1,4 @@
-/// What a page holds, as written in its header. On disk: add cases, never renumber.
+/// The type of a page, as written in its header. On disk: add cases, never renumber.
 enum PageType: UInt8 {
   case map = 1
   case recordLeaf = 2
@@ -8,7 +8,7 @@ enum PageType: UInt8 {
   case overflow = 6
 }
 
-/// Where the fields of the 24-byte page header lie (`docs/file-format.md`). On disk: never moved.
+/// The offsets of fields in the 24-byte page header (`docs/file-format.md`). On disk: never moved.
 enum PageHeader {
   static let byteCount = 24
   static let checksum = 0
@@ -22,7 +22,7 @@ enum PageHeader {
 
 /// The bytes of one page, read only.
 ///
-/// A bare pointer: whoever holds one also holds, directly or through a page table, the
+/// An unowned pointer: a holder of it must also hold, directly or through a page table, the
 /// ``PageMemory`` that owns the bytes.
 ///
 /// `@unchecked Sendable`: the bytes of a committed page never change, and an uncommitted page is
@@ -93,7 +93,7 @@ struct MutablePage {
   ///
   /// All of it is zeroed, so that the file depends on nothing but what was stored.
   ///
-  /// - Parameter zeroing: how much is to be zeroed, by one who writes all the rest.
+  /// - Parameter zeroing: the number of bytes to zero; the caller writes all the others.
   func initialize(
     _ type: PageType, level: Int, commit: CommitNumber, pageSize: Int, zeroing: Int? = nil
   ) {

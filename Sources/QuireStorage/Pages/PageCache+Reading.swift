@@ -1,11 +1,11 @@
 import Synchronization
 
-/// How pages come from the file into memory.
+/// Reading of pages from the file.
 extension PageCache {
   /// The pages read at once when pages are read in the order of the file.
   private static let readAheadPageCount = 32
 
-  /// What reading a page from the file came to.
+  /// The result of reading a page from the file.
   enum Reading {
     case page(PageWord)
     /// The bytes are no page of that version; why. If a checkpoint is or was under way, the
@@ -13,9 +13,9 @@ extension PageCache {
     case unusable(String, fileChanged: Bool)
   }
 
-  /// What a reader knows about the pages it asks for.
+  /// The knowledge of a reader about the pages that it requests.
   struct Expectation {
-    /// The version that asks.
+    /// The version for which a page is read.
     let commit: CommitNumber
     /// The pages it has.
     let pageCount: UInt32
@@ -54,8 +54,8 @@ extension PageCache {
         at: Int(id.rawValue) * geometry.pageSize,
         into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<(runCount * geometry.pageSize)]))
     }
-    // What comes after the page wanted is a guess: kept when it is surely right, else forgotten.
-    // An index that lies between rows is of no use to whoever reads these in order.
+    // The pages after the requested one are a guess: they are kept only if they are surely right.
+    // Index pages between rows are of no use when rows are read in order.
     let leavesIndexes = Page(run.base).isOfRecords
     for index in stride(from: 1, to: runCount, by: 1) {
       let nextID = PageID(id.rawValue + UInt32(index))

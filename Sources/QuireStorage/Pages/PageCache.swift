@@ -38,9 +38,9 @@ final class PageCache: @unchecked Sendable {
     var mapCommit: CommitNumber
     var frameCount = 0
     var frameLimit: Int
-    /// Where the search for pages to give up goes on.
+    /// The position at which the search for pages to evict continues.
     var hand = 0
-    /// The page after the last one that was read, to see that reading goes in order.
+    /// The page after the last one read, to detect reading in order.
     var nextInOrder = PageID(0)
     /// Directories that were replaced by larger ones: readers may be at them. Small, and few.
     var oldDirectories: [UnsafeMutableRawPointer] = []
@@ -80,8 +80,8 @@ final class PageCache: @unchecked Sendable {
 
   // MARK: Finding
 
-  /// The page if it is in memory; whose version it is, its commit number tells. The caller is
-  /// inside the reclaimer.
+  /// The page if it is in memory; its commit number tells the version. The caller must be inside
+  /// the reclaimer.
   @inline(__always)
   func find(_ id: PageID) -> PageWord {
     guard let slot = slot(of: id) else { return .absent }
@@ -153,7 +153,7 @@ final class PageCache: @unchecked Sendable {
 
   // MARK: Giving up
 
-  /// Takes pages out that were not used lately, until the budget holds. The caller holds the mutex.
+  /// Evicts pages that were not used recently, until the budget holds. The caller holds the mutex.
   func evict(_ filling: inout Filling) -> [PageWord] {
     var evicted: [PageWord] = []
     guard filling.frameCount > filling.frameLimit else { return evicted }
@@ -180,7 +180,7 @@ final class PageCache: @unchecked Sendable {
     return evicted
   }
 
-  /// Whether pages may go, so that their use is worth noting and nobody should keep them long.
+  /// Whether pages may be evicted, so that their use is recorded, and they should not be held long.
   var isLargerThanBudget: Bool { tightness.load(ordering: .relaxed) }
   private let tightness = Atomic(false)
 
@@ -193,7 +193,7 @@ final class PageCache: @unchecked Sendable {
     for word in evicted { reclaimer.release(word) }
   }
 
-  /// Tells how large the file is, so that it is known whether all of it fits.
+  /// Sets the size of the file, which decides whether all of it fits in the budget.
   func setFile(pageCount: UInt32, byteLimit: Int) {
     tightness.store(Int(pageCount) * geometry.pageSize > byteLimit, ordering: .relaxed)
   }
@@ -241,7 +241,7 @@ final class PageCache: @unchecked Sendable {
     for word in replaced { reclaimer.release(word) }
   }
 
-  /// Lets go of the file; operations under way end on what they have.
+  /// Releases the file; operations in progress keep what they use.
   func close() {
     let file = filling.withLock { filling in
       defer { filling.file = nil }

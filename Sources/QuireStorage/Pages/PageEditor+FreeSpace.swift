@@ -1,6 +1,6 @@
-// What is free is in the page maps (`PageMap`), which lie at fixed places and are ordinary logged
-// pages. Taking always finds the lowest free page, so files stay compact and the same operations
-// always give the same file.
+// Free pages are recorded in the page maps (`PageMap`), which are at fixed places and are ordinary
+// logged pages. Allocation always finds the lowest free page, so that files stay compact and the
+// same operations always produce the same file.
 
 extension PageEditor {
   /// Marks the lowest free page as used.
@@ -34,7 +34,8 @@ extension PageEditor {
     if space.geometry.isMap(first) { first = PageID(first.rawValue + 1) }
     var length = 0
     var next = first
-    // Looks until the run is long enough or has reached the end, where everything is free.
+    // Until the run is long enough or has reached the end of the store, after which all pages are
+    // free.
     while length < count, next.rawValue < space.pageCount {
       let map = try space.page(space.geometry.mapPage(for: next))
       if PageMap.entry(space.geometry.mapIndex(of: next), in: map) != 0 {
@@ -58,7 +59,7 @@ extension PageEditor {
     return first
   }
 
-  /// Gives a page back; its memory goes with the last snapshot that shows it.
+  /// Frees a page; its memory is released with the last snapshot that shows it.
   func release(_ id: PageID) throws(StorageError) {
     guard id >= .firstFree, id.rawValue < space.pageCount, !space.geometry.isMap(id) else {
       throw .damaged(page: id, reason: "a tree refers to it, but it is not a page trees may use")
@@ -74,14 +75,14 @@ extension PageEditor {
     if id < space.lowestFree { space.lowestFree = id }
   }
 
-  /// Takes a page that may be written around the log, one behind the other.
+  /// Allocates a page that may be written around the log, in ascending order.
   func takePage(for direct: DirectPages) throws(StorageError) -> PageID {
     var id = direct.nextPage
     if space.geometry.isMap(id) { id = PageID(id.rawValue + 1) }
     if try !isFree(id) {
       id = PageID(space.pageCount)
     }
-    // What lies between the end and that page stays free.
+    // The pages between the end and that page remain free.
     while space.pageCount <= id.rawValue {
       let added = try extend()
       try unmark(added)
@@ -93,7 +94,7 @@ extension PageEditor {
     return id
   }
 
-  /// Lets the next pages for `direct` be those of a run: behind everything that is in use.
+  /// Makes the next pages for `direct` a contiguous run, after all pages in use.
   func beginRun(for direct: DirectPages) throws(StorageError) {
     var id = direct.nextPage
     while id.rawValue < space.pageCount {
@@ -119,7 +120,7 @@ extension PageEditor {
     space.lowestFree = min(space.lowestFree, id)
   }
 
-  /// Lets the store end before the free pages at its end, and groups that are free before their
+  /// Shortens the store by the free pages at its end, and by completely free groups with their
   /// maps.
   func cutTrailingFreePages() throws(StorageError) {
     let ticket = try space.enter()

@@ -13,7 +13,7 @@ final class PageEditor {
   /// may lie in the very page that is about to change. Made when first needed.
   private var scratch: PageMemory?
   private var usesSecondChildRoom = false
-  /// The way from the root to the node at hand; kept here so that its memory is reused.
+  /// The path from the root to the current node; kept here so that its memory is reused.
   @exclusivity(unchecked) var path: [PathStep] = []
   /// Set when a change failed half-way: the transaction can then only be aborted.
   var failure: StorageError? {
@@ -36,10 +36,11 @@ final class PageEditor {
     let page: Page
   }
 
-  /// The same in the order of the file. Valid as long as the editor.
+  /// The bases in the order of the file. Valid as long as the editor.
   func sortedCleanBases() -> [CleanBase] { cleanBases.sorted { $0.id < $1.id } }
 
-  /// The pages that this transaction has in memory of its own, and how many bytes they may take.
+  /// The number of pages that this transaction has in memory of its own, and their largest number
+  /// of bytes.
   private var ownPageCount = 0
   private let byteLimit: Int
 
@@ -59,10 +60,10 @@ final class PageEditor {
   var pageSize: Int { space.pageSize }
   var commit: CommitNumber { space.commit }
 
-  /// One page of room for a node put aside.
+  /// One page of memory for a node that is put aside.
   func nodeScratch() -> UnsafeMutableRawPointer { scratchMemory().base }
 
-  /// One page of room for the entry at hand.
+  /// One page of memory for the current entry.
   func keyScratch() -> UnsafeMutableRawPointer { scratchMemory().base + pageSize }
 
   /// An inner node's payload: the number of a child. Valid until the next call but one, as pushing
@@ -114,7 +115,7 @@ final class PageEditor {
     touched.append(id)
   }
 
-  /// Makes the way around the log, where there is a file; asked at most once.
+  /// Makes the object for writing around the log, if there is a file; called at most once.
   var makeDirectPages: (() -> DirectPages?)?
   private var direct: DirectPages?
 
@@ -155,7 +156,7 @@ final class PageEditor {
     return page
   }
 
-  /// Takes a free page, or a new one at the end of the file.
+  /// Allocates a free page, or a new one at the end of the file.
   func allocate(_ type: PageType, level: Int) throws(StorageError) -> (PageID, MutablePage) {
     let id = try takePage()
     return (id, create(type, level: level, at: id))

@@ -1,32 +1,33 @@
 import Synchronization
 
-/// The memory of one page: a counted object that owns a slot of ``FrameMemory``.
+/// The memory of one page: a reference-counted object that owns a slot of ``FrameMemory``.
 ///
-/// Tables of pages hold the address of the bytes as a plain number and count by hand: one reference
-/// for each owner (a version, the cache). Whoever wants to keep a page longer retains the frame as
-/// any other object.
+/// Tables of pages have the address of the bytes as a plain number and count manually: one
+/// reference for each owner (a version, the cache). To keep a page longer, the frame is retained
+/// like any other object.
 ///
-/// In the slot, right before the page's bytes, is what is known about the page besides them:
+/// In the slot, right before the page's bytes, are facts about the page:
 ///
 /// - 8 bytes before: the address of the frame object.
 /// - 16 bytes before: the log span in which the page was logged whole, so that the log alone can
 ///   bring it back; 0 when it was not. See ``LogWriter``.
 /// - 24 bytes before: whether the page was used since the cache last looked; see ``PageCache``.
 ///
-/// The bytes are written by one thread before the frame is published, and constant afterwards; the
-/// log span likewise, the use is touched atomically only.
+/// The bytes are written by one thread before the frame is published, and constant afterwards; so
+/// is the log span. The use is accessed only atomically.
 ///
 /// `@unchecked Sendable`: the object itself is constant.
 final class PageFrame: @unchecked Sendable {
-  /// What is before the page in its slot, so that the page begins within a cache line with it.
+  /// The bytes before the page in its slot, so that the page begins within a cache line with it.
   static var headerByteCount: Int { 32 }
   @inline(__always) fileprivate static var ownerDistance: Int { 8 }
   @inline(__always) fileprivate static var imageSpanDistance: Int { 16 }
   @inline(__always) private static var wasUsedDistance: Int { 24 }
 
-  /// The page's bytes; valid for as long as somebody owns the frame.
+  /// The page's bytes; valid as long as the frame has an owner.
   let base: UnsafeMutableRawPointer
-  // Lives as long as a slot of it is taken; not counting saves two shared writes a frame.
+  // Sound: the slab exists as long as a slot of it is used; not counting saves two shared writes
+  // for each frame.
   private unowned(unsafe) let slab: FrameMemory.Slab
 
   /// A frame with arbitrary content.
@@ -72,14 +73,14 @@ final class PageFrame: @unchecked Sendable {
   }
 }
 
-/// What a table says about a page, in one word, so that it can be read and replaced atomically.
+/// The entry of a table for a page, in one word that can be read and replaced atomically.
 struct PageWord: Equatable {
   var bits: UInt
 
   @inline(__always) init(bits: UInt) { self.bits = bits }
   @inline(__always) init(_ page: Page) { bits = UInt(bitPattern: page.base) }
 
-  /// The table says nothing: the page is as the file has it.
+  /// The table has no entry: the page is as in the file.
   static var absent: PageWord { PageWord(bits: 0) }
   /// The page is free, or its content cannot be trusted.
   static var unreadable: PageWord { PageWord(bits: 1) }
@@ -103,19 +104,19 @@ struct PageWord: Equatable {
   }
   /// Adds a reference, for another table.
   func retain() { _ = owner.retain() }
-  /// Gives a table's reference back.
+  /// Releases a table's reference.
   func release() { owner.release() }
 }
 
 extension Page {
   /// The frame that the page lies in, retained. Every page that a ``PageSpace`` shows has one.
   @inline(__always) var frame: PageFrame { PageFrame.owner(of: base).takeUnretainedValue() }
-  /// The same, not retained.
+  /// The frame, not retained.
   @inline(__always) var frameReference: Unmanaged<PageFrame> { PageFrame.owner(of: base) }
 }
 
 extension Reclaimer {
-  /// Releases a table's reference to a page when nobody can be at it any more.
+  /// Releases a table's reference to a page when no operation can be using it any more.
   func release(_ word: PageWord) {
     release(Unmanaged<AnyObject>.fromOpaque(word.owner.toOpaque()))
   }

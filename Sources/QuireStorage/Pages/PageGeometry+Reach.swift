@@ -1,13 +1,13 @@
 extension PageGeometry {
-  /// How many pages a store can have, whatever it says of itself: those of its file, and behind
-  /// these as many as there are maps for in its log. Each group of pages has its map, which comes
-  /// with the group's first page; so nothing is lost of a store by asking for it, and whoever
-  /// claims many pages has to have written many.
+  /// The largest number of pages of a store, whatever it claims: those of its file, and beyond
+  /// these as many as there are maps for in its log. Each group of pages has its map, which is
+  /// written with the group's first page, so that a valid store never exceeds this, and a claim of
+  /// many pages needs many pages.
   ///
   /// - Parameters:
-  ///   - filePageCount: the whole pages of the file.
-  ///   - isLogged: whether the log has this page.
-  /// - Complexity: O(groups that the log has behind the file).
+  ///   - filePageCount: the number of whole pages in the file.
+  ///   - isLogged: whether the log has a page.
+  /// - Complexity: O(groups in the log beyond the end of the file).
   func reach(filePageCount: Int, isLogged: (PageID) -> Bool) -> UInt32 {
     var end = min(UInt32(clamping: filePageCount), StoreLimits.pageCount)
     while true {

@@ -1,4 +1,4 @@
-/// What follows from the page size alone.
+/// The layout that follows from the page size alone.
 struct PageGeometry: Hashable, Sendable {
   let pageSize: Int
 
@@ -30,9 +30,9 @@ struct PageGeometry: Hashable, Sendable {
   @inline(__always) func isMap(_ id: PageID) -> Bool {
     id.rawValue % groupPageCount == PageID.firstMap.rawValue
   }
-  /// Where the map of its group speaks for `id`.
+  /// The index of a page's stamp in the map of its group.
   @inline(__always) func mapIndex(of id: PageID) -> Int { Int(id.rawValue % groupPageCount) }
-  /// Where another map has the stamp of a map; `nil` for the first one.
+  /// The place of a map's stamp in another map; `nil` for the first one.
   func stampPlace(ofMap id: PageID) -> (map: PageID, index: Int)? {
     let group = id.rawValue / groupPageCount
     guard group > 0 else { return nil }
@@ -41,7 +41,7 @@ struct PageGeometry: Hashable, Sendable {
       Int(groupPageCount + (group - 1) % mapChildCount)
     )
   }
-  /// Where the stamp of a page is; `nil` for the first map.
+  /// The place of a page's stamp; `nil` for the first map.
   func stampPlace(of id: PageID) -> (map: PageID, index: Int)? {
     isMap(id) ? stampPlace(ofMap: id) : (mapPage(for: id), mapIndex(of: id))
   }

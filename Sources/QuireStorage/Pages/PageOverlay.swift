@@ -1,16 +1,16 @@
 import Synchronization
 
-/// The pages of one version that are not, or not yet, what the file has: two levels of arrays, of
-/// which versions share what is equal.
+/// The pages of one version that differ from the file, or are not in it yet: two levels of arrays,
+/// of which versions share equal parts.
 ///
 /// A version has a directory of its own; chunks are shared until a transaction changes one, which
-/// copies it. So a commit costs what it touches, and a snapshot nothing. Counting references by
-/// hand would cost more than copying: instead a replaced chunk or page goes to the version that
-/// still shows it (``VersionRegistry``).
+/// copies it. So the cost of a commit depends on the pages it touches, and a snapshot is free.
+/// Counting references manually would cost more than copying: instead a replaced chunk or page is
+/// owned by the version that still shows it (``VersionRegistry``).
 ///
 /// Words of a published overlay change in one way only: a checkpoint that is about to overwrite a
-/// page in the file puts the old content where the word was absent. So all words are atomic, and
-/// whoever finds the file's page too new looks here again.
+/// page in the file puts the old content where the word was absent. So all words are atomic, and a
+/// reader that finds the file's page too new looks here again.
 struct PageOverlay {
   static let chunkShift: UInt32 = 8
   static let chunkCount = 1 << Int(chunkShift)
@@ -70,8 +70,8 @@ struct PageOverlay {
   /// The same chunks in a directory of its own, with room for more.
   ///
   /// - Parameters:
-  ///   - pageCount: the pages to have room for.
-  ///   - capacity: the chunks to have room for, at least.
+  ///   - pageCount: the number of pages to have room for.
+  ///   - capacity: the minimum number of chunks to have room for.
   init(copying other: PageOverlay, pageCount: UInt32, capacity: Int = 0) {
     self.capacity = max(
       capacity, other.capacity,

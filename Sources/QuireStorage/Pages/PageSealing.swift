@@ -1,5 +1,5 @@
-/// Gives a changed page of a file its right checksum: for tests and tools that need content no
-/// checksum can catch.
+/// Gives a changed page of a file its right checksum: for tests and tools that need content which
+/// no checksum can detect.
 package enum PageSealing {
   /// - Parameter bytes: a whole store file.
   package static func seal(

@@ -1,10 +1,10 @@
 extension PageSpace {
-  /// What is wrong with a page: of one that the file has, in the file, whatever is in memory. The
-  /// caller has entered.
+  /// The defect of a page; `nil` if there is none. A page that the file has is read from the file,
+  /// even if it is in memory. The caller must have entered.
   ///
   /// - Parameters:
   ///   - room: memory for one page.
-  ///   - validation: for a page that is in memory alone.
+  ///   - validation: the validation of a page that is only in memory.
   func defect(
     of id: PageID, room: PageMemory, validation: PageValidation
   ) throws(StorageError) -> String? {

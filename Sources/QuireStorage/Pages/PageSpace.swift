@@ -1,24 +1,23 @@
 import Synchronization
 
-/// The pages of one version of the store: what differs from the file, the file, and the numbers
-/// that go with it.
+/// The pages of one version of the store: the differences from the file, the file, and the numbers
+/// of the version.
 ///
 /// A transaction changes a successor through its ``PageEditor``; publishing makes that the store's
-/// newest version, and from then on it never changes again. Snapshots hold published ones, and a
-/// version lives as long as somebody holds it.
+/// newest version, and from then on it never changes. Snapshots hold published ones, and a version
+/// exists as long as it is held.
 ///
-/// Addresses of pages are followed between ``enter()`` and ``leave(_:)`` only; who needs a page for
-/// longer retains its frame.
+/// Addresses of pages are used only between ``enter()`` and ``leave(_:)``; to keep a page longer,
+/// its frame must be retained.
 ///
-/// `@unchecked Sendable`: until it is published, only the one editor that made it (not Sendable)
-/// reaches it; publishing goes through a mutex; afterwards nothing changes it but the overlay's
-/// atomic words.
+/// `@unchecked Sendable`: until it is published, only the editor that made it (not Sendable) uses
+/// it; publishing is guarded by a mutex; afterwards only the overlay's words change, atomically.
 final class PageSpace: @unchecked Sendable {
   let geometry: PageGeometry
   /// The commit this version is, or will be when it is published.
   let commit: CommitNumber
-  /// The last commit that changed something: an earlier one than this, if this one only has a
-  /// number that nobody else is to have.
+  /// The last commit that changed something: earlier than this one, if this one only has a number
+  /// that must not be used again.
   let contentCommit: CommitNumber
   /// The pages of the file; `nil` in memory.
   let cache: PageCache?
@@ -87,7 +86,7 @@ final class PageSpace: @unchecked Sendable {
     return successor
   }
 
-  /// The same version, less what the file has by now.
+  /// The same version, without the content that the file has by now.
   func relieved(_ overlay: PageOverlay) -> PageSpace {
     let relieved = PageSpace(
       geometry: geometry, commit: commit, cache: cache, registry: registry, overlay: overlay,
@@ -97,7 +96,7 @@ final class PageSpace: @unchecked Sendable {
     return relieved
   }
 
-  /// Goes on from a version that differs from the parent only in what it need not carry any more.
+  /// Continues from a version that differs from the parent only in content that it need not keep.
   func rebase(on newest: PageSpace) {
     guard let old = parent else { return }
     // With room for every chunk, those included whose pages were cut off again.
@@ -121,10 +120,10 @@ final class PageSpace: @unchecked Sendable {
 
   var isPublished: Bool { record != nil }
 
-  /// Ends all changing. A checkpoint may put any page's content into the overlay from now on, and
-  /// there is room for it.
+  /// Ends all changes. A checkpoint may put the content of any page into the overlay from now on,
+  /// for which there is room.
   ///
-  /// - Parameter reach: how many pages there can be, where a damaged file says that there are more.
+  /// - Parameter reach: the largest possible number of pages, in case a damaged file claims more.
   func publish(reach: UInt32 = .max) {
     let roomCount = min(pageCount, reach)
     if overlay.capacity << Int(PageOverlay.chunkShift) < Int(roomCount) {
@@ -228,8 +227,8 @@ final class PageSpace: @unchecked Sendable {
     }
   }
 
-  /// What the maps say of a page: 0 if it is free, `nil` if its map is damaged, so that nothing
-  /// tells whether what the file has is the newest. The caller has entered.
+  /// The stamp of a page in the maps: 0 if it is free, `nil` if its map is damaged, so that the
+  /// content in the file cannot be verified. The caller must have entered.
   func stamp(of id: PageID) throws(StorageError) -> UInt32? {
     guard let (map, index) = geometry.stampPlace(of: id), map.rawValue < pageCount else {
       return nil
@@ -279,9 +278,10 @@ final class PageSpace: @unchecked Sendable {
     ownChunks.append(index)
   }
 
-  /// What the parent shows and this version does not: to be kept as long as somebody may see it.
+  /// The memory that the parent shows and this version does not: to be kept as long as a snapshot
+  /// may show it.
   ///
-  /// - Parameter touched: the pages that were set, some perhaps twice.
+  /// - Parameter touched: the pages that were set, some possibly twice.
   func replaced(touched: [PageID]) -> [RetiredMemory] {
     guard let parent else { return [] }
     var retired: [RetiredMemory] = []
@@ -298,8 +298,8 @@ final class PageSpace: @unchecked Sendable {
     return retired
   }
 
-  /// What a published version has in memory goes when it ends: for the last one, as it has no
-  /// successor to say so.
+  /// Retires all memory of a published version when it ends: for the last one, as it has no
+  /// successor that does so.
   func retireEverything() {
     guard let record else { return }
     var retired: [RetiredMemory] = []
@@ -313,7 +313,7 @@ final class PageSpace: @unchecked Sendable {
     registry.retire(retired, shownBy: record)
   }
 
-  /// Gives up what an aborted transaction made.
+  /// Releases the pages that an aborted transaction made.
   private func discardOwnPages() {
     for index in ownChunks {
       guard let chunk = overlay.chunk(index), chunk.commit == commit else { continue }

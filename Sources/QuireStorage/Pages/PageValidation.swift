@@ -1,17 +1,17 @@
-/// What a page must satisfy before anything trusts the offsets and counts in it.
+/// The checks of a page before its offsets and counts are trusted.
 ///
-/// Done once, when a page comes from disk: a page can have a right checksum and wrong content, if a
-/// faulty program wrote it. Afterwards the trees use its numbers without looking.
+/// They are made once, when a page is read from the disk: a page can have a right checksum and
+/// wrong content, if a faulty program wrote it. Afterwards the trees use its numbers unchecked.
 ///
-/// Pages know what all pages have in common. What is in a node, only trees know; so whoever opens a
-/// store brings that along. It costs an indirect call for each page that is read.
+/// Pages have a common part. The content of nodes is known only to trees; so their check is passed
+/// in when a store is opened. It costs an indirect call for each page that is read.
 struct PageValidation: Sendable {
-  /// Why the offsets and lengths of a node cannot be trusted, or `nil` when they can. Asked only of
-  /// pages of a node's type.
+  /// Returns why the offsets and lengths of a node cannot be trusted, or `nil` if they can. Called
+  /// only for pages of a node's type.
   let nodeDefect: @Sendable (_ node: Page, PageType, PageGeometry) -> String?
 
-  /// What is wrong with the page's own content, or `nil`. References to other pages are checked
-  /// where they are followed.
+  /// The error in the page's own content, or `nil`. References to other pages are checked where
+  /// they are followed.
   func defect(of page: Page, at id: PageID, geometry: PageGeometry) -> String? {
     guard let type = PageType(rawValue: page.typeByte) else {
       return "there is no page type \(page.typeByte)"

@@ -1,16 +1,17 @@
 import Synchronization
 
-/// Lets readers follow plain addresses of pages without counting references, while others take
-/// pages away: what is taken away is freed once every operation has ended that may have seen it.
+/// Lets readers use plain addresses of pages without counting references, while pages are removed:
+/// a removed page is freed when every operation has ended that may have seen it.
 ///
-/// Epoch-based reclamation (Fraser, *Practical lock-freedom*, 2004, section 5.2.3) in three phases.
-/// An operation counts itself into the present phase and out again; what is taken away meanwhile
-/// waits with the phase. The phase moves on when nobody is left in the one before it, and with that
-/// move everything that waited there is free: all who may have seen it came before.
+/// It is epoch-based reclamation (Fraser, *Practical lock-freedom*, 2004, section 5.2.3) in three
+/// phases. An operation counts itself into the present phase and out again; pages that are removed
+/// meanwhile wait with the phase. The phase advances when no operation is left in the one before
+/// it. Everything that waited there can then be freed, as all operations that may have seen it have
+/// ended.
 ///
 /// `@unchecked Sendable`: the counters are atomic and live as long as the object.
 final class Reclaimer: @unchecked Sendable {
-  // One counter a cache line, so that readers on different cores do not disturb each other.
+  // One counter in each cache line, so that readers on different cores do not disturb each other.
   private static let stripeCount = 16
   private static let wordsPerLine = 8
 
@@ -19,7 +20,7 @@ final class Reclaimer: @unchecked Sendable {
   private let waiting = Mutex(WaitingLists())
   private let process = ProcessMark(nil)
 
-  /// Where an operation counted itself in.
+  /// The counter in which an operation is counted.
   struct Ticket {
     fileprivate let counter: Int
   }
@@ -58,7 +59,7 @@ final class Reclaimer: @unchecked Sendable {
     counters[ticket.counter].wrappingSubtract(1, ordering: .releasing)
   }
 
-  /// Releases an object when nobody can be using it any more; its reference passes to the
+  /// Releases an object when no operation can be using it any more; its reference passes to the
   /// reclaimer.
   func release(_ object: Unmanaged<AnyObject>) {
     let free: [WaitingObject] = waiting.withLock { waiting in
@@ -90,8 +91,8 @@ final class Reclaimer: @unchecked Sendable {
   }
 }
 
-/// What waits with each of the three phases: not an array of arrays, which would be one more type
-/// for the runtime to make when the first store is opened.
+/// The objects that wait with each of the three phases. It is not an array of arrays, which would
+/// be one more type for the runtime to instantiate when the first store is opened.
 private struct WaitingLists: Sendable {
   private var first: [WaitingObject] = []
   private var second: [WaitingObject] = []
@@ -115,7 +116,7 @@ private struct WaitingLists: Sendable {
   }
 }
 
-/// A reference that nobody but the reclaimer has any more: it may go from thread to thread.
+/// A reference that only the reclaimer has: it may be passed between threads.
 private struct WaitingObject: Sendable {
   private let address: UInt
   init(_ object: Unmanaged<AnyObject>) { address = UInt(bitPattern: object.toOpaque()) }

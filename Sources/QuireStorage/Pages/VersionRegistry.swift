@@ -33,7 +33,7 @@ struct RetiredMemory {
     }
   }
 
-  /// Frees it when nobody can be at it any more.
+  /// Frees the memory when no operation can be using it any more.
   func free(after reclaimer: Reclaimer) {
     if isChunk {
       reclaimer.release(Unmanaged<AnyObject>.passRetained(DeferredMemory(self)))
@@ -43,14 +43,14 @@ struct RetiredMemory {
   }
 }
 
-/// Makes an object of memory that is none.
+/// An object that owns raw memory.
 private final class DeferredMemory {
   private let memory: RetiredMemory
   init(_ memory: RetiredMemory) { self.memory = memory }
   deinit { memory.free() }
 }
 
-/// Where a snapshot was taken.
+/// The place in the code where a snapshot was taken.
 struct SnapshotHolder: Sendable, CustomStringConvertible {
   var file: StaticString
   var line: UInt
@@ -68,10 +68,10 @@ final class VersionRecord: @unchecked Sendable {
   let pageCount: UInt32
   /// The file the version reads.
   let source: PageCache?
-  /// What this version is the newest living one to show.
+  /// The memory that this version is the newest living one to show.
   fileprivate var retired: [RetiredMemory] = []
   fileprivate var retainedByteCount = 0
-  /// How many look at the overlay without holding the version.
+  /// The number of operations that use the overlay without holding the version.
   fileprivate var pinCount = 0
   fileprivate var hasEnded = false
   fileprivate var holder: SnapshotHolder?
@@ -141,7 +141,7 @@ final class VersionRegistry: Sendable {
     return record
   }
 
-  /// A version is no longer held by anybody.
+  /// Records that a version is no longer held.
   func end(_ record: VersionRecord) {
     guard process.isCurrent else { return }
     let free: [RetiredMemory] = state.withLock { state in
@@ -193,7 +193,7 @@ final class VersionRegistry: Sendable {
     }
   }
 
-  /// Notes who holds a version, for an error's text: the first who took it.
+  /// Records the holder of a version, for an error message: only the first one.
   func note(_ holder: SnapshotHolder, of record: VersionRecord) {
     state.withLock { _ in
       if record.holder == nil { record.holder = holder }
@@ -284,7 +284,7 @@ final class VersionRegistry: Sendable {
         if let shared = record.overlay.chunk(index) {
           chunk = shared
         } else {
-          // Of this version's directory alone, and so to be freed with it.
+          // It belongs to this version's directory alone, and is freed with it.
           chunk = PageOverlay.Chunk(commit: record.commit)
           record.overlay.setChunk(index, to: chunk)
           keep(RetiredMemory(chunk), by: record, &state)

@@ -195,7 +195,8 @@ package enum XXH3 {
 
   /// The default secret of the specification.
   ///
-  /// `nonisolated(unsafe)`: filled once, before anybody sees it, then only read; never freed.
+  /// `nonisolated(unsafe)`: filled once, before it is visible to others, then only read; never
+  /// freed.
   nonisolated(unsafe) private static let secret: UnsafeRawPointer = {
     let words: [UInt64] = [
       0xBE4B_A423_396C_FEB8, 0x1CAD_21F7_2C81_017C, 0xDB97_9083_E96D_D4DE, 0x1F67_B3B7_A4A4_4072,

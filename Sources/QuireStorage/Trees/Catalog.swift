@@ -10,7 +10,7 @@ struct Catalog {
   init(_ space: PageSpace) {
     tree = Tree(
       space: space,
-      // Nobody counts the catalog's own entries; there are as many as may be removed.
+      // The catalog's own entries are not counted; as many as ever may be removed.
       state: TreeState(kind: .index, root: .catalogRoot, count: 1 << 40, hasLongValues: false))
   }
 
@@ -33,7 +33,7 @@ struct Catalog {
       let name = String(decoding: try cursor.key, as: UTF8.self)
       result.append((name, try state(from: try cursor.valueBytes, of: name)))
     }
-    // What the cursor lends, it lends until here.
+    // The cursor lends its bytes until here.
     withExtendedLifetime(cursor) {}
     return result
   }

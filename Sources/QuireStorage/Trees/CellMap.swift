@@ -1,4 +1,4 @@
-/// Which bytes of a page cells take.
+/// The bytes of a page that cells use.
 enum CellMap {
   /// Whether two of some ranges in a page share a byte.
   static func hasOverlap(

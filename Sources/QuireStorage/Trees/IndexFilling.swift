@@ -41,8 +41,8 @@ struct IndexEntries {
     index == slot ? key : IndexLayout.key(at: source(index), in: node, room: room)
   }
 
-  /// What the keys of some entries begin with; for a node of them, so the first of an inner node
-  /// does not count.
+  /// The number of leading bytes that the keys of some entries share, for a node of these entries;
+  /// the first entry of an inner node does not count.
   func commonPrefix(_ range: Range<Int>, _ scratch: NodeScratch) -> Int {
     let lowest = range.lowerBound + IndexLayout.lowestSlot(of: node)
     guard lowest + 1 < range.upperBound else { return 0 }
@@ -51,7 +51,7 @@ struct IndexEntries {
       key(at: range.upperBound - 1, room: scratch.secondKey))
   }
 
-  /// What a node of some entries takes under a prefix.
+  /// The number of bytes of some entries in a node with a prefix.
   func byteCount(_ range: Range<Int>, prefix: Int) -> Int {
     var total = IndexLayout.prefixFieldByteCount(prefix)
     let lowest = range.lowerBound &+ IndexLayout.lowestSlot(of: node)
@@ -74,7 +74,7 @@ struct IndexEntries {
     return byteCount(range, prefix: prefix) <= capacity ? prefix : nil
   }
 
-  /// Makes `target` a node of some entries; this list's node lies elsewhere.
+  /// Makes `target` a node of some entries; it must not be this list's node.
   func fill(
     _ target: MutablePage, with range: Range<Int>, prefix: Int, _ scratch: NodeScratch
   ) {
@@ -119,7 +119,7 @@ struct IndexFilling {
     self.prefix = prefix
     self.count = count
     let headsStart = IndexLayout.headsStart(prefix: prefix)
-    // Of the rest, what is not written is zeroed in the end.
+    // Bytes that are not written below are zeroed at the end.
     node.initialize(
       IndexLayout.type(ofLevel: level), level: level, commit: commit, pageSize: pageSize,
       zeroing: headsStart)
@@ -172,7 +172,7 @@ struct IndexFilling {
     var slot = slots.lowerBound
     var start = offsets.u16(at: slot &* IndexLayout.offsetByteCount)
     while slot < slots.upperBound {
-      // Cells mostly lie one before the other, and move together.
+      // Adjacent cells are mostly moved together.
       let end = IndexFilling.cellEnd(start, in: source, isLeaf)
       let distance = cellStart &- end
       var lowest = start

@@ -154,7 +154,7 @@ extension IndexLayout {
     node.count = count - 1
   }
 
-  /// Makes a node, of which the last entries go, as it was when it was made.
+  /// Resets a node from which the last entries are removed to its initial state.
   private static func empty(_ node: MutablePage, _ freed: Int) {
     let prefix = prefixByteCount(of: node.page)
     let freeBytes = node.freeBytes + freed + prefixFieldByteCount(prefix)

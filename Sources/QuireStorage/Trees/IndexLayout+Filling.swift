@@ -30,7 +30,7 @@ extension IndexLayout {
     if sharesPrefix, isFull(node.page, for: key, payload, entries.prefix),
       entries.commonPrefix(all, scratch) == entries.prefix
     {
-      // How it mostly ends: no prefix is better than the one the node has.
+      // The usual end: no prefix is better than the one that the node has.
       return false
     }
     guard let prefix = entries.fittingPrefix(all, sharesPrefix: sharesPrefix, scratch) else {
@@ -106,7 +106,7 @@ extension IndexLayout {
     preconditionFailure("entries that fit in one page do not fit in two")
   }
 
-  /// How many of the entries, with that prefix, make half of their bytes.
+  /// The number of entries that have half of their bytes, with that prefix.
   private static func halvingCount(_ entries: IndexEntries, prefix: Int) -> Int {
     let total = entries.byteCount(0..<entries.count, prefix: prefix) - prefixFieldByteCount(prefix)
     let lowest = lowestSlot(of: entries.node)
@@ -127,9 +127,9 @@ extension IndexLayout {
     _ right: Page, bound: UnsafeRawBufferPointer, into left: Page, _ scratch: NodeScratch
   ) -> Bool {
     let capacity = scratch.pageSize - PageHeader.byteCount
-    // No node but a root is empty, if it was we who wrote it.
+    // Only a root may be empty in a valid store.
     guard left.count > 0, right.count > 0 else { return false }
-    // A common prefix is hardly ever longer than both, so entries do not get shorter.
+    // A common prefix is hardly ever longer than both, so that entries do not become shorter.
     guard usedBytes(of: left, capacity) + usedBytes(of: right, capacity) <= capacity else {
       return false
     }
@@ -197,9 +197,10 @@ extension IndexLayout {
     capacity - node.freeBytes - prefixFieldByteCount(prefixByteCount(of: node))
   }
 
-  /// What the entries of a node take under another prefix.
+  /// The number of bytes of a node's entries with another prefix.
   ///
-  /// - Parameter firstSuffix: what the first entry of an inner node then has behind the prefix.
+  /// - Parameter firstSuffix: the length of the key of an inner node's first entry, beyond the
+  ///   prefix.
   private static func byteCount(of node: Page, prefix: Int, firstSuffix: Int = 0) -> Int {
     let lowest = lowestSlot(of: node)
     let difference = prefixByteCount(of: node) - prefix

@@ -6,7 +6,7 @@ struct KeyRun {
   let slots: UnsafeMutablePointer<UInt16>
   var count: Int
 
-  /// The payload of an entry that has no value, in memory that nobody changes.
+  /// The payload of an entry without a value, in constant memory.
   let payload: UnsafeRawBufferPointer
 }
 

@@ -48,8 +48,8 @@ extension IndexLayout {
     return searchEqualHeads(suffix, from: slot &+ 1, of: head, heads, in: node)
   }
 
-  /// Where `key` lies from all keys with the prefix: below zero when before them, above when after
-  /// them, zero when it has the prefix too.
+  /// The order of `key` relative to all keys with the prefix: negative if it comes before them,
+  /// positive if after them, zero if it has the prefix too.
   @inline(__always)
   private static func compareWithPrefix(
     _ key: UnsafeRawPointer, _ byteCount: Int, _ prefix: Int, in node: Page
@@ -97,7 +97,7 @@ extension IndexLayout {
     var high = node.count
     if head < .max { high = lowerBound(of: head &+ 1, in: heads, from: start, to: high) }
     let offsets = heads + node.count &* headByteCount
-    // Behind the head eight bytes at once tell most keys apart.
+    // After the head, eight bytes distinguish most keys.
     let hasWord = suffix.count >= headByteCount &+ 8
     let word = hasWord ? suffix.baseAddress.unsafelyUnwrapped.u64(at: headByteCount).byteSwapped : 0
     @inline(__always)
@@ -109,7 +109,7 @@ extension IndexLayout {
       }
       return compare(cell, withSuffix: suffix)
     }
-    // What lists members of something has them by their numbers, and a new one has the highest.
+    // Lists of members are sorted by their numbers, and a new member mostly has the highest.
     let last = order(at: high &- 1)
     if last <= 0 { return last == 0 ? (high &- 1, true) : (high, false) }
     high &-= 1

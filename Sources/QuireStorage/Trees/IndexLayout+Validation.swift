@@ -136,7 +136,7 @@ extension IndexLayout {
     let right = head(at: slot, in: node)
     if left != right { return left < right }
     let other = cell(at: slot, in: node)
-    // Only what follows the head is looked at, which lies in one piece with where it would be.
+    // Only the bytes after the head are read, which are in one piece with where it would be.
     let suffix = UnsafeRawBufferPointer(
       start: other.rest - headByteCount, count: other.suffixByteCount)
     return compare(at: slot - 1, in: node, withSuffix: suffix) < 0
@@ -145,7 +145,7 @@ extension IndexLayout {
 
 /// The two ways of looking at an index node's bytes, for a test that they agree.
 package enum IndexNodeProof {
-  /// - Returns: `nil` for bytes that no look at entries would be made of.
+  /// - Returns: `nil` for bytes that cannot be a node.
   package static func looks(at bytes: [UInt8]) -> (isSurelySound: Bool, isSound: Bool)? {
     bytes.withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return nil }

@@ -2,23 +2,23 @@
 //
 //   header | prefix | heads … | offsets … |   free   | cells …
 //
-// What all keys of a node begin with, its prefix, is stored once. The next four bytes of each key,
-// its head, stand in a dense array of numbers: a search touches few lines of memory, takes no
-// branch that depends on a key, and looks at the rest of a key, which is in its cell, only where
-// heads are equal. A key's own bytes are stored once, in three pieces.
+// The prefix that all keys of a node share is stored once. The next four bytes of each key, its
+// head, are in a dense array of numbers: a search touches few cache lines, has no branch that
+// depends on a key, and reads the rest of a key, in its cell, only where heads are equal. The bytes
+// of a key are stored once, in three pieces.
 //
-// What holds, though a node's prefix may be shorter than what its keys share:
+// Invariants; a node's prefix may be shorter than what its keys share:
 //
 //   - every key begins with the prefix, but that of an inner node's first entry, which is empty;
 //   - a head has zeros for bytes that the key does not have; equal heads of which one is padded
 //     mean that one key begins with the other, so the lengths decide;
 //   - an empty node has neither prefix nor cells: after its header all is free.
 //
-// The prefix is not what the node's bounds in its parent share, though that never has to shorten:
-// nodes at the right edge, which have no upper bound, are where keys arrive in order, and they
-// would have none. It is what the first and the last key share, taken when the node is filled
-// (`IndexLayout+Filling.swift`) and shortened when a key arrives that does not begin with it
-// (`IndexLayout+Changes.swift`).
+// The prefix is not the common prefix of the node's bounds in its parent, although that would never
+// have to become shorter: nodes at the right edge, where ascending keys are inserted, have no upper
+// bound, and would have none. It is the common prefix of the first and the last key when the node
+// is filled (`IndexLayout+Filling.swift`), and it is shortened when a key is inserted that does not
+// begin with it (`IndexLayout+Changes.swift`).
 
 /// Nodes of index trees: a prefix, an array of heads, an array of offsets, free bytes, then cells
 /// of key length, rest of the key, and payload.
@@ -43,8 +43,8 @@ enum IndexLayout: NodeLayout {
   @inline(__always)
   static func prefixByteCount(of node: Page) -> Int { node.base.u16(at: prefixLengthOffset) }
 
-  /// What a prefix takes with its length: a multiple of four, so that heads are aligned and none
-  /// lies on two lines of memory.
+  /// The number of bytes of a prefix with its length: a multiple of four, so that heads are aligned
+  /// and none crosses cache lines.
   @inline(__always)
   static func prefixFieldByteCount(_ prefixByteCount: Int) -> Int { (prefixByteCount &+ 5) & ~3 }
 
@@ -86,7 +86,7 @@ enum IndexLayout: NodeLayout {
     guard slot >= lowestSlot(of: node) else { return lowestKey }
     let prefix = prefixByteCount(of: node)
     if prefix <= 8 {
-      // What comes along behind it is overwritten next.
+      // The following bytes that are copied as well are overwritten next.
       room.setU64(node.base.u64(at: prefixStart), at: 0)
     } else {
       room.copyMemory(from: node.base + prefixStart, byteCount: prefix)
@@ -107,7 +107,8 @@ enum IndexLayout: NodeLayout {
     if restByteCount > 8 {
       target.copyMemory(from: cell.rest, byteCount: restByteCount)
     } else if restByteCount > 0 {
-      // The word that ends with it, since a page goes on before a cell, and not always behind it.
+      // The word that ends with it, as there are always bytes of the page before a cell, but not
+      // after it.
       let word = (cell.rest + (restByteCount &- 8)).u64(at: 0)
       target.setU64(word &>> UInt64(64 &- 8 &* restByteCount), at: 0)
     }
@@ -125,16 +126,16 @@ enum IndexLayout: NodeLayout {
     KeyBytes.compare(left, right) < 0
   }
 
-  /// What an entry takes of a node: head, offset and cell.
+  /// The number of bytes of an entry in a node: head, offset and cell.
   ///
-  /// - Parameter suffixByteCount: the length of its key behind the node's prefix.
+  /// - Parameter suffixByteCount: the length of its key after the node's prefix.
   @inline(__always)
   static func byteCount(suffix suffixByteCount: Int, payload payloadByteCount: Int) -> Int {
     headByteCount &+ offsetByteCount
       &+ IndexCell.byteCount(suffix: suffixByteCount, payload: payloadByteCount)
   }
 
-  /// What the entry at `slot` takes.
+  /// The number of bytes of the entry at `slot`.
   @inline(__always)
   static func byteCount(at slot: Int, in node: Page) -> Int {
     byteCount(
@@ -142,7 +143,7 @@ enum IndexLayout: NodeLayout {
       payload: payload(at: slot, in: node).count)
   }
 
-  /// What entries of a leaf take.
+  /// The number of bytes of entries in a leaf.
   static func byteCount(of slots: Range<Int>, inLeaf node: Page) -> Int {
     let offsets =
       node.base + headsStart(prefix: prefixByteCount(of: node)) + node.count &* headByteCount
@@ -182,7 +183,7 @@ struct IndexCell {
     if first < IndexLayout.longLength {
       (suffixByteCount, lengthByteCount) = (first, 1)
     } else {
-      // Big-endian, as the first byte has the bit that tells.
+      // Big-endian, as the first byte has the bit that tells the width.
       let second = Int(start.load(fromByteOffset: 1, as: UInt8.self))
       (suffixByteCount, lengthByteCount) = ((first & 0x7F) &<< 8 | second, 2)
     }
@@ -209,7 +210,7 @@ struct IndexCell {
 
   /// Writes a cell.
   ///
-  /// - Parameter rest: the key from behind the head; not looked at if there is none.
+  /// - Parameter rest: the key after the head; not read if there is none.
   @inline(__always)
   static func write(
     suffix suffixByteCount: Int, rest: UnsafeRawPointer, payload: UnsafeRawBufferPointer,

@@ -1,4 +1,4 @@
-// How many keys lie in a range, without reading most of them.
+// Estimates of the number of keys in a range, without reading most of them.
 extension IndexTree {
   /// About how many keys there are from `lower` up to `upper`, which is not among them; up to the
   /// end of the tree if that is `nil`.
@@ -44,7 +44,7 @@ extension IndexTree {
       keysBetween += Double(step.wholeNodes) * keysPerNode
       keysPerNode *= step.entriesPerNode
     }
-    // Where the ways part at the root, the nodes say how many keys the tree would have.
+    // If the paths part at the root, the nodes tell how many keys the tree would have.
     if steps.count == root.level { keysBetween *= Double(count) / max(1, keysPerNode) }
     return min(count, left.count - first + last + Int(min(keysBetween, Double(count))))
   }

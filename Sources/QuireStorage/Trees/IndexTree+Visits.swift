@@ -1,4 +1,4 @@
-// Many keys in a row, of which no cursor is asked for one.
+// Visits of many consecutive keys without a cursor.
 extension IndexTree {
   /// Calls `body` with the keys from the first one at or after `lower` on, until it returns
   /// `false`: the fastest way to read many, which are put together in one place.
@@ -38,12 +38,11 @@ extension IndexTree {
     return try body(IndexLayout.key(at: slot, in: leaf, room: room))
   }
 
-  /// How many keys there are from `lower` up to `upper`, which is not among them; up to the end of
-  /// the tree if that is `nil`.
+  /// The number of keys from `lower` up to `upper`, which is excluded; `nil` is the end of the
+  /// tree.
   ///
   /// - Throws: ``StorageError/damaged(page:reason:)`` if a page on the way is damaged.
-  /// - Complexity: O(log *n*), and a search in each leaf that has such keys: none of them is put
-  ///   together.
+  /// - Complexity: O(log *n*), and a search in each leaf with such keys; no key is assembled.
   public func keyCount(
     from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer?
   ) throws -> Int {
@@ -93,10 +92,10 @@ extension IndexTree {
     return misfit
   }
 
-  /// Calls `body` with leaves, and the first slot in each whose key is at or after `lower`, until
-  /// it returns `false`.
+  /// Calls `body` with leaves, each with the first slot whose key is at or after `lower`, until it
+  /// returns `false`.
   ///
-  /// Mostly the first one is enough. It is only looked at; where it is not, a cursor goes on.
+  /// Mostly the first leaf is enough; only if it is not, a cursor is made.
   @inline(__always)
   private func visitLeaves(
     from lower: UnsafeRawBufferPointer, _ body: (Page, Int) throws -> Bool

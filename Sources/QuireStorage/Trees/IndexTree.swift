@@ -21,14 +21,14 @@ public struct IndexTree {
     try tree.value(for: key)
   }
 
-  /// What `body` makes of the value of `key`, or `nil` when there is none: the fastest way to read
-  /// one, as nothing need be kept for later.
+  /// The result of `body` for the value of `key`; `nil` if there is none. It is the fastest way to
+  /// read a value, as nothing is kept.
   ///
-  /// - Parameter body: gets the value's bytes, which are valid while it runs. It should not take
-  ///   long: until it returns, memory that any version gives up is not free. It must not change
+  /// - Parameter body: called with the value's bytes, which are valid within the call. It should be
+  ///   short: until it returns, memory that any version releases is not freed. It must not change
   ///   this tree.
-  /// - Throws: ``StorageError/damaged(page:reason:)`` if a page on the way is damaged; what `body`
-  ///   throws.
+  /// - Throws: ``StorageError/damaged(page:reason:)`` if a page on the path is damaged; the errors
+  ///   of `body`.
   /// - Complexity: O(log *n*); a value in overflow pages is copied.
   public func withValue<R>(
     for key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> R
@@ -100,8 +100,8 @@ public struct IndexCursor {
   /// - Complexity: O(log *n*).
   @discardableResult
   public mutating func seek(to key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-    // The key given may be the one that the cursor lends: its room is not written to before the
-    // cursor is asked for another.
+    // The given key may be the one that the cursor lends: its buffer is not written before the next
+    // seek.
     leaveEntry()
     return try cursor.seek(to: key)
   }
@@ -129,8 +129,8 @@ public struct IndexCursor {
     return try cursor.previous()
   }
 
-  /// The key of the entry the cursor is at, borrowed: valid until the cursor moves or goes away. It
-  /// is put together when it is first asked for.
+  /// The key of the cursor's entry, borrowed: valid until the cursor moves or is released. It is
+  /// assembled on first use.
   public var key: UnsafeRawBufferPointer {
     get throws(StorageError) {
       let (leaf, slot, _) = try cursor.entry()
@@ -138,8 +138,8 @@ public struct IndexCursor {
     }
   }
 
-  /// The entry's value, borrowed: valid until the cursor moves or goes away, or its transaction
-  /// changes the tree. A value in overflow pages is put together first.
+  /// The entry's value, borrowed: valid until the cursor moves or is released, or until its
+  /// transaction changes the tree. A value in overflow pages is assembled first.
   public var valueBytes: UnsafeRawBufferPointer {
     mutating get throws(StorageError) { try cursor.valueBytes() }
   }
@@ -151,15 +151,15 @@ public struct IndexCursor {
   }
 }
 
-/// Where a cursor puts a key together, as keys do not lie in one piece in their pages.
+/// The buffer in which a cursor assembles a key, as a page does not have keys in one piece.
 private final class KeyRoom {
   let byteCount: Int
-  /// Whether the key of the cursor's entry is here.
+  /// Whether the key of the cursor's entry is in the buffer.
   var holdsKey = false
   private var start: UnsafeMutableRawPointer?
   private var keyByteCount = 0
 
-  /// Takes no memory before there is a key.
+  /// Memory is allocated with the first key.
   init(byteCount: Int) { self.byteCount = byteCount }
 
   deinit { start?.deallocate() }
@@ -188,8 +188,8 @@ extension IndexTree {
     try key.withRawBytes { key throws(StorageError) in try value(for: key) }
   }
 
-  /// What `body` makes of the value of `key`, or `nil` when there is none; the bytes are valid
-  /// while it runs.
+  /// The result of `body` for the value of `key`, whose bytes are valid within the call; `nil` if
+  /// there is none.
   public func withValue<R>(
     for key: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R? {

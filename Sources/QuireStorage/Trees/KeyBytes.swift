@@ -1,7 +1,7 @@
 /// Comparing keys that are byte strings. Pointers and counts, as parts of keys lie in several
 /// places.
 enum KeyBytes {
-  /// How many of the first `count` bytes are the same.
+  /// The number of equal leading bytes, at most `count`.
   @inline(__always)
   static func commonByteCount(
     _ left: UnsafeRawPointer, _ right: UnsafeRawPointer, count: Int
@@ -21,7 +21,7 @@ enum KeyBytes {
     return offset
   }
 
-  /// How many bytes two keys begin with alike.
+  /// The number of leading bytes that two keys share.
   static func commonByteCount(
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
   ) -> Int {

@@ -6,16 +6,15 @@ public enum TreeKind: UInt8, Sendable {
   case index = 2
 }
 
-/// How a kind of tree lays out its nodes; the algorithms above it know keys, slots and payloads
-/// only.
+/// The node format of a kind of tree; the algorithms of trees use only keys, slots and payloads.
 ///
 /// Every node is a sorted list of entries, each a key and a payload. In a leaf the payload is a
 /// value (``ValuePayload``), in an inner node the four-byte number of a child page, and the key is
 /// then a lower bound of what lies under that child. The first entry of an inner node has no lower
 /// bound: its key is never compared, and is stored as ``lowestKey``.
 ///
-/// A layout also decides what fits: how an entry is stored may depend on its neighbours, so only
-/// the layout knows what a node takes after a change.
+/// A layout also decides what fits: the storage of an entry may depend on its neighbours, so that
+/// only the layout knows the size of a node after a change.
 ///
 /// The functions trust the page: its offsets were validated when it came from disk. Generic code
 /// over a layout is specialised within the module.
@@ -48,9 +47,10 @@ protocol NodeLayout {
   /// last.
   static func isPlace(_ slot: Int, of bound: Key, in node: Page) -> Bool
   static func isAscending(_ left: Key, _ right: Key) -> Bool
-  /// What the entry at `slot` takes of its node.
+  /// The number of bytes of the entry at `slot` in its node.
   static func byteCount(at slot: Int, in node: Page) -> Int
-  /// About what an entry takes of a node in which it is not yet: it can change what others take.
+  /// The approximate number of bytes of a new entry in a node: it may change those of other
+  /// entries.
   static func byteCount(of key: Key, _ payload: UnsafeRawBufferPointer, in node: Page) -> Int
   /// Why the offsets and lengths of a node from disk cannot be trusted, or `nil` when they can.
   static func defect(of node: Page, geometry: PageGeometry) -> String?
@@ -70,10 +70,11 @@ protocol NodeLayout {
     _ key: Key, _ payload: UnsafeRawBufferPointer, at slot: Int, in node: MutablePage,
     _ scratch: NodeScratch
   ) -> Bool
-  /// Distributes the entries of a node that refused an entry, and that entry, over the node and
-  /// the empty `right`.
+  /// Distributes the entries of a node without room for another one, and that entry, over the node
+  /// and the empty `right`.
   ///
-  /// - Parameter isAppend: more entries are expected behind the new, last one; what is there stays.
+  /// - Parameter isAppend: further entries are expected after the new, last one; existing ones are
+  ///   not moved.
   /// - Returns: the lower bound of `right` for their parent, in ``NodeScratch/key`` if it is bytes:
   ///   above every key left and not above any right. Of inner nodes it is the first key of `right`,
   ///   which is not stored there.
@@ -129,12 +130,12 @@ extension NodeLayout {
   }
 }
 
-/// Memory that changes to nodes need: room for a node that is put aside while its page is filled
-/// anew, and for the entry at hand, as its bytes may lie in the very page that is about to change.
+/// Memory for changes of nodes: for a node that is put aside while its page is filled again, and
+/// for the current entry, as its bytes may be in the page that is about to change.
 struct NodeScratch {
   /// One page.
   let node: UnsafeMutableRawPointer
-  /// The key at hand: the one to be inserted or removed, or the bound to be inserted next.
+  /// The current key: the one to be inserted or removed, or the next bound to be inserted.
   let key: UnsafeMutableRawPointer
   let pageSize: Int
 
@@ -154,10 +155,10 @@ struct NodeScratch {
   var firstKey: UnsafeMutableRawPointer { key + keyRoom }
   /// Room for the second.
   var secondKey: UnsafeMutableRawPointer { key + 2 * keyRoom }
-  /// The payload at hand.
+  /// The current payload.
   var payload: UnsafeMutableRawPointer { key + 3 * keyRoom }
 
-  /// Copies a node aside.
+  /// Saves a copy of a node.
   func putAside(_ node: MutablePage) -> Page {
     self.node.copyMemory(from: node.base, byteCount: pageSize)
     return Page(UnsafeRawPointer(self.node))

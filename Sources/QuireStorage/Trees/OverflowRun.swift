@@ -5,7 +5,7 @@ struct OverflowRun {
   let first: PageID
   let byteCount: Int
   let pageCount: Int
-  /// Memory for a value of this length is asked for before all of it was seen.
+  /// The length up to which memory for a value is allocated before all its pages were checked.
   private static let trustedByteCount = 1 << 30
 
   /// - Throws: ``StorageError/damaged(page:reason:)``, naming the referring page, if a run of that
@@ -123,7 +123,7 @@ struct OverflowRun {
       byteCount: UInt64(value.count), first: first ?? .firstFree)
   }
 
-  /// Gives the run's pages back.
+  /// Frees the run's pages.
   func release(with editor: PageEditor) throws(StorageError) {
     for id in pages(in: editor.space.geometry) {
       _ = try overflowPage(id, in: editor.space)

@@ -1,8 +1,8 @@
-/// Puts entries whose keys ascend into a record tree, each behind all others if it can.
+/// Inserts entries with ascending keys into a record tree, appending if possible.
 ///
-/// Keys that a store counts up always arrive so. The leaf at the right edge is kept at hand: as
-/// long as nobody else changes the tree and it has room, an entry goes there without a way down.
-/// What does not is put as any other: keys may come in any order, and pages end up the same.
+/// Assigned keys are always ascending. The rightmost leaf is kept: as long as the tree is not
+/// changed by other means and the leaf has room, an entry is appended without a search. Otherwise
+/// it is inserted like any other: keys may come in any order, with the same resulting pages.
 ///
 /// Bound to its transaction like the tree. Not Sendable.
 public final class RecordAppender {
@@ -10,9 +10,9 @@ public final class RecordAppender {
   private let editor: PageEditor
   private let state: TreeState
   private let valueLimit: Int
-  // Sound: a page that this transaction may change stays where it is until the tree changes by
-  // somebody else, which the count of changes tells.
-  /// The leaf at the right edge.
+  // Sound: a page that this transaction may change is not moved until the tree is changed by other
+  // means, which the count of changes shows.
+  /// The rightmost leaf.
   @exclusivity(unchecked) private var leaf: MutablePage?
   @exclusivity(unchecked) private var changeCount = 0
   @exclusivity(unchecked) private var base: Int64 = 0
@@ -66,7 +66,7 @@ public final class RecordAppender {
 }
 
 extension MutableRecordTree {
-  /// Somebody who puts many entries behind those that are there.
+  /// An object that appends many entries.
   public func appender() -> RecordAppender { RecordAppender(self, editor) }
 }
 

@@ -15,14 +15,14 @@ public struct RecordEntry {
 }
 
 extension RecordCursor {
-  /// Lists the entries from the cursor's to the last one of the same leaf, where the cursor is
-  /// then: the fastest way to visit many, as each costs a few instructions.
+  /// Lists the entries from the cursor's to the last one of the same leaf, to which the cursor
+  /// moves. It is the fastest way to visit many entries, at a few instructions for each.
   ///
-  /// - Parameter entries: loses what it has.
-  /// - Returns: what keeps the bytes, unchanged, for as long as it is retained, whatever happens to
-  ///   the snapshot or the store. `nil`, with nothing listed and the cursor where it was, when
-  ///   nobody should keep the leaf: values are then to be asked for one by one.
-  /// - Throws: ``StorageError/invalidArgument(_:)`` when the cursor is at no entry.
+  /// - Parameter entries: overwritten.
+  /// - Returns: an object that keeps the bytes, unchanged, as long as it is retained, independently
+  ///   of the snapshot and the store. `nil`, with nothing listed and the cursor not moved, if the
+  ///   leaf should not be kept: values must then be read one by one.
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if the cursor is at no entry.
   public mutating func list(_ entries: inout [RecordEntry]) throws(StorageError) -> AnyObject? {
     try cursor.list(&entries)
   }

@@ -120,7 +120,7 @@ extension RecordLayout {
     node.count = count - 1
   }
 
-  /// Makes a node, of which the last entries go, as it was when it was made.
+  /// Resets a node from which the last entries are removed to its initial state.
   private static func empty(_ node: MutablePage, _ freed: Int) {
     let freeBytes = node.freeBytes + freed + fieldByteCount
     setScale(Scale(base: 0, width: .narrowest), of: node)
@@ -156,7 +156,7 @@ extension RecordLayout {
 
   // MARK: Base and width
 
-  /// What the keys of a node are stored with.
+  /// The parameters with which the keys of a node are stored.
   struct Scale: Equatable {
     var base: Int64
     var width: RecordKeyWidth
@@ -178,7 +178,8 @@ extension RecordLayout {
     Scale(base: baseKey(of: node), width: width(of: node))
   }
 
-  /// What a node has with one key more: what it has now if the key allows it, else the narrowest.
+  /// The scale of a node with another key: the present one if the key allows it, otherwise the
+  /// narrowest.
   @inline(__always)
   static func scale(of node: Page, adding key: Int64, at slot: Int) -> Scale {
     let scale = scale(of: node)

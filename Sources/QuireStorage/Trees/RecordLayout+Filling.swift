@@ -25,7 +25,7 @@ extension RecordLayout {
     return entries.key(at: leftCount)
   }
 
-  /// How many of the entries stay on the left: half of the bytes, unless then they do not fit.
+  /// The number of entries that remain on the left: half of the bytes, unless they do not fit then.
   private static func splitPoint(of entries: RecordEntries, _ scratch: NodeScratch) -> Int {
     let capacity = scratch.pageSize - PageHeader.byteCount
     let half = halvingCount(of: entries)
@@ -55,7 +55,7 @@ extension RecordLayout {
   static func canMerge(
     _ right: Page, bound: Int64, into left: Page, _ scratch: NodeScratch
   ) -> Bool {
-    // No node but a root is empty, if it was we who wrote it.
+    // Only a root may be empty in a valid store.
     guard left.count > 0, right.count > 0, areInOrder(left, bound, right) else { return false }
     let lowest = lowestSlot(of: left)
     let first = left.count > lowest ? key(at: lowest, in: left) : bound
@@ -136,10 +136,10 @@ struct RecordEntries {
     index == slot ? payload : RecordLayout.payload(at: source(index), in: node)
   }
 
-  /// What an entry takes beside its slot.
+  /// The number of bytes of an entry apart from its slot.
   func cellByteCount(at index: Int) -> Int { node.level == 0 ? payload(at: index).count : 0 }
 
-  /// The narrowest for a node of some entries; the first of an inner node does not count.
+  /// The narrowest scale for a node of some entries; the first of an inner node does not count.
   private func scale(_ range: Range<Int>) -> RecordLayout.Scale {
     let lowest = range.lowerBound + RecordLayout.lowestSlot(of: node)
     guard lowest < range.upperBound else {
@@ -148,7 +148,7 @@ struct RecordEntries {
     return RecordLayout.Scale(from: key(at: lowest), to: key(at: range.upperBound - 1))
   }
 
-  /// What a node of some entries takes.
+  /// The number of bytes of a node with some entries.
   func byteCount(_ range: Range<Int>) -> Int {
     var total =
       RecordLayout.fieldByteCount
@@ -157,7 +157,7 @@ struct RecordEntries {
     return total
   }
 
-  /// Makes `target` a node of some entries; this list's node lies elsewhere.
+  /// Makes `target` a node of some entries; it must not be this list's node.
   func fill(_ target: MutablePage, with range: Range<Int>, _ scratch: NodeScratch) {
     let level = node.level
     target.initialize(

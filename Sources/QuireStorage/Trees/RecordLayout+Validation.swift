@@ -1,4 +1,4 @@
-// What a node of a record tree must be before its numbers are trusted.
+// The checks of a record tree's node before its numbers are trusted.
 extension RecordLayout {
   static func defect(of node: Page, geometry: PageGeometry) -> String? {
     let count = node.count
@@ -13,7 +13,7 @@ extension RecordLayout {
       return "\(count) entries do not fit before the cells at \(node.cellStart)"
     }
     var free = geometry.pageSize - slotsEnd
-    // Mostly the values lie one below the other, as they came.
+    // Mostly values are stacked from the end of the page, in the order of insertion.
     var lowestStart = geometry.pageSize
     var isStacked = true
     if level == 0 {

@@ -3,21 +3,21 @@
 //   header | base, width | differences … | offsets … |   free   | payloads …      leaf
 //   header | base, width | differences … | children … |  free                     inner node
 //
-// Keys of a record tree are mostly counted up, and those of one node then lie close together. So a
-// node has one key in full, its base, and of each key the difference to it: in two bytes where all
-// of the node allow it, else in four or eight. That saves six of twelve bytes beside a value, and a
-// search, which is of a dense array still and takes no branch that depends on a key, touches a
-// quarter of the memory.
+// Keys of a record tree are mostly assigned in ascending order, and those of one node are then
+// close together. So a node has one key in full, its base, and for each key the difference from it:
+// in two bytes if all of the node allow it, otherwise in four or eight. That saves six of twelve
+// bytes beside a value, and a search, which still uses a dense array and has no branch that depends
+// on a key, touches a quarter of the memory.
 //
-// What holds:
+// Invariants:
 //
 //   - no key is below the base; the lowest one may be above it;
 //   - the first entry of an inner node has no key, and a difference of zero;
 //   - an empty node has neither base nor payloads: after its header all is zero or free.
 //
-// A key that is below the base, or too far above it, gives the node a new base and width, for which
-// payloads need not move (`RecordLayout+Changes.swift`). Splitting and closing holes fill a node
-// anew with the narrowest differences.
+// A key that is below the base, or too far above it, gives the node a new base and width; payloads
+// are not moved for that (`RecordLayout+Changes.swift`). Splitting and compacting fill a node again
+// with the narrowest differences.
 
 /// Nodes of record trees: a base, an array of differences to it, an array of offsets or children,
 /// free bytes, then a leaf's payloads.
@@ -33,7 +33,7 @@ enum RecordLayout: NodeLayout {
   static let widthOffset = baseOffset + 8
   /// A multiple of eight, so that no difference lies on two lines of memory.
   static let keysStart = widthOffset + 8
-  /// What base and width take of a node that has entries.
+  /// The number of bytes of base and width in a node that has entries.
   static let fieldByteCount = keysStart - PageHeader.byteCount
   static let offsetByteCount = 2
   static let childByteCount = 4
@@ -68,7 +68,7 @@ enum RecordLayout: NodeLayout {
     key(at: slot, in: node)
   }
 
-  /// Where the offsets or the children begin.
+  /// The offset of the offsets or the children.
   @inline(__always)
   static func secondsStart(of node: Page) -> Int {
     keysStart &+ node.count &<< width(of: node).shift
@@ -97,7 +97,7 @@ enum RecordLayout: NodeLayout {
 
   @inline(__always)
   static func find(_ key: Int64, in leaf: Page) -> (slot: Int, isFound: Bool) {
-    // Where keys were counted up and none is missing, one look is enough.
+    // If keys were assigned in ascending order and none is missing, one comparison is enough.
     let distance = key &- baseKey(of: leaf) &- Int64(bitPattern: difference(at: 0, in: leaf))
     let slot = Int(truncatingIfNeeded: distance)
     if slot >= 0, slot < leaf.count, self.key(at: slot, in: leaf) == key { return (slot, true) }
@@ -170,7 +170,7 @@ enum RecordLayout: NodeLayout {
 
   // MARK: Bytes
 
-  /// What the slot of an entry takes, without a leaf's payload.
+  /// The number of bytes of an entry's slot, without a leaf's payload.
   @inline(__always)
   static func slotByteCount(level: Int, _ width: RecordKeyWidth) -> Int {
     width.byteCount &+ (level == 0 ? offsetByteCount : childByteCount)
@@ -195,7 +195,7 @@ enum RecordLayout: NodeLayout {
   }
 }
 
-/// How many bytes a node has for the difference of each key to its base.
+/// The width of the differences between keys and base in a node.
 struct RecordKeyWidth: Equatable {
   /// As written in the node. On disk: 0 is two bytes, 1 four, 2 eight.
   let code: UInt8

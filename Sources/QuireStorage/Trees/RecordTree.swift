@@ -20,14 +20,14 @@ public struct RecordTree {
     try tree.value(for: key)
   }
 
-  /// What `body` makes of the value of `key`, or `nil` when there is none: the fastest way to read
-  /// one, as nothing need be kept for later.
+  /// The result of `body` for the value of `key`; `nil` if there is none. It is the fastest way to
+  /// read a value, as nothing is kept.
   ///
-  /// - Parameter body: gets the value's bytes, which are valid while it runs. It should not take
-  ///   long: until it returns, memory that any version gives up is not free. It must not change
+  /// - Parameter body: called with the value's bytes, which are valid within the call. It should be
+  ///   short: until it returns, memory that any version releases is not freed. It must not change
   ///   this tree.
-  /// - Throws: ``StorageError/damaged(page:reason:)`` if a page on the way is damaged; what `body`
-  ///   throws.
+  /// - Throws: ``StorageError/damaged(page:reason:)`` if a page on the path is damaged; the errors
+  ///   of `body`.
   /// - Complexity: O(log *n*); a value in overflow pages is copied.
   public func withValue<R>(
     for key: Int64, _ body: (UnsafeRawBufferPointer) throws -> R
@@ -35,8 +35,8 @@ public struct RecordTree {
     try tree.withValue(for: key, body)
   }
 
-  /// The same for one who keeps the value: `body` also gets the object that keeps the bytes,
-  /// unchanged, for as long as it is retained, whatever happens to the snapshot or the store.
+  /// Like ``withValue(for:_:)``, for values that are kept: `body` also gets the object that keeps
+  /// the bytes, unchanged, as long as it is retained, independently of the snapshot and the store.
   ///
   /// - Returns: whether there is a value.
   public func withKeepableValue(
@@ -128,8 +128,8 @@ public struct RecordCursor {
     }
   }
 
-  /// The entry's value, borrowed: valid until the cursor moves or goes away, or its transaction
-  /// changes the tree. A value in overflow pages is put together first.
+  /// The entry's value, borrowed: valid until the cursor moves or is released, or until its
+  /// transaction changes the tree. A value in overflow pages is assembled first.
   public var valueBytes: UnsafeRawBufferPointer {
     mutating get throws(StorageError) { try cursor.valueBytes() }
   }

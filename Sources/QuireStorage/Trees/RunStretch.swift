@@ -6,12 +6,13 @@ struct RunStretch {
   /// The first one's slot of the leaf, or its place in the run.
   var start: UInt16
   var count: Int32
-  /// What they take under the leaf's prefix.
+  /// The number of their bytes with the leaf's prefix.
   var byteCount: Int32
 
   var places: Range<Int> { Int(start)..<Int(start) + Int(count) }
 
-  /// Takes entries off until they have some bytes, at least one and no more than a limit.
+  /// Removes leading entries until they have a number of bytes, at least one entry and at most a
+  /// limit.
   mutating func takeFirst(
     of leaf: Page, _ run: KeyRun, until target: Int, limit: Int
   ) -> RunStretch {
@@ -30,7 +31,7 @@ struct RunStretch {
     return first
   }
 
-  /// What the entries take under a prefix, in place of the one of their leaf.
+  /// The number of bytes of the entries with another prefix than that of their leaf.
   func byteCount(under prefix: Int, of leaf: Page, _ run: KeyRun) -> Int {
     let old = IndexLayout.prefixByteCount(of: leaf)
     if old == prefix { return Int(byteCount) }

@@ -8,7 +8,7 @@
 struct RunWindow {
   private typealias Layout = IndexLayout
 
-  /// What lies in one leaf then.
+  /// The content of one leaf in the new division.
   struct Part {
     /// Its stretches among ``pieces``.
     var range: Range<Int>
@@ -18,11 +18,11 @@ struct RunWindow {
 
   /// The most leaves there are before.
   static let leafLimit = 3
-  /// How full leaves are at most when they are as many as before: else the next keys would have
-  /// them filled anew again.
+  /// The maximum filling of leaves if their number does not change: if they were fuller, they would
+  /// be filled again for the next keys.
   private static let fullPercentage = 94
 
-  /// The leaves as they were, side by side.
+  /// The old leaves, side by side.
   let leaves: [Page]
   /// Their bounds from above; the last may have none.
   let bounds: [UnsafeRawBufferPointer?]
@@ -30,19 +30,19 @@ struct RunWindow {
   let scratch: NodeScratch
   private let stretches: UnsafeMutablePointer<RunStretch>
   private var stretchCount = 0
-  /// The same, divided where parts end.
+  /// The stretches, divided at the ends of parts.
   private let pieces: UnsafeMutablePointer<RunStretch>
-  /// How many entries there are, and of them new ones.
+  /// The number of entries, and of new ones among them.
   private var count = 0
   private(set) var newCount = 0
-  /// What they take, with the leaves' prefixes.
+  /// The number of their bytes, with the leaves' prefixes.
   private var byteCount = 0
   private(set) var parts: [Part] = []
 
   /// The most stretches there are: around each new key, one behind the last, and at each cut.
   private static func stretchLimit(runCount: Int) -> Int { 2 * runCount + 2 * (leafLimit + 1) }
 
-  /// What a window takes in memory.
+  /// The number of bytes of memory for a window.
   static func roomByteCount(runCount: Int) -> Int {
     2 * stretchLimit(runCount: runCount) * MemoryLayout<RunStretch>.stride
   }
@@ -81,14 +81,14 @@ struct RunWindow {
 
   // MARK: Planning
 
-  /// Takes the entries of all leaves and as many keys of the run as one leaf more has room for.
+  /// Takes the entries of all leaves, and as many keys of the run as another leaf has room for.
   mutating func gather() {
     for leaf in leaves { byteCount += capacity - leaf.freeBytes }
     let limit = (leaves.count + 1) * capacity * RunWindow.fullPercentage / 100
     var isOpen = true
     for (index, leaf) in leaves.enumerated() {
       let prefix = Layout.prefixByteCount(of: leaf)
-      // What is left of the leaf need not be looked at for its bytes.
+      // The bytes of the leaf's remaining entries need not be added up.
       var rest = capacity - leaf.freeBytes - Layout.prefixFieldByteCount(prefix)
       var slot = 0
       while isOpen, newCount < run.count {
@@ -140,7 +140,7 @@ struct RunWindow {
   private mutating func divide(by partCount: Int) -> Bool {
     parts.removeAll(keepingCapacity: true)
     guard count >= partCount else { return false }
-    // Under the prefixes that they have: what it is in the end is looked at part by part.
+    // With the present prefixes; the final ones are determined for each part.
     var total = 0
     for index in 0..<stretchCount { total += Int(stretches[index].byteCount) }
     var (index, pieceCount, sum, left) = (0, 0, 0, count)
@@ -186,7 +186,7 @@ struct RunWindow {
     return byteCount(of: range, prefix: 0) <= capacity ? 0 : nil
   }
 
-  /// What a leaf of some pieces takes under a prefix.
+  /// The number of bytes of a leaf of some pieces with a prefix.
   private func byteCount(of range: Range<Int>, prefix: Int) -> Int {
     var total = Layout.prefixFieldByteCount(prefix)
     for index in range {
@@ -218,7 +218,7 @@ struct RunWindow {
     return Layout.copy(Layout.separator(between: last, and: first), to: room)
   }
 
-  /// Makes a page the leaf of a part. None of the leaves may lie there.
+  /// Makes a page the leaf of a part. It must not be one of the leaves.
   func fill(_ target: MutablePage, with part: Int) {
     let part = parts[part]
     var filling = IndexFilling(

@@ -44,7 +44,7 @@ extension Tree {
     return ValuePayload.encode(overflow, in: scratch.payload)
   }
 
-  /// Goes down to the leaf where `key` belongs, noting the way.
+  /// Descends to the leaf for `key`, and records the path.
   ///
   /// - Returns: the leaf, and whether every step took the last child.
   func descend(
@@ -123,7 +123,7 @@ extension Tree {
     return (id, child)
   }
 
-  /// Gives back the run of a value that is about to go.
+  /// Frees the overflow run of a value that is about to be removed.
   func releaseOverflow(
     of payload: UnsafeRawBufferPointer, in leaf: PageID, with editor: PageEditor
   ) throws(StorageError) {

@@ -21,10 +21,11 @@ extension Tree {
     return try storedValue(at: slot, of: id, leaf)
   }
 
-  /// What `body` makes of the value of `key`, which it may look at while it runs; `nil` when there
-  /// is none.
+  /// The result of `body` for the value of `key`, which is valid within the call; `nil` if there is
+  /// none.
   ///
-  /// Nothing is counted or copied: what is taken away meanwhile waits until `body` has ended.
+  /// Nothing is counted or copied: memory that is released meanwhile is kept until `body` has
+  /// ended.
   @inline(__always)
   func withValue<R>(
     for key: Layout.Key, _ body: (UnsafeRawBufferPointer) throws -> R
@@ -41,7 +42,7 @@ extension Tree {
     return try withExtendedLifetime(memory) { try body(memory.bytes) }
   }
 
-  /// The same with what keeps the bytes for whoever retains it in `body`.
+  /// The same with the object that keeps the bytes, which `body` may retain.
   ///
   /// - Returns: whether there is a value.
   @inline(__always)

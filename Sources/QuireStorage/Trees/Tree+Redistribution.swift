@@ -112,7 +112,7 @@ struct NodeSharing<Layout: NodeLayout> {
   let to: MutablePage
   let toRight: Bool
   let parent: MutablePage
-  /// Where the parent has the bound between the two.
+  /// The slot in the parent that has the bound between the two.
   let boundSlot: Int
   let boundRoom: UnsafeMutableRawPointer
   let scratch: NodeScratch
@@ -155,7 +155,7 @@ struct NodeSharing<Layout: NodeLayout> {
     return lowest == 0 ? !Layout.isAscending(first, bound) : Layout.isAscending(bound, first)
   }
 
-  /// How many entries to move from the edge, and whether the new one goes with them.
+  /// The number of entries to move from the edge, and whether the new one is moved with them.
   private func plan(_ byteCount: Int, _ entry: Entry?) -> (count: Int, includesEntry: Bool) {
     var count = 0
     var moved = 0
@@ -174,7 +174,8 @@ struct NodeSharing<Layout: NodeLayout> {
       if isNext { includesEntry = true } else { count += 1 }
     }
     if from.page.level > 0, let entry {
-      // What begins an inner node keeps its key in the parent: the new entry is never that.
+      // The first entry of an inner node has its key in the parent: the new entry is never the
+      // first.
       if toRight, includesEntry, from.count - entry.slot == count { includesEntry = false }
       if !toRight, !includesEntry, entry.slot == count { includesEntry = true }
     }

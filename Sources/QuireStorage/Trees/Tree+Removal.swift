@@ -31,9 +31,9 @@ extension Tree {
     state.changeCount += 1
   }
 
-  /// Gives back everything below a node: children, their content, and overflow runs.
+  /// Frees everything below a node: children, their content, and overflow runs.
   ///
-  /// Recursion is as deep as the tree, and levels fall strictly.
+  /// The recursion is as deep as the tree, as levels strictly decrease.
   private func releaseContent(
     of node: Page, _ id: PageID, with editor: PageEditor
   ) throws(StorageError) {
@@ -101,7 +101,7 @@ extension Tree {
     if slot == 0, node.count > 0 { Layout.clearFirstKey(in: node) }
   }
 
-  /// Takes away levels that have a single child, and turns a root without children into a leaf.
+  /// Removes levels with a single child, and turns a root without children into a leaf.
   private func collapseRoot(with editor: PageEditor) throws(StorageError) {
     var root = try rootNode()
     while root.level > 0, root.count <= 1 {

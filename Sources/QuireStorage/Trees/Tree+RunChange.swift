@@ -1,23 +1,24 @@
 // Values that change where they lie: down once for each leaf.
 
-/// What becomes of a value that was looked at.
+/// The change of a visited value.
 public enum ValueChange {
   /// It stays as it is.
   case none
   /// Its bytes are to change.
   case bytes
-  /// Nobody looks at the following ones.
+  /// The following values are not visited.
   case stop
 }
 
 extension Tree where Layout == RecordLayout {
-  /// Looks at values in turn, and changes bytes of some where they lie.
+  /// Visits values in turn, and changes bytes of some in place.
   ///
   /// - Parameters:
-  ///   - keys: ascend strictly; those that are not there are passed over.
-  ///   - body: gets each value that lies in its leaf; of one that lies elsewhere `nil`, and the
-  ///     answer is taken for ``ValueChange/none``. It changes nothing in the transaction.
-  ///   - change: gets the same value, of as many bytes, to be written over.
+  ///   - keys: strictly ascending; keys without a value are skipped.
+  ///   - body: called with each value that is in its leaf; with `nil` for a value that is
+  ///     elsewhere, and the result is then treated as ``ValueChange/none``. It must not change the
+  ///     transaction.
+  ///   - change: called with the same value, to overwrite its bytes.
   func change(
     run keys: UnsafeBufferPointer<Int64>, with editor: PageEditor,
     visiting body: (Int64, UnsafeRawBufferPointer?) -> ValueChange,
@@ -48,14 +49,14 @@ extension Tree where Layout == RecordLayout {
     }
   }
 
-  /// Looks at all values in turn, whole leaves at a time, and changes bytes of some where they lie.
+  /// Visits all values in turn, whole leaves at a time, and changes bytes of some in place.
   ///
   /// - Parameters:
-  ///   - first: the lowest key to look at.
-  ///   - limit: no leaf is begun when so many values were looked at.
-  ///   - body: as above; ``ValueChange/stop`` is taken for ``ValueChange/none``.
+  ///   - first: the lowest key to visit.
+  ///   - limit: the number of visited values after which no further leaf is begun.
+  ///   - body: as above; ``ValueChange/stop`` is treated as ``ValueChange/none``.
   ///   - change: as above.
-  /// - Returns: the key to go on from; `nil` when no leaf is left.
+  /// - Returns: the key from which to continue; `nil` if no leaf is left.
   func change(
     from first: Int64, limit: Int, with editor: PageEditor,
     visiting body: (Int64, UnsafeRawBufferPointer?) -> ValueChange,
@@ -83,7 +84,7 @@ extension Tree where Layout == RecordLayout {
     }
   }
 
-  /// Lets bytes of a value be written over, if it lies in its leaf.
+  /// Lets `change` overwrite the bytes of a value, if it is in its leaf.
   @inline(__always)
   private func change(
     _ value: UnsafeRawBufferPointer?, of leaf: inout Page, _ id: PageID, with editor: PageEditor,
@@ -100,14 +101,15 @@ extension Tree where Layout == RecordLayout {
 }
 
 extension MutableRecordTree {
-  /// Looks at values of ascending keys in turn, and changes bytes of some where they lie: the
-  /// fastest way to change many, as nothing moves and each leaf is found once.
+  /// Visits the values of ascending keys in turn, and changes bytes of some in place. It is the
+  /// fastest way to change many, as nothing is moved and each leaf is found once.
   ///
   /// - Parameters:
-  ///   - keys: ascend strictly; those that are not there are passed over.
-  ///   - body: gets each value, and says what is to become of it; `nil` for one that does not lie
-  ///     in its leaf, and stays. Neither it nor `change` may change the tree.
-  ///   - change: gets the value that was looked at last, to write over its bytes.
+  ///   - keys: strictly ascending; keys without a value are skipped.
+  ///   - body: called with each value, and returns what to do with it; called with `nil` for a
+  ///     value that is not in its leaf, which is not changed. Neither it nor `change` may change
+  ///     the tree.
+  ///   - change: called with the value that was visited last, to overwrite its bytes.
   /// - Throws: ``StorageError/damaged(page:reason:)``; the transaction can then only be aborted.
   /// - Complexity: O(keys + leaves · log *n*).
   public func change(
@@ -119,15 +121,15 @@ extension MutableRecordTree {
       try reading.tree.change(run: keys, with: editor, visiting: body, changing: change)
     }
   }
-  /// Looks at all values in turn, and changes bytes of some where they lie: as
-  /// ``change(run:visiting:changing:)``, and without a search for each key.
+  /// Visits all values in turn, and changes bytes of some in place, like
+  /// ``change(run:visiting:changing:)`` but without a search for each key.
   ///
   /// - Parameters:
-  ///   - first: the lowest key to look at.
-  ///   - limit: how many values to look at, at least; the rest of a leaf comes along.
-  ///   - body: as above, but cannot stop.
+  ///   - first: the lowest key to visit.
+  ///   - limit: the minimum number of values to visit; the last leaf is always completed.
+  ///   - body: as above, but it cannot stop.
   ///   - change: as above.
-  /// - Returns: the key to go on from; `nil` when all were looked at.
+  /// - Returns: the key from which to continue; `nil` if all were visited.
   /// - Throws: ``StorageError/damaged(page:reason:)``; the transaction can then only be aborted.
   /// - Complexity: O(values + leaves · log *n*).
   package func change(

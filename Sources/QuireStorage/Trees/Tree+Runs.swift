@@ -84,7 +84,7 @@ extension Tree where Layout == IndexLayout {
 }
 
 extension IndexLayout {
-  /// How many keys at the beginning of a run a leaf takes without being filled anew.
+  /// The number of leading keys of a run for which a leaf has room without being filled again.
   fileprivate static func fittingCount(of run: KeyRun, in leaf: Page) -> Int {
     let prefix = prefixByteCount(of: leaf)
     let free = contiguousFreeBytes(of: leaf)

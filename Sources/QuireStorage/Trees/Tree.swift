@@ -24,21 +24,22 @@
 // Deliberately absent: sparse nodes are merged when they fit into a neighbour, but a node that has
 // lost entries is given none.
 
-/// What a tree is, apart from its pages: shared by all views of it in one snapshot or transaction.
+/// The state of a tree, apart from its pages: shared by all views of it in one snapshot or
+/// transaction.
 final class TreeState {
   let kind: TreeKind
   let root: PageID
   /// The entries in the tree.
   var count: Int
-  /// Whether any value ever was too long for its leaf: if none was, nobody need look for runs of
-  /// overflow pages.
+  /// Whether any value was ever too long for its leaf: if none was, no overflow pages need be
+  /// searched for.
   var hasLongValues: Bool
-  /// The count and the flag that the catalog has.
+  /// The count and the flag in the catalog.
   private var catalogued: (count: Int, hasLongValues: Bool)
   /// Counts the changes to this tree in its transaction, so that a cursor can tell that it is
   /// stale.
   var changeCount = 0
-  /// Set when the tree is dropped or its transaction ends; whoever still asks gets this error.
+  /// Set when the tree is dropped or its transaction ends; thrown by all later operations.
   var ending: StorageError?
 
   init(kind: TreeKind, root: PageID, count: Int, hasLongValues: Bool = false) {
@@ -67,7 +68,7 @@ struct Tree<Layout: NodeLayout> {
   let space: PageSpace
   let state: TreeState
 
-  /// The deepest tree that is believed: 2³² leaves need at most 32 levels of two children each.
+  /// The largest depth of a valid tree: 2³² leaves need at most 32 levels of two children each.
   static var depthLimit: Int { 40 }
 
   /// The root node.

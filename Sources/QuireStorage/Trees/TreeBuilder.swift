@@ -9,7 +9,7 @@ final class TreeBuilder<Layout: NodeLayout> {
   private let tree: Tree<Layout>
   private let editor: PageEditor
   /// The nodes being filled, leaf first.
-  // Unchecked: a builder changes nothing while it calls anybody who could come back here.
+  // Unchecked: while a builder changes, it calls no code that could call it.
   @exclusivity(unchecked) private var levels: [Level] = []
   private let lastKeyRoom: PageMemory
   @exclusivity(unchecked) private var lastKey: Layout.Key?
@@ -66,7 +66,7 @@ final class TreeBuilder<Layout: NodeLayout> {
     let payload = try payload(for: value)
     if !append(key, payload, toLevel: 0) {
       guard let lastKey else { return }
-      // The shortest key that tells the leaves apart.
+      // The shortest key that separates the leaves.
       try close(0, nextBound: Layout.separator(between: lastKey, and: key))
       _ = append(key, payload, toLevel: 0)
     }
@@ -209,10 +209,10 @@ public struct IndexTreeBuilder: ~Copyable {
     }
   }
 
-  /// Adds entries that have no value, of the keys that `next` gives one after the other, until it
-  /// gives none. A key is valid until the next one is asked for.
+  /// Appends entries without values, with the keys that `next` returns one after the other, until
+  /// it returns `nil`. A key is valid until the next call.
   ///
-  /// - Throws: what appending them one by one throws.
+  /// - Throws: the errors of appending them one by one.
   public borrowing func append(
     keys next: () -> UnsafeRawBufferPointer?
   ) throws(StorageError) {

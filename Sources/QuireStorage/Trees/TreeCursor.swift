@@ -143,7 +143,7 @@ struct TreeCursor<Layout: NodeLayout> {
     }
   }
 
-  /// Goes down to the leaf where `key` belongs.
+  /// Descends to the leaf for `key`.
   ///
   /// - Returns: the first slot there at or after `key`, and whether it has that very key.
   private mutating func descend(

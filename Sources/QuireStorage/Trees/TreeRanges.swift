@@ -1,7 +1,7 @@
 /// The entries of a record tree with keys in a range, lowest first or highest first.
 ///
-/// Before each entry `next()` is asked; `key` and `valueBytes` are then those of the entry, lent as
-/// a cursor lends them. Nothing is allocated for an entry.
+/// `next()` must be called before each entry; `key` and `valueBytes` are then those of the entry,
+/// borrowed as from a cursor. Nothing is allocated for an entry.
 public struct RecordRange {
   private var cursor: RecordCursor
   private let range: ClosedRange<Int64>?
@@ -15,9 +15,9 @@ public struct RecordRange {
     self.isReversed = isReversed
   }
 
-  /// Goes to the next entry.
+  /// Moves to the next entry.
   ///
-  /// - Returns: `false` when there is none any more.
+  /// - Returns: `false` if there is none left.
   @inline(__always)
   public mutating func next() throws(StorageError) -> Bool {
     guard let range, state != .ended else { return false }
@@ -78,9 +78,9 @@ public struct IndexRange {
     self.isReversed = isReversed
   }
 
-  /// Goes to the next entry.
+  /// Moves to the next entry.
   ///
-  /// - Returns: `false` when there is none any more.
+  /// - Returns: `false` if there is none left.
   public mutating func next() throws(StorageError) -> Bool {
     if state == .ended { return false }
     var isThere: Bool
@@ -140,8 +140,8 @@ extension IndexTree {
   }
 }
 
-// The same in a transaction, which sees its own changes; a change to the tree ends the walk with an
-// error, as it does for a cursor.
+// The same in a transaction, including its own changes; a change of the tree ends the iteration
+// with an error, as it does for a cursor.
 extension MutableRecordTree {
   /// The entries with keys in `range`.
   public func entries(

@@ -8,7 +8,7 @@ enum ValuePayload {
   private static let wordByteCount = 2
   private static let referenceByteCount = 12
 
-  /// Where a long value lies: `byteCount` bytes in a run of overflow pages from `first` on.
+  /// The place of a long value: `byteCount` bytes in a run of overflow pages from `first` on.
   struct Overflow: Equatable {
     var byteCount: UInt64
     var first: PageID
@@ -25,8 +25,8 @@ enum ValuePayload {
   @inline(__always)
   static func byteCount(ofInline byteCount: Int) -> Int { wordByteCount &+ byteCount }
 
-  /// The same for bytes from disk: `nil` when the payload would not fit in `room` bytes, or is
-  /// longer than payloads are, as splitting a node counts on that.
+  /// The same for bytes from the disk: `nil` if the payload would not fit in `room` bytes, or is
+  /// longer than payloads may be, on which splitting a node relies.
   static func validByteCount(
     at start: UnsafeRawPointer, room: Int, _ geometry: PageGeometry
   ) -> Int? {

@@ -1,7 +1,7 @@
-/// The process that has a store open, as far as it told us.
+/// The process that has a store open, as far as it is known.
 ///
-/// Kept beside the store in a small text file that means something only while the lock is held, so
-/// a stale one after a crash misleads nobody.
+/// It is stored beside the store in a small text file that is valid only while the lock is held, so
+/// that an old one after a crash does no harm.
 public struct LockOwner: Hashable, Sendable {
   public var processID: Int32
   /// The name of the program; empty when unknown.

@@ -1,4 +1,4 @@
-/// How a store is opened.
+/// The options for opening a store.
 public struct PageStoreOptions: Hashable, Sendable {
   /// Whether a missing file is created. Ignored when the store is opened read-only.
   public var createIfMissing = true
@@ -7,11 +7,11 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// Whether the file is only read. A read-only store writes nothing at all, not even after a
   /// crash: it then shows what the log holds without touching the files.
   public var isReadOnly = false
-  /// Whether pages are read that nothing vouches for: their page map is damaged, and with it the
-  /// knowledge of which commit wrote them last. What is read then may be of different commits, or
-  /// of a time before the newest; it is for saving what there is, where no backup is. Only together
-  /// with ``isReadOnly``. Who opens the same store without it reads for itself; in a process that
-  /// has it open for writing, this changes nothing.
+  /// Whether unverifiable pages are read: if their page map is damaged, it is not known which
+  /// commit wrote them last. The data read may then be of different commits, or older than the
+  /// newest one; it is for recovering data without a backup. Only together with ``isReadOnly``.
+  /// Other users that open the same store without this option read separately; in a process that
+  /// has it open for writing, the option has no effect.
   public var readsUnvouchedPages = false
   /// The page size of a store that is created: a power of two from 512 to 32,768 bytes. 512 and
   /// 1024 are for tests.
@@ -29,12 +29,12 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// Whether checkpoints that a commit causes run on a thread of their own; otherwise the commit
   /// returns after its checkpoint.
   public var checkpointsInBackground = true
-  /// How long after the last commit the log is brought into the file and removed, so that a store
-  /// that nobody writes to is one file; `nil` for never before closing. The commit that comes after
-  /// that begins a log anew, and waits for the disk twice.
+  /// The time after the last commit when the log is brought into the file and removed, so that an
+  /// idle store is one file; `nil` to do so only when the store is closed. The first commit after
+  /// that begins a new log, and waits for the disk twice.
   public var idleLogLimit: Duration?
-  /// How many bytes of whole pages the log takes between two checkpoints before it takes only what
-  /// changed, so that checkpoints have to write the rest twice.
+  /// The number of bytes of whole pages that the log may have between two checkpoints. Beyond it
+  /// the log has only changes, and checkpoints must write the other pages twice.
   package var imageByteLimit = 1 << 20
   /// The memory for replaced pages that snapshots still show, in bytes; beyond it the oldest
   /// snapshots expire.

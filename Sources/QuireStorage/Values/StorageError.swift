@@ -10,7 +10,7 @@
 /// *Your file*: `notAStore`, `unsupportedFormat`, `damaged`, `logMissing`, `imagesMissing`,
 /// `logForeign`, `logDamaged`, `logCutShort`. *Someone else*: `locked`.
 public enum StorageError: Error, Hashable, Sendable {
-  /// The call makes no sense; the text says what, where, and what to do.
+  /// An invalid call; the text says what, where, and what to do.
   case invalidArgument(String)
   /// A key has more bytes than the store's page size allows.
   case keyTooLong(byteCount: Int, limit: Int)
@@ -27,7 +27,7 @@ public enum StorageError: Error, Hashable, Sendable {
   ///   - holder: the file and line that took it.
   ///   - commit: the commit it shows.
   case snapshotExpired(holder: String, commit: CommitNumber, retainedByteCount: Int, limit: Int)
-  /// Whoever was told of the progress said no.
+  /// A progress handler has cancelled the operation.
   case cancelled
   /// A transaction changed more pages than may be in memory at once; it can only be aborted. Commit
   /// more often, raise the limit, or build the tree from sorted input.

@@ -1,4 +1,4 @@
-/// The 16 bytes that tell one store from every other; they seed all its checksums.
+/// The 16 bytes that identify a store; they seed all its checksums.
 public struct StoreIdentity: Hashable, Sendable {
   /// The first eight bytes, read big-endian.
   public var high: UInt64

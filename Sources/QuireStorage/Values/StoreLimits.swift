@@ -4,10 +4,9 @@ enum StoreLimits {
   /// Room is left above, so that the number of a page and those of a few behind it can be added.
   static let pageCount: UInt32 = .max - 8
 
-  /// Sequences of meta pages, epochs and commits lie below: nobody gets there by counting.
+  /// The limit of sequences of meta pages, epochs and commits, which counting never reaches.
   private static let number: UInt64 = 1 << 62
-  /// A writer goes on from numbers below this one alone; so those it writes are ones that it, and
-  /// whoever comes later, reads again.
+  /// The limit below which a writer continues counting, so that the numbers it writes are readable.
   private static let writableNumber: UInt64 = 1 << 61
 
   /// Whether a store can have so many pages, and of them so many free ones.

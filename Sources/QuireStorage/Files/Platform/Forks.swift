@@ -17,7 +17,7 @@
 // parent's (`ForkCount`), it must not keep the parent's files open (`OpenDescriptors`), and it must
 // never wait for a lock that a thread of the parent held at that moment (`PerProcess`).
 
-/// Counts the forks that led to this process, so that a store can tell that it is its parent's.
+/// Counts the forks that led to this process, so that a store can detect that it is its parent's.
 enum ForkCount {
   private static let count = Atomic(0)
 
@@ -36,20 +36,19 @@ enum ForkCount {
 
   /// Watches for forks from the first call on.
   static var current: Int { isWatching ? count.load(ordering: .relaxed) : 0 }
-  /// The same, as far as it is known.
+  /// The count, as far as it is known.
   @inline(__always)
   static var known: Int { count.load(ordering: .relaxed) }
 }
 
-/// The descriptors of the engine's files. A child of `fork` closes its copies at once: so it cannot
-/// write to its parent's files, and the parent's lock goes with the parent, however long the child
-/// lives.
+/// The descriptors of the engine's files. A child of `fork` closes its copies at once, so that it
+/// cannot write to its parent's files, and the parent's lock ends with the parent, however long the
+/// child lives.
 ///
-/// Closing is no unlocking: `flock` ends when the last copy of a descriptor is closed, and the
-/// parent has its own.
+/// Closing a copy does not unlock: a `flock` lock ends when the last copy of the descriptor is
+/// closed, and the parent has its own.
 ///
-/// `@unchecked Sendable`: the list is touched only while the monitor is locked, which a fork does,
-/// too.
+/// `@unchecked Sendable`: the list is accessed only while the monitor is locked, also by a fork.
 final class OpenDescriptors: @unchecked Sendable {
   static let shared = OpenDescriptors()
 
@@ -84,11 +83,10 @@ final class OpenDescriptors: @unchecked Sendable {
   }
 }
 
-/// An object of which each process has its own: a child made by `fork` makes another when it asks
-/// for it first.
+/// An object of which each process has its own: a child made by `fork` makes another on first use.
 ///
-/// The child leaves its copy of the parent's alone for ever. A thread of the parent may have been
-/// in the middle of changing it, with a lock that nobody gives back.
+/// The child never touches its copy of the parent's object. A thread of the parent may have been
+/// changing it, with a lock that is never released in the child.
 final class PerProcess<Value: AnyObject & Sendable>: Sendable {
   private final class Holder: Sendable {
     let forkCount: Int
@@ -110,8 +108,8 @@ final class PerProcess<Value: AnyObject & Sendable>: Sendable {
 
   var value: Value {
     let known = holder.load(ordering: .acquiring)
-    // Sound: it is never released. Each page that is made asks here, and counts nothing. Whoever
-    // made one has watched for forks since.
+    // Sound: it is never released. It is read for each new page, without reference counting. A
+    // process in which the object was made has observed forks since.
     if let known, let value = known._withUnsafeGuaranteedRef({ $0.value(in: ForkCount.known) }) {
       return value
     }

@@ -5,20 +5,20 @@
 
 /// Room on the C library's heap for many small objects that are about to be made.
 ///
-/// The memory of an object is the runtime's to ask for. The heap grows for it by little and little,
-/// and each page costs a fault when it is touched for the first time, 1 to 2 µs on a virtual
-/// machine: 2,000 of them for 100,000 objects, a third of what fetching these takes. So the heap is
-/// made to grow at once, and large pages are asked for under what has come.
+/// The Swift runtime allocates objects on the heap, which grows in small steps, and each page costs
+/// a fault when it is first touched, 1 to 2 µs on a virtual machine: 2,000 faults for 100,000
+/// objects, a third of the time to fetch these. So the heap is made to grow at once, and large
+/// pages are requested for the new part.
 ///
-/// A block that is asked for and given back does that, by what glibc documents (`mallopt(3)`, on
-/// `M_MMAP_THRESHOLD`): a large block has a mapping of its own at first; but when it is given back,
-/// blocks of its size come from the heap from then on, which keeps up to twice that size when it is
-/// free again. Nothing is done with other C libraries, and nothing comes of it with another
-/// allocator.
+/// A block that is allocated and freed at once does that, by documented behaviour of glibc
+/// (`mallopt(3)`, on `M_MMAP_THRESHOLD`): a large block first has a mapping of its own; when it is
+/// freed, blocks of its size come from the heap from then on, which keeps up to twice that size
+/// when it is free again. With other C libraries nothing is done, and with another allocator it has
+/// no effect.
 package enum HeapRoom {
-  /// Two large pages; less is not worth it.
+  /// Two large pages; for less it does not pay.
   private static let leastByteCount = 2 * LargeMemory.byteCount
-  /// What glibc learns at most, where addresses have 64 bits.
+  /// The largest threshold of glibc with 64-bit addresses.
   private static let greatestByteCount = 32 << 20
 
   #if canImport(Glibc)
@@ -26,7 +26,7 @@ package enum HeapRoom {
     private static let learned = Atomic(0)
   #endif
 
-  /// Makes room for so many bytes of objects, if they are many. A hint: nothing is kept.
+  /// Makes room for a number of bytes of objects, if it is large. Only a hint: nothing is kept.
   ///
   /// - Complexity: O(1), and 20 µs for the first of each size.
   package static func prepare(byteCount: Int) {

@@ -16,10 +16,10 @@ enum LargeMemory {
   /// pages of 4 KiB.
   static let byteCount = 2 << 20
 
-  /// - Parameter count: so many pieces, one behind the other.
-  /// - Returns: `nil` if the system has none to give.
+  /// - Parameter count: the number of adjacent pieces.
+  /// - Returns: `nil` if the system has no memory left.
   static func map(_ count: Int = 1) -> UnsafeMutableRawPointer? {
-    // A piece more than wanted has them somewhere at the right address; the rest goes back.
+    // One more piece than wanted contains an aligned range of the right size; the rest is unmapped.
     let wanted = count * byteCount
     let mapped = mmap(
       nil, wanted + byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)

@@ -42,13 +42,13 @@ package final class Monitor: @unchecked Sendable {
 
   package func lock() { pthread_mutex_lock(mutex) }
   package func unlock() { pthread_mutex_unlock(mutex) }
-  /// Gives the lock away until somebody signals; with the lock held.
+  /// Releases the lock until the condition is signalled; must be called with the lock held.
   package func wait(for condition: Int = 0) { pthread_cond_wait(at(condition), mutex) }
   package func wakeOne(_ condition: Int = 0) { pthread_cond_signal(at(condition)) }
   package func wakeAll(_ condition: Int = 0) { pthread_cond_broadcast(at(condition)) }
 }
 
-/// Threads of our own, apart from any pool that could be busy.
+/// Threads of the engine, independent of any pool that could be busy.
 package enum Threads {
   /// Runs `body` on a new thread.
   ///
@@ -95,10 +95,10 @@ package enum Threads {
     while nanosleep(&wanted, &left) != 0, errno == EINTR { wanted = left }
   }
 
-  /// Lets others run, for a moment.
+  /// Lets other threads run for a moment.
   static func yield() { sched_yield() }
 
-  /// The thread that asks.
+  /// The calling thread.
   static func current() -> pthread_t { pthread_self() }
   static func isCurrent(_ thread: pthread_t) -> Bool { pthread_equal(thread, pthread_self()) != 0 }
 }

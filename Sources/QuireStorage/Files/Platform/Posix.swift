@@ -18,7 +18,7 @@ enum Posix {
     case .write: return try open(path, O_RDWR | O_NONBLOCK)
     case .create: break
     }
-    // Somebody may put something there again; a few times is bad luck.
+    // The name may be taken again by another process; a few times is bad luck.
     var attempts = 8
     while true {
       do throws(StorageError) {
@@ -32,12 +32,11 @@ enum Posix {
 
   /// A symbolic link is not followed: what it leads to is not ours.
   private static func open(_ path: String, _ flags: Int32) throws(StorageError) -> Int32 {
-    // Readable for everybody, like any document; the process's umask takes away what it does not
-    // want.
+    // Readable by all users, like any document; the umask of the process can restrict that.
     try check("open", path) { platformOpen(path, flags | O_NOFOLLOW | O_CLOEXEC, 0o644) }
   }
 
-  /// Lets the thread sleep, about so long.
+  /// Blocks the thread, for about this time.
   static func pause(milliseconds: UInt32) { usleep(milliseconds * 1000) }
 
   static func close(_ descriptor: Int32) {
@@ -117,7 +116,7 @@ enum Posix {
     return paths
   }
 
-  /// What is known of an open file.
+  /// The status of an open file.
   struct Status {
     let identifier: FileIdentifier
     let byteCount: Int
@@ -143,10 +142,10 @@ enum Posix {
     return identifier(status)
   }
 
-  /// What a symbolic link at `path` leads to in the end, whether that exists or not.
+  /// The final destination of a symbolic link at `path`, whether it exists or not.
   static func destination(of path: String) -> String {
     var path = path
-    // As many links as systems follow themselves; then the call that uses the path tells the loop.
+    // As many links as systems follow; the call that uses the path reports a loop.
     for _ in 0..<40 {
       guard let next = target(ofLink: path) else { break }
       if next.utf8.first == UInt8(ascii: "/") {

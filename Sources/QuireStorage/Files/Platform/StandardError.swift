@@ -8,10 +8,10 @@
   import Android
 #endif
 
-/// Where a program says what its caller cannot be told.
+/// The standard error, for messages that a caller cannot be given as errors.
 package enum StandardError {
-  /// Writes a line, in one call, so that lines of several threads do not mix. What cannot be
-  /// written is dropped: there is nowhere left to say so.
+  /// Writes a line, in one call, so that lines of several threads do not mix. A failure is ignored,
+  /// as it could not be reported.
   package static func write(line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = bytes.withUnsafeBytes { platformWrite($0.baseAddress, $0.count) }

@@ -8,7 +8,7 @@
   import Android
 #endif
 
-/// Tells threads apart, roughly and fast.
+/// A quick and rough identification of threads.
 enum ThreadIdentity {
   /// A number below `count` that spreads threads; the same thread gets the same number.
   @inline(__always)

@@ -8,16 +8,16 @@
   import Android
 #endif
 
-/// Lets one writer through at a time; the others sleep until it is their turn.
+/// Admits one writer at a time; the others sleep until it is their turn.
 ///
-/// Not a mutex: whoever leaves need not be the thread that entered, as a transaction may be dropped
-/// anywhere. It remembers the thread that entered, so that a thread that would wait for itself is
-/// told.
+/// It is not a mutex: it may be left by another thread than the one that entered, as a transaction
+/// may be dropped on any thread. It remembers the thread that entered, so that a thread that would
+/// wait for itself gets an error.
 ///
-/// `@unchecked Sendable`: the state is touched only while the monitor is locked.
+/// `@unchecked Sendable`: the state is accessed only while the monitor is locked.
 final class Turnstile: @unchecked Sendable {
-  /// How often a thread lets others run before it sleeps: most transactions are over sooner than
-  /// a thread is put to sleep and woken (Pizlo, *Locking in WebKit*, 2016).
+  /// The number of times that a thread yields before it sleeps: most transactions are shorter than
+  /// putting a thread to sleep and waking it (Pizlo, *Locking in WebKit*, 2016).
   private static let patience = 40
 
   private let monitor = Monitor()
