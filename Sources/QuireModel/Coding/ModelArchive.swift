@@ -1,10 +1,11 @@
 /// A whole model as bytes: every fact of every declaration.
 ///
-/// A store keeps the archive of its model, so that it can be opened and migrated without the source
-/// of a version that nobody has any more. Equal declarations give equal bytes, whatever the order
-/// of dictionaries. `docs/decisions/0013-model-archives.md` says why the format is our own.
+/// A store keeps the archive of its model, so that it can be opened and migrated when the source of
+/// that version no longer exists. Equal declarations give equal bytes, whatever the order of
+/// dictionaries. `docs/decisions/0013-model-archives.md` explains why Quire has a format of its
+/// own.
 package enum ModelArchive {
-  /// Appends a value, in a form that says its type, to `bytes`.
+  /// Appends a value to `bytes`, preceded by its type.
   ///
   /// - Complexity: O(*n*) in the size of the value.
   package static func append(_ value: AttributeValue?, to bytes: inout [UInt8]) {

@@ -1,4 +1,4 @@
-/// What the writer and the reader of a ``ModelArchive`` agree on. On disk: add, never renumber.
+/// The constants of the format of a ``ModelArchive``. On disk: add, never renumber.
 ///
 /// An archive is the magic word, the format number, the model, and a checksum of all that. Numbers
 /// are variable-length (LEB128, signed ones zigzag), strings are UTF-8 after their length, lists

@@ -3,10 +3,10 @@ final class ModelComparison {
   private let source: ManagedObjectModel
   private let destination: ManagedObjectModel
   private let entityMatch: RenamingMatch
-  /// What each entity of the source is called in the destination.
+  /// The name that each entity of the source has in the destination.
   private let newNames: [String: String]
-  /// By the places of source entities: made when one is asked for, since a look for obstacles asks
-  /// for few of them.
+  /// Indexed by the place of the source entity, and made on first use: finding obstacles needs only
+  /// a few of them.
   private var relationshipMatches: [RenamingMatch?]
 
   init(_ source: ManagedObjectModel, _ destination: ManagedObjectModel) {
@@ -52,8 +52,8 @@ final class ModelComparison {
     return changes
   }
 
-  /// What stands in the way of a migration, without the rest of the difference: entities that store
-  /// the same in the same way, which are most of them, are not looked into.
+  /// The obstacles to a migration, without the rest of the difference. Entities with equal hashes,
+  /// which are most of them, are skipped.
   ///
   /// - Complexity: O(entities + properties of those that changed).
   func obstacles() -> (certain: [Obstacle], conditional: [Obstacle]) {
@@ -100,7 +100,7 @@ final class ModelComparison {
 // MARK: Attributes
 
 extension ModelComparison {
-  /// Of an entity's attributes, or of a composite's elements.
+  /// Compares the attributes of an entity, or the elements of a composite.
   ///
   /// - Parameter areSame: whether the entities have the same hash, and so the same attributes.
   private static func attributeChanges(
@@ -205,10 +205,11 @@ extension ModelComparison {
     return facets
   }
 
-  /// Whether all objects of an old entity that are still there may be held by a relationship to a
-  /// new, or some, or none.
+  /// Whether all, some or none of the old destination's objects can still be destinations after the
+  /// relationship leads to another entity.
   ///
-  /// Only entities that have objects are asked. An entity that was removed has none to keep.
+  /// Abstract entities do not count, since they have no objects, nor do removed ones, whose objects
+  /// are gone.
   private func destinationFacet(
     from oldName: String, to newName: String
   ) -> RelationshipChange.Facet {
@@ -223,7 +224,7 @@ extension ModelComparison {
       : .destinationNarrowed(from: oldName, to: newName)
   }
 
-  /// What the old inverse is called in the new model.
+  /// The name that the old inverse has in the new model.
   private func inverseName(of old: RelationshipDescription) -> String? {
     guard let name = old.inverse, let place = source.index(ofEntity: old.destination),
       let newPlace = entityMatch.destination(ofSource: place)

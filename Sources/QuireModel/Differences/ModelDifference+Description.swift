@@ -1,5 +1,5 @@
 extension ModelDifference: CustomStringConvertible {
-  /// A report for people, of one line for each change; entities that were kept are only counted.
+  /// A readable report with one line for each change; entities that were kept are only counted.
   public var description: String {
     func count(_ kind: EntityChange.Kind) -> Int { entities.count { $0.kind == kind } }
     var lines = [
@@ -67,8 +67,8 @@ extension RelationshipChange: CustomStringConvertible {
   }
 }
 
-/// The line of a property that was kept, changed or removed; an empty facet is told by the line
-/// itself.
+/// The report line of a property that was kept, changed or removed. A facet with an empty text,
+/// such as a renaming, is already visible in the line.
 private func line(
   _ kind: String, _ name: String, _ oldName: String?, _ facets: [String]
 ) -> String {

@@ -1,5 +1,5 @@
-/// What changed between two models: what was kept, added, removed, renamed, and what of it cannot
-/// be migrated without being told how.
+/// The changes between two models: what was kept, added, removed and renamed, and which of it
+/// cannot be migrated without a mapping.
 ///
 /// Things are matched by renaming identifier and then by name. Properties are compared as entities
 /// have them, inherited ones included, so that one that moved up or down a hierarchy was kept.
@@ -21,9 +21,10 @@ public struct ModelDifference: Sendable {
   /// One change for every entity of the destination, by name, then for every removed entity, by
   /// name.
   public let entities: [EntityChange]
-  /// What no mapping can be inferred for, however few objects there are.
+  /// Changes for which no mapping can be inferred, however few objects there are.
   public let obstacles: [Obstacle]
-  /// What no mapping can be inferred for if the obstacle's source entity has objects of its own.
+  /// Changes for which no mapping can be inferred if the obstacle's source entity has objects of
+  /// its own.
   public let conditionalObstacles: [Obstacle]
 
   private let indexBySource: [String: Int]
@@ -47,8 +48,8 @@ public struct ModelDifference: Sendable {
     conditionalObstacles = entities.flatMap(Obstacle.conditional(in:))
   }
 
-  /// What stands in the way from one model to another, certainly and if there are objects: faster
-  /// than a whole difference, for whoever compares many versions with each other.
+  /// The obstacles to a migration between two models: certain ones, and those that only matter if
+  /// there are objects. Faster than a whole difference, for code that compares many versions.
   package static func obstacles(
     from source: ManagedObjectModel, to destination: ManagedObjectModel
   ) -> (certain: [Obstacle], conditional: [Obstacle]) {
@@ -61,18 +62,18 @@ public struct ModelDifference: Sendable {
   /// Whether a mapping can be inferred, apart from the ``conditionalObstacles``.
   public var isInferable: Bool { obstacles.isEmpty }
 
-  /// What became of an entity of the source.
+  /// The change of an entity of the source; `nil` if it has no such entity.
   public func change(ofSource name: String) -> EntityChange? {
     indexBySource[name].map { entities[$0] }
   }
 
-  /// What an entity of the destination was made of.
+  /// The change that led to an entity of the destination; `nil` if it has no such entity.
   public func change(toDestination name: String) -> EntityChange? {
     indexByDestination[name].map { entities[$0] }
   }
 }
 
-/// What happened to an entity between two models. Immutable.
+/// The changes of an entity between two models. Immutable.
 public final class EntityChange: Sendable {
   public enum Kind: String, Hashable, Sendable { case kept, changed, added, removed }
 
@@ -113,7 +114,7 @@ public final class EntityChange: Sendable {
   public var name: String { (destination ?? source)?.name ?? "" }
 }
 
-/// What happened to an attribute of an entity between two models. Immutable.
+/// The changes of an attribute of an entity between two models. Immutable.
 public final class AttributeChange: Sendable {
   public enum Facet: Hashable, Sendable {
     case added
@@ -133,7 +134,7 @@ public final class AttributeChange: Sendable {
   public let destination: AttributeDescription?
   /// Empty when the attribute was kept as it was.
   public let facets: [Facet]
-  /// What happened to the elements of a composite that both sides have: those of the destination in
+  /// The changes of the elements of a composite that both sides have: those of the destination in
   /// its order, then the removed ones.
   public let elements: [AttributeChange]
 
@@ -153,7 +154,7 @@ public final class AttributeChange: Sendable {
 }
 
 extension AttributeChange {
-  /// What becomes of the stored values, if they are numbers and of another type now.
+  /// The conversion of the stored values, if they are numbers and now have another type.
   public var numberConversion: NumberConversion? {
     guard let source, let destination, !source.isTransient, !destination.isTransient else {
       return nil
@@ -175,7 +176,7 @@ extension AttributeChange: Hashable {
   }
 }
 
-/// What happened to a relationship of an entity between two models. Immutable.
+/// The changes of a relationship of an entity between two models. Immutable.
 public final class RelationshipChange: Sendable {
   public enum Facet: Hashable, Sendable {
     case added

@@ -24,7 +24,7 @@ public struct Obstacle: Hashable, Sendable {
   public let property: String?
   public let reason: Reason
 
-  /// What to write so that the store can be migrated.
+  /// The change to the model or the mapping that makes the store migratable.
   public var remedy: String {
     switch reason {
     case .typeChanged(_, let type):
@@ -42,8 +42,7 @@ public struct Obstacle: Hashable, Sendable {
 }
 
 extension Obstacle: CustomStringConvertible {
-  /// What happened to the property or the entity, as the rest of a sentence that begins with its
-  /// name.
+  /// The change of the property or the entity, as the rest of a sentence that begins with its name.
   public var explanation: String {
     switch reason {
     case .typeChanged(let from, let to): "changed its type from \(from) to \(to)"
@@ -62,7 +61,7 @@ extension Obstacle: CustomStringConvertible {
 
 extension Obstacle {
   static func certain(in change: EntityChange) -> [Obstacle] {
-    // What was kept is in nobody's way.
+    // Kept entities need no mapping, so they are never an obstacle.
     guard change.kind != .kept, let source = change.source,
       let destination = change.destination, !source.isAbstract, !destination.isAbstract
     else { return [] }
@@ -86,12 +85,12 @@ extension Obstacle {
   private static func typeChanges(
     in change: AttributeChange, path: String
   ) -> [(path: String, from: AttributeType, to: AttributeType)] {
-    // What is not stored before and after needs no conversion.
+    // Attributes that are not stored on both sides need no conversion.
     guard let old = change.source, let new = change.destination, !old.isTransient,
       !new.isTransient
     else { return [] }
     if old.type != new.type {
-      // Numbers become numbers: whether each of them can is seen when the rows are looked at.
+      // A number can become another number; each value is checked when the rows are read.
       return change.numberConversion == nil ? [(path, old.type, new.type)] : []
     }
     return change.elements.flatMap { typeChanges(in: $0, path: "\(path).\($0.name)") }

@@ -1,4 +1,4 @@
-/// Finds out which thing of one version became which of the next.
+/// Matches the things of one version with those of the next.
 ///
 /// Things are matched by *renaming identifier*, which is the name unless it is given. Core Data
 /// keeps identifiers along a chain of versions: `Collection`, then `Album` with the identifier
@@ -15,8 +15,8 @@
 /// 6. Same name.
 ///
 /// Each thing is matched once at most. Versions with the same hash store the same things under the
-/// same names, so between them only names count, whatever the identifiers say; nor does anything
-/// else count where nobody gives an identifier.
+/// same names, so between them only names count, whatever the identifiers say; the same holds where
+/// no identifier is given.
 ///
 /// A class, and made from the things themselves, as a process pays some 4 µs for the first array of
 /// each type that is not a class: the first migration after a start makes a good deal of them.
@@ -47,8 +47,8 @@ final class RenamingMatch {
       matchByIdentifier(sources, destinations)
       return
     }
-    // Mostly both sides have the same order, but for what was added or removed. By places, since
-    // descriptions are large: a loop over them would copy each.
+    // Mostly both sides have the same order, except for added and removed things. The loop goes
+    // over places, because descriptions are large and a loop over them would copy each.
     var next = 0
     var places: [String: Int]?
     for place in destinations.indices {
@@ -119,7 +119,7 @@ final class RenamingMatch {
   }
 }
 
-/// What a renaming identifier can be given to.
+/// A thing that can have a renaming identifier.
 protocol Renamable {
   var name: String { get }
   /// `nil` when the name is the identifier.

@@ -6,7 +6,7 @@ extension FetchExpression {
   /// try FetchExpression(format: "SUBQUERY(artworks, $x, $x.price > %@).@count", 100)
   /// ```
   ///
-  /// Besides what ``FetchPredicate/init(format:_:)`` says of values, key paths and arguments:
+  /// Besides the values, key paths and arguments of ``FetchPredicate/init(format:_:)``:
   ///
   /// - Arithmetic: `**` before `*` `/` before `+` `-` before `UNION` `INTERSECT` `MINUS`, each from
   ///   left to right. A minus before an operand binds closest of all: `-2 ** 2` is 4.
@@ -16,8 +16,8 @@ extension FetchExpression {
   ///   `CAST(a, "NSDate")`, `FUNCTION(receiver, "selector:", argument)`, `TERNARY(predicate, a,
   ///   b)`, `SUBQUERY(collection, $x, predicate)` and `FETCH(request, context, NO)`.
   ///
-  /// - Throws: ``PredicateFormatError`` if the text is not such a format, is nested too deep, or
-  ///   the arguments are not those it asks for.
+  /// - Throws: ``PredicateFormatError`` if the text is not such a format or is nested too deep, or
+  ///   if the arguments do not fit it.
   public init(
     format: String, _ arguments: (any PredicateConvertible)?...
   ) throws(PredicateFormatError) {

@@ -37,12 +37,12 @@ extension FetchExpression: Codable {
   }
 }
 
-/// Somebody in a decoder's `userInfo` who reads the objects of predicates.
+/// A reader of the objects in predicates, found in a decoder's `userInfo`.
 package protocol ObjectIdentityDecoding {
   func identity(from decoder: any Decoder) throws -> OpaqueIdentity
 }
 
-/// A format, and the objects that variables in it stand for.
+/// A format, and the objects that its variables stand for.
 private struct FormatCoding {
   let format: String
   private var objects: [OpaqueIdentity] = []

@@ -1,5 +1,5 @@
 extension FetchPredicate {
-  /// A predicate written as a format string, in Core Data's language.
+  /// Creates a predicate from a format string in Core Data's language.
   ///
   /// ```swift
   /// try FetchPredicate(format: "%K == %@ AND ANY artists.slug IN %@", "status", "sold", slugs)
@@ -23,8 +23,8 @@ extension FetchPredicate {
   ///
   /// Words may be in any case.
   ///
-  /// - Throws: ``PredicateFormatError`` if the text is not such a format, or the arguments are not
-  ///   those it asks for. Patterns of `MATCHES` are only looked at by ``PredicateEvaluator``.
+  /// - Throws: ``PredicateFormatError`` if the text is not such a format, or if the arguments do
+  ///   not fit it. Patterns of `MATCHES` are not checked here, but by ``PredicateEvaluator``.
   public init(
     format: String, _ arguments: (any PredicateConvertible)?...
   ) throws(PredicateFormatError) {

@@ -6,11 +6,11 @@ struct FormatLexer {
   private var start = 0
   private var end = 0
   private(set) var next = FormatToken.end
-  /// Which word of the language the next token is, if it is a word.
+  /// The next token as a word of the language; `nil` if it is no such word.
   private(set) var word: FormatWord?
-  /// Which sign the next token is, if it is a sign.
+  /// The next token as a sign; `nil` if it is no sign.
   private(set) var sign: FormatSign?
-  /// What the next token says, without quotation marks: of a name, a string or a variable.
+  /// The text of the next token without quotation marks, for a name, a string or a variable.
   private(set) var content = ""
 
   init(_ format: String) throws(PredicateFormatError) {

@@ -1,11 +1,11 @@
 /// Why a text is not the format of a predicate or an expression.
 public struct PredicateFormatError: Error, Hashable, Sendable, CustomStringConvertible {
   public var format: String
-  /// Where it stopped making sense, counted in characters from 0.
+  /// The position at which the format could not be read on, counted in characters from 0.
   public var offset: Int
-  /// What would have made sense there.
+  /// A description of what could be read there.
   public var expected: String
-  /// What stands there.
+  /// A description of what is there.
   public var found: String
 
   public var description: String {

@@ -48,7 +48,7 @@ enum PredicateFormatMemory {
     guard format.suffix(2).elementsEqual("%@".utf8) else { return false }
     let rest = format.dropLast(2)
     guard let sign = rest.last(where: { $0 != UInt8(ascii: " ") }) else { return false }
-    // One percent sign alone, so that it is the argument's and no part of a text.
+    // The only percent sign, so that it belongs to the argument and not to a text.
     return "=<>".utf8.contains(sign) && !rest.contains(UInt8(ascii: "%"))
   }
 }

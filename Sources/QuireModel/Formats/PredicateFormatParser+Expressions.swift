@@ -9,7 +9,7 @@ extension PredicateFormatParser {
     return try operators(after: try operand(), from: precedence)
   }
 
-  /// What becomes of an operand with the operators that follow it.
+  /// The expression that an operand forms with the operators after it.
   mutating func operators(
     after first: FetchExpression, from minimum: Int
   ) throws(PredicateFormatError) -> FetchExpression {
@@ -46,7 +46,7 @@ extension PredicateFormatParser {
     return try names(after: try start())
   }
 
-  /// What the names and indexes after an operand lead to, if any follow.
+  /// The operand followed by the names and indexes that come after it, if there are any.
   mutating func names(
     after operand: FetchExpression
   ) throws(PredicateFormatError) -> FetchExpression {
@@ -84,8 +84,8 @@ extension PredicateFormatParser {
     }
   }
 
-  /// What stands between brackets, behind the opening one: `FIRST]`, `2]`, `'city']`; and whether
-  /// that goes on with the path before it.
+  /// Reads the text between brackets after the opening one, such as `FIRST]`, `2]` or `'city']`,
+  /// and tells whether it continues the path before it.
   private mutating func member(
     of operand: FetchExpression
   ) throws(PredicateFormatError) -> (FetchExpression, isPath: Bool) {
@@ -106,7 +106,7 @@ extension PredicateFormatParser {
     default:
       let index = try expression()
       if case .constant(.value(.string(let name))?) = index {
-        // Of a dictionary, which a composite attribute is.
+        // A key of a dictionary; composite attributes are dictionaries.
         member = try appending([name], to: operand, operandHeight)
         isPath = true
       } else {
@@ -171,7 +171,7 @@ extension PredicateFormatParser {
 
   private var isAtKeyPathArgument: Bool { lexer.isArgument(UInt8(ascii: "K")) }
 
-  /// The constant that a word of the language stands for.
+  /// The constant that a word of the language denotes; `nil` for other words.
   private mutating func constant() throws(PredicateFormatError) -> FetchExpression? {
     guard let word = lexer.word, word.isReserved else { return nil }
     let constant: FetchExpression

@@ -1,7 +1,7 @@
-// What is written with a name and parentheses.
+// Expressions that are written with a name and parentheses.
 extension PredicateFormatParser {
-  /// The name of a function with its colons, where it begins, and the parenthesis after it is
-  /// skipped; `nil` where something else begins.
+  /// Reads the name of a function with its colons, skips the parenthesis after it, and returns the
+  /// name with the place where it begins; `nil` where something else begins.
   mutating func functionName()
     throws(PredicateFormatError) -> (selector: String, place: FormatLexer)?
   {
@@ -24,7 +24,7 @@ extension PredicateFormatParser {
     return (selector, place)
   }
 
-  /// What stands in the parentheses after the name of a function.
+  /// Reads what is in the parentheses after the name of a function.
   mutating func function(
     _ name: (selector: String, place: FormatLexer)
   ) throws(PredicateFormatError) -> FetchExpression {

@@ -1,16 +1,16 @@
 /// Reads a format by recursive descent: disjunction, conjunction, negation, comparison, expression.
 ///
-/// After an opening parenthesis nobody knows yet whether a predicate or an expression follows, as
-/// in `(a + b) * c > 0`. What is read is therefore one or the other, and whoever needs a predicate
-/// says so when there is none. Nothing is read twice.
+/// Whether a predicate or an expression follows an opening parenthesis is not known at once, as in
+/// `(a + b) * c > 0`. So the inside is read as either of the two, and a caller that needs a
+/// predicate throws if there is none. Nothing is read twice.
 struct PredicateFormatParser {
   var lexer: FormatLexer
   let arguments: [PredicateValue?]
   var argumentCount = 0
-  /// How deep the parser is in calls of itself.
+  /// The number of nested calls that the parser is in.
   private var depth = 0
-  /// How deep the parts of what was read last are nested. A chain of operators nests without a
-  /// call.
+  /// The number of nested levels in the part that was read last. A chain of operators nests without
+  /// a call.
   private(set) var height = 0
 
   private enum Parsed {
@@ -112,7 +112,7 @@ struct PredicateFormatParser {
     return .predicate(.not(part))
   }
 
-  /// What the inside of parentheses becomes with what follows them.
+  /// The result of parentheses together with the operators or the comparison after them.
   private mutating func parenthesised(_ inner: Parsed) throws(PredicateFormatError) -> Parsed {
     if try !skip(.closeParenthesis) { throw lexer.error(expected: "AND, OR or )") }
     guard case .expression(let first) = inner else { return inner }
@@ -234,20 +234,20 @@ extension PredicateFormatParser {
 
   mutating func leave() { depth -= 1 }
 
-  /// What was read last has parts, the highest of which is this high.
+  /// Sets the height of the part that was read last, from that of its highest part.
   mutating func raise(above highest: Int) throws(PredicateFormatError) {
     height = highest + 1
     if height > PredicateEvaluator.maximumDepth { throw tooDeep() }
   }
 
-  /// The same of what is written behind an operand and printed as a function: functions count
-  /// twice, and what is printed is to be read again.
+  /// Sets the height in the same way for a part that is written behind an operand and printed as a
+  /// function. Functions count twice, and the printed format has to be readable again.
   mutating func raise(aboveOperandOfFunction highest: Int) throws(PredicateFormatError) {
     try raise(above: highest)
     try raise(above: height)
   }
 
-  /// What was read last has no parts.
+  /// Sets the height of a part that consists of no others.
   mutating func beginHeight() { height = 0 }
 
   private func tooDeep() -> PredicateFormatError {

@@ -29,13 +29,14 @@ public struct AttributeDescription: Hashable, Sendable {
   public var valueTransformerName: String?
   /// The Swift or Objective-C class of a transformable value.
   public var valueClassName: String?
-  /// Whether large values, of more than 102,400 bytes, may be kept outside the row, where nobody
-  /// reads them who does not ask for them.
+  /// Whether large values, of more than 102,400 bytes, may be kept outside the row. Reading the row
+  /// then does not read them; they are read when they are used.
   public var allowsExternalBinaryDataStorage = false
-  /// The expression of a derived attribute, such as `artworks.@count`. The store works it out when
-  /// something it is made of is saved; what the attribute is set to is not saved. Objects show it
-  /// when they are saved or refreshed. It follows what others change only where all relationships
-  /// on its way have an inverse. In a required attribute the default stands for no value.
+  /// The expression of a derived attribute, such as `artworks.@count`. The store computes it when a
+  /// property that it depends on is saved; a value assigned to the attribute is not saved. Objects
+  /// show it when they are saved or refreshed. It follows changes of other objects only where all
+  /// relationships on its path have an inverse. In a required attribute the default stands for no
+  /// value.
   public var derivationExpression: String?
   /// Whether the value of a deleted object is kept in the history.
   public var preservesValueInHistoryOnDeletion = false
@@ -47,18 +48,19 @@ public struct AttributeDescription: Hashable, Sendable {
   public var userInfo: [String: String] = [:]
 
   /// - Parameters:
-  ///   - defaultValue: what new objects have, and rows that lack a value after a migration.
+  ///   - defaultValue: the value of new objects, and of rows that lack one after a migration.
   ///   - range: the smallest and the largest number, or the earliest and the latest date: `0...5`,
   ///     `0.5...`, `...deadline`.
   ///   - length: the number of characters of a text: `1...200`.
   ///   - pattern: a regular expression for the whole of a text.
-  ///   - derivationExpression: what the value is worked out of at each save: `artworks.@count`.
+  ///   - derivationExpression: the expression that computes the value at each save:
+  ///     `artworks.@count`.
   ///   - transformerName: the name under which a transformable attribute's transformer is known.
   ///   - valueClassName: the type of a transformable attribute's values.
   ///   - storedExternally: whether large binary values may be kept outside the row.
-  ///   - indexed: the index flag of old models; ``FetchIndexDescription`` says more.
+  ///   - indexed: the index flag of old models; see ``FetchIndexDescription``.
   ///   - renamingIdentifier: the name in an earlier version of the model.
-  ///   - versionHashModifier: any text; another one makes another version of the attribute.
+  ///   - versionHashModifier: any text; another text makes another version of the attribute.
   ///   - elements: the attributes that a composite attribute is made of.
   public init(
     _ name: String, _ type: AttributeType, optional: Bool = true,

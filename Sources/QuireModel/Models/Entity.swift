@@ -60,7 +60,7 @@ public protocol EntityMember: Sendable {
 }
 
 extension EntityMember {
-  /// The same with changes, for the facts that no initialiser has a parameter for:
+  /// A copy with changes, for the facts that no initialiser has a parameter for:
   /// `Attribute("title", .string).with { $0.isIndexedBySpotlight = true }`.
   public func with(_ change: (inout Self) -> Void) -> Self {
     var copy = self

@@ -11,7 +11,7 @@ extension EntityDescription {
     isCalled(name) || (parent?.isKind(named: name) ?? false)
   }
 
-  /// The same without ancestors, as `isMemberOfClass:` asks.
+  /// Whether this entity itself has the name or a class of that name, for `isMemberOfClass:`.
   package func isCalled(_ name: String) -> Bool {
     if self.name == name { return true }
     guard let className = managedObjectClassName else { return false }

@@ -112,7 +112,7 @@ extension EntityDescription {
   }
 }
 
-// MARK: - What is inherited and seldom asked for
+// MARK: - Inherited facts that are seldom used
 
 extension EntityDescription {
   /// All fetched properties, inherited ones first.

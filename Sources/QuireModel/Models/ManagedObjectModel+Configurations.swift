@@ -17,7 +17,7 @@ public let StoreModelVersionHashesKey = "NSStoreModelVersionHashes"
 extension ManagedObjectModel {
   /// The entities of a configuration, in its order.
   ///
-  /// - Parameter name: `nil` and ``DefaultConfigurationName`` stand for all entities.
+  /// - Parameter name: `nil` and ``DefaultConfigurationName`` mean all entities.
   /// - Returns: `nil` when the model has no such configuration.
   public func entities(forConfigurationName name: String?) -> [EntityDescription]? {
     guard let name, name != DefaultConfigurationName || configurations[name] != nil else {
@@ -92,7 +92,7 @@ extension ManagedObjectModel {
 // MARK: - Localization
 
 extension ManagedObjectModel {
-  /// What people read instead of names, by Core Data's keys: `Entity/Artwork`,
+  /// Readable names and texts, by Core Data's keys: `Entity/Artwork`,
   /// `Property/title/Entity/Artwork`, `Property/title` for properties of any entity, and
   /// `ErrorString/` with a text of an error.
   public var localizationDictionary: [String: String] { declaration.localizationDictionary }
@@ -106,13 +106,13 @@ extension ManagedObjectModel {
     return try ManagedObjectModel(declaration)
   }
 
-  /// The entity's name for people; its own name where there is no translation.
+  /// The readable name of an entity; the entity's own name where there is no translation.
   public func localizedName(of entity: EntityDescription) -> String {
     localizationDictionary["Entity/\(entity.name)"] ?? entity.name
   }
 
-  /// A property's name for people: that of the entity, of its nearest ancestor that has one, that
-  /// for any entity, or its own name.
+  /// The readable name of a property: the one given for the entity or its nearest ancestor that has
+  /// one, the one given for any entity, or the property's own name.
   public func localizedName(
     ofPropertyNamed property: String, in entity: EntityDescription
   ) -> String {

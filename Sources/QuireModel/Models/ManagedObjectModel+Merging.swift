@@ -108,8 +108,8 @@ extension ModelDeclaration {
 }
 
 extension Entity {
-  /// What differs in two declarations of one entity; `nil` when nothing does. The order of
-  /// properties makes no difference.
+  /// The difference between two declarations of one entity, in words; `nil` when there is none. The
+  /// order of properties makes no difference.
   func difference(from other: Entity) -> String? {
     if parent != other.parent {
       return "its parent is \(parent ?? "none") and \(other.parent ?? "none")"

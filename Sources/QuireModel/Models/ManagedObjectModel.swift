@@ -32,7 +32,8 @@ public final class ManagedObjectModel: Sendable {
   private let indexes: [String: Int]
   private let keptCompanion = Mutex<(any AnyObject & Sendable)?>(nil)
 
-  /// - Throws: ``ModelError`` when the declaration contradicts itself, or names what is not there.
+  /// - Throws: ``ModelError`` when the declaration contradicts itself, or refers to something that
+  ///   does not exist.
   public convenience init(_ declaration: ModelDeclaration) throws(ModelError) {
     try self.init(unchecked: declaration)
     try ModelReferences(entities).check(declaration)
@@ -72,10 +73,10 @@ public final class ManagedObjectModel: Sendable {
     try self.init(declaration)
   }
 
-  /// What the floor above works out of a model once; it goes with the model, and must not hold it.
-  /// There is one kind of it.
+  /// An object that is derived from the model once and released with it. It must not refer back to
+  /// the model. The model keeps one such object, of one type.
   ///
-  /// - Parameter make: called for the first who asks. Must not come back here.
+  /// - Parameter make: called for the first access only. Must not call this method again.
   package func companion<Companion: AnyObject & Sendable>(_ make: () -> Companion) -> Companion {
     keptCompanion.withLock { kept in
       if let companion = kept as? Companion { return companion }
@@ -85,7 +86,7 @@ public final class ManagedObjectModel: Sendable {
     }
   }
 
-  /// Hints for people: never part of a comparison.
+  /// Readable hints: never part of a comparison.
   public var versionIdentifiers: [String] { declaration.versionIdentifiers }
   /// Names of entity subsets, each with the names of its entities in order.
   public var configurations: [String: [String]] { declaration.configurations }
@@ -127,9 +128,9 @@ public final class ManagedObjectModel: Sendable {
     return (destination, inverse)
   }
 
-  /// A request that the model keeps, with its variables still in it.
+  /// A template of a fetch request in the model, with its variables.
   ///
-  /// Every template can be asked for; one with variables becomes a request when these get values.
+  /// Templates with variables are found, too; they become requests when their variables get values.
   public func fetchRequestTemplate(forName name: String) -> FetchRequestTemplate? {
     fetchRequestTemplates.first { $0.name == name }
   }

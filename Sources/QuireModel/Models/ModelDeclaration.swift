@@ -9,13 +9,13 @@
 /// ```
 public struct ModelDeclaration: Hashable, Sendable {
   public var entities: [Entity] = []
-  /// Hints for people: never part of a comparison.
+  /// Readable hints: never part of a comparison.
   public var versionIdentifiers: [String] = []
   /// Names of entity subsets, each with the names of its entities in order.
   public var configurations: [String: [String]] = [:]
   public var fetchRequestTemplates: [FetchRequestTemplate] = []
   public var userInfo: [String: String] = [:]
-  /// What people read instead of names; ``ManagedObjectModel/localizationDictionary`` has the keys.
+  /// Readable names and texts; ``ManagedObjectModel/localizationDictionary`` lists the keys.
   public var localizationDictionary: [String: String] = [:]
 
   public init() {}
@@ -33,7 +33,7 @@ public protocol ModelMember: Sendable {
 extension Entity: ModelMember {
   public func add(to model: inout ModelDeclaration) { model.entities.append(self) }
 
-  /// The same with changes, for the facts that the initialiser has no parameter for.
+  /// A copy with changes, for the facts that the initialiser has no parameter for.
   public func with(_ change: (inout Entity) -> Void) -> Entity {
     var copy = self
     change(&copy)
@@ -59,7 +59,8 @@ public struct ModelConfiguration: ModelMember {
     self.entityNames = entityNames
   }
 
-  /// What two configurations of one name list is listed together.
+  /// Adds the entities to the configuration. Two configurations of one name become one with the
+  /// entities of both.
   public func add(to model: inout ModelDeclaration) {
     model.configurations[name, default: []] += entityNames
   }

@@ -1,9 +1,9 @@
 extension ManagedObjectModel {
-  /// How many ancestors an entity may have.
+  /// The largest number of ancestors of an entity.
   public static let maximumAncestorCount = 200
-  /// How deep composite attributes, and default values of them, may be nested.
+  /// The deepest nesting of composite attributes, and of default values for them.
   public static var maximumCompositeDepth: Int { ModelArchiveFormat.maximumDepth }
-  /// How many properties, indexes and constraints all entities of a model may have together.
+  /// The largest number of properties, indexes and constraints of all entities of a model together.
   /// Inherited ones count for each entity that has them, and elements of composites count.
   public static let maximumPropertyCount = 250_000
 }
@@ -11,7 +11,7 @@ extension ManagedObjectModel {
 /// Keeps models in bounds within which resolving one takes time proportional to its properties, and
 /// within which code may call itself for each parent or element.
 ///
-/// A few kilobytes of text can stand for a model that has more properties than memory holds, since
+/// A few kilobytes of text can describe a model that has more properties than memory holds, since
 /// each entity has those of its ancestors.
 struct ModelLimits {
   private let declarations: [Entity]

@@ -1,8 +1,8 @@
-/// Follows the names and texts in a model that the storage of objects does not depend on: limits,
+/// Checks the names and texts in a model that the storage of objects does not depend on: limits,
 /// derivations, uniqueness constraints, indexes, fetched properties, configurations, templates.
 ///
-/// A model that somebody writes has to pass. One that a store has kept need not: it was written by
-/// an earlier release, which may have looked at less.
+/// A model that is declared in a program or read from a file has to pass. A model that a store has
+/// kept need not: an earlier release wrote it, and may have checked less.
 struct ModelReferences {
   let entities: [String: EntityDescription]
 
@@ -107,7 +107,7 @@ struct ModelReferences {
     for text in [validation.minimum, validation.maximum].compactMap({ $0 }) {
       let parts = DecimalParts(text: text)
       if parts == nil { try fail(limits, "“\(text)” is no number") }
-      // Of these the limit is a number of the same kind.
+      // For these types the limit is a `Double` as well.
       if attribute.type == .double || attribute.type == .float { continue }
       if parts?.decimal == nil {
         try fail(limits, "no decimal number is as large or small as \(text)")
@@ -216,7 +216,7 @@ struct ModelReferences {
   ) throws(ModelError) {
     var attribute = attribute
     for index in start..<path.count where CollectionOperator(rawValue: path[index]) == nil {
-      // What values have themselves, such as a length, is no property of the model.
+      // Properties of values themselves, such as a length, are not in the model.
       if ValueProperty.type(of: path[index], in: ExpressionType(attribute.type)) != nil { return }
       guard let element = attribute.elements.first(where: { $0.name == path[index] }) else {
         throw unknown(
@@ -240,7 +240,7 @@ struct ModelReferences {
       candidates: candidates.map(joined))
   }
 
-  /// What an index or a constraint is over must be in the object's own row.
+  /// Checks that the property of an index or a constraint is in the object's own row.
   private func checkStored(
     _ path: String, of entity: EntityDescription, in place: ModelError.Place
   ) throws(ModelError) {

@@ -36,7 +36,7 @@ struct ModelResolution {
     completeInverses()
   }
 
-  /// Lets an inverse that was named on one side only be known on both.
+  /// Completes inverses that were named on one side only.
   private mutating func completeInverses() {
     for entity in declarations {
       for relationship in entity.relationships {

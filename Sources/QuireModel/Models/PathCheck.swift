@@ -1,11 +1,12 @@
-/// Follows key paths through a model, and says what kind of value is at their end.
+/// Follows key paths through a model to find the type of the value at their end.
 package struct PathCheck {
   /// Finds the entities of the model by their names.
   let entities: (String) -> EntityDescription?
 
   package init(entities: @escaping (String) -> EntityDescription?) { self.entities = entities }
 
-  /// - Throws: ``PredicateMistake`` where a name leads nowhere, or to what no store has.
+  /// - Throws: ``PredicateMistake`` where a name does not exist, or is that of a transient
+  ///   property.
   package func type(
     of names: [String], from start: ExpressionType
   ) throws(PredicateMistake) -> ExpressionType {
@@ -56,7 +57,7 @@ private struct Walk {
       let next: ExpressionType
       switch type.element {
       case .object(let entity?):
-        // What is inside of an attribute belongs to the step.
+        // The names inside of an attribute are taken in the same step.
         (next, index) = try property(of: entity, at: index)
       case .object(nil), .unknown, .absent: return .unknown
       case let value:
@@ -85,7 +86,7 @@ private struct Walk {
     return type
   }
 
-  /// - Returns: the type of a property of an entity, and where the path goes on behind it.
+  /// - Returns: the type of a property of an entity, and the index of the next name of the path.
   private func property(
     of entityName: String, at index: Int
   ) throws(PredicateMistake) -> (ExpressionType, Int) {

@@ -1,4 +1,4 @@
-// What may be compared with what.
+// Checks whether the two sides of a comparison can be compared.
 extension PredicateCheck {
   func check(_ comparison: FetchPredicate.Comparison) throws(PredicateMistake) {
     let check = ComparisonCheck(
@@ -17,12 +17,12 @@ extension PredicateCheck {
 
 private struct ComparisonCheck {
   let comparison: FetchPredicate.Comparison
-  /// Of the left side; see ``subject`` for what is compared.
+  /// The type of the whole left side; ``subject`` is the type that is compared.
   let left: ExpressionType
   let right: ExpressionType
   let check: PredicateCheck
 
-  /// What stands on the left each time: with `ANY` and `ALL` the members of a collection.
+  /// The type that is compared each time: with `ANY` and `ALL` the members of the collection.
   private var subject: ExpressionType {
     comparison.modifier == .direct ? left : left.element
   }
@@ -58,7 +58,7 @@ private struct ComparisonCheck {
   func membership() throws(PredicateMistake) {
     try single(subject, comparison.left, comparedWith: nil)
     if right.isCollection { return try members() }
-    // One text may be a part of another.
+    // A text may contain another.
     guard right.may(be: .text) else {
       throw mistake(
         "IN needs a list, a to-many relationship or a text on its right, but "
@@ -124,9 +124,9 @@ private struct ComparisonCheck {
     }
   }
 
-  /// That a side is no collection.
+  /// Makes sure that a side is not a collection.
   ///
-  /// - Parameter other: the type of the other side, where equality is asked for.
+  /// - Parameter other: the type of the other side, where the comparison is one of equality.
   private func single(
     _ type: ExpressionType, _ side: FetchExpression, comparedWith other: ExpressionType?
   ) throws(PredicateMistake) {

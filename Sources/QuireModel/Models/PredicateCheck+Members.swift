@@ -1,6 +1,6 @@
-// What is asked of members of arrays, and of the entities of objects.
+// Checks of array members that are asked for by their place, and of questions about entities.
 extension PredicateCheck {
-  /// Makes sure that what is asked for its first member, or another, has an order.
+  /// Makes sure that the collection has an order if the expression asks for a member by its place.
   func checkOrder(
     of collection: FetchExpression?, in expression: FetchExpression
   ) throws(PredicateMistake) {
@@ -16,7 +16,7 @@ extension PredicateCheck {
       collection)
   }
 
-  /// What makes a collection one without an order, in words; `nil` for an array.
+  /// The part of a collection that leaves it without an order, in words; `nil` for an array.
   private func unorderedPart(of expression: FetchExpression) throws(PredicateMistake) -> String? {
     switch expression {
     case .keyPath(let names):
@@ -37,7 +37,8 @@ extension PredicateCheck {
     }
   }
 
-  /// Makes sure that `isKindOfClass:` is asked of an object, and about an entity that it may be of.
+  /// Makes sure that `isKindOfClass:` has an object as its receiver and an entity that it may be of
+  /// as its argument.
   func check(
     _ question: KindQuestion, of type: ExpressionType, _ argument: FetchExpression?,
     in expression: FetchExpression

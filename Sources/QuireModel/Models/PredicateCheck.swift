@@ -1,11 +1,11 @@
 /// Finds mistakes in predicates before anything is searched: without it `age == 'abc'` would be
-/// false of every object, and nobody would be told.
+/// false of every object, without an error.
 ///
-/// Types are held against each other as far as the model knows them. What it does not know, such as
-/// the answer of a function of somebody's own, may be anything.
+/// Types are compared as far as the model determines them. A type that it does not determine, such
+/// as that of the result of an application's own function, may be any.
 package struct PredicateCheck {
   let paths: PathCheck
-  /// The entity of the objects that the predicate is asked of.
+  /// The entity of the objects that the predicate is evaluated on.
   let entity: EntityDescription
   private var variables: [String: ExpressionType] = [:]
 
@@ -32,7 +32,7 @@ package struct PredicateCheck {
     try paths.type(of: names, from: .object(entity: entity.name))
   }
 
-  /// Makes sure that a sort key leads to one value.
+  /// Makes sure that a sort key has one value for each object.
   package func check(_ descriptor: FetchSortDescriptor) throws(PredicateMistake) {
     let type = try type(of: descriptor.keyPath)
     guard type.isCollection else { return }
@@ -115,7 +115,7 @@ package struct PredicateCheck {
   ) -> ExpressionType {
     switch function {
     case .add, .subtract:
-      // Of a date and seconds a date, of two dates seconds.
+      // A date and a number of seconds give a date, two dates give seconds.
       let dates = types.filter { $0 == .date }.count
       if types.contains(.unknown) { return .unknown }
       return dates == 1 ? .date : .number

@@ -1,14 +1,14 @@
-/// What cannot be meant in a predicate or a key path, and where: a name that leads nowhere, or two
-/// values that no object could make equal.
+/// A mistake in a predicate or a key path, and its place: a name that does not exist, or two values
+/// that are equal for no object.
 package struct PredicateMistake: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
-    /// There is no such name.
+    /// The name does not exist.
     case name
-    /// It is there, and no store has it.
+    /// The property exists, but no store has it.
     case transient
     /// Values of types that do not go together, a collection where one value is wanted.
     case type
-    /// A variable stands for nothing.
+    /// A variable has no value.
     case variable
   }
 

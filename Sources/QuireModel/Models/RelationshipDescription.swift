@@ -24,8 +24,8 @@ public struct RelationshipDescription: Hashable, Sendable {
   /// The largest number of destinations; 0 is no limit, 1 makes the relationship to-one.
   public var maxCount: Int
   public var isOrdered = false
-  /// Whether a to-one relationship may lead nowhere; a to-many one may be empty in any case, unless
-  /// its ``minCount`` is above 0: then this says that it may be empty all the same.
+  /// Whether a to-one relationship may be `nil`; a to-many one may be empty in any case, unless its
+  /// ``minCount`` is above 0: then this tells whether it may be empty all the same.
   public var isOptional = true
   public var isTransient = false
   public var renamingIdentifier: String?
@@ -42,11 +42,11 @@ public struct RelationshipDescription: Hashable, Sendable {
   /// A to-one relationship.
   ///
   /// - Parameters:
-  ///   - inverse: enough on one side of the two.
-  ///   - minCount: 0 or 1. It says no more than `optional` does, but it counts in the version hash:
-  ///     Xcode writes 1 into some models.
+  ///   - inverse: needed on one of the two sides only.
+  ///   - minCount: 0 or 1. It adds nothing to `optional`, but it counts in the version hash: Xcode
+  ///     writes 1 into some models.
   ///   - renamingIdentifier: the name in an earlier version of the model.
-  ///   - versionHashModifier: any text; another one makes another version of the relationship.
+  ///   - versionHashModifier: any text; another text makes another version of the relationship.
   public init(
     _ name: String, toOne destination: String, inverse: String? = nil,
     deleteRule: DeleteRule = .nullify, optional: Bool = true, minCount: Int = 0,

@@ -100,7 +100,7 @@ extension EntityDescription {
     return result
   }
 
-  /// Whether a hash that somebody wrote down is one of this version of the entity.
+  /// Whether a recorded hash is one of this version of the entity, counting delete rules or not.
   package func hasVersionHash(_ hash: VersionHash) -> Bool {
     hash == versionHash || hash == formerVersionHash
   }
@@ -116,7 +116,7 @@ extension ManagedObjectModel {
     VersionHash(ofModel: entities, \.formerVersionHash)
   }
 
-  /// Whether a checksum that somebody wrote down is one of this version of the model.
+  /// Whether a recorded checksum is one of this version of the model, counting delete rules or not.
   package func hasVersionChecksum(_ checksum: VersionHash) -> Bool {
     checksum == versionChecksum || checksum == formerVersionChecksum
   }
@@ -184,7 +184,7 @@ private struct HashedText {
       append(relationship.inverse)
       append(relationship.minCount)
       append(relationship.maxCount)
-      // What stands in the place of a fact that no longer counts.
+      // Hashes that do not count delete rules have the default rule in their place.
       let rule = countsDeleteRules ? relationship.deleteRule : .nullify
       append(rule.rawValue)
       append(relationship.isOrdered)

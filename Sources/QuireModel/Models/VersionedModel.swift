@@ -12,10 +12,10 @@ public struct VersionedModel: Sendable {
     }
   }
 
-  /// A version that was shipped, and whose model cannot be had.
+  /// A version that was shipped, but whose model is not available.
   public struct UnreadableVersion: Sendable, Hashable {
     public var name: String
-    /// Why, in words for people.
+    /// The reason, in readable words.
     public var reason: String
 
     public init(_ name: String, reason: String) {
@@ -24,12 +24,12 @@ public struct VersionedModel: Sendable {
     }
   }
 
-  /// A name for people, such as the file name of the model without its extension.
+  /// A readable name, such as the file name of the model without its extension.
   public let name: String
   /// The versions in the order they were given, which should be the order of their history.
   public let versions: [Version]
   public let currentVersion: Version
-  /// Whether somebody named the versions, or the one there is stands for a model without history.
+  /// Whether the versions were given names; `false` for a model that has no history.
   public let hasNamedVersions: Bool
   /// Versions whose models could not be loaded: stores that they wrote are not recognized, and the
   /// errors about such stores name them.
@@ -60,7 +60,7 @@ public struct VersionedModel: Sendable {
 
   public func version(named name: String) -> Version? { versions.first { $0.name == name } }
 
-  /// The same history, ending at another version.
+  /// The same versions, with another one as the current version.
   public func endingAt(_ name: String) -> VersionedModel? {
     var model = VersionedModel(name: self.name, versions: versions, current: name)
     model?.unreadableVersions = unreadableVersions

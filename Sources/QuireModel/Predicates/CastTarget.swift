@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// What `CAST` makes of values: a type of constants, a number of any type, or a text.
+/// The type that `CAST` converts values to: a type of constants, a number of any type, or a text.
 enum CastTarget {
   case type(CastType)
   case number
@@ -20,7 +20,7 @@ enum CastTarget {
     }
   }
 
-  /// What kind of value comes out.
+  /// The kind of the converted value.
   var expressionType: ExpressionType {
     switch self {
     case .number, .type(.decimal), .type(.double), .type(.float): .number

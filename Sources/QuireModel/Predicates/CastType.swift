@@ -20,7 +20,7 @@ enum CastType: String, CaseIterable {
   /// Base 64 of the value in a ``ModelArchive``.
   case composite = "Composite"
 
-  /// Knows Core Data's names, too.
+  /// Recognises Core Data's names, too.
   init?(named name: String) {
     switch name {
     case "NSDate": self = .date

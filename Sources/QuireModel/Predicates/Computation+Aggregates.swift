@@ -19,8 +19,8 @@ extension Computation {
     }
   }
 
-  /// Where the smallest or largest value is. Absent ones are passed over, and what is not a number
-  /// is where there is anything else.
+  /// The index of the smallest or largest value. Absent values are skipped; NaN is chosen only if
+  /// there is nothing else.
   package func extreme(_ values: [PredicateValue?]) throws(FetchPredicateError) -> Int? {
     var best: (index: Int, value: AttributeValue)?
     for (index, value) in values.enumerated() {

@@ -22,7 +22,7 @@ enum ComputedNumber {
     }
   }
 
-  /// `nil` for what is not finite.
+  /// The value as a decimal; `nil` if it is not finite.
   fileprivate var decimal: DecimalParts? {
     switch self {
     case .integer(let number):

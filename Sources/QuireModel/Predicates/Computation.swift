@@ -4,9 +4,9 @@
   import Foundation
 #endif
 
-/// What functions of expressions make of values, in a fetch and in memory alike.
+/// Computes the functions of expressions, in a fetch and in memory alike.
 ///
-/// ``FetchExpression/Function`` says what each means.
+/// ``FetchExpression/Function`` describes each of them.
 package struct Computation {
   package let function: FetchExpression.Function
 
@@ -96,7 +96,8 @@ package struct Computation {
     }
   }
 
-  /// Which member of an array of so many the function gives; `nil` for a place that it has not.
+  /// The index of the member that the function gives of an array with `count` members; `nil` if the
+  /// array has no such member.
   ///
   /// - Parameter value: the second argument, which only `objectFrom:withIndex:` has.
   package func index(

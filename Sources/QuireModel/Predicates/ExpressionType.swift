@@ -1,6 +1,7 @@
-/// What kind of value an expression has, as far as that can be said before there is one.
+/// The kind of value that an expression has, as far as it is known before evaluation.
 package indirect enum ExpressionType: Hashable, Sendable {
-  /// Only the value says it: what a function of somebody's own answers, or a transformer makes.
+  /// The kind depends on the value, as with the result of an application's own function or of a
+  /// transformer.
   case unknown
   /// There is no value: `nil`.
   case absent
@@ -64,7 +65,7 @@ package indirect enum ExpressionType: Hashable, Sendable {
     return common
   }
 
-  /// What the members of a collection are; any other value is the only one.
+  /// The type of the members of a collection; the type itself for any other value.
   var element: ExpressionType {
     if case .collection(let element) = self { element } else { self }
   }

@@ -1,6 +1,6 @@
 extension FetchExpression {
   /// - Throws: ``FetchPredicateError/Reason/depth(maximum:)`` when parts are nested deeper than
-  ///   ``PredicateEvaluator/maximumDepth``. Whoever asked may then follow the parts recursively.
+  ///   ``PredicateEvaluator/maximumDepth``. After that check the parts may be followed recursively.
   package func checkDepth(_ depth: Int = 0) throws(FetchPredicateError) {
     try FetchPredicate.check(depth)
     switch self {

@@ -59,7 +59,7 @@ extension FetchExpression: CustomStringConvertible {
     return "\(function.rawValue)(\(list(arguments)))"
   }
 
-  /// What stands between brackets, if that is how the function is written.
+  /// The text between the brackets, if the function is written with brackets.
   private static func index(_ function: Function, _ arguments: [FetchExpression]) -> String? {
     switch (function, arguments.count) {
     case (.first, 1): return "FIRST"
@@ -71,7 +71,7 @@ extension FetchExpression: CustomStringConvertible {
     }
   }
 
-  /// As what an index follows.
+  /// The text of the expression before an index in brackets.
   private var indexedStart: String {
     switch self {
     case .keyPath(let names) where !names.isEmpty: description
@@ -80,7 +80,8 @@ extension FetchExpression: CustomStringConvertible {
     }
   }
 
-  /// As an operand where only operators of this precedence or more need no parentheses.
+  /// The text of the expression as an operand where only operators of this precedence or more need
+  /// no parentheses.
   private func operand(_ minimum: Int) -> String {
     if case .function(let function, let arguments) = self, arguments.count == 2,
       let precedence = function.infix?.precedence, precedence < minimum
@@ -91,7 +92,7 @@ extension FetchExpression: CustomStringConvertible {
     return description
   }
 
-  /// As what a key path goes on from.
+  /// The text of the expression at the start of a key path.
   private var pathStart: String {
     switch self {
     case .variable, .call, .conditional, .subquery, .fetch: return description

@@ -1,12 +1,12 @@
 extension FetchExpression {
-  /// A function that needs nobody to answer it.
+  /// A built-in function, which no object or context has to compute.
   ///
   /// The raw value is Core Data's selector, which a format may write before arguments in
   /// parentheses: `lowercase:(name)`, `modulus:by:(a, b)`. With one argument or none the colon may
   /// be left out. Operators have their signs.
   ///
-  /// An absent argument of arithmetic, of a number's or of a text's function makes an absent value.
-  /// Arithmetic goes by the types of its numbers, as in Core Data:
+  /// If an argument of arithmetic or of a function of a number or a text is absent, the result is
+  /// absent. Arithmetic depends on the types of its numbers, as in Core Data:
   ///
   /// - Two integers make an integer: `7 / 2` is 3. A result that 64 bits do not hold, a division by
   ///   zero and a negative power of zero are errors. A negative power of another integer is a
@@ -48,7 +48,7 @@ extension FetchExpression {
     case sum = "sum:"
     /// Absent values count as 0.
     case average = "average:"
-    /// Absent values are passed over, and what is not a number is where there is anything else.
+    /// Absent values are skipped; NaN is chosen only if there is nothing else.
     case minimum = "min:"
     case maximum = "max:"
     case median = "median:"
@@ -91,7 +91,7 @@ extension FetchExpression {
 }
 
 extension FetchExpression.Function {
-  /// How many arguments the function has; `nil` for one or more.
+  /// The number of arguments of the function; `nil` for one or more.
   package var argumentCount: Int? {
     switch self {
     case .now, .random: 0
@@ -107,8 +107,7 @@ extension FetchExpression.Function {
 
   package func takes(_ count: Int) -> Bool { argumentCount.map { $0 == count } ?? (count > 0) }
 
-  /// What is written between the two arguments, if that is how the function is written, and how
-  /// close it binds.
+  /// The sign between the two arguments, if the function is written with one, and its precedence.
   var infix: (sign: String, precedence: Int)? {
     switch self {
     case .union, .intersection, .difference: (rawValue, 0)

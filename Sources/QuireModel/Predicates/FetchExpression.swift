@@ -1,4 +1,5 @@
-/// A value that is worked out: one side of a comparison, what a mapping puts into an attribute.
+/// A value that is computed: one side of a comparison, or the value that a mapping assigns to an
+/// attribute.
 ///
 /// An expression is a plain value that names properties and variables but knows no model. It is
 /// read from a format string and prints as one that means the same:
@@ -9,45 +10,44 @@
 /// try FetchExpression(format: "FUNCTION($policy, 'ageFrom:', $source.born)")
 /// ```
 ///
-/// The floor above evaluates all of them on objects, and all but ``fetch(_:context:countOnly:)`` in
-/// fetches; on values alone there are those that ``PredicateEvaluator`` lists.
+/// The `Quire` module evaluates all of them on objects, and all but ``fetch(_:context:countOnly:)``
+/// in fetches. On values alone only those that ``PredicateEvaluator`` lists can be evaluated.
 public indirect enum FetchExpression: Hashable, Sendable {
   /// A value that is known beforehand; `nil` is the absence of one.
   case constant(PredicateValue?)
-  /// What the names lead to, from the object that is looked at.
+  /// The value that a path of names has in the evaluated object.
   ///
   /// A name may be a ``CollectionOperator``.
   case keyPath([String])
-  /// The object that is looked at: `SELF`.
+  /// The evaluated object: `SELF`.
   case evaluatedObject
   /// A list, such as the right side of `IN` and `BETWEEN`.
   case aggregate([FetchExpression])
   /// What the caller binds to the name: `$source`. The name is without the dollar sign.
   case variable(String)
-  /// What the names lead to, from what the expression stands for: `$source.country.name`.
+  /// The value that a path of names has in the value of another expression: `$source.country.name`.
   case path(FetchExpression, [String])
   /// One of the functions that every expression has, arithmetic among them.
   case function(Function, [FetchExpression])
-  /// What the operand answers when it is asked by name: `FUNCTION($policy, "ageFrom:", $x)`.
+  /// The result of calling a method of the operand by name: `FUNCTION($policy, "ageFrom:", $x)`.
   case call(FetchExpression, selector: String, [FetchExpression])
   /// `TERNARY(predicate, a, b)`: the first if the predicate is true, else the second.
   case conditional(FetchPredicate, FetchExpression, FetchExpression)
-  /// `SUBQUERY(collection, $x, predicate)`: the members of which the predicate is true when the
-  /// variable stands for them.
+  /// `SUBQUERY(collection, $x, predicate)`: the members for which the predicate is true when the
+  /// variable is bound to them.
   case subquery(FetchExpression, variable: String, FetchPredicate)
-  /// `FETCH(request, context, countOnly)`: what the context finds, or how many.
+  /// `FETCH(request, context, countOnly)`: the objects that the context finds, or their number.
   case fetch(FetchExpression, context: FetchExpression, countOnly: Bool)
 }
 
 extension FetchExpression {
-  /// The name that stands for the number of objects of a to-many relationship.
+  /// The key of the number of objects of a to-many relationship.
   public static let countOperator = CollectionOperator.count.rawValue
 
-  /// The name that stands for an object's ID in a key path, unless a property is called so.
+  /// The key of an object's ID in a key path, unless a property has this name.
   package static let objectIDName = "objectID"
 
-  /// The name that stands for the name of an object's entity in a key path, unless a property is
-  /// called so.
+  /// The key of the name of an object's entity in a key path, unless a property has this name.
   package static let entityName = "entity"
 
   /// An expression for a value; collections become aggregates of their members.

@@ -1,8 +1,8 @@
-// What a predicate and an expression are made of.
+// The parts of predicates and expressions.
 
 extension FetchPredicate {
-  /// The key paths that start from the object that is looked at. Those in the predicate of a
-  /// `SUBQUERY` start elsewhere.
+  /// The key paths that start from the evaluated object. Those in the predicate of a `SUBQUERY`
+  /// start elsewhere.
   var keyPaths: [[String]] {
     var paths: [[String]] = []
     forEachExpression(bound: []) { $0.addKeyPath(to: &paths, bound: $1) }
@@ -87,10 +87,11 @@ extension FetchExpression {
 // MARK: - Other parts in their place
 
 extension FetchPredicate {
-  /// The same predicate with others in the place of some of the expressions that have no parts:
-  /// constants, key paths, `SELF`, variables, and paths from these.
+  /// A copy in which some of the expressions without parts are replaced: constants, key paths,
+  /// `SELF`, variables, and paths from these.
   ///
-  /// - Parameter body: is given one, and the variables that are bound around it; `nil` leaves it.
+  /// - Parameter body: is called with each of them, and with the variables that are bound around
+  ///   it; returns `nil` to leave it as it is.
   package func replacingLeaves<Failure: Error>(
     bound: Set<String> = [],
     _ body: (FetchExpression, _ bound: Set<String>) throws(Failure) -> FetchExpression?

@@ -10,14 +10,14 @@ extension FetchPredicate {
     return names
   }
 
-  /// The same predicate with values in place of its variables.
+  /// A copy of the predicate with values in place of its variables.
   ///
   /// ```swift
   /// try FetchPredicate(format: "price < $PRICE").withSubstitutionVariables(["PRICE": 100])
   /// ```
   ///
   /// - Throws: ``FetchPredicateError`` with ``FetchPredicateError/Reason/missingVariables(_:)`` if
-  ///   a variable has no value. Values that no variable stands for are ignored. `nil` is a value.
+  ///   a variable has no value. Values without a variable are ignored. `nil` is a value.
   public func withSubstitutionVariables(
     _ variables: [String: (any PredicateConvertible)?]
   ) throws(FetchPredicateError) -> FetchPredicate {

@@ -1,4 +1,4 @@
-/// A condition on objects: the part of a fetch request that says which.
+/// A condition on objects: the part of a fetch request that selects them.
 ///
 /// A predicate is a plain value that names properties but knows no model. It is written in Swift
 /// with ``Key``, or as a format string, and it prints as a format string that means the same:
@@ -10,8 +10,8 @@
 ///
 /// There is one meaning, in memory and on disk, and it is two-valued:
 ///
-/// - An absent value is a value. `x == nil` asks for it, `x != 'a'` is true of it, and `NOT` is the
-///   exact complement of what it negates.
+/// - An absent value is a value. `x == nil` is true of it, `x != 'a'` is true of it, and `NOT` is
+///   the exact complement of what it negates.
 /// - `<`, `<=`, `>`, `>=` and `BETWEEN` need two values of one kind, such as two numbers of any
 ///   type or two strings; otherwise they are false. `==` of two kinds is false and `!=` is true.
 /// - Booleans are numbers. Strings are compared by canonical equivalence and Unicode order, never
@@ -37,7 +37,7 @@ extension FetchPredicate {
     public var left: FetchExpression
     public var `operator`: Operator
     public var right: FetchExpression
-    /// What is ignored when strings are compared.
+    /// The differences between strings that the comparison ignores.
     public var options: FetchComparisonOptions
     public var modifier: Modifier
 

@@ -6,10 +6,10 @@
 
 /// One key of the order in which a fetch returns its objects.
 ///
-/// Absent values come first when ascending, or where ``absentValues`` says. Then, where values of
-/// several kinds meet: numbers, with what is not a number before all others; strings, in Unicode
-/// order unless ``options`` have ``FetchComparisonOptions/natural``; dates; UUIDs; URIs; data byte
-/// by byte. `false` is before `true`. Descending is the exact reverse.
+/// Absent values come first when ascending, unless ``absentValues`` says otherwise. Where values of
+/// several kinds meet, they are ordered by kind: numbers, with NaN before all others; strings, in
+/// Unicode order unless ``options`` have ``FetchComparisonOptions/natural``; dates; UUIDs; URIs;
+/// data byte by byte. `false` is before `true`. Descending is the exact reverse.
 ///
 /// ```swift
 /// FetchSortDescriptor(key: "title", options: [.natural, .caseInsensitive])
@@ -18,7 +18,7 @@
 ///
 /// Arrays of objects are sorted with the same descriptors, by `sorted(using:)`.
 public struct FetchSortDescriptor: Hashable, Sendable {
-  /// Where what has no value is put.
+  /// The position of objects whose value is absent.
   public enum AbsentValues: UInt8, Hashable, Sendable, CaseIterable {
     /// Before all values when ascending, behind them when descending, as in Core Data.
     case smallest
@@ -31,7 +31,7 @@ public struct FetchSortDescriptor: Hashable, Sendable {
   /// The names from the fetched entity to the value, through to-one relationships.
   public var keyPath: [String]
   public var ascending: Bool
-  /// What is ignored when strings are compared, and how they are ordered.
+  /// The differences between strings that sorting ignores, and the order of strings.
   public var options: FetchComparisonOptions
   public var absentValues: AbsentValues
 
@@ -79,7 +79,7 @@ extension FetchSortDescriptor: CustomStringConvertible {
 }
 
 extension FetchSortDescriptor {
-  /// How `left` stands to `right` in this descriptor's direction: -1, 0 or 1.
+  /// The order of `left` relative to `right` in this descriptor's direction: -1, 0 or 1.
   package func compare(_ left: PredicateValue?, _ right: PredicateValue?) -> Int {
     let order = compareForSorting(left, right, options)
     return ascending != (movesAbsentValues && (left == nil) != (right == nil)) ? order : -order
@@ -89,7 +89,7 @@ extension FetchSortDescriptor {
   package var movesAbsentValues: Bool { absentValues == (ascending ? .last : .first) }
 }
 
-/// How `left` stands to `right` when sorting: -1, 0 or 1.
+/// The order of `left` relative to `right` when sorting: -1, 0 or 1.
 ///
 /// A total order over the values of any one attribute type. Objects, collections and composites
 /// have no order among themselves: 0.
@@ -104,7 +104,7 @@ package func compareForSorting(
   return ValueOrder(left.sortingRank, right.sortingRank).rawValue
 }
 
-/// The ranks of values whose order a few bytes can tell.
+/// The ranks of values whose order can be encoded in a few bytes.
 package enum SortingRank {
   package static let notANumber = 1
   package static let number = 2

@@ -35,7 +35,7 @@ enum FormatLanguage {
     return result + "\""
   }
 
-  /// One name of a key path, escaped where the parser would take it for something else.
+  /// One name of a key path, escaped where the parser would read it as something else.
   static func name(_ name: String) -> String {
     if CollectionOperator(rawValue: name) != nil { return name }
     if !isPlainName(name) { return "#" + quoted(name) }

@@ -1,4 +1,4 @@
-/// What begins at a place of a format of predicates and expressions.
+/// A token of a format of predicates and expressions.
 enum FormatToken: UInt8 {
   /// A name or a word of the language.
   case word
@@ -40,11 +40,11 @@ enum FormatWord: String, CaseIterable {
   case no = "NO"
   case `true` = "TRUE"
   case `false` = "FALSE"
-  // What follows means something between two operands alone, and may be a name elsewhere.
+  // The following words have their meaning only between two operands, and may be names elsewhere.
   case union = "UNION"
   case intersect = "INTERSECT"
   case minus = "MINUS"
-  // And these between brackets.
+  // The following words have their meaning only between brackets.
   case first = "FIRST"
   case last = "LAST"
   case size = "SIZE"
@@ -114,9 +114,9 @@ enum FormatSign: UInt8 {
   case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
   case not, and, or
   case plus, minus, times, divide, power
-  /// What begins with `@`.
+  /// The sign `@`, which precedes the name of a collection operator.
   case at
-  /// Nothing that means something.
+  /// A character that is no sign of the language.
   case other
 
   /// The sign that begins with a byte, and whether the byte after it is part of it.

@@ -116,7 +116,7 @@ extension FetchPredicate {
 }
 
 extension FetchPredicate {
-  // Of nothing, a conjunction is true: it is kept as it is.
+  // An empty conjunction is true and has to remain one part, so it is kept as it is.
   private var conjuncts: [FetchPredicate] {
     if case .and(let parts) = self, !parts.isEmpty { parts } else { [self] }
   }

@@ -8,11 +8,11 @@
 /// Key("artworks").filtered(by: Key("price") > 100).count >= 3
 /// ```
 public struct Key: Sendable {
-  /// What the key stands for on the left of a comparison.
+  /// The left side of comparisons with this key.
   public let expression: FetchExpression
   /// How many members of a collection must satisfy the comparison.
   public let modifier: FetchPredicate.Modifier
-  /// Whether the comparison holds where it would not.
+  /// Whether comparisons with this key are negated.
   let isNegated: Bool
 
   /// - Parameter path: names separated by dots.
@@ -21,7 +21,8 @@ public struct Key: Sendable {
   /// - Parameter names: names that may have dots in them.
   public init(names: [String]) { self.init(.keyPath(names)) }
 
-  /// A key for what an expression stands for: what can be written in a format and not here.
+  /// A key for any expression, for what can be written in a format and not with the methods of a
+  /// key.
   public init(
     _ expression: FetchExpression, modifier: FetchPredicate.Modifier = .direct
   ) { self.init(expression, modifier, isNegated: false) }
@@ -51,7 +52,7 @@ public struct Key: Sendable {
   public var none: Key { Key(expression, .any, isNegated: true) }
 }
 
-// MARK: What is asked of a collection or a value
+// MARK: Properties of a collection or a value
 
 extension Key {
   /// The number of objects of a to-many relationship, or of members of another collection.
@@ -83,12 +84,11 @@ extension Key {
     Key(.function(.element, [expression, FetchExpression(index)]), modifier, isNegated: isNegated)
   }
 
-  /// A property of what the key stands for: `Key("steps").first.key("word")`. Names are separated
-  /// by dots.
+  /// A property of the key's value: `Key("steps").first.key("word")`. Names are separated by dots.
   public func key(_ path: String) -> Key { appending(FetchExpression.names(in: path)) }
 
-  /// The objects of a to-many relationship of which a predicate is true, whose keys start from
-  /// them: a `SUBQUERY`.
+  /// The objects of a to-many relationship for which a predicate is true: a `SUBQUERY`. The keys of
+  /// the predicate start from these objects.
   ///
   /// ```swift
   /// Key("artworks").filtered(by: Key("price") > 100 && Key("sold") == false).count > 0

@@ -1,7 +1,7 @@
 /// A question about an object's entity in a predicate: a function that is called on the object.
 package enum KindQuestion: String {
-  /// Of the entity or of a descendant of it.
+  /// Whether the object is of the entity or of a descendant of it.
   case isKind = "isKindOfClass:"
-  /// Of that entity itself.
+  /// Whether the object is of that entity itself.
   case isMember = "isMemberOfClass:"
 }

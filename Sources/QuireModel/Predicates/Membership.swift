@@ -4,11 +4,11 @@
   import Foundation
 #endif
 
-/// The constant list of an `IN`, prepared to be asked for one value after the other.
+/// The constant list of an `IN`, prepared for looking up one value after the other.
 ///
-/// One class rather than sets in an enumeration: who asks copies a reference.
+/// One class rather than sets in an enumeration, so that a look-up copies one reference only.
 final class Membership {
-  /// Searched one by one: all of a short list, and what has no set of its own.
+  /// Members that are searched one by one: all of a short list, and those of kinds without a set.
   private var others: [PredicateValue?] = []
   private var hasAbsent = false
   private var strings: Set<String> = []
@@ -172,7 +172,7 @@ extension DecimalParts {
     self.init(isNegative: number < 0, mantissa: UInt128(number.magnitude), exponent: 0)
   }
 
-  /// The same number as an integer, if it is one that has room there.
+  /// The number as an integer, if it is one that 64 bits hold.
   fileprivate var integer: Int64? {
     guard exponent >= 0, exponent < 19 else { return mantissa == 0 ? 0 : nil }
     var magnitude = mantissa

@@ -16,7 +16,7 @@ package final class PatternAutomaton {
   private static let maximumInstructionCount = 5_000
 
   private var instructions: [Instruction] = []
-  /// What atoms match, by ASCII character.
+  /// The ASCII characters that atoms match: a table for each atom, indexed by character.
   private var tables: [[Bool]] = []
   private let atoms: [Regex<AnyRegexOutput>]
 

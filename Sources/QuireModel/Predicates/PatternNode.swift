@@ -2,7 +2,7 @@
 ///
 /// Single characters and classes are kept as text. What they match is left to `Regex`.
 indirect enum PatternNode {
-  /// What matches one character, by its position among the texts of a ``PatternReader``.
+  /// An expression that matches one character: its position among the texts of a ``PatternReader``.
   case atom(Int)
   case start
   case end
@@ -12,11 +12,11 @@ indirect enum PatternNode {
   case repetition(PatternNode, minimum: Int, maximum: Int?)
   /// A lookaround or an atomic group: `Regex` does not come back into it once it has matched.
   case closed(PatternNode)
-  /// What matches nothing of its own length, or what cannot be followed here: a word boundary, a
-  /// backreference.
+  /// An expression that matches no text of its own, or that is not analysed here: a word boundary,
+  /// a backreference.
   case other
 
-  /// Whether there is something in it that matches a place and no character.
+  /// Whether the expression has a part that matches a position rather than a character.
   var hasAnchor: Bool {
     switch self {
     case .atom: false
@@ -28,9 +28,9 @@ indirect enum PatternNode {
 
   /// An upper bound of how `Regex` goes through a text.
   struct Effort {
-    /// In how many ways the node may match from one position.
+    /// The number of ways in which the node may match from one position.
     var ways = 1.0
-    /// How many steps it takes to try them all.
+    /// The number of steps that trying them all takes.
     var steps = 1.0
   }
 

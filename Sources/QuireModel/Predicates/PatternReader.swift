@@ -2,9 +2,10 @@
 struct PatternReader {
   /// The texts of atoms, each once.
   private(set) var atoms: [String] = []
-  /// What has to stand before an atom to have it compiled as it is meant here: `(?i)`.
+  /// The flags that have to precede an atom so that it is compiled with its meaning here: `(?i)`.
   private(set) var flags = ""
-  /// Whether the structure says all there is to know, so that an automaton may match in its stead.
+  /// Whether the structure describes the expression completely, so that an automaton may match it
+  /// instead.
   private(set) var isRegular = true
 
   private let characters: [Character]
@@ -122,7 +123,7 @@ struct PatternReader {
       case "[":
         depth += 1
         if next == "^" { position += 1 }
-        // The first bracket after the opening one stands for itself.
+        // A bracket that is first after the opening one is an ordinary character.
         if next == "]" { position += 1 }
       case "]": depth -= 1
       case "\\":
@@ -171,7 +172,7 @@ struct PatternReader {
     guard let (minimum, maximum) = counts() else { return node }
     // `Regex` has rules of its own for how often nothing is matched.
     if node.hasAnchor { isRegular = false }
-    // Which of two ways to match is tried first makes no difference to whether there is one.
+    // The order in which the ways to match are tried has no effect on whether one of them matches.
     if !skip("?"), skip("+") { isRegular = false }
     if let next, "*+?".contains(next) { isRegular = false }
     return .repetition(node, minimum: minimum, maximum: maximum)
@@ -198,7 +199,7 @@ struct PatternReader {
         let first = numbers.first, let last = numbers.last, first != nil || last != nil,
         first ?? 0 >= 0, last ?? 0 >= first ?? 0 || last == nil
       else {
-        // What is no count stands for itself, or is one that is written in another way.
+        // A brace that begins no count is an ordinary character, or a count in another notation.
         isRegular = false
         return nil
       }

@@ -1,5 +1,5 @@
 extension PredicateEvaluator {
-  /// One comparison with all that can be prepared of it. Immutable.
+  /// One comparison, with everything that can be prepared in advance. Immutable.
   @usableFromInline final class Comparison {
     @usableFromInline let left: Operand
     @usableFromInline let right: Operand
@@ -9,7 +9,7 @@ extension PredicateEvaluator {
     private let `operator`: FetchPredicate.Operator
     private let options: FetchComparisonOptions
     private let modifier: FetchPredicate.Modifier
-    /// What was made of a constant right side.
+    /// The prepared form of a constant right side.
     private let prepared: Prepared?
 
     private enum Prepared {

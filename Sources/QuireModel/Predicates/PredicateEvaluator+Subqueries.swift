@@ -1,8 +1,9 @@
 extension PredicateEvaluator {
-  /// `SUBQUERY` over what a path leads to.
+  /// A `SUBQUERY` over the objects at the end of a path.
   ///
-  /// The paths of its evaluator start from the object that the whole predicate is asked of, or,
-  /// when their first name is that of a variable with its dollar sign, from what that stands for.
+  /// The paths of its evaluator start from the object that the whole predicate is evaluated on, or,
+  /// when their first name is that of a variable with its dollar sign, from the value of that
+  /// variable.
   package struct Subquery {
     /// As it was written.
     package let expression: FetchExpression
@@ -10,10 +11,11 @@ extension PredicateEvaluator {
     /// With its dollar sign.
     package let variable: String
     package let evaluator: PredicateEvaluator
-    /// What is asked of the members that are found, such as `@count`; nothing for them themselves.
+    /// The path that is read from the members that are found, such as `@count`; empty for the
+    /// members themselves.
     package let names: [String]
 
-    /// What a path from a variable begins with. No property has such a name.
+    /// The first name of a path that starts from a variable. No property has such a name.
     static func root(of variable: String) -> String { "$" + variable }
   }
 

@@ -1,4 +1,4 @@
-/// What a predicate is evaluated on: an object, or the row of one.
+/// A subject that a predicate is evaluated on: an object, or the row of one.
 public protocol PredicateSubject {
   /// The value at the path with this number in ``PredicateEvaluator/paths``.
   ///
@@ -7,17 +7,18 @@ public protocol PredicateSubject {
   /// an absent object on the way is `nil`.
   func value(atPath index: Int) throws -> PredicateValue?
 
-  /// What `SELF` stands for.
+  /// The identity that `SELF` denotes in the predicate.
   var identity: OpaqueIdentity { get }
 
   /// The value of the expression with this number in ``PredicateEvaluator/expressions``.
   ///
-  /// Asked only by evaluators that leave expressions to their subjects.
+  /// Called only by evaluators that leave expressions to their subjects.
   func value(ofExpression index: Int) throws -> PredicateValue?
 
-  /// What is asked of the members that a subquery finds; the members, if nothing is.
+  /// The value of the path that is read from the members that a subquery finds; without a path, the
+  /// members.
   ///
-  /// Asked only by evaluators of fetches; others refuse subqueries.
+  /// Called only by evaluators of fetches; others refuse subqueries.
   func value(ofSubquery index: Int) throws -> PredicateValue?
 }
 
@@ -28,10 +29,10 @@ extension PredicateSubject {
 
 /// A predicate made ready to be evaluated many times.
 ///
-/// The evaluator numbers the key paths of its predicate, so that whoever has subjects can resolve
-/// each path once, and prepares what does not depend on the subject: text is folded, patterns are
-/// compiled, long lists become sets. The same evaluator serves rows and objects, which is what
-/// makes a fetch from disk and one in memory agree.
+/// The evaluator numbers the key paths of its predicate, so that the program can resolve each path
+/// once for all its subjects, and prepares everything that does not depend on the subject: text is
+/// folded, patterns are compiled, long lists become sets. The same evaluator serves rows and
+/// objects, so that a fetch from disk and one in memory agree.
 ///
 /// ```swift
 /// let evaluator = try PredicateEvaluator(predicate)
@@ -40,12 +41,11 @@ extension PredicateSubject {
 /// ```
 ///
 /// The evaluator evaluates key paths, lists, the functions of ``FetchExpression/Function`` and
-/// `TERNARY`. Collection operators but for `@count` at the end of a path, variables, subqueries,
-/// and what needs somebody to answer it (`FUNCTION`, `FETCH`) are refused: subjects that know no
-/// more than values cannot answer them. Fetches have evaluators of their own, which take all that
-/// is evaluated in memory.
+/// `TERNARY`. It refuses collection operators but for `@count` at the end of a path, variables,
+/// subqueries, `FUNCTION` and `FETCH`, because a subject that has only values cannot evaluate them.
+/// Fetches have evaluators of their own, which accept everything that is evaluated in memory.
 ///
-/// ``FetchPredicate`` says what a predicate means.
+/// ``FetchPredicate`` describes the meaning of predicates.
 public struct PredicateEvaluator {
   /// How deep the parts of a predicate may be nested.
   public static let maximumDepth = 100
@@ -54,7 +54,7 @@ public struct PredicateEvaluator {
   public let paths: [[String]]
   /// The distinct expressions that subjects evaluate themselves.
   package let expressions: [FetchExpression]
-  /// The subqueries, for subjects that know what relationships lead to.
+  /// The subqueries, for subjects that can follow relationships.
   package let subqueries: [Subquery]
 
   @usableFromInline let root: Node
@@ -97,8 +97,8 @@ public struct PredicateEvaluator {
   }
 }
 
-// What follows is inlinable as far as it touches the subject, so that a caller in another module
-// gets code for its own type of subject. The comparisons themselves stay here.
+// The code that touches the subject is inlinable, so that a caller in another module gets code for
+// its own type of subject. The comparisons themselves stay here.
 extension PredicateEvaluator {
   @usableFromInline enum Node {
     case constant(Bool)
@@ -135,7 +135,7 @@ extension PredicateEvaluator {
     case list([Operand])
     case computed(Computed, [Operand])
     indirect case conditional(Node, Operand, Operand)
-    /// What the subject evaluates itself.
+    /// An expression that the subject evaluates itself.
     case expression(Int)
     case subquery(Int)
 

@@ -76,7 +76,7 @@ struct PredicateEvaluatorBuilder {
     }
   }
 
-  /// What only subjects of fetches can answer.
+  /// The operand for an expression that only subjects of fetches can evaluate.
   private mutating func operandOfObjects(
     _ expression: FetchExpression, depth: Int
   ) throws(FetchPredicateError) -> PredicateEvaluator.Operand {
@@ -138,7 +138,7 @@ struct PredicateEvaluatorBuilder {
     } else {
       return nil
     }
-    // Members of members are asked for with the values of operators.
+    // Subjects evaluate paths with operators in the middle as whole expressions.
     if path.contains(where: CollectionOperator.isOperator) { return nil }
     subqueries.append(
       PredicateEvaluator.Subquery(

@@ -1,7 +1,7 @@
 extension FetchExpression {
-  /// All that evaluating may read, from the object that is looked at, as key paths: unlike
-  /// ``keyPaths`` also what variables of subqueries, which stand for members of a collection, lead
-  /// to, and what is asked of results. Each path once; more of them than are read does no harm.
+  /// All key paths, from the evaluated object, that evaluating may read. Unlike ``keyPaths``, they
+  /// include the paths that variables of subqueries, which are bound to members of a collection,
+  /// and results continue. Each path once; more of them than are read does no harm.
   package var readPaths: [[String]] {
     var reader = PathReader()
     _ = reader.read(self, [:])
@@ -18,8 +18,8 @@ private struct PathReader {
     if known.insert(path).inserted { paths.append(path) }
   }
 
-  /// - Parameter variables: where those that stand for objects are found.
-  /// - Returns: where what comes out is found, if it is objects.
+  /// - Parameter variables: the path to the objects that each variable is bound to.
+  /// - Returns: the path to the objects that are the result, if it is objects.
   mutating func read(
     _ expression: FetchExpression, _ variables: [String: [String]]
   ) -> [String]? {
@@ -29,7 +29,7 @@ private struct PathReader {
     case .variable(let name): return variables[name]
     case .keyPath(let names):
       note(names)
-      // Whatever it is that a subquery looks at.
+      // Within subqueries the path may start from any of their members.
       for path in variables.values { note(path + names) }
       return names
     case .path(let operand, let names):
@@ -43,7 +43,7 @@ private struct PathReader {
       let base = read(operand, variables)
       for argument in arguments {
         _ = read(argument, variables)
-        // It may be the path that is asked for.
+        // The argument of a call may be the path that it reads.
         if let base, case .constant(.value(.string(let text))?) = argument {
           note(base + FetchExpression.names(in: text))
         }

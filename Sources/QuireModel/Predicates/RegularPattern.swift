@@ -14,9 +14,9 @@ package final class RegularPattern {
   package private(set) lazy var automaton = PatternAutomaton(
     node, reader, ignoringCase: options.contains(.caseInsensitive))
 
-  /// How many steps `Regex` may take: some tens of milliseconds.
+  /// The limit of the steps that `Regex` may take: some tens of milliseconds.
   private static let maximumStepCount = 1e6
-  /// An expression that is refused for texts of less is refused altogether.
+  /// An expression that is too slow for texts shorter than this is refused altogether.
   private static let shortByteCount = 16
 
   /// - Throws: ``FetchPredicateError`` when the pattern is none, is too large, or needs too long.
@@ -66,7 +66,7 @@ package final class RegularPattern {
 
   private static func maximumByteCount(_ node: PatternNode) -> Int {
     func isFast(_ count: Int) -> Bool {
-      // What takes time proportional to the text is fast however long the text is.
+      // A pattern that takes time proportional to the text is fast for texts of any length.
       let most = max(maximumStepCount, Double(count) * 100)
       return node.effort(characterCount: Double(count)).steps <= most
     }

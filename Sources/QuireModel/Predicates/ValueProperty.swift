@@ -2,7 +2,7 @@
 ///
 /// They are those that Foundation's classes have, as far as Core Data's users ask for them.
 package enum ValueProperty {
-  /// What the property of a value is; `nil` where values of the type have no such property.
+  /// The type of a property of a value; `nil` where values of the type have no such property.
   package static func type(of name: String, in type: ExpressionType) -> ExpressionType? {
     if type == .unknown || type == .absent { return .unknown }
     return properties(of: type)[name]

@@ -54,7 +54,7 @@ public enum AttributeValue: Hashable, Sendable {
   case binary(Data)
   case uuid(UUID)
   case uri(URL)
-  /// What the attribute's value transformer wrote.
+  /// The data that the attribute's value transformer made.
   case transformed(Data)
   /// An object ID in its URI form.
   case objectID(URL)

@@ -1,15 +1,15 @@
-/// Texts by their UTF-8.
+/// Order and prefixes of texts from their UTF-8.
 ///
-/// They mostly differ first in a byte that says it all. An ASCII character never composes with one
-/// before it; so where both go on with ASCII, what is before them is composed alike, and they
-/// differ. What follows a character may still become one with it: its order is only certain if that
-/// is ASCII too. Everything else is composed first.
+/// The first byte in which texts differ mostly decides. An ASCII character never composes with one
+/// before it; so where both texts go on with ASCII, the text before is composed alike in both, and
+/// they differ. A character may still be composed with the one after it, so its order is certain
+/// only if that one is ASCII too. In all other cases the texts are composed first.
 extension CanonicalText {
-  /// How one text stands to another by canonical equivalence, in the order of the scalars of their
-  /// composed forms.
+  /// The order of one text relative to another by canonical equivalence, which is that of the
+  /// scalars of their composed forms.
   ///
-  /// Strings say the same, but for some that end with a character which is another one when it is
-  /// composed, such as the sign for kelvin: they compare it as it is.
+  /// Comparing strings gives the same order, except for some that end with a character that
+  /// composition replaces, such as the sign for kelvin: strings compare it as it is.
   package static func order(_ left: String, _ right: String) -> ValueOrder {
     // All strings but those of Apple's older frameworks have their bytes in one place.
     let order = left.utf8.withContiguousStorageIfAvailable { left -> ValueOrder? in
@@ -26,7 +26,7 @@ extension CanonicalText {
     let place = firstDifference(left, right)
     if place == left.count, place == right.count { return .same }
     if stands(place, in: left), stands(place, in: right) {
-      // Of a text and one that goes on, the shorter is first.
+      // If one text is the beginning of the other, the shorter is first.
       if place == left.count { return .ascending }
       if place == right.count { return .descending }
       return left[place] < right[place] ? .ascending : .descending
@@ -40,7 +40,7 @@ extension CanonicalText {
     let place = firstDifference(text, prefix)
     if stands(place, in: text), stands(place, in: prefix) {
       if place < prefix.count { return false }
-      // What begins with the bytes must not go on with the same character.
+      // The character after these bytes must not be part of the prefix's last character.
       if place == 0 || place == text.count || endsCharacter(text[place - 1]) { return true }
     }
     return String(decoding: text, as: UTF8.self)
@@ -59,7 +59,7 @@ extension CanonicalText {
     return left[place] < right[place] ? .ascending : .descending
   }
 
-  /// Where two texts are equal no longer, or one ends.
+  /// The first position at which two texts differ or one of them ends.
   @inline(__always)
   private static func firstDifference(
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
@@ -79,7 +79,7 @@ extension CanonicalText {
     return place
   }
 
-  /// Whether the text ends here, or goes on with a character that stays as it is.
+  /// Whether the text ends here, or has a character here that composition leaves as it is.
   @inline(__always)
   private static func stands(_ place: Int, in text: UnsafeRawBufferPointer) -> Bool {
     place == text.count

@@ -35,10 +35,9 @@ package enum CanonicalText {
     }
   }
 
-  /// The first eight bytes of `text` in composed form, as a number: zeros stand for what is
-  /// missing.
+  /// The first eight bytes of `text` in composed form, as a number; missing bytes are zeros.
   ///
-  /// The order of these numbers is the order of the texts, as far as the bytes say it.
+  /// The order of these numbers is the order of the texts, unless the numbers are equal.
   package static func leadingBytes(of text: String) -> UInt64 {
     var bits: UInt64 = 0
     var count = 0

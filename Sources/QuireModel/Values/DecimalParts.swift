@@ -128,8 +128,9 @@ extension DecimalParts: Comparable {
     if mantissa == 0 || other.mantissa == 0 { return mantissa == 0 && other.mantissa != 0 }
     let (own, others) = (leadingDigit, other.leadingDigit)
     if own != others { return own < others }
-    // The same power of ten leads both, so the exponents differ by the digits of one mantissa: at
-    // most 38, and scaling the shorter mantissa gives it no more digits than the longer one.
+    // The first digits have the same power of ten, so the exponents differ by the digits of one
+    // mantissa: at most 38, and scaling the shorter mantissa gives it no more digits than the
+    // longer one.
     let (difference, otherDifference) = (exponent - other.exponent, other.exponent - exponent)
     let (scaled, overflow) = mantissa.multipliedReportingOverflow(by: Self.powerOfTen(difference))
     let (otherScaled, otherOverflow) = other.mantissa.multipliedReportingOverflow(
@@ -162,7 +163,7 @@ extension Decimal {
     self.init(DecimalParts(number), isNaN: number.isNaN)
   }
 
-  /// The same of a `Float`, which names fewer digits.
+  /// The shortest decimal that names a `Float`, which has fewer digits.
   package init?(shortest number: Float) {
     self.init(DecimalParts(number), isNaN: number.isNaN)
   }

@@ -1,4 +1,4 @@
-/// What a comparison of strings ignores.
+/// The differences that a comparison of strings ignores.
 ///
 /// Values that are not strings are compared the same way with any options. Written into archives of
 /// models: add options, never renumber.
@@ -13,8 +13,8 @@ public struct FetchComparisonOptions: OptionSet, Hashable, Sendable {
   /// `[n]`: the strings are promised to be normalised. Accepted so that formats port; it changes
   /// nothing, because strings are always compared by canonical equivalence.
   public static let normalized = FetchComparisonOptions(rawValue: 4)
-  /// `[l]`: texts are ordered as people order them, by ``NaturalOrder``: `file2` before `file10`,
-  /// `ä` beside `a`. What equals what is not changed by it. There is no locale: the order is the
+  /// `[l]`: orders texts as in a list for reading, by ``NaturalOrder``: `file2` before `file10`,
+  /// `ä` beside `a`. It does not change which texts are equal. There is no locale: the order is the
   /// same everywhere.
   public static let natural = FetchComparisonOptions(rawValue: 8)
 

@@ -18,7 +18,7 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     case unsuitableProperty(String, in: Place, wanted: String)
     /// A part of the model names an entity that the model does not have.
     case unknownEntity(String, in: Place)
-    /// A part says nothing; what it should say follows.
+    /// A part is empty; what it needs follows.
     case empty(Place, wanted: String)
     /// Two parts have one name.
     case duplicate(Place)

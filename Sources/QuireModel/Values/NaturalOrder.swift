@@ -1,19 +1,21 @@
-/// The order in which people expect texts: `file2` before `file10`, `a` before `B`, `ä` beside `a`.
+/// The order of texts in lists for reading: `file2` before `file10`, `a` before `B`, `ä` beside
+/// `a`.
 ///
 /// It is one order for all places, without tables of a language, after the levels of Unicode's
-/// collation algorithm (UTS #10). What decides is, in turn:
+/// collation algorithm (UTS #10). Texts are compared, in turn, by:
 ///
 /// 1. Characters without case and diacritics. First white space; then punctuation and symbols,
 ///    those of ASCII in the order of Unicode's root collation, others by scalar; then digits, runs
 ///    of which are numbers of any length; then letters by scalar. `æ` counts as `ae`, `œ` as `oe`,
-///    `ß` as `ss`, and `ø ł đ ð ħ ŧ ŋ ı` as the letters that they are made of. Of two texts one of
-///    which goes on, the shorter is first.
+///    `ß` as `ss`, and `ø ł đ ð ħ ŧ ŋ ı` as the letters that they are made of. If one text is the
+///    beginning of the other, the shorter is first.
 /// 2. Diacritics: `cote` before `côte`, the first difference counts.
 /// 3. Case, small letters first, and zeros before a number, fewer first.
-/// 4. Scalars of the composed form. So texts are the same here if Swift calls them equal.
+/// 4. Scalars of the composed form, so that two texts are the same here if Swift treats them as
+///    equal.
 ///
-/// It differs from a language's own order where that has letters of its own: Swedish `ö` stands
-/// beside `o`, and not behind `z`.
+/// It differs from a language's own order where that has additional letters: Swedish `ö` is beside
+/// `o`, and not behind `z`.
 package enum NaturalOrder {
   /// - Complexity: O(*n*); without an allocation for texts of ASCII.
   package static func order(_ left: String, _ right: String) -> ValueOrder {
@@ -28,7 +30,7 @@ package enum NaturalOrder {
   // MARK: Weights
 
   private enum Class {
-    /// Ends a text, before everything that goes on.
+    /// Ends a text, so that it is before every longer text with the same beginning.
     static let end: UInt8 = 0
     static let space: UInt8 = 1
     static let sign: UInt8 = 2
@@ -110,7 +112,7 @@ package enum NaturalOrder {
 
   // MARK: Texts of any characters
 
-  /// What the first three levels compare, one after the other, as bytes.
+  /// The keys of the first three levels, one after the other, as bytes.
   private static func key(of text: String) -> [UInt8] {
     var levels = Levels()
     CanonicalText.forEachFolded(text) { folded, original in levels.append(folded, original) }
@@ -121,7 +123,7 @@ package enum NaturalOrder {
     private var characters: [UInt8] = []
     private var marks: [UInt8] = []
     private var cases: [UInt8] = []
-    /// Of the number that is being read: where it begins, its digits, and the zeros before them.
+    /// The number that is being read: where it begins, its digits, and the zeros before them.
     private var number: (place: Int, digits: Int, zeros: Int)?
 
     mutating func append(_ scalar: Unicode.Scalar, _ original: Unicode.Scalar) {
@@ -175,7 +177,8 @@ package enum NaturalOrder {
       for shift in [16, 8, 0] { self[keyPath: bytes].append(UInt8(value >> shift & 0xFF)) }
     }
 
-    /// A text that has the mark comes after one that goes on with its next character.
+    /// Adds a mark with a larger weight than the next character, so that a text with the mark comes
+    /// after one without it.
     private mutating func append(mark value: UInt32) {
       marks.append(2)
       append(value, to: \.marks)
@@ -183,7 +186,7 @@ package enum NaturalOrder {
 
     private mutating func append(digit: UInt8) {
       if number == nil {
-        // How many digits there are is written when that is known.
+        // The number of digits is filled in later, when it is known.
         characters.append(Class.digit)
         number = (characters.count, 0, 0)
         characters += [0, 0, 0, 0]

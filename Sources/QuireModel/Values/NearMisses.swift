@@ -1,4 +1,4 @@
-/// Names that somebody may have meant who wrote another.
+/// Suggestions for a name that does not exist.
 package enum NearMisses {
   /// The names that differ from `name` in the case of letters, or in a typing mistake or two; the
   /// nearest first.
@@ -14,8 +14,8 @@ package enum NearMisses {
     .sorted { $0 < $1 }.map(\.name)
   }
 
-  /// How many letters must be put in, left out, changed or exchanged with the next one to make the
-  /// one of the other; `nil` when they are more than `limit`.
+  /// The number of letters to insert, remove, change or exchange with the next one that turns one
+  /// text into the other; `nil` when it is more than `limit`.
   ///
   /// The optimal string alignment distance, row by row of its table.
   private static func distance(

@@ -4,20 +4,20 @@
   import Foundation
 #endif
 
-/// How numbers of one type become numbers of another: integers, Booleans (which are 0 and 1),
+/// The conversion of numbers of one type to another: integers, Booleans (which are 0 and 1),
 /// floating-point and decimal numbers.
 ///
-/// A number becomes the same number or nothing: it is never rounded, cut off or wrapped around.
-/// Between binary and decimal numbers, the same is what the shortest decimal names: the `Double`
-/// 19.99 and the `Decimal` 19.99 are one number, as they are in comparisons. Whole numbers of 64
-/// bits are what they are exactly. What is not a number stays so between the types that have such a
-/// value.
+/// A number is converted to an equal number or to none: it is never rounded, truncated or wrapped
+/// around. Binary and decimal numbers are equal if the shortest decimal that names the binary one
+/// is the decimal: the `Double` 19.99 and the `Decimal` 19.99 are one number, as they are in
+/// comparisons. Whole numbers of 64 bits are converted exactly. NaN stays NaN between the types
+/// that have it.
 public struct NumberConversion: Hashable, Sendable {
   public enum Direction: String, Hashable, Sendable, Codable {
     /// Every number of the source type is one of the destination type.
     case widening
-    /// There are numbers of the source type that the destination type does not have, so that each
-    /// value has to be looked at.
+    /// Some numbers of the source type do not exist in the destination type, so that each value has
+    /// to be checked.
     case narrowing
   }
 
@@ -41,7 +41,7 @@ public struct NumberConversion: Hashable, Sendable {
     }
   }
 
-  /// The same number as the destination type has it; `nil` when it has none such.
+  /// The equal number of the destination type; `nil` if there is none.
   ///
   /// - Parameter value: of the source type.
   public func converted(_ value: AttributeValue) -> AttributeValue? {

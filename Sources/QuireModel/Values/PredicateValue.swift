@@ -8,15 +8,15 @@
 public enum PredicateValue: Hashable, Sendable {
   case value(AttributeValue)
   case object(OpaqueIdentity)
-  /// What a path through a to-many relationship leads to. Its members may be absent values: some
-  /// artist of a work may have no name.
+  /// The values at the end of a path through a to-many relationship. Some may be absent: an artist
+  /// of a work may have no name.
   case collection([PredicateValue?])
 }
 
-/// The identity of an object, whatever the floor above takes for one.
+/// The identity of an object, of a type that the caller chooses, such as an object ID.
 ///
 /// One reference, so that predicate values are small and cheap to copy. Making an identity
-/// allocates; who is asked for the same one often should keep it.
+/// allocates; keep one that is needed often.
 public struct OpaqueIdentity: Sendable {
   private let box: IdentityBox
 
@@ -25,10 +25,10 @@ public struct OpaqueIdentity: Sendable {
   /// An identity of something that has an order as well.
   package init<Base: OrderedIdentity>(ordered base: Base) { box = OrderedIdentityBox(base) }
 
-  /// How what has an order stands to another of its kind; `nil` of everything else.
+  /// The order relative to another identity of the same type; `nil` if the type has no order.
   func order(comparedTo other: OpaqueIdentity) -> ValueOrder? { box.order(comparedTo: other.box) }
 
-  /// What the identity was made of.
+  /// The value that the identity was made of.
   public var base: any Hashable & Sendable { box.base }
 }
 

@@ -1,8 +1,8 @@
 /// Searches in strings, by characters and canonical equivalence.
 ///
-/// The texts are compared as they are; who ignores case or diacritics folds both sides first. Plain
+/// The texts are compared as they are; to ignore case or diacritics, fold both sides first. Plain
 /// ASCII, which nearly all searched text is, is compared byte by byte: there a byte is a character,
-/// but for a carriage return and the line feed after it, which are one.
+/// except that a carriage return and the line feed after it are one character.
 enum TextMatching {
   static func has(_ text: String, prefix: String) -> Bool {
     if isPlain(text) && isPlain(prefix) { return text.utf8.starts(with: prefix.utf8) }
@@ -117,7 +117,7 @@ struct LikePattern {
         tokens.append(element == star ? .anyText : element == mark ? .anyOne : .one(element))
       }
     }
-    // A backslash with nothing to take stands for itself.
+    // A backslash at the end is an ordinary character.
     if isEscaped { tokens.append(.one(escape)) }
     return tokens
   }
@@ -127,10 +127,11 @@ struct LikePattern {
   ) -> Bool {
     var index = text.startIndex
     var token = 0
-    // Where the last `*` stands, and up to where it has swallowed the text. An earlier `*` need
-    // never swallow more: the last one can do it in its stead.
+    // The last `*` so far, and the position in the text up to which it matches. An earlier `*`
+    // never needs to match more: the last one can do that instead.
     var retry: (token: Int, index: Text.Index)?
-    // Of what follows the last `*`, when it is text alone: see `TextMatching.borders(of:)`.
+    // The borders of what follows the last `*`, when it is text alone: see
+    // `TextMatching.borders(of:)`.
     var borders: [Int]?
     while index != text.endIndex {
       if token < tokens.count {

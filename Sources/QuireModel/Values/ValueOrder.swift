@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// How one value stands to another.
+/// The order of one value relative to another.
 package enum ValueOrder: Int, Sendable {
   case ascending = -1
   case same = 0
@@ -18,13 +18,13 @@ package enum ValueOrder: Int, Sendable {
 }
 
 extension AttributeValue {
-  /// How this value stands to `other`, or `nil` when no order holds between them: their types
-  /// differ in kind, or one is not a number.
+  /// The order of this value relative to `other`; `nil` when there is none, because they are of
+  /// different kinds or one is NaN.
   ///
   /// Numbers of all types and booleans are of one kind:
   /// - Integers, booleans and doubles compare exactly, without rounding one to the other.
   /// - A float and a double compare as floats, so that a stored 1.33 is found by the literal 1.33.
-  /// - A decimal and a binary number compare as decimals, where the binary number stands for the
+  /// - A decimal and a binary number compare as decimals, where the binary number counts as the
   ///   shortest decimal that names it, for the same reason.
   package func order(
     comparedTo other: AttributeValue, _ options: FetchComparisonOptions = []
@@ -54,7 +54,7 @@ extension AttributeValue {
     }
   }
 
-  /// Whether a predicate takes the two for one value; what is not a number equals its like.
+  /// Whether a predicate treats the two values as equal; NaN equals NaN.
   package func isAlike(_ other: AttributeValue, _ options: FetchComparisonOptions = []) -> Bool {
     switch (self, other) {
     case (.integer(let left), .integer(let right)): left == right
