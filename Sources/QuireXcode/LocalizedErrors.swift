@@ -1,6 +1,6 @@
 import Foundation
 
-// What `localizedDescription` says of errors about files of Xcode: what they say themselves.
+// `localizedDescription` of errors about files of Xcode is their own description.
 
 extension XcodeModelError: LocalizedError {
   public var errorDescription: String? { description }

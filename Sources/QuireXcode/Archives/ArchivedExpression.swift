@@ -1,14 +1,14 @@
 import QuireModel
 
-/// Turns archived expressions of Foundation and Core Data into ours.
+/// Converts archived expressions of Foundation and Core Data to ``FetchExpression``.
 ///
-/// The classes and keys are those that Xcode writes into mapping models; those that the mapping
-/// models at hand do not have are known from the archives' published readers: Apportable's
+/// The classes and keys are those that Xcode writes into mapping models. Those that no available
+/// mapping model contains are known from published readers of such archives: Apportable's
 /// Foundation, Cappuccino, and the decompilers of compiled mapping models.
 ///
 /// Foundation writes a path of keys as a call: `$source.name` is `valueForKeyPath:` on the variable
 /// with an argument of the class `NSKeyPathSpecifierExpression`, and a path without a variable is
-/// the same on `NSSelfExpression`.
+/// the same call on `NSSelfExpression`.
 extension FetchExpression {
   init(archived item: ArchivedItem) throws(PropertyListError) {
     self = try FetchExpression.read(item)

@@ -17,7 +17,7 @@ struct BinaryPropertyList {
   private let objectCount: Int
   private let rootIndex: Int
   private let tableOffset: Int
-  /// What was read.
+  /// The objects that have been read, by their number.
   private var values: [Int: PropertyList] = [:]
   /// The objects that are being read, each within the one before.
   private var open: Set<Int> = []
@@ -112,8 +112,8 @@ struct BinaryPropertyList {
     return try object(number)
   }
 
-  /// Where the content of an object begins, and how many parts of that size it has; all of them
-  /// are there.
+  /// The offset of an object's content, and the number of its parts, each of `size` bytes. All of
+  /// them are within the file.
   private func counted(
     _ offset: Int, _ low: Int, size: Int
   ) throws(PropertyListError) -> (start: Int, count: Int) {

@@ -1,14 +1,14 @@
 import Foundation
 
-/// What Core Data's `NSKeyedArchiver` wrote: a table of objects that refer to each other.
+/// A keyed archive of Core Data's `NSKeyedArchiver`: a table of objects that refer to each other.
 ///
 /// The toolchain's unarchiver would make objects of it, which ends the process where there is no
-/// such class, and by default where the archive is malformed. Here an archive is only looked at,
+/// such class, and by default where the archive is malformed. Here an archive is only read as data,
 /// item by item, and whatever is wrong is an error that names the place: `root.NSArguments[1]`.
 ///
-/// Each way through an archive is bounded: it cannot lead back to an object it came from, and one
-/// archive gives out a limited number of items, so that a small archive whose objects share others
-/// does not become an endless tree.
+/// Each path through an archive is bounded: it cannot lead back to an object on it, and one archive
+/// returns a limited number of items, so that a small archive whose objects share others does not
+/// become an endless tree.
 final class KeyedArchive {
   private let objects: [PropertyList]
   private let top: [String: PropertyList]
@@ -26,7 +26,7 @@ final class KeyedArchive {
     itemLimit = 10_000 + 20 * objects.count
   }
 
-  /// What was archived.
+  /// The archived value.
   func root() throws(PropertyListError) -> ArchivedItem {
     // `root` unless the archive was made without NSKeyedArchiver's convenience.
     guard let value = top["root"] ?? (top.count == 1 ? top.first?.value : nil),
@@ -79,7 +79,7 @@ final class KeyedArchive {
 struct ArchivedItem {
   fileprivate let archive: KeyedArchive
   let value: PropertyList
-  /// How it was reached: `root.NSArguments[1]`.
+  /// The path from the root to the item: `root.NSArguments[1]`.
   let place: String
   /// The objects on the way, this one included.
   fileprivate let open: [Int]
@@ -92,7 +92,7 @@ struct ArchivedItem {
     return try archive.className(of: fields, place)
   }
 
-  /// What an object has under a key; `nil` when that is nothing.
+  /// The value that an object has for a key; `nil` when there is none.
   func item(_ key: String) throws(PropertyListError) -> ArchivedItem? {
     guard case .dictionary(let fields) = value else {
       throw error("is no object, and has no \(key)")

@@ -20,7 +20,7 @@ indirect enum PropertyList: Hashable, Sendable {
 
 /// Why a property list, or a keyed archive in one, cannot be read.
 struct PropertyListError: Error, Hashable {
-  /// Where in the list, or in the file of it; empty for the list as a whole.
+  /// The place in the list, or in its file; empty for the list as a whole.
   var place: String
   var words: String
 
@@ -33,7 +33,7 @@ struct PropertyListError: Error, Hashable {
 }
 
 extension PropertyList {
-  /// How deep the values of a list may be within each other; archives have four levels.
+  /// The deepest nesting of values in a list; archives have four levels.
   static let depthLimit = 64
 
   /// Reads a list in its binary or its XML form.

@@ -1,11 +1,11 @@
 import Foundation
 import QuireModel
 
-/// The objects of a store, seen through the version of a model.
+/// The objects of a store, read as objects of one version of a model.
 ///
-/// Made by one pass over the tables, which reads keys and references only and settles which
-/// references hold. ``objects`` is the second pass, which reads values, one object at a time:
-/// memory grows with the number of objects and links, some 30 bytes each, not with what is in them.
+/// Made by one pass over the tables, which reads only keys and references and determines which
+/// references are valid. ``objects`` is the second pass, which reads values, one object at a time:
+/// memory grows with the number of objects and links, some 30 bytes each, not with their content.
 public final class CoreDataContents {
   public let model: ManagedObjectModel
   public let versionName: String
@@ -78,10 +78,12 @@ public final class CoreDataContents {
 }
 
 extension CoreDataStore {
-  /// The objects of the store, seen through the version of `model` whose structure the store has.
+  /// The objects of the store, read as objects of the version of `model` that has the store's
+  /// structure.
   ///
   /// - Parameter name: the version to use, if it is known; it is checked too.
-  /// - Throws: ``CoreDataStoreError``; with the nearest version and what differs, if none fits.
+  /// - Throws: ``CoreDataStoreError``; if no version fits, with the nearest one and its
+  ///   differences.
   public func contents(
     in model: VersionedModel, version name: String? = nil
   ) throws(CoreDataStoreError) -> CoreDataContents {
@@ -100,7 +102,7 @@ extension CoreDataStore {
     return try CoreDataContents(of: self, as: versions[0], in: model, notes: notes)
   }
 
-  /// The objects of the store, seen through a model that has to have its structure.
+  /// The objects of the store, read through a model that has to have its structure.
   public func contents(
     of model: ManagedObjectModel
   ) throws(CoreDataStoreError) -> CoreDataContents {

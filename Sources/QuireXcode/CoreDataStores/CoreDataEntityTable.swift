@@ -37,7 +37,7 @@ struct CoreDataEntityTable {
     }
   }
 
-  /// The same table, in which entities have the names that a model gives them.
+  /// A copy of the table in which entities have the names that a model gives them.
   ///
   /// An entity that Core Data has renamed in place keeps its former name in this table, while the
   /// version hashes in the store's metadata have its new name. So a name without a hash and a hash
@@ -71,7 +71,7 @@ struct CoreDataEntityTable {
     let renamings = RenamingChains(of: history + [model])
     for name in new.sorted() {
       let candidates = renamings.names(like: name).intersection(former)
-      // Of several, none is more likely than another.
+      // If several are possible, none is likelier than the others.
       if candidates.count == 1, let candidate = candidates.first { pair(name, candidate) }
     }
     if new.count == 1, former.count == 1, let name = new.first, let formerName = former.first {
@@ -90,7 +90,7 @@ struct CoreDataEntityTable {
   }
 }
 
-/// Which names of entities are the same entity's, as renaming identifiers of several versions say.
+/// The names that belong to the same entity, by the renaming identifiers of several versions.
 private struct RenamingChains {
   private var neighbors: [String: Set<String>] = [:]
 

@@ -12,7 +12,7 @@ import QuireModel
 /// let report = try CoreDataImport(of: sqliteURL, in: model).write(to: storeURL)
 /// ```
 public struct CoreDataImport {
-  /// What the import reads: which version of the model fits, and how many objects there are.
+  /// The input of the import, with the version of the model that fits and the number of objects.
   public let contents: CoreDataContents
   private let versionName: String?
 
@@ -20,7 +20,7 @@ public struct CoreDataImport {
   ///
   /// - Parameter name: the version, where it is known; its structure is compared all the same.
   /// - Throws: ``CoreDataStoreError`` when the source cannot be read, or no version fits it: then
-  ///   with the nearest version and what differs.
+  ///   with the nearest version and its differences.
   public init(
     of source: URL, in model: VersionedModel, version name: String? = nil
   ) throws(CoreDataStoreError) {

@@ -145,7 +145,7 @@ struct CoreDataKeyScan {
   }
 }
 
-/// Says of a row of an entity table which entity it is of.
+/// Reads the entity of rows in an entity table.
 struct CoreDataRowReader {
   let isHierarchy: Bool
   private let file: String
@@ -184,8 +184,8 @@ struct CoreDataRowReader {
 
   /// The entity of a row, with its position among the model's entities.
   ///
-  /// Without subentities there is only one, and what the row says is not looked at: Core Data does
-  /// not either, and real stores have wrong numbers there.
+  /// Without subentities there is only one, and the entity number in the row is ignored: Core Data
+  /// ignores it too, and real stores have wrong numbers there.
   func entity(of row: SQLiteRow) throws(CoreDataStoreError) -> (EntityDescription, Int) {
     guard isHierarchy else { return (root, rootPosition) }
     let number = number(of: row)

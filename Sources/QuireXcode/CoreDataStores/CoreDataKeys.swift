@@ -20,7 +20,7 @@ struct CoreDataKeys {
 /// order.
 struct CoreDataLinks {
   private var sources: [Int64] = []
-  /// Where the targets of each source begin; one more than there are sources.
+  /// The index of the first target of each source; one more than there are sources.
   private var starts: [Int] = [0]
   private var targets: [Int64] = []
 

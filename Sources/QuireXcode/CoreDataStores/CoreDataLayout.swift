@@ -1,7 +1,7 @@
 import QuireModel
 
-/// Where a store would keep the objects of a model: tables, and columns for attributes and to-one
-/// relationships.
+/// The tables in which a store would keep the objects of a model, with columns for attributes and
+/// to-one relationships.
 ///
 /// A table is named `Z` and the name of its root entity in capitals; a column `Z` and the
 /// property's name. Where entities of one hierarchy have properties of the same name, later ones,
@@ -16,7 +16,7 @@ struct CoreDataLayout {
 
   struct Column {
     var property: Property
-    /// How the column may be called; the first is what is looked for first.
+    /// The possible names of the column, the likeliest first.
     var names: [String]
     /// The declared type, where it is certain.
     var type: String?

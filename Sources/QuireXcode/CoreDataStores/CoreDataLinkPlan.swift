@@ -27,10 +27,10 @@ struct CoreDataLinkPlan {
   }
 
   struct JoinColumns {
-    /// Where the keys of the source and of the destination are.
+    /// The columns with the keys of the source and of the destination.
     var source: Int
     var destination: Int
-    /// Where the order of destinations is, and that of sources.
+    /// The columns with the order of destinations and with that of sources.
     var destinationOrder: Int?
     var sourceOrder: Int?
   }
@@ -153,8 +153,9 @@ struct CoreDataLinkPlanner {
       sourceOrder: order(of: names[first], in: table))
   }
 
-  /// How well a column's name says that it holds what a relationship leads to: 2 exactly, 1 with a
-  /// number behind it, which tells apart columns of one name in all join tables, 0 not at all.
+  /// The degree to which a column's name is that of a relationship's objects: 2 for an exact match,
+  /// 1 for one with a number appended, which Core Data adds to distinguish equal names among all
+  /// join tables, 0 for no match.
   private func match(
     _ column: String, _ side: CoreDataLinkPlan.Side, heldBy entity: String
   ) -> Int {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a store of Core Data says about itself, in its table `Z_METADATA`.
+/// The description of a Core Data store in its own table `Z_METADATA`.
 public struct CoreDataMetadata: Hashable, Sendable {
   /// The identity of the store, which its object IDs contain and which migrations keep.
   public let uuid: String

@@ -18,7 +18,7 @@ public struct CoreDataObject: Sendable {
   /// The entity the object is of; never an abstract one.
   public var entity: EntityDescription
   public var primaryKey: Int64
-  /// How often the row was written, for optimistic locking; Core Data counts from 1.
+  /// The number of times the row was written, for optimistic locking; Core Data counts from 1.
   public var version: Int64
   /// The values by attribute; an attribute without a value is not among them.
   public var attributes: [String: AttributeValue]

@@ -6,7 +6,7 @@ import QuireModel
 /// Objects of one hierarchy come together, in the order of their keys; hierarchies in the order of
 /// the names of their roots. What an object refers to may come before or after it.
 public struct CoreDataObjects {
-  /// What has been read so far; whole when ``next()`` has returned `nil`.
+  /// The report on what has been read so far; complete when ``next()`` has returned `nil`.
   public private(set) var report: ImportReport
 
   private let contents: CoreDataContents
@@ -25,8 +25,8 @@ public struct CoreDataObjects {
 
   /// The next object, or `nil` behind the last.
   ///
-  /// - Throws: ``CoreDataStoreError``, at the end too if somebody wrote to the store meanwhile:
-  ///   then what was read may be half of one state and half of another.
+  /// - Throws: ``CoreDataStoreError``, at the end too if another program wrote to the store
+  ///   meanwhile: then the objects read may be partly of one state and partly of another.
   public mutating func next() throws(CoreDataStoreError) -> CoreDataObject? {
     while !isFinished {
       if var reading = current, let row = try reading.rows.next() {
@@ -129,7 +129,7 @@ public struct CoreDataObjects {
 }
 
 extension CoreDataObjects {
-  /// Where the value of an attribute is.
+  /// The column of an attribute's value.
   private struct AttributePlan {
     var description: AttributeDescription
     /// The name, with those of the composite attributes around it.

@@ -43,7 +43,7 @@ struct CoreDataSettlement {
       } else if plan.isReflexive {
         links = Self.symmetric(links)
       } else if case .joinTable = plan.storage {
-        // A link may be there twice, if somebody took away the table's primary key.
+        // A link may occur twice, if the table's primary key was removed.
         links = Self.withoutDoubles(links)
       }
       table[plan.source.entity, plan.source.relationship.name] = CoreDataLinks(
@@ -138,7 +138,8 @@ struct CoreDataSettlement {
 
     func has(_ claim: Claim) -> Bool { targets[claim.source] == claim.target }
 
-    /// Makes the link unless one of its ends has another; for a reflexive one, in both directions.
+    /// Records the link unless one of its ends has another; for a reflexive one, in both
+    /// directions.
     mutating func take(_ claim: Claim) -> Bool {
       if has(claim) { return false }
       guard targets[claim.source] == nil, sources[claim.target] == nil else { return false }

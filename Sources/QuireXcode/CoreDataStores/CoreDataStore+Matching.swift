@@ -65,8 +65,8 @@ extension CoreDataStore {
     let distances = model.versions.map { ($0, match($0.model, in: history)) }
     let fitting = distances.filter { $0.1.isZero }.map(\.0)
     guard !fitting.isEmpty else {
-      // Of equally near ones the later: the store is likelier to be of a version that came after
-      // it.
+      // Of equally near versions the later is chosen: the store is likelier to be of a version that
+      // came after it.
       let nearest = distances.reversed().min { $0.1.count < $1.1.count } ?? distances[0]
       var error = CoreDataStoreError(
         file: url.path, reason: .noVersionFits(nearest: nearest.0.name, nearest.1))
@@ -85,10 +85,10 @@ extension CoreDataStore {
       .sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
   }
 
-  /// How many fetch indexes only the store or only the model has.
+  /// The number of fetch indexes that only the store or only the model has.
   ///
-  /// An index is called `Z_`, entity, `_` and its own name. Under such names are also the indexes
-  /// that Core Data makes for single attributes and for uniqueness; those are left out.
+  /// An index is named `Z_`, entity, `_` and its own name. The indexes that Core Data makes for
+  /// single attributes and for uniqueness have such names as well; those are not counted.
   private func indexDifferenceCount(
     _ model: ManagedObjectModel, _ entities: CoreDataEntityTable
   ) -> Int {

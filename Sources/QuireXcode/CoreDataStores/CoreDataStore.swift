@@ -6,8 +6,8 @@ import QuireModel
 /// Core Data keeps objects in tables of its own making: one for each entity without a parent, which
 /// holds the objects of its subentities too; a column for each attribute and each to-one
 /// relationship; a table for each pair of to-many relationships. `docs/import.md` describes them.
-/// Which model the tables were made from is not written down in a form we can read, so it is found
-/// by comparing structures:
+/// The tables do not record their model in a published format, so the version is found by comparing
+/// structures:
 ///
 /// ```swift
 /// let store = try CoreDataStore(contentsOf: url)
@@ -17,14 +17,15 @@ import QuireModel
 /// print(objects.report)
 /// ```
 ///
-/// It promises that
-/// - the store, its log and its folder of external data are never written to, and nobody is locked
-///   out;
-/// - a store that fits no version is refused, with the nearest one and what differs, and not
-///   guessed at;
-/// - both sides of a relationship agree in what it yields, whatever the file says: a reference to a
-///   row that is not there is left out on both sides, and reported;
-/// - what cannot be read as its attribute's type is left out and reported, never changed silently.
+/// It guarantees that
+/// - the store, its log and its folder of external data are never written to, and never locked
+///   against other programs;
+/// - a store that fits no version is refused, with the nearest one and its differences, without
+///   guessing;
+/// - both sides of a relationship agree in the result, whatever the file contains: a reference to a
+///   missing row is left out on both sides, and reported;
+/// - a value that cannot be read as its attribute's type is left out and reported, never changed
+///   silently.
 public final class CoreDataStore {
   public let url: URL
   public let metadata: CoreDataMetadata
@@ -49,7 +50,7 @@ public final class CoreDataStore {
   /// An entity that Core Data has renamed in place is listed by its former name.
   public var entityNames: [String] { entityTable.numbers.keys.sorted() }
 
-  /// What became of the store's write-ahead log, for a report; `nil` when there is none.
+  /// A remark on how the store's write-ahead log was used, for a report; `nil` when there is none.
   public var logRemark: String? { database.logRemark }
 }
 
@@ -79,7 +80,7 @@ extension CoreDataStore {
     }
   }
 
-  /// Throws if somebody has written to the store since it was opened.
+  /// Throws if another program has written to the store since it was opened.
   func checkUnchanged() throws(CoreDataStoreError) {
     do { try database.checkUnchanged() } catch { throw CoreDataStoreError(error) }
   }

@@ -10,18 +10,18 @@ public struct CoreDataStoreError: Error, Hashable, Sendable, CustomStringConvert
     case notACoreDataStore(String)
     /// No version of the model has the structure of the store.
     case noVersionFits(nearest: String, StructuralDistance)
-    /// The version that was asked for does not have the structure of the store.
+    /// The requested version does not have the structure of the store.
     case versionDoesNotFit(String, StructuralDistance)
     /// The model has no version of this name.
     case noSuchVersion(String, versions: [String])
-    /// A row of a hierarchy says that it is of an entity that it cannot be of.
+    /// A row of a hierarchy has the number of an entity that it cannot be of.
     case wrongEntity(table: String, row: Int64, number: Int64?, String)
   }
 
   /// The path of the store.
   public var file: String
   public var reason: Reason
-  /// What else may be the cause, as the end of the sentence; mostly empty.
+  /// Another possible cause, as the end of the sentence; mostly empty.
   public var remark = ""
 
   public init(file: String, reason: Reason) {

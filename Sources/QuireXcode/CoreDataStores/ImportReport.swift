@@ -1,4 +1,4 @@
-/// What was read from a store, and what could not be.
+/// The result of reading a store: what was read, and what was left out.
 public struct ImportReport: Sendable {
   /// A reference that was left out, on both sides.
   public struct DanglingReference: Hashable, Sendable {
@@ -36,7 +36,7 @@ public struct ImportReport: Sendable {
     public var entity: String
     public var key: Int64
     public var attribute: String
-    /// What is stored, shortened.
+    /// The stored value, shortened.
     public var found: String
     public var expected: String
   }
@@ -61,9 +61,10 @@ public struct ImportReport: Sendable {
   public var danglingReferences: [DanglingReference] = []
   public var unreadableValues: [UnreadableValue] = []
   public var missingFiles: [MissingFile] = []
-  /// How many objects lack the value of a required attribute, as in `Artwork.title`.
+  /// The number of objects without a value for a required attribute, by names such as
+  /// `Artwork.title`.
   public var missingRequiredValues: [String: Int] = [:]
-  /// What else there is to know.
+  /// Further remarks on the import.
   public var notes: [String] = []
 
   public var objectCount: Int { objectCounts.values.reduce(0, +) }
@@ -75,7 +76,7 @@ public struct ImportReport: Sendable {
 }
 
 extension ImportReport: CustomStringConvertible {
-  /// A page for people; of long lists the beginning.
+  /// A readable page; of long lists the beginning.
   public var description: String {
     var lines = ["\(source)", "store \(storeUUID), version “\(version)”, \(objectCount) objects"]
     lines += objectCounts.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)" }

@@ -1,7 +1,7 @@
-/// What differs between the tables of a store and those a model would have.
+/// The differences between the tables of a store and those that a model would have.
 ///
-/// Core Data's own way of comparing, by version hashes, is not open to us: how the hashes are made
-/// is not published. Tables and columns say nearly as much, and they say what is different.
+/// Core Data itself compares version hashes, but how these are computed is not published. Tables
+/// and columns identify a version nearly as well, and they show what is different.
 public struct StructuralDistance: Hashable, Sendable {
   public enum Difference: Hashable, Sendable {
     /// An entity of the model that the store does not list.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Translations as Xcode keeps them: a file `.strings`.
+/// Translations in the form in which Xcode keeps them: a file `.strings`.
 ///
 /// ```
 /// /* Shown above the list. */
@@ -8,12 +8,13 @@ import Foundation
 /// "Property/title/Entity/Artwork" = "Titre";
 /// ```
 ///
-/// Read are the form that people write, which is the property list of NeXTSTEP without its braces;
-/// XML property lists; and the binary ones that Xcode puts into applications. Text is UTF-8, or
-/// UTF-16 where it begins with a mark or its first character says so. What the form allows besides
-/// the above: `//` comments, words without quotes, text between single quotes, a key without a
-/// value (it stands for itself), braces around it all. In text, `\n`, `\t` and their like, `\"`,
-/// `\\`, `\U00e9` in UTF-16, and octal numbers of ASCII. Where a key comes twice, the last counts.
+/// It reads the handwritten form, which is the property list of NeXTSTEP without its braces; XML
+/// property lists; and the binary ones that Xcode puts into applications. Text is UTF-8, or UTF-16
+/// where it begins with a byte order mark or its first character shows it. Besides the above, the
+/// handwritten form may have `//` comments, words without quotes, text between single quotes, a key
+/// without a value (the key is its value, too), and braces around it all. In text, there may be
+/// `\n`, `\t` and their like, `\"`, `\\`, `\U00e9` in UTF-16, and octal numbers of ASCII. Where a
+/// key occurs twice, the last counts.
 public struct StringsFile: Hashable, Sendable {
   public let translations: [String: String]
 

@@ -1,7 +1,7 @@
 /// Why a file of translations could not be loaded.
 public struct StringsFileError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Reason: Hashable, Sendable {
-    /// The operating system would not let us read; its own words follow.
+    /// The operating system refused to read the file; its message follows.
     case unreadable(String)
     /// Bytes that are no text in the encoding that the file begins with, or in UTF-8.
     case notText(String)

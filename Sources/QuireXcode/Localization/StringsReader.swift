@@ -133,7 +133,7 @@ struct StringsReader {
     throw failure("the text that begins here is not closed", at: start)
   }
 
-  /// What follows a backslash.
+  /// The character of the escape after a backslash.
   private mutating func escaped() throws(Failure) -> Unicode.Scalar {
     let start = place - 1
     guard let scalar = next else { throw failure("nothing follows the “\\”", at: start) }

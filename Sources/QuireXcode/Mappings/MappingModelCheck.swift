@@ -40,7 +40,8 @@ struct MappingModelCheck {
     return result
   }
 
-  /// `$source.name` is most of what mappings read, so it tells versions of a model apart.
+  /// Checks that a path from the source begins with a property of the source entity. Most
+  /// expressions of mappings are such paths, so the check detects a wrong version of the model.
   private func checkSource(
     of property: PropertyMapping, in mapping: EntityMapping
   ) throws(XcodeMappingError) {

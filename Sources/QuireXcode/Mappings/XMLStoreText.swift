@@ -1,11 +1,11 @@
 /// The escapes in texts of Core Data's XML stores, of which Xcode's mapping documents are one.
 ///
-/// What XML gives a meaning to is not written as XML writes it, but as `\u` and the four digits of
-/// a UTF-16 unit with its low byte first: `\u3c00` for “<”, `\u2600` for “&”. A backslash is
-/// written twice.
+/// Characters with a meaning in XML are not written as in other XML, but as `\u` and the four
+/// digits of a UTF-16 unit with its low byte first: `\u3c00` for “<”, `\u2600` for “&”. A backslash
+/// is written twice.
 enum XMLStoreText {
-  /// The text that is meant. What is no escape stays as it is written, and so does a text with an
-  /// escape for half a sign.
+  /// The text without escapes. A backslash that begins no escape stays as it is, and so does a text
+  /// with an escape for half a character.
   static func unescaped(_ text: String) -> String {
     guard text.contains("\\") else { return text }
     var units: [UInt16] = []
@@ -26,13 +26,13 @@ enum XMLStoreText {
       }
     }
     let meant = String(decoding: units, as: UTF16.self)
-    // The mark of what is not a text, which was not there before.
+    // The replacement character in place of something that is no text, absent from the original.
     return meant.contains("\u{FFFD}") && !text.contains("\u{FFFD}") ? text : meant
   }
 
   private static let backslash = UInt16(UInt8(ascii: "\\"))
 
-  /// The unit that `u` and four digits at the beginning stand for.
+  /// The unit of an escape, which is `u` and four digits at the beginning.
   private static func escapedUnit(_ text: ArraySlice<UInt16>) -> UInt16? {
     guard text.count >= 5, text.first == UInt16(UInt8(ascii: "u")) else { return nil }
     var unit: UInt16 = 0

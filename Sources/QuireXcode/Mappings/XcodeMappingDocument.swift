@@ -4,7 +4,7 @@ import QuireModel
 /// Xcode's document of a mapping model: a store in Core Data's XML form, with an object for the
 /// model, for each entity's mapping, and for each property's.
 struct XcodeMappingDocument {
-  /// One object: its attributes as they are written, and the objects it refers to.
+  /// One object: its attributes as they are written, and the objects that it refers to.
   struct Item {
     let kind: String
     let line: Int

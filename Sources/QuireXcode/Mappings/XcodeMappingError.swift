@@ -1,11 +1,12 @@
 /// Why a mapping model of Xcode could not be loaded.
 ///
-/// What Xcode writes and this loader does not know is no error: it becomes a ``XcodeModelNote``.
+/// Content that Xcode writes and this loader does not know is no error: it becomes a
+/// ``XcodeModelNote``.
 public struct XcodeMappingError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Reason: Hashable, Sendable {
-    /// The operating system would not let us read; its own words follow.
+    /// The operating system refused to read the file; its message follows.
     case unreadable(String)
-    /// What is at the path is no mapping model; what it is follows.
+    /// The file is no mapping model; a description of it follows.
     case notAMapping(String)
     /// Text that is not XML.
     case malformed(line: Int, column: Int, String)

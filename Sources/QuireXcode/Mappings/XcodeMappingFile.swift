@@ -70,7 +70,7 @@ struct XcodeMappingFile {
   }
 }
 
-/// The names in a model: enough to tell its versions apart.
+/// The names in a model: enough to distinguish its versions.
 struct XcodeModelOutline: Equatable {
   struct Names: Equatable {
     var attributes: Set<String> = []

@@ -4,10 +4,10 @@ import QuireModel
 
 /// A mapping model as Xcode saves it, an `.xcmappingmodel` folder, or compiles it, a `.cdm` file.
 ///
-/// Xcode's document says little of what is usual: an attribute without an expression gets the value
-/// of the source's attribute of that name, and a relationship gets what became of the objects that
-/// the source's relationship leads to. So it is read together with the two models, as Xcode does
-/// when it compiles. A compiled mapping model is a keyed archive and has all expressions.
+/// Xcode's document omits what is usual: an attribute without an expression gets the value of the
+/// source's attribute of that name, and a relationship gets the objects made from those that the
+/// source's relationship leads to. So the document is read together with the two models, as Xcode
+/// does when it compiles. A compiled mapping model is a keyed archive and has all expressions.
 ///
 /// ```swift
 /// let loaded = try XcodeMappingModel(
@@ -19,34 +19,34 @@ import QuireModel
 ///
 /// ## Policies
 ///
-/// A document names the classes of its policies. They are found among the ones that are given here,
-/// by ``EntityMigrationPolicy/policyName``, with or without the module that the document says; one
-/// that is missing is an error when the mapping is carried out, so that a document can be looked at
-/// without the application's classes.
+/// A document names the classes of its policies. They are looked up among those that are given
+/// here, by ``EntityMigrationPolicy/policyName``, with or without the module in the document. A
+/// missing one is an error only when the mapping is carried out, so that a document can be
+/// inspected without the application's classes.
 ///
 /// ## Hashes
 ///
 /// Each mapping gets the version hashes of the two models' entities. Those in a compiled mapping
-/// model are Apple's, of which it is not published how they are made: they are not compared with
+/// model are Apple's, and how they are computed is not published: they are not compared with
 /// anything, and can be read in ``sourceVersionHashes``.
 public struct XcodeMappingModel: Sendable {
   /// The name of the file or folder, without the extension.
   public let name: String
   public let mappingModel: MappingModel
-  /// Where the project had the models, when Xcode saved the mapping; `nil` when compiled.
+  /// The path of the source model in the project when Xcode saved the mapping; `nil` when compiled.
   public let sourceModelPath: String?
   public let destinationModelPath: String?
   /// Apple's hashes of source entities, as ``CoreDataMetadata/versionHashes`` has them; empty
   /// unless compiled.
   public let sourceVersionHashes: [String: Data]
   public let destinationVersionHashes: [String: Data]
-  /// What was not understood, or not taken as it is written.
+  /// Remarks on content that was not understood, or that was changed in reading.
   public let notes: [XcodeModelNote]
 
   /// Loads an `.xcmappingmodel` folder, the `xcmapping.xml` in one, or a `.cdm` file.
   ///
-  /// - Throws: an error that names the place when the file is malformed, or maps what the models do
-  ///   not have.
+  /// - Throws: an error that names the place when the file is malformed, or maps something that the
+  ///   models do not have.
   public init(
     contentsOf url: URL, sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel,
     migrationPolicies: [EntityMigrationPolicy.Type] = []
@@ -84,7 +84,7 @@ public struct XcodeMappingModel: Sendable {
 extension MappingModel {
   /// Loads an `.xcmappingmodel` folder, the `xcmapping.xml` in one, or a compiled `.cdm` file.
   ///
-  /// ``XcodeMappingModel`` does the same and tells what it did not understand.
+  /// ``XcodeMappingModel`` does the same and reports what it did not understand.
   ///
   /// - Parameter migrationPolicies: the classes that the document may name.
   public init(

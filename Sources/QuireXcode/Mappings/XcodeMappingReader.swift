@@ -236,7 +236,7 @@ extension FetchExpression {
       context: .path(.variable("manager"), ["sourceContext"]), countOnly: false)
   }
 
-  /// What became of the objects that a path leads to.
+  /// An expression for the objects that were made from those at the end of a path.
   static func destinations(of path: XcodeSourcePath, in mappingName: String) -> FetchExpression {
     .call(
       .variable("manager"),

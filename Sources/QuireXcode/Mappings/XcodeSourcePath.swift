@@ -3,10 +3,10 @@ import QuireModel
 /// The key path of a property's mapping in Xcode's document: `cities`, or `$source.cities`, which
 /// is the same; `$source` is the object itself.
 struct XcodeSourcePath: CustomStringConvertible {
-  /// Where the path begins, without its sign.
+  /// The variable at the beginning of the path, without its sign.
   private var variable = "source"
   private var names: [String]
-  /// As it is written.
+  /// The text of the path as it is written.
   let description: String
 
   init(_ text: String) {

@@ -2,9 +2,9 @@ import Foundation
 import QuireModel
 
 extension ManagedObjectModel {
-  /// One model of all models in some folders: of each, the current version.
+  /// Merges the current versions of all models in some folders into one model.
   ///
-  /// Core Data looks into bundles; a folder with an application's resources is the same thing.
+  /// Core Data searches bundles; a folder with an application's resources has the same content.
   ///
   /// - Parameter urls: models (`.xcdatamodeld`, `.xcdatamodel`), and folders that have models
   ///   directly in them. Those of a folder are taken in the order of their names.

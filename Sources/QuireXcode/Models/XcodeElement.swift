@@ -3,7 +3,7 @@ struct XcodeElement {
   var name: String
   var attributes: [String: String]
   var children: [XcodeElement] = []
-  /// What is written directly inside, white space and all.
+  /// The text directly inside the element, including white space.
   var text = ""
   var line: Int
 
@@ -12,7 +12,8 @@ struct XcodeElement {
   }
 }
 
-/// The attributes of an element, read one by one: those that nobody asked for are unknown.
+/// The attributes of an element, read one by one; those that were not read are unknown to the
+/// loader.
 struct XcodeFields {
   let element: XcodeElement
   private var unread: [String: String]
@@ -60,7 +61,7 @@ struct XcodeFields {
   /// Attributes that matter to Xcode alone.
   mutating func skip(_ names: String...) { for name in names { unread[name] = nil } }
 
-  /// Takes the first attribute not read so far whose value is one of these.
+  /// Returns the name of the first unread attribute with one of these values, and marks it as read.
   mutating func takeUnread(withValueIn values: some Collection<String>) -> String? {
     guard let name = unread.keys.sorted().first(where: { values.contains(unread[$0] ?? "") }) else {
       return nil

@@ -8,14 +8,14 @@ import QuireModel
 /// (``XcodeModelHistory``). The compiled forms `.mom` and `.momd` are not read: compiling needs a
 /// Mac, and the source is what a project keeps.
 ///
-/// Everything Xcode writes is read or known to be of no concern to a store (positions on the
-/// canvas, tools versions, code generation). What is new to this loader is ignored and listed in
-/// ``notes``, so that a newer Xcode does not lock anybody out.
+/// The loader reads everything that Xcode writes, except what does not affect a store (positions on
+/// the canvas, tools versions, code generation). Content that it does not know is ignored and
+/// listed in ``notes``, so that models of a newer Xcode can be loaded.
 public struct XcodeModel: Sendable {
   /// The name of the version: that of its folder, without the extension.
   public let name: String
   public let model: ManagedObjectModel
-  /// What was not understood, or not taken as it is written.
+  /// Remarks on content that was not understood, or that was changed in reading.
   public let notes: [XcodeModelNote]
 
   /// Loads a `.xcdatamodel` folder, or the `contents` file in one.
@@ -74,7 +74,7 @@ public struct XcodeModel: Sendable {
 extension ManagedObjectModel {
   /// Loads a `.xcdatamodel` folder, or the `contents` file in one.
   ///
-  /// ``XcodeModel`` does the same and tells what it did not understand.
+  /// ``XcodeModel`` does the same and reports what it did not understand.
   public convenience init(contentsOf url: URL) throws(XcodeModelError) {
     let loaded = try XcodeModel(contentsOf: url).model
     do {

@@ -2,12 +2,13 @@ import QuireModel
 
 /// Why a model of Xcode could not be loaded.
 ///
-/// What Xcode writes and this loader does not know is no error: it becomes a ``XcodeModelNote``.
+/// Content that Xcode writes and this loader does not know is no error: it becomes a
+/// ``XcodeModelNote``.
 public struct XcodeModelError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Reason: Hashable, Sendable {
-    /// The operating system would not let us read; its own words follow.
+    /// The operating system refused to read the file; its message follows.
     case unreadable(String)
-    /// What is at the path is no model; what it is follows.
+    /// The file is no model; a description of it follows.
     case notAModel(String)
     /// The keyed archive that Xcode wrote before version 4.3.
     case binaryForm

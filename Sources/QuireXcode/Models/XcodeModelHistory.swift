@@ -5,17 +5,17 @@ import QuireModel
 public struct XcodeModelHistory: Sendable {
   /// The name of the folder, without the extension.
   public let name: String
-  /// The versions, the oldest first as far as names tell.
+  /// The versions, the oldest first as far as names show it.
   ///
-  /// Xcode calls the first version like the folder and suggests the same name with a number for
-  /// each that follows; so these come first, by number, and versions with other names behind them.
-  /// Numbers within names count as numbers: 2.5.1 is before 2.10.
+  /// Xcode names the first version like the folder and suggests the same name with a number for
+  /// each later one. So these come first, by number, followed by versions with other names. Numbers
+  /// within names count as numbers: 2.5.1 is before 2.10.
   public let versions: [XcodeModel]
   /// The versions that could not be loaded, in the same order: in the form that Xcode wrote before
   /// version 4.3, damaged, or inconsistent.
   ///
-  /// A version that nobody has a store of any more does not keep the others from being loaded.
-  /// What looks for the version of a store names them when none fits.
+  /// One such version, of which perhaps no store exists any more, does not keep the others from
+  /// being loaded. The error for a store that fits no version names them.
   public let unreadableVersions: [UnreadableVersion]
   /// The name of the version that Xcode compiles.
   public let currentName: String
@@ -64,7 +64,7 @@ public struct XcodeModelHistory: Sendable {
     (self.name, self.versions, currentName) = (folderName, versions, current)
   }
 
-  /// The same as a value of the model floor, which forgets the notes.
+  /// The same versions as a value of `QuireModel`, without the notes.
   public var versionedModel: VersionedModel {
     let versions = versions.map { VersionedModel.Version($0.name, $0.model) }
     guard var model = VersionedModel(name: name, versions: versions, current: currentName) else {
@@ -86,7 +86,8 @@ public struct XcodeModelHistory: Sendable {
     }
   }
 
-  /// What the hidden file `.xccurrentversion` says; Xcode writes it with the second version.
+  /// The current version in the hidden file `.xccurrentversion`, which Xcode writes with the second
+  /// version.
   private static func currentVersionName(in url: URL) throws(XcodeModelError) -> String? {
     let file = url.appendingPathComponent(".xccurrentversion")
     guard file.isExistingFolder != nil else { return nil }
@@ -106,7 +107,7 @@ public struct XcodeModelHistory: Sendable {
 extension VersionedModel {
   /// Loads a `.xcdatamodeld` folder with all its versions.
   ///
-  /// ``XcodeModelHistory`` does the same and tells what it did not understand.
+  /// ``XcodeModelHistory`` does the same and reports what it did not understand.
   public init(contentsOf url: URL) throws(XcodeModelError) {
     self = try XcodeModelHistory(contentsOf: url).versionedModel
   }

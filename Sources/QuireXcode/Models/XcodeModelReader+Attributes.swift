@@ -100,8 +100,8 @@ extension XcodeModelReader {
 
   /// The elements of a composite attribute, written inside it or in the definition that it names.
   ///
-  /// Which attribute of the XML carries that name is not documented; whichever has the name of a
-  /// definition as its value is taken.
+  /// The attribute of the XML that has the name of the definition is not documented; the first
+  /// unread one whose value is such a name is taken.
   private mutating func elements(
     of element: XcodeElement, _ fields: inout XcodeFields, within outer: [String], depth: Int
   ) throws(XcodeModelError) -> [AttributeDescription] {
@@ -129,7 +129,7 @@ extension XcodeModelReader {
     return result
   }
 
-  /// Checked while attributes are read: definitions that name each other twice stand for more
+  /// Checked while attributes are read: definitions that name each other twice can describe more
   /// attributes than memory holds, in a few kilobytes.
   private mutating func checkLimits(
     of element: XcodeElement, depth: Int

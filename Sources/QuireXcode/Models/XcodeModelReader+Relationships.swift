@@ -62,11 +62,11 @@ extension XcodeModelReader {
   }
 }
 
-/// Looks after relationships whose inverse does not lead back, of which real models have some.
+/// Corrects relationships whose inverse does not lead back, as some real models have.
 ///
-/// A ``ManagedObjectModel`` wants inverses in pairs, for an engine that keeps both sides cannot
+/// A ``ManagedObjectModel`` requires inverses in pairs, since a store that keeps both sides cannot
 /// keep a triangle. Xcode warns about one and saves it. A relationship outside a pair keeps its
-/// values and loses its inverse; the note says so.
+/// values and loses its inverse, and is noted.
 struct XcodeInverses {
   private var parents: [String: String] = [:]
   private var relationships: [String: [String: RelationshipDescription]] = [:]
@@ -117,7 +117,7 @@ struct XcodeInverses {
     complete(completed, in: &entities, &notes)
   }
 
-  /// Gives relationships that are an inverse and name none the one that names them.
+  /// Sets the inverse of relationships that are named as an inverse and have none themselves.
   private func complete(
     _ completed: [String: [String: String]], in entities: inout [Entity],
     _ notes: inout [XcodeModelNote]

@@ -1,16 +1,16 @@
 import Foundation
 import QuireModel
 
-/// Turns the elements of a model's XML into declarations.
+/// Converts the elements of a model's XML to declarations.
 ///
-/// What it does not know it notes and leaves out; what cannot be left out, a name or a destination,
-/// is an error with its line.
+/// Content that it does not know is noted and left out; without content that is needed, such as a
+/// name or a destination, it throws an error with the line.
 struct XcodeModelReader {
   let file: String
   var notes: [XcodeModelNote] = []
   var composites: [String: XcodeElement] = [:]
 
-  /// How many attributes were read; those of a definition count wherever it is named.
+  /// The number of attributes read so far; those of a definition count wherever it is named.
   var attributeCount = 0
 
   private var model = ModelDeclaration()

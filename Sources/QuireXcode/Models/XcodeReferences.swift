@@ -1,15 +1,15 @@
 import QuireModel
 
-/// Looks after names and texts that lead nowhere and that nothing stored depends on.
+/// Removes names and texts that refer to nothing, as long as no stored data depends on them.
 ///
 /// Xcode keeps a configuration's member whose entity was deleted, an index over an attribute that
-/// was renamed, a pattern in a dialect that only its own matcher knows. Each is left out and noted.
-/// What decides about values, a derivation or a uniqueness constraint, is never left out: such a
-/// model is an error.
+/// was renamed, a pattern in a dialect that only its own matcher supports. Each is left out and
+/// noted. What determines values, such as a derivation or a uniqueness constraint, is never left
+/// out: such a model is an error.
 struct XcodeReferences {
   let lines: [String: Int]
 
-  /// How many names and texts are left out of one model: it is resolved anew after each.
+  /// The largest number of names and texts left out of one model; it is resolved again after each.
   private static let maximumCount = 200
 
   func settle(
@@ -20,7 +20,7 @@ struct XcodeReferences {
       do throws(ModelError) {
         return try ManagedObjectModel(model)
       } catch {
-        // What is left out is not met again, so that this ends.
+        // A part that was left out causes no second error, so this ends.
         guard count < Self.maximumCount, leaveOut(error, of: &model) else { throw error }
         count += 1
         notes.append(XcodeModelNote(line: lines[error.entity] ?? 0, "\(error): left out"))

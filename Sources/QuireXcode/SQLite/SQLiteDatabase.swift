@@ -2,22 +2,21 @@ import Foundation
 
 /// A SQLite 3 file, read without SQLite.
 ///
-/// What an importer of Core Data stores needs, and no more: the tables of the schema and their rows
-/// in the order of their IDs, as of the last commit, with the write-ahead log taken into account.
-/// No queries, no indexes, no `WITHOUT ROWID`, no virtual tables, and no way to write.
+/// It provides only what an importer of Core Data stores needs: the tables of the schema and their
+/// rows in the order of their IDs, as of the last commit, including the write-ahead log. No
+/// queries, no indexes, no `WITHOUT ROWID`, no virtual tables, and no way to write.
 ///
 ///     database ── schema (the table on page 1): names, definitions, root pages
 ///        │
 ///        └─ rows of a table ── tree walk ── pages ─┬─ of the log, where a commit put them
 ///                                                  └─ of the file
 ///
-/// It promises that
-/// - nothing is written and no lock is taken: whoever uses the file goes on using it. The price is
-///   that a writer may change it meanwhile; ``checkUnchanged()`` tells;
+/// It guarantees that
+/// - nothing is written and no lock is taken, so that other programs can go on using the file. In
+///   return, a writer may change it meanwhile; ``checkUnchanged()`` detects this;
 /// - no file makes it trap, hang, or take more memory than the file is large: every offset is
-///   checked, every page of a table is visited once, and what is wrong is thrown with its page
-///   number. SQLite keeps no checksums of its pages, so damage that leaves the structure whole is
-///   not noticed.
+///   checked, every page of a table is visited once, and errors name their page. SQLite keeps no
+///   checksums of its pages, so damage that leaves the structure whole is not noticed.
 ///
 /// The format is described at https://www.sqlite.org/fileformat.html.
 package final class SQLiteDatabase {
@@ -73,10 +72,10 @@ package final class SQLiteDatabase {
     return (table, try rows(of: table))
   }
 
-  /// Throws if somebody has written to the file or its log since it was opened.
+  /// Throws if another program has written to the file or its log since it was opened.
   package func checkUnchanged() throws(SQLiteError) { try source.checkUnchanged() }
 
-  /// What there is to say about the log, for a report; `nil` when there is none.
+  /// A remark on how the log was used, for a report; `nil` when there is none.
   package var logRemark: String? {
     switch source.logState {
     case .none: nil

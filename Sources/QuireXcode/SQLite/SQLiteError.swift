@@ -6,17 +6,17 @@ import Quire
 /// The file itself is never at risk: it is opened for reading, and no lock is taken on it.
 public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Reason: Hashable, Sendable {
-    /// The operating system would not let us read; its own words follow.
+    /// The operating system refused to read the file; its message follows.
     case unreadable(String)
-    /// What is at the path is no SQLite file.
+    /// The file is no SQLite file; a description of it follows.
     case notADatabase(String)
     /// A SQLite file with a feature this reader does not have.
     case unsupported(String)
     /// A rollback journal lies beside the file: the file may hold half a transaction.
     case hotJournal(journal: String)
-    /// The file ends before the last page it says it has.
+    /// The file ends before the last page that its header counts.
     case truncated(expectedPages: UInt32, foundPages: UInt32)
-    /// A page says something that cannot be.
+    /// A page contains something impossible.
     case damaged(page: UInt32, String)
     case noTable(String)
     /// A table of a kind that this reader does not read.

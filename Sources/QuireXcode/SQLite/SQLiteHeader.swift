@@ -26,7 +26,7 @@ struct SQLiteHeader {
     guard let pageSize = Self.pageSize(bytes) else {
       throw fail(.damaged(page: 1, "the page size is not a power of two from 512 to 65536"))
     }
-    // Byte 18 is the version a writer must know, which does not concern us; byte 19 is a reader's.
+    // Byte 18 is the version that a writer must know; byte 19 is that for readers.
     guard bytes[19] == 1 || bytes[19] == 2 else {
       throw fail(.unsupported("it asks for file format \(bytes[19]), and 1 and 2 are known"))
     }

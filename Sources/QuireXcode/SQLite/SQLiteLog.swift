@@ -1,10 +1,10 @@
-/// The write-ahead log of a SQLite file: which page is newer in it, and where.
+/// The write-ahead log of a SQLite file: the pages with a newer state, and their places.
 ///
 /// A log is a header and frames; a frame is a header of 24 bytes and a page. A frame counts if its
 /// salts are the header's, its checksum, which continues that of the frame before, is right, and a
-/// commit frame follows or it is one. The first frame that fails ends the log: what lies behind it
-/// is left from an earlier round. A log whose own header is not valid is no log, and SQLite ignores
-/// it; so do we, and ``state`` says so.
+/// commit frame follows or it is one. The first frame that fails ends the log: everything after it
+/// is left from an earlier round. A log whose own header is not valid is no log: it is ignored, as
+/// in SQLite, and ``state`` shows this.
 struct SQLiteLog {
   enum State: Hashable {
     case none

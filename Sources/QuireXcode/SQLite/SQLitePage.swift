@@ -1,7 +1,7 @@
 /// One page of a SQLite file, or the payload gathered from several, read with bounds checks.
 ///
-/// SQLite writes all its numbers big-endian. Every read is checked: an offset comes from the file,
-/// and the file may say anything.
+/// SQLite writes all its numbers big-endian. Every read is checked, since offsets come from the
+/// file, which may be damaged.
 struct SQLitePage {
   let file: String
   let number: UInt32

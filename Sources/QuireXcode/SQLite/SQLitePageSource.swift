@@ -4,7 +4,7 @@ import Foundation
 final class SQLitePageSource {
   let path: String
   let header: SQLiteHeader
-  /// How many pages the database has, as of the last commit.
+  /// The number of pages in the database, as of the last commit.
   let pageCount: UInt32
   let logState: SQLiteLog.State
 
@@ -73,8 +73,8 @@ final class SQLitePageSource {
 
   /// Throws if the file or its log has changed since it was opened.
   ///
-  /// No lock is taken, so that nobody is locked out; whoever has read all they wanted asks here
-  /// whether it was one state of the file.
+  /// No lock is taken, so that other programs are not locked out. So call this after reading, to
+  /// check that everything read was of one state of the file.
   func checkUnchanged() throws(SQLiteError) {
     let hasLog = FileManager.default.fileExists(atPath: path + "-wal")
     guard hasLog == (log != nil), try Self.fingerprints(file, log) == fingerprints else {

@@ -2,8 +2,8 @@ import Foundation
 
 /// The content of a row: a header with a type per column, and the values behind it.
 ///
-/// Lengths are checked when the record is made; values decode when they are asked for, so that a
-/// pass over keys does not make strings.
+/// Lengths are checked when the record is made; values are decoded on access, so that reading only
+/// keys makes no strings.
 struct SQLiteRecord {
   private struct Field {
     var type: Int64

@@ -2,10 +2,10 @@ import Foundation
 
 /// A file that is read piece by piece and never written.
 ///
-/// Reads go through the operating system each time instead of through a mapping: a mapped file that
-/// another process cuts off would end ours.
+/// Reads go through the operating system each time instead of through a mapping: when another
+/// process truncates a mapped file, reading it ends this process.
 final class SQLiteSourceFile {
-  /// What changes when somebody writes to the file.
+  /// The properties of the file that change when it is written.
   struct Fingerprint: Hashable {
     var byteCount: UInt64
     var modified: Date?

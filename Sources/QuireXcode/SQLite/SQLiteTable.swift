@@ -54,7 +54,7 @@ package struct SQLiteRow {
   }
 }
 
-/// The rows of a table in the order of their IDs, read as they are asked for.
+/// The rows of a table in the order of their IDs, read one at a time.
 package struct SQLiteRows {
   private var tree: SQLiteTree
   private let source: SQLitePageSource

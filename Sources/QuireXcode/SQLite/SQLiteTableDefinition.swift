@@ -4,7 +4,7 @@ package struct SQLiteTableDefinition: Hashable, Sendable {
     package var name: String
     /// The declared type as it is written, such as `VARCHAR`; empty when there is none.
     package var type: String
-    /// What rows have that are older than the column.
+    /// The value of rows that are older than the column.
     package var defaultValue = SQLiteValue.null
 
     /// Whether whole numbers of this column are reals, which SQLite writes as integers to save

@@ -13,10 +13,10 @@ struct SQLiteTree {
   private struct Layout {
     var isLeaf: Bool
     var cellCount: Int
-    /// Where the cell pointers begin.
+    /// The offset of the cell pointers.
     var pointers: Int
     var rightmostChild: UInt32
-    /// What cells may still take before they add up to more than the page.
+    /// The number of bytes that further cells may take before they add up to more than the page.
     var unclaimedByteCount: Int
   }
 
@@ -147,7 +147,7 @@ struct SQLiteTree {
     return (rowID, payload)
   }
 
-  /// How much of a payload lies in the leaf; the rest is in overflow pages.
+  /// The number of bytes of a payload that are in the leaf; the rest is in overflow pages.
   private static func localByteCount(of payload: Int, usableSize: Int) -> Int {
     let most = usableSize - 35
     if payload <= most { return payload }
