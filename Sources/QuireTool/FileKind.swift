@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a file is by its first bytes, whatever it is called.
+/// The kind of a file by its first bytes, whatever its name.
 enum FileKind {
   case quireStore
   case sqlite
   case other
 
   init(ofFileAt path: String) {
-    // Opening a named pipe would wait for somebody to write into it.
+    // Opening a named pipe would wait for another process to write into it.
     let type =
       try? FileManager.default.attributesOfItem(
         atPath: URL(filePath: path).resolvingSymlinksInPath().path)[.type] as? FileAttributeType

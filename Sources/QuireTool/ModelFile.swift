@@ -7,7 +7,8 @@ import QuireXcode
 /// carries the model that it was last opened with.
 struct ModelFile {
   let model: VersionedModel
-  /// What the loader did not understand, and where; what several versions share is told once.
+  /// Remarks on content that the loader did not understand, with its place; a remark on several
+  /// versions is made once.
   let notes: [String]
 
   init(contentsOf url: URL) throws {
@@ -30,7 +31,7 @@ struct ModelFile {
       + history.unreadableVersions.map { "\($0.name) is left out: \($0.error)" }
   }
 
-  /// Loads a model and tells what was not understood.
+  /// Loads a model and notes what was not understood.
   static func load(_ path: String, _ console: Console) throws -> VersionedModel {
     let file = try ModelFile(contentsOf: URL(filePath: path))
     for note in file.notes { console.note(note) }
@@ -55,7 +56,7 @@ struct ModelFile {
 }
 
 extension VersionedModel {
-  /// The version of this name, for a user who may have mistyped it.
+  /// The version of this name; for a wrong name, throws an error that lists the existing ones.
   func existingVersion(named name: String) throws -> Version {
     if let version = version(named: name) { return version }
     let names = versions.map { "“\($0.name)”" }.joined(separator: ", ")
@@ -64,6 +65,6 @@ extension VersionedModel {
 }
 
 extension VersionHash {
-  /// The first twelve digits, to tell hashes apart by eye.
+  /// The first twelve digits, enough to distinguish hashes in a list.
   var short: String { String(description.prefix(12)) }
 }

@@ -20,7 +20,7 @@ extension Tool {
     }
   }
 
-  /// The entity of this name, for a user who may have mistyped it.
+  /// The entity of this name; for a wrong name, throws an error that lists the existing ones.
   static func entity(
     named name: String, of model: ManagedObjectModel
   ) throws -> EntityDescription {

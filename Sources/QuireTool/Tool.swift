@@ -1,6 +1,6 @@
 import QuireStorage
 
-/// How a run of the tool ended; what the shell sees.
+/// The result of a run of the tool, as its exit status.
 package enum ExitCode: Int32 {
   /// Everything is as it should be.
   case good = 0
@@ -12,9 +12,9 @@ package enum ExitCode: Int32 {
 
 /// One of the tool's commands.
 ///
-/// A command is made of its arguments, which can be wrong usage, and then run, which can meet bad
-/// input. It writes to the console it is given and to nothing else of the process, so that tests
-/// run it in theirs.
+/// A command is first made from its arguments, which may be wrong usage, and then run, which may
+/// find bad input. It writes only to the console it is given, so that tests can run it in their own
+/// process.
 protocol Command {
   static var syntax: CommandSyntax { get }
   init(_ arguments: Arguments) throws(UsageError)
@@ -23,8 +23,8 @@ protocol Command {
 
 /// The command `quire`: looks into stores and models, migrates, imports, checks.
 ///
-/// What a command found out goes to the output, as text for people or with `--json` as one JSON
-/// value. Errors and notes go to the errors, and nothing else does.
+/// Results go to the standard output, as text or with `--json` as one JSON value. Errors and notes
+/// go to the standard error, and nothing else does.
 package enum Tool {
   package static let version = "0.1.0"
 

@@ -1,6 +1,6 @@
 import QuireStorage
 
-/// What `quire stat` says about the structures of a store.
+/// The report of `quire stat` on the structures of a store.
 struct AnatomyReport {
   let anatomy: StoreAnatomy
 

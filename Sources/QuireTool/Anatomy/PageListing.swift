@@ -7,7 +7,8 @@ struct PageListing {
   private let commitWidth: Int
   private let treeWidth: Int
 
-  /// Widths follow from what is known before the first page: lines are written as they are made.
+  /// Column widths are computed from facts known before the first page, because each line is
+  /// written as soon as it is made.
   init(anatomy: StoreAnatomy) {
     self.anatomy = anatomy
     numberWidth = max(4, "\(anatomy.shownPageCount)".count)
@@ -95,7 +96,7 @@ struct PageListing {
     return blocks.filter { !$0.isEmpty }.joined(separator: "\n\n")
   }
 
-  /// The pages of a run; whoever damaged the length may have made it any number.
+  /// The number of pages of a run. A damaged length can make it any number.
   private func pageCount(of byteCount: UInt64) -> Int {
     let capacity = UInt64(anatomy.pageSize - 24)
     return Int(byteCount / capacity) + (byteCount % capacity == 0 ? 0 : 1)

@@ -2,7 +2,7 @@ import Foundation
 import Quire
 import QuireStorage
 
-/// `quire check`: looks at everything in a store.
+/// `quire check`: checks everything in a store.
 struct CheckCommand: Command {
   static let syntax = CommandSyntax(
     name: "check", summary: "looks at every page, tree, object and link of a store",
@@ -30,8 +30,8 @@ struct CheckCommand: Command {
         if hasObjects { try inspectObjects(&verdict) } else { try inspectTrees(&verdict) }
       }
     }
-    // Whoever opens a store stops at what cannot be done without; the anatomy has looked at the
-    // rest, and at what opening passes over.
+    // Opening a store fails only at damage that prevents it. The anatomy also covers everything
+    // else, including what opening ignores.
     if verdict.findings.isEmpty { verdict.findings = anatomy.findings.map { "\($0)" } }
     if case .failure = opened, verdict.findings.isEmpty {
       verdict.findings = ["it cannot be opened"]
@@ -42,7 +42,7 @@ struct CheckCommand: Command {
     return verdict.findings.isEmpty ? .good : .bad
   }
 
-  /// What was looked at and what came of it.
+  /// The result of a check: findings, and counts of what was checked.
   private struct Verdict {
     var findings: [String] = []
     var notes: [String]

@@ -36,7 +36,7 @@ struct DemoCommand: Command {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "quire-demo-\(UUID().uuidString)", directoryHint: .isDirectory)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    // What cannot be removed is the temporary folder's own business.
+    // A failure to remove the temporary folder is ignored.
     defer { try? FileManager.default.removeItem(at: folder) }
 
     var trials: [MigrationTrial] = []

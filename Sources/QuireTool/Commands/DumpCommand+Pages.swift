@@ -2,7 +2,7 @@ import Foundation
 import QuireStorage
 
 extension DumpCommand {
-  /// What of a store's structures is shown in place of its objects.
+  /// The structures of a store that are shown instead of its objects.
   struct Structures {
     var pages = false
     var page: UInt64?

@@ -5,7 +5,7 @@ import QuireXcode
 
 /// `quire import`: makes a store of one that Core Data wrote.
 struct ImportCommand: Command {
-  /// How many entries of a long list the text shows.
+  /// The number of entries of a long list that are shown as text.
   private static let listLimit = 10
 
   static let syntax = CommandSyntax(

@@ -118,7 +118,7 @@ struct MigrateCommand: Command {
     return (opened.migrationReport?.plan, duration)
   }
 
-  /// Of a store that has the version already.
+  /// Answers for a store that already has the version.
   private func answerCurrent(_ console: Console, _ model: VersionedModel) throws {
     let left = try Tool.working(on: store) { try StoreSummary(of: store).deferredMigration }
     guard let left else { return answer(console, model, nil, nil, nil) }

@@ -23,7 +23,7 @@ struct StatCommand: Command {
 
   func run(_ console: Console) throws -> ExitCode {
     let anatomy = try Tool.working(on: store) { try StoreAnatomy(of: store.path) }
-    // A store without a schema is one of the engine alone, or damaged; then findings say so.
+    // A store without a schema is one of `QuireStorage` alone, or damaged; the findings show which.
     let hasObjects = anatomy.trees.contains { $0.name == "schema" }
     let summary = Result {
       try Tool.working(on: store) { hasObjects ? try StoreSummary(of: store) : nil }

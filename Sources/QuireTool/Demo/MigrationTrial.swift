@@ -5,10 +5,10 @@ import QuireTesting
 
 /// One fixture, migrated several times, each time on a fresh copy.
 ///
-/// Every run is checked in full. The first says what was done; all of them say how long it takes.
+/// Every run is checked in full. The report is that of the first; the durations are those of all.
 package struct MigrationTrial {
   package static let runCount = 5
-  /// From the open call to the durable commit, for a store of a real application's size.
+  /// The limit from the open call to the durable commit, for a store of a real application's size.
   package static let budget = Duration.milliseconds(200)
 
   let fixture: URL
@@ -17,7 +17,7 @@ package struct MigrationTrial {
   let check: MigrationCheck?
   /// In the order of the runs.
   let durations: [Duration]
-  /// What is not as it should be, in any of the runs; empty when all is well.
+  /// Everything that is wrong, in any of the runs; empty when all is well.
   package let failures: [String]
 
   /// - Parameter keep: where the copy of the first run stays; the others go with `folder`.

@@ -11,7 +11,7 @@ package enum SoundFixtures {
     var all: [(StoreFixture, FixtureContent)] = []
     for (pageSize, rows) in [(512, 420), (4096, 160), (32_768, 40)] {
       all.append(try closed(pageSize, rows: rows))
-      // Of the largest pages one store is enough: it has more bytes than all others.
+      // One store of the largest pages is enough: it has more bytes than all others.
       if pageSize < 32_768 { all.append(try withLog(pageSize, rows: 80)) }
     }
     return all
@@ -112,6 +112,6 @@ package enum SoundFixtures {
     (0..<10).map { .put(tree: "numbers", key: Int64($0), value: FixtureStep.bytes(12, seed: 4)) }
   }
 
-  /// Of pages so large the store has few, so that it stays small.
+  /// Whether pages are so large that the store gets only a few, to stay small.
   private static func isLarge(_ pageSize: Int) -> Bool { pageSize == 32_768 }
 }

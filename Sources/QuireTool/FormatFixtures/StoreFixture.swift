@@ -1,13 +1,15 @@
 import QuireStorage
 
-/// A store of the engine alone, made to be kept: its files, and what must be true of them.
+/// A store of `QuireStorage` alone, made to be kept: its files, and the facts that must be true of
+/// them.
 package struct StoreFixture {
   package let name: String
-  /// How it was made, in a sentence without a full stop.
+  /// The way it was made, in a sentence without a full stop.
   package let making: String
-  /// What opening it says: `opens at commit 3`, or the error, with the file's name for its path.
+  /// The result of opening it: `opens at commit 3`, or the error, with the file's name for its
+  /// path.
   package let opening: String
-  /// What checking it says: `sound`, or a part of what is found; as opening when that fails.
+  /// The result of checking it: `sound`, or a part of a finding; the same as opening if that fails.
   package let finding: String
   package let store: [UInt8]
   package let log: [UInt8]?
@@ -23,7 +25,7 @@ package struct StoreFixture {
   var row: String { "| `\(fileName)` | \(making) | \(opening) | \(finding) |" }
 }
 
-/// What trees hold: the other way to know what must be in a fixture.
+/// The content of trees, kept independently of the store to compare a fixture with it.
 package struct FixtureContent: Equatable {
   package var records: [String: [Int64: [UInt8]]] = [:]
   package var indexes: [String: [[UInt8]: [UInt8]]] = [:]
@@ -92,7 +94,7 @@ enum FixtureStep {
   }
 }
 
-/// Makes stores in memory, where nothing depends on the machine.
+/// Makes stores in memory, so that nothing depends on the machine.
 struct FixtureWorkshop {
   let files = MemoryFileSystem()
   let options: PageStoreOptions
@@ -105,7 +107,7 @@ struct FixtureWorkshop {
     self.options = options
   }
 
-  /// One commit for each list of steps; then the store is closed, or its process dies.
+  /// Makes one commit for each list of steps; then closes the store, or leaves it as after a crash.
   func run(_ commits: [[FixtureStep]], isClosed: Bool) throws {
     let store = try PageStore.open("store", options: options, in: files)
     for steps in commits {

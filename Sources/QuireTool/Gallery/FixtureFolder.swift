@@ -1,7 +1,7 @@
 import Foundation
 import QuireModel
 
-/// The folder with our own model and a store of each of its versions.
+/// The folder with the model of the gallery and a store of each of its versions.
 ///
 /// ```
 /// Fixtures/
@@ -53,7 +53,7 @@ struct FixtureFolder {
 
   /// The stores, in the order of the versions they are named after, others behind them.
   ///
-  /// - Throws: when a version has no store: a release whose stores nobody tests.
+  /// - Throws: when a version has no store, because its stores would then not be tested.
   func stores(of model: VersionedModel) throws -> [URL] {
     let files = try FileManager.default.contentsOfDirectory(
       at: storesURL, includingPropertiesForKeys: nil

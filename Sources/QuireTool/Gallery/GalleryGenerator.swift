@@ -11,7 +11,7 @@ import Quire
 /// Values follow from the names and types of the attributes, links from the relationships, all from
 /// a seed: a fixture can be made again, bit for bit.
 package struct GalleryGenerator {
-  /// How many objects a version's fixture has of each entity that the version has.
+  /// The number of objects of each entity in the fixture of each version that has the entity.
   package static let objectCounts: [String: [String: Int]] = [
     "Gallery 1.3": [
       "Artist": 4, "Artwork": 24, "Collection": 5, "Image": 20, "ArtistDocument": 4, "Partner": 1,

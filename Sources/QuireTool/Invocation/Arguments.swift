@@ -4,7 +4,7 @@
 /// ends them, for files whose names begin with a hyphen.
 struct Arguments {
   private let syntax: CommandSyntax
-  /// One for each operand of the syntax.
+  /// The operands in the order of the syntax.
   private(set) var operands: [String] = []
   private var values: [String: String] = [:]
 

@@ -1,6 +1,6 @@
-/// What a command is called and what it takes: enough to parse its arguments and to print its help.
+/// The name of a command and its arguments: enough to parse them and to print its help.
 package struct CommandSyntax: Sendable {
-  /// An argument that is known by its place.
+  /// An argument that is identified by its position.
   package struct Operand: Sendable {
     package var name: String
     var meaning: String
@@ -14,10 +14,10 @@ package struct CommandSyntax: Sendable {
     }
   }
 
-  /// An argument that is known by its name, `--name`.
+  /// An argument that is identified by its name, `--name`.
   package struct Option: Sendable {
     package var name: String
-    /// What stands for the value in the help; `nil` for a flag, which has none.
+    /// The placeholder of the value in the help; `nil` for a flag, which has none.
     package var value: String?
     var meaning: String
     package var isRequired = false
@@ -81,9 +81,9 @@ package struct CommandSyntax: Sendable {
 
 /// A command line that makes no sense.
 struct UsageError: Error {
-  /// What is wrong, in one sentence.
+  /// The mistake, in one sentence.
   var sentence: String
-  /// What would be right.
+  /// The correct usage.
   package var usage: String
 
   init(_ sentence: String, usage: String) {

@@ -1,4 +1,4 @@
-/// Where a command's answers, notes and complaints go.
+/// The destination of a command's results, notes and errors.
 struct Console {
   let output: TextOutput
   let errors: TextOutput

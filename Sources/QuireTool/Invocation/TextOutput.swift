@@ -1,14 +1,14 @@
 import Foundation
 
-/// A stream of text on its way out, to a file descriptor or into a test's memory.
+/// A stream of text to a file descriptor, or into memory for a test.
 ///
-/// Text is gathered and delivered in blocks. Writing never fails: when nobody reads any more
-/// (`quire dump | head`) text is dropped, and a command with much to say looks at ``isOpen`` and
-/// stops. Any other failure is kept in ``failure``, for the end of the run to report.
+/// Text is gathered and delivered in blocks. Writing never fails: when the reader has closed its
+/// end (`quire dump | head`), text is dropped, and a command with much to write checks ``isOpen``
+/// and stops. Any other failure is kept in ``failure``, for the end of the run to report.
 package final class TextOutput {
   private static let blockByteCount = 1 << 16
 
-  /// Whether a person reads along.
+  /// Whether the output is a terminal.
   let isTerminal: Bool
   private let deliver: ([UInt8]) -> Outcome
   private var pending: [UInt8] = []

@@ -32,7 +32,7 @@ struct GroupColumns {
     }
   }
 
-  /// The groups in the order that the query asks for, offset and limit applied.
+  /// The groups in the order of the query, with offset and limit applied.
   func rows(
     of query: ObjectQuery, in context: ManagedObjectContext, _ model: ManagedObjectModel
   ) throws -> [[JSONValue]] {
@@ -59,7 +59,7 @@ struct GroupColumns {
     }
   }
 
-  /// - Parameter rows: whose values tell what is a number.
+  /// - Parameter rows: the rows in which a column with a number marks it as one of numbers.
   func columns(of rows: [[JSONValue]]) -> [ResultColumn] {
     names.enumerated().map { place, name in
       let isNumber = rows.contains { if case .number = $0[place] { true } else { false } }

@@ -1,8 +1,8 @@
 import Quire
 import QuireModel
 
-/// The columns of objects: their ID, attributes and relationships to one, as the entity declares
-/// them that was asked for.
+/// The columns of objects: their ID, attributes and to-one relationships, as the entity of the
+/// query declares them.
 struct ObjectColumns {
   let columns: [ResultColumn]
   private let attributes: [AttributeDescription]

@@ -2,7 +2,7 @@ import Foundation
 import Quire
 import QuireModel
 
-/// Which objects of a store are asked for, and in which order: what `query` and `explain` take.
+/// The objects of a store to find, and their order: the options of `query` and `explain`.
 struct ObjectQuery {
   static let options: [CommandSyntax.Option] = [
     .init("entity", "NAME", "the entity whose objects are asked for", isRequired: true),

@@ -1,6 +1,6 @@
-/// How the rows of a result are written.
+/// The format in which the rows of a result are written.
 enum ResultFormat: String {
-  /// Columns under headings, for people: long texts are cut.
+  /// Columns under headings, for reading: long texts are cut.
   case table
   /// A JSON object on each line.
   case json

@@ -10,14 +10,14 @@ struct InputError: Error, CustomStringConvertible {
 }
 
 extension Tool {
-  /// What to tell the user about an error: what happened, where, and what to do.
+  /// The message about an error for the user: what happened, where, and what to do.
   static func diagnosis(of error: any Error) -> String {
     switch error {
     case let error as PersistenceError:
       var text = error.message
       if let underlying = error.underlying {
         let cause = diagnosis(of: underlying)
-        // The engine's errors name their file; that the store cannot be opened is then no news.
+        // Errors of `QuireStorage` name their file, so that the message about opening adds nothing.
         let isEnough = error.code == .persistentStoreOpen && cause.contains("/")
         text = isEnough ? cause : "\(text): \(cause)"
       }
@@ -32,7 +32,7 @@ extension Tool {
     }
   }
 
-  /// Runs what works on a store; an error that does not name the store is told with its path.
+  /// Calls a closure that works on a store; adds the path to an error that does not name the store.
   static func working<Result>(on store: URL, _ body: () throws -> Result) throws -> Result {
     do {
       return try body()
@@ -42,7 +42,7 @@ extension Tool {
     }
   }
 
-  /// What to do about an error of the storage engine, where that is not plain from its text.
+  /// The remedy for an error of `QuireStorage`, where its text does not make that obvious.
   private static func remedy(for error: StorageError) -> String? {
     switch error {
     case .notAStore(let path, _) where FileKind(ofFileAt: path) == .sqlite:

@@ -45,7 +45,7 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral,
 // MARK: - Text
 
 extension JSONValue {
-  /// One line, without any space outside of strings.
+  /// The value on one line, without any space outside of strings.
   package var lineText: String {
     var text = ""
     append(to: &text, indent: nil)
