@@ -20,7 +20,7 @@ struct FixtureFiles {
       let (source, target) = (url(suffix), FixtureFiles(store: destination).url(suffix))
       guard suffix.isEmpty || Self.isThere(source) else { continue }
       try FileManager.default.copyItem(at: source, to: target)
-      // The copy of a file that nobody may write to is one that nobody may write to.
+      // A copy of a read-only file is read-only as well, so it is made writable.
       try FileManager.default.setAttributes(
         [.posixPermissions: 0o600], ofItemAtPath: target.path(percentEncoded: false))
     }
@@ -35,7 +35,7 @@ struct FixtureFiles {
     return content
   }
 
-  /// What became of the files since `before`.
+  /// The changes of the files since `before`, each as a sentence.
   func changes(since before: [String: Data]) throws -> [String] {
     let after = try content()
     return Set(before.keys).union(after.keys).sorted().compactMap { name in

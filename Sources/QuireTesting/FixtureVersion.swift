@@ -1,6 +1,6 @@
 import Quire
 
-/// Which version of a model a fixture has, by what the file itself says.
+/// The version of a model that a fixture has, from the file's own content.
 struct FixtureVersion {
   let fixture: MigrationFixture
   /// The name that the version had when the store was written, or migrated to it.
@@ -19,8 +19,8 @@ struct FixtureVersion {
     version.model.entityVersionHashesByName == storedModel.entityVersionHashesByName
   }
 
-  /// What is wrong when the model does not know the fixture's version as the fixture has it, and
-  /// what to do; `nil` when it does.
+  /// The difference and its remedy when no version of the model equals the fixture's; `nil` when
+  /// one does.
   func mismatch(in model: VersionedModel) -> String? {
     // A version may have another name now; its stores can be migrated all the same.
     if model.versions.contains(where: fits) { return nil }

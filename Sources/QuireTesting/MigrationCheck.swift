@@ -8,9 +8,9 @@ import Quire
 
 /// One store of an old version, migrated on a copy, and compared with what it was.
 ///
-/// This is the test that saves a release: for every version an application ever shipped, take a
-/// store that version wrote, open it with the current model, and see that everything is still
-/// there.
+/// A test with it protects a release: for every version that an application ever shipped, take a
+/// store that this version wrote, open it with the current model, and check that everything is
+/// still there.
 ///
 /// ```swift
 /// let check = try MigrationCheck(of: fixtureURL, to: model, in: temporaryFolder)
@@ -27,15 +27,15 @@ public struct MigrationCheck: Sendable {
   public let objectCount: Int
   /// The name of the version the fixture has.
   public let sourceVersion: String
-  /// What the migration did; `nil` when the fixture has the current version.
+  /// The plan that the migration followed; `nil` when the fixture has the current version.
   public let plan: MigrationPlan?
-  /// From the call that opens the store to its return, with the new version durable.
+  /// The time from the call that opens the store to its return, with the new version durable.
   public let duration: Duration
-  /// What is not as it should be after the migration; empty when all is well.
+  /// Everything that is wrong after the migration; empty when all is well.
   public let failures: [String]
-  /// How many facts were compared.
+  /// The number of facts that were compared.
   public let comparedCount: Int
-  /// What the store held after the migration.
+  /// The content of the store after the migration.
   let outcome: StoreSurvey
 
   /// Copies `fixture` into `folder` and migrates the copy to the model's current version.
@@ -50,8 +50,8 @@ public struct MigrationCheck: Sendable {
     try self.init(of: fixture, to: model, in: folder, expecting: MigrationExpectations()) { _ in }
   }
 
-  /// - Parameter look: gets a context with the migrated store when everything else was looked at;
-  ///   what it throws is a failure.
+  /// - Parameter look: gets a context with the migrated store after everything else was checked; an
+  ///   error that it throws is a failure.
   init(
     of fixture: URL, to model: VersionedModel, in folder: URL,
     expecting expectations: MigrationExpectations, look: (ManagedObjectContext) throws -> Void

@@ -1,6 +1,6 @@
 import Quire
 
-/// How many objects entities have after a migration, where that is not how many they had before.
+/// The number of objects that entities have after a migration, where it differs from that before.
 ///
 /// ```swift
 /// try fixture.check(migratingTo: model, counts: ["Person": 40])
@@ -8,8 +8,9 @@ import Quire
 ///   migratingTo: model, counts: .init { $0 == "Person" ? $1 / 2 : nil })  // twins are merged
 /// ```
 ///
-/// An entity whose count differs from the inferred one is counted and no more: that its objects and
-/// their links are no longer what they were is meant so. Its soundness is checked all the same.
+/// If the count of an entity differs from the inferred one, only the number of its objects is
+/// compared: their values and links are expected to have changed. They are still checked for
+/// soundness.
 public struct ExpectedCounts: Sendable, ExpressibleByDictionaryLiteral {
   private let count: @Sendable (_ entity: String, _ inferred: Int) -> Int?
   /// The entities of the dictionary: each must be one of the model's.
@@ -35,7 +36,7 @@ public struct ExpectedCounts: Sendable, ExpressibleByDictionaryLiteral {
   func count(of entity: String, inferred: Int) -> Int { count(entity, inferred) ?? inferred }
 }
 
-/// What a migration is held to, beyond what the difference of the models says.
+/// The expectations of a migration beyond the difference of the models.
 package struct MigrationExpectations {
   var counts: ExpectedCounts
   /// Entities whose objects a mapping of the application's own makes.
@@ -53,7 +54,7 @@ package struct MigrationExpectations {
     self.options = options
   }
 
-  /// What cannot be expected of any store, as the model has no such entity.
+  /// A failure for each expectation about an entity of which the model has no objects.
   func nonsense(for model: ManagedObjectModel) -> [String] {
     (counts.names + changedEntities.sorted()).compactMap { name in
       guard let entity = model.entity(named: name) else {

@@ -29,7 +29,7 @@ public struct MigrationFixture: Sendable, Hashable, Identifiable, CustomStringCo
   public var id: String { name }
   public var description: String { name }
 
-  /// How many copies are opened before a migration counts as too slow.
+  /// The number of copies that are opened before a migration counts as too slow.
   public static let copyCount = 3
 
   /// Migrates a copy of the fixture to the model's current version, and throws everything that is
@@ -47,24 +47,24 @@ public struct MigrationFixture: Sendable, Hashable, Identifiable, CustomStringCo
   /// - Parameters:
   ///   - model: all versions; the current one is migrated to. A fixture of the current version is
   ///     opened and compared all the same.
-  ///   - budget: how long opening may take, from the call to the durable commit of the migration.
-  ///     Machines that run tests are noisy: when the first copy takes longer, up to two more are
-  ///     made and opened, and the fastest counts. No time is checked when `nil`.
-  ///   - counts: how many objects entities have afterwards, where a mapping merges or drops some.
-  ///   - changedEntities: entities whose objects a mapping of your own makes: their soundness is
-  ///     checked, and their number where `counts` says one, but not what became of their values and
-  ///     links.
+  ///   - budget: the time that opening may take, from the call to the durable commit of the
+  ///     migration. Machines that run tests are noisy: when the first copy takes longer, up to two
+  ///     more are made and opened, and the fastest counts. No time is checked when `nil`.
+  ///   - counts: the number of objects of entities afterwards, where a mapping merges or drops
+  ///     some.
+  ///   - changedEntities: entities whose objects a mapping of your own makes. Their soundness is
+  ///     checked, and their number if `counts` has one, but not their values and links.
   ///   - stepByStep: also migrate another copy over every version between the fixture's and the
-  ///     current one, and expect the same outcome, object by object. Not so, even if all is well,
-  ///     where a version drops something that a later one has again, or gives it a default.
+  ///     current one, and expect the same outcome, object by object. The outcome is not the same,
+  ///     even if all is well, where a version drops something that a later one has again, or gives
+  ///     it a default.
   ///   - classes: the classes of the objects that `look` gets.
-  ///   - options: how the application opens its store.
-  ///   - look: gets a context with the migrated copy, for what only the application knows. What it
-  ///     throws is reported with the rest. The context ends with the call.
-  /// - Throws: ``MigrationFixtureError`` with all failures. Also a fixture that cannot be read is
-  ///   one.
-  /// - Complexity: O(bytes of the fixture), which are held in memory to see that nobody changes
-  ///   them.
+  ///   - options: the options with which the application opens its store.
+  ///   - look: gets a context with the migrated copy, to check what only the application knows. An
+  ///     error that it throws is reported with the rest. The context ends with the call.
+  /// - Throws: ``MigrationFixtureError`` with all failures, also for a fixture that cannot be read.
+  /// - Complexity: O(bytes of the fixture), which are held in memory to check that the files do not
+  ///   change.
   public func check(
     migratingTo model: VersionedModel, budget: Duration? = nil, counts: ExpectedCounts = [:],
     changedEntities: Set<String> = [], stepByStep: Bool = false,
@@ -174,7 +174,7 @@ private struct FixtureTrial {
 }
 
 extension Duration {
-  /// To a tenth, for people.
+  /// The duration in milliseconds with one decimal place, for messages.
   fileprivate var milliseconds: String {
     let tenths = (self / .microseconds(100)).rounded()
     return "\(tenths / 10)"

@@ -15,7 +15,7 @@
 ///   2. opening it took 412 ms, the best of 3 copies, and may take 200 ms
 /// ```
 public struct MigrationFixtureError: Error, Sendable, CustomStringConvertible {
-  /// What was looked at: the fixture's name, or the folder's path.
+  /// The subject of the check: the fixture's name, or the folder's path.
   public let subject: String
   /// One text for each thing that is wrong; never empty.
   public let failures: [String]

@@ -60,7 +60,7 @@ extension MigrationFixtures {
   /// is a closed store. The store may be open in this process, and is not changed.
   ///
   /// - Parameters:
-  ///   - store: the file. It is migrated by nobody: it must have the current version.
+  ///   - store: the file. It is not migrated, so it must have the current version.
   ///   - model: its current version is the one recorded.
   ///   - name: the fixture's path in the folder, without extension; the version's name unless
   ///     given.
@@ -101,7 +101,7 @@ extension MigrationFixtures {
   // MARK: Where it goes
 
   private func place(for model: VersionedModel, _ name: String?) throws -> MigrationFixture {
-    // Names of versions are for people, and may have what a file's name may not.
+    // Names of versions are free text, and may have characters that file names may not have.
     let name =
       name
       ?? String(model.currentVersion.name.map { "/\\:".contains($0) ? "-" : $0 })

@@ -1,12 +1,12 @@
 import Quire
 
-/// Which versions of a model have users, so that a fixture of each must be kept.
+/// The versions of a model that have users, so that a fixture of each must be kept.
 public enum ShippedVersions: Sendable, ExpressibleByArrayLiteral {
-  /// All but the current one, which is in the making.
+  /// All but the current one, which is still in development.
   case allButCurrent
-  /// All, the current one too: what a branch for releases should say.
+  /// All, the current one too: the right choice on a branch for releases.
   case all
-  /// These and no others, where some versions never left the house.
+  /// These and no others, if some versions were never published.
   case named([String])
 
   public init(arrayLiteral elements: String...) { self = .named(elements) }
@@ -26,20 +26,20 @@ public enum ShippedVersions: Sendable, ExpressibleByArrayLiteral {
 }
 
 extension MigrationFixtures {
-  /// Fails when a version was shipped of which there is no fixture, or when one was changed since
-  /// its fixture was recorded.
+  /// Fails when a shipped version has no fixture, or when a version was changed since its fixture
+  /// was recorded.
   ///
-  /// A store carries the model it was written with, so the fixtures themselves are the record of
-  /// what was shipped: when somebody edits a version in place instead of adding one, its fixture no
-  /// longer fits, and the error prints what differs. That holds for every fixture in the folder,
-  /// whatever `shipped` says; so record one of the current version on the day it ships, and from
-  /// then on it cannot be edited unnoticed.
+  /// A store contains the model it was written with, so the fixtures themselves are the record of
+  /// what was shipped: when a version is edited in place instead of adding one, its fixture no
+  /// longer fits, and the error prints the differences. That holds for every fixture in the folder,
+  /// whatever `shipped` is. So record one of the current version on the day it ships; from then on
+  /// it cannot be edited unnoticed.
   ///
   /// - Parameters:
   ///   - model: all versions. Those with equal hashes, which differ only in what is not stored, can
   ///     share a fixture.
-  ///   - shipped: the versions that must have a fixture. One in the making is asked for none, and
-  ///     if it has one, that must be current.
+  ///   - shipped: the versions that must have a fixture. A version in development needs none, but
+  ///     if it has one, that must be up to date.
   /// - Complexity: O(bytes of the fixtures).
   /// - Throws: ``MigrationFixtureError`` with all failures: the folder is missing or empty; a
   ///   fixture cannot be read or is unsound; a fixture fits no version any more; a shipped version
@@ -56,7 +56,7 @@ extension MigrationFixtures {
     for fixture in try all {
       do {
         let version = try FixtureVersion(of: fixture)
-        // A damaged store is no fixture, even if it still says what it is of.
+        // A damaged store is no fixture, even if its version can still be read.
         failures += try StoreInspection(of: fixture.url).findings.map {
           "“\(fixture.name)” is unsound: \($0)"
         }

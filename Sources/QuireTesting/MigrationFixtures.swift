@@ -16,14 +16,14 @@ import Quire
 /// try fixtures.check(migratingTo: model, budget: .milliseconds(200))
 /// ```
 ///
-/// Every file in the folder and its subfolders is a fixture, whatever it is called, and one that is
-/// no sound store fails: a fixture that was damaged, cut off or not fetched is never passed over.
-/// Not fixtures are only: the `-log`, `-pages`, `-log-new`, `-pages-new` and `-owner` beside a
-/// store of that name, which go with it; and the ``ignoredFiles``.
+/// Every file in the folder and its subfolders is a fixture, whatever its name, and a file that is
+/// no sound store fails: a fixture that was damaged, truncated or not fetched is never ignored. The
+/// only files that are not fixtures are the `-log`, `-pages`, `-log-new`, `-pages-new` and `-owner`
+/// beside a store of that name, which belong to it; and the ``ignoredFiles``.
 ///
-/// The files are read and never written to; they may be in a folder where nobody may write. Only
-/// ``record(_:named:uuid:replacing:classes:fill:)`` and
-/// ``record(copying:of:named:replacing:)`` make files there.
+/// The files are read and never written to; they may be in a read-only folder. Only
+/// ``record(_:named:uuid:replacing:classes:fill:)`` and ``record(copying:of:named:replacing:)``
+/// make files there.
 public struct MigrationFixtures: Sendable {
   public let folder: URL
   private let ignored: Set<String>
@@ -37,8 +37,8 @@ public struct MigrationFixtures: Sendable {
 
   /// The fixtures, by path, with numbers in the order of numbers.
   ///
-  /// - Throws: ``MigrationFixtureError`` when there is no such folder, or no fixture in it: a test
-  ///   that looks at nothing must not be green.
+  /// - Throws: ``MigrationFixtureError`` when there is no such folder, or no fixture in it, so that
+  ///   a test without any fixture does not pass.
   public var all: [MigrationFixture] {
     get throws {
       let files = try files()
@@ -52,9 +52,9 @@ public struct MigrationFixtures: Sendable {
     }
   }
 
-  /// Paths of the files that are taken for something else than stores: hidden ones (`.gitignore`),
-  /// texts (`md`, `txt`, `json`, `plist`), what is in a model (`xcdatamodeld`, `xcdatamodel`,
-  /// `momd`), and what the fixtures were told to ignore.
+  /// Paths of the files that are not treated as stores: hidden ones (`.gitignore`), texts (`md`,
+  /// `txt`, `json`, `plist`), files in a model (`xcdatamodeld`, `xcdatamodel`, `momd`), and those
+  /// that the fixtures were told to ignore.
   public var ignoredFiles: [String] {
     get throws { try files().filter(isIgnored) }
   }

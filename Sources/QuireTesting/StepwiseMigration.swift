@@ -6,7 +6,8 @@ import Quire
   import Foundation
 #endif
 
-/// A store on its way over every version, as that of a user who installed each release.
+/// A store that is migrated to every version in turn, like that of a user who installed each
+/// release.
 struct StepwiseMigration {
   private let store: URL
   private let model: VersionedModel
@@ -19,10 +20,10 @@ struct StepwiseMigration {
     self.expectations = expectations
   }
 
-  /// Migrates the store step by step, and tells what is not as a direct migration leaves it.
+  /// Migrates the store step by step, and returns the differences from a direct migration.
   func failures(comparedWith direct: StoreSurvey) throws -> [String] {
     let path = try path()
-    // The classes are those of the current version: nobody looks at objects on the way.
+    // The classes are those of the current version, and no objects are used on the way.
     var expectations = expectations
     expectations.classes = []
     for version in path {
@@ -53,8 +54,8 @@ struct StepwiseMigration {
 }
 
 extension StoreSurvey {
-  /// What this store has otherwise than `other`, both of one version; a line for each difference,
-  /// as many as one can read.
+  /// The differences of this store from `other`, both of one version; a line for each, up to a
+  /// readable number.
   func differences(from other: StoreSurvey) -> [String] {
     var lines: [String] = []
     for (name, content) in objects.sorted(by: { $0.key < $1.key }) {

@@ -9,8 +9,8 @@ import Quire
 extension ManagedObjectContext {
   /// A context with an empty store of its own in memory, for one test.
   ///
-  /// The store goes with the context. Nothing is shared with any other context and no file is made;
-  /// what the engine does is the same as for a file.
+  /// The store ends with the context. Nothing is shared with any other context and no file is made;
+  /// otherwise it works like a store in a file.
   public static func stubbed(
     _ model: ManagedObjectModel, classes: [ManagedObject.Type] = [],
     transformers: ValueTransformers = [:]

@@ -1,7 +1,7 @@
 import Quire
 
-/// Compares a store after its migration with what the difference of the models makes of the store
-/// before.
+/// Compares a store after its migration with the store before, changed as the difference of the
+/// models requires.
 ///
 /// This is an oracle: it works on plain sets of values and knows nothing of rows, trees or link
 /// tables.
@@ -39,7 +39,7 @@ package struct SurveyComparison {
       let inferred = change?.source.map { before.count(of: $0.name) } ?? 0
       let expected = expectations.counts.count(of: entity.name, inferred: inferred)
       if expected != inferred { changed.insert(entity.name) }
-      // Who says that a mapping makes an entity's objects need not say how many.
+      // An entity whose objects a mapping makes needs no expected count.
       if expected == inferred, expectations.changedEntities.contains(entity.name) { continue }
       expect(after.count(of: entity.name), expected, "\(entity.name): objects")
     }
@@ -59,7 +59,8 @@ package struct SurveyComparison {
     if found != expected { fail("\(what): \(found) instead of \(expected)") }
   }
 
-  /// Of values the failure says what they are, without the names of types around them.
+  /// Compares values, and fails with texts of the values only, without the names of types around
+  /// them.
   private mutating func expect(
     _ found: AttributeValue?, _ expected: AttributeValue?, _ what: String
   ) {
