@@ -1,23 +1,23 @@
 // Errors as Foundation's `NSError`, for programs that use Foundation anyway.
 //
-// Quire itself is made without full Foundation, which alone has `CustomNSError` on most platforms
+// Quire itself does not use full Foundation, the only module with `CustomNSError` on most platforms
 // (`docs/decisions/0063-errors-without-foundation.md`). A program that imports this module finds
 // Core Data's keys in the `userInfo` of an error.
 
 import Foundation
 import Quire
 
-/// The single errors behind one with many: `[NSError]`.
+/// The single errors that one error combines: `[NSError]`.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let DetailedErrorsKey = "NSDetailedErrors"
-/// The ID of the object that a validation error is about: a `ManagedObjectID`, as an error may go
-/// where its object may not. `try context.existingObject(with:)` is the object.
+/// The ID of the object that a validation error is about: a `ManagedObjectID`, since an error may
+/// leave the isolation of its object. `try context.existingObject(with:)` is the object.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let ValidationObjectErrorKey = "NSValidationErrorObject"
 /// The name of the property that a validation error is about.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let ValidationKeyErrorKey = "NSValidationErrorKey"
-/// The value that is not valid, where there is one.
+/// The value that is not valid, if there is one.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let ValidationValueErrorKey = "NSValidationErrorValue"
 /// The IDs of the objects that any other error is about: `[ManagedObjectID]`.
@@ -34,9 +34,9 @@ extension PersistenceError: CustomNSError {
 
   public var errorCode: Int { code.rawValue }
 
-  /// What Core Data's errors carry, under its keys; `localizedDescription` is the message.
+  /// The content of Core Data's errors under its keys, with the message as `localizedDescription`.
   public var errorUserInfo: [String: Any] {
-    // Foundation takes the words from here where there is a `userInfo` of an error's own.
+    // If an error has its own `userInfo`, Foundation reads the message from there.
     var info: [String: Any] = [:]
     info[NSLocalizedDescriptionKey] = errorDescription
     info[NSLocalizedFailureReasonErrorKey] = failureReason

@@ -104,8 +104,8 @@ extension PageStore {
       try core.finishRecovery()
       core.noteStrayPages(fileByteCount: try file.byteCount())
     }
-    // The one before us died, and may have been in the middle of something: closing the store, or
-    // giving it its name.
+    // The process that had the store before died, perhaps while closing the store or giving it its
+    // name.
     let note = try fileSystem.identifier(of: StoreFile.ownerPath(of: path))
     if note != nil || !recovery.meta.isClean || file.nameCount > 1 {
       try storage.removeHistory()

@@ -28,7 +28,8 @@ extension StoreCore {
   /// one's name.
   ///
   /// Writers wait; readers go on, with the old file as long as they hold old snapshots. A file that
-  /// has lost its name stays as it is: what has the name now is not ours to replace.
+  /// has lost its name is left as it is, since another file has the name now, which must not be
+  /// replaced.
   func compact(progress: (Int, Int) throws -> Bool) throws {
     if isReadOnly { throw StorageError.readOnly }
     _ = try enter()

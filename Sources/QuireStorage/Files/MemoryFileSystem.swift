@@ -150,7 +150,7 @@ private final class MemoryFile: File {
 
   func write(_ new: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
     guard !isReadOnly else {
-      // The C error is EBADF; its number is 9 on every system we know.
+      // The C error is EBADF; its number is 9 on every supported system.
       throw .io(operation: "write", path: path, code: 9, message: "opened for reading")
     }
     // The bytes are read under the lock only; they are not kept.

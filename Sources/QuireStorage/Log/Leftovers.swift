@@ -8,12 +8,12 @@ struct Leftovers {
   /// The store or copy whose name they begin with.
   let path: String
 
-  /// Removes what was to become `path`, and what was to become a copy of the same store under
-  /// another name in that folder.
+  /// Removes unfinished files that were to become `path`, or a copy of the same store under another
+  /// name in that folder.
   ///
   /// - Parameters:
-  ///   - identity: the store's; `nil` to leave alone what has another name.
-  ///   - own: the file that has the name, if it is locked by us.
+  ///   - identity: the store's; `nil` to keep the files that were to get another name.
+  ///   - own: the file that has the name, if this process has locked it.
   func remove(copiesOf identity: StoreIdentity?, beside own: (any File)?) {
     do throws(StorageError) {
       let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) }

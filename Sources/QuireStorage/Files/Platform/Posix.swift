@@ -12,7 +12,7 @@
 /// that knows `errno`. Interrupted and partial calls are continued here.
 enum Posix {
   static func open(_ path: String, _ mode: FileMode) throws(StorageError) -> Int32 {
-    // Not waiting makes no difference to files; a named pipe would let us wait for ever.
+    // O_NONBLOCK makes no difference to files; without it, opening a named pipe would never return.
     switch mode {
     case .read: return try open(path, O_RDONLY | O_NONBLOCK)
     case .write: return try open(path, O_RDWR | O_NONBLOCK)
@@ -30,7 +30,7 @@ enum Posix {
     }
   }
 
-  /// A symbolic link is not followed: what it leads to is not ours.
+  /// Opens a file. A symbolic link is not followed, since its target does not belong to the store.
   private static func open(_ path: String, _ flags: Int32) throws(StorageError) -> Int32 {
     // Readable by all users, like any document; the umask of the process can restrict that.
     try check("open", path) { platformOpen(path, flags | O_NOFOLLOW | O_CLOEXEC, 0o644) }
