@@ -59,7 +59,7 @@ extension CandidateSearch {
     return found
   }
 
-  /// What two sorted lists have in common.
+  /// The references that are in both of two sorted lists.
   private static func common(_ left: [Reference], _ right: [Reference]) -> [Reference] {
     var common: [Reference] = []
     var place = 0

@@ -1,11 +1,12 @@
-/// A predicate is encoded as its format, which people can read, with the objects that it compares
-/// with beside it.
+/// A predicate is encoded as its format, in readable text, together with the objects that it
+/// compares with.
 ///
-/// What is decoded equals what was encoded, with the exceptions of ``description``, and means the
-/// same in any case. Objects are encoded as they encode themselves: managed objects as the URIs of
-/// their IDs, which need a coordinator in the decoder's `userInfo`. Others cannot be encoded.
+/// The decoded predicate equals the encoded one, with the exceptions of ``description``, and has
+/// the same meaning in any case. Objects are encoded as they encode themselves: managed objects as
+/// the URIs of their IDs, which need a coordinator in the decoder's `userInfo`. Others cannot be
+/// encoded.
 ///
-/// Decoding what no program has encoded, or what is nested too deep, is a `DecodingError`.
+/// Decoding data that is no encoded predicate, or is nested too deep, throws a `DecodingError`.
 extension FetchPredicate: Codable {
   public func encode(to encoder: any Encoder) throws {
     try checkDepth()

@@ -4,9 +4,9 @@ extension EntityDescription: PredicateConvertible {
 }
 
 extension EntityDescription {
-  /// Whether this entity or an ancestor of it is called so, or has a class that the model calls so.
+  /// Whether this entity or an ancestor of it has the name, or a class of that name in the model.
   ///
-  /// What `isKindOfClass:` asks in a predicate.
+  /// The result of `isKindOfClass:` in a predicate.
   package func isKind(named name: String) -> Bool {
     isCalled(name) || (parent?.isKind(named: name) ?? false)
   }

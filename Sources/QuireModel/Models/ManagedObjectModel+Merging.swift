@@ -2,14 +2,14 @@
 // versions that were ever shipped, of which a store needs one.
 
 extension ManagedObjectModel {
-  /// A model with all that the models have.
+  /// Merges models into one with the content of all.
   ///
-  /// What several of them have must be the same in all: an entity, a fetch request template, an
-  /// entry of the user info. Configurations of one name are joined, and of two translations the
+  /// An entity, a fetch request template or an entry of the user info that is in several models
+  /// must be the same in all. Configurations of one name are joined, and of two translations the
   /// later is taken.
   ///
-  /// - Throws: ``ModelError`` with ``ModelError/Reason/contradiction(_:)`` when two models say
-  ///   different things of one entity, and with other reasons when the whole is not a model.
+  /// - Throws: ``ModelError`` with ``ModelError/Reason/contradiction(_:)`` when two models declare
+  ///   one entity differently, and with other reasons when the whole is not a model.
   public convenience init(byMerging models: [ManagedObjectModel]) throws(ModelError) {
     var merged = ModelDeclaration()
     for model in models { try merged.merge(model.declaration) }

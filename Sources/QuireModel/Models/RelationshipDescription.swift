@@ -1,4 +1,4 @@
-/// What happens to the destinations of a relationship when the object that holds them is deleted.
+/// The effect on the destinations of a relationship when the object that has them is deleted.
 ///
 /// Raw values are Core Data's and are written into stores.
 public enum DeleteRule: Int, Sendable, CaseIterable {

@@ -23,7 +23,7 @@ public indirect enum FetchExpression: Hashable, Sendable {
   case evaluatedObject
   /// A list, such as the right side of `IN` and `BETWEEN`.
   case aggregate([FetchExpression])
-  /// What the caller binds to the name: `$source`. The name is without the dollar sign.
+  /// The value that the caller binds to the name: `$source`. The name is without the dollar sign.
   case variable(String)
   /// The value that a path of names has in the value of another expression: `$source.country.name`.
   case path(FetchExpression, [String])
@@ -73,10 +73,10 @@ extension FetchExpression: ExpressibleByNilLiteral {
   public init(nilLiteral: ()) { self = .constant(nil) }
 }
 
-/// A name in a key path that asks the collection before it, not its members.
+/// A name in a key path that applies to the collection before it, not to its members.
 ///
-/// What follows the operator is looked up in each member first: `artworks.@sum.price` adds prices.
-/// Nothing need follow: `artworks.price.@sum` is the same. The raw value is what is written.
+/// The names after the operator are looked up in each member first: `artworks.@sum.price` adds
+/// prices. There need not be any: `artworks.price.@sum` is the same. The raw value is the name.
 public enum CollectionOperator: String, Hashable, Sendable, CaseIterable {
   case count = "@count"
   /// Absent members count as 0, and of nothing the sum is 0.

@@ -6,9 +6,9 @@ import Synchronization
 /// is not there is read, verified, and kept; beyond the budget the pages that were not used lately
 /// go, in turn (CLOCK, Corbató 1968), and the ``Reclaimer`` frees them when no reader is at them.
 ///
-/// What keeps a version from seeing a page of another: a page carries its commit number, and a
-/// checkpoint, before it overwrites a page that an older version needs, puts the old content into
-/// that version's overlay. So a page that is too new, or torn, means: look there again.
+/// A version never sees a page of another one: a page contains its commit number, and before a
+/// checkpoint overwrites a page that an older version needs, it puts the old content into that
+/// version's overlay. A reader that finds a page too new, or torn, reads it from there.
 ///
 /// `@unchecked Sendable`: the directory is atomic, everything else is behind the mutex.
 final class PageCache: @unchecked Sendable {
