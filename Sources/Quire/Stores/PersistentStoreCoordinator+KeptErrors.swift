@@ -15,14 +15,14 @@ extension PersistentStoreCoordinator {
     set { errorHandler.withLock { $0 = newValue } }
   }
 
-  /// Records an error that a context could not throw.
-  func noteKeptError(_ error: any Error, of context: ManagedObjectContext) {
-    unthrownErrors.withLock { $0[ObjectIdentifier(context), default: []].append(error) }
+  /// A context keeps an error that it cannot throw.
+  func noteKeptError(_ error: any Error, of context: ObjectIdentifier) {
+    unthrownErrors.withLock { $0[context, default: []].append(error) }
   }
 
-  /// Forgets the errors of a context that has thrown them, or ends.
-  func forgetKeptErrors(of context: ManagedObjectContext) {
-    _ = unthrownErrors.withLock { $0.removeValue(forKey: ObjectIdentifier(context)) }
+  /// A context has thrown what it kept, or ends.
+  func forgetKeptErrors(of context: ObjectIdentifier) {
+    _ = unthrownErrors.withLock { $0.removeValue(forKey: context) }
   }
 
   /// Throws the errors that contexts keep, as one error, and forgets them here; the contexts throw

@@ -1,45 +1,5 @@
 import QuireStorage
 
-/// Errors of what cannot throw, such as a typed property, until a call that can throws them.
-package struct KeptErrors {
-  /// More are not told apart: a store that is damaged in many places has been told of by then.
-  package static let limit = 16
-
-  /// The oldest first, each once.
-  package private(set) var errors: [any Error] = []
-  private var descriptions: [String] = []
-
-  package init() {}
-
-  package var isEmpty: Bool { errors.isEmpty }
-
-  /// - Returns: whether the error is a new one.
-  package mutating func keep(_ error: any Error) -> Bool {
-    let description = "\(error)"
-    guard errors.count < KeptErrors.limit, !descriptions.contains(description) else { return false }
-    errors.append(error)
-    descriptions.append(description)
-    return true
-  }
-
-  /// Forgets all errors.
-  ///
-  /// - Returns: the oldest one, with the others as its details; `nil` when there is none.
-  package mutating func take() -> (any Error)? {
-    let kept = errors
-    self = KeptErrors()
-    guard let first = kept.first, kept.count > 1 else { return kept.first }
-    func persistenceError(_ error: any Error) -> PersistenceError {
-      error as? PersistenceError
-        ?? PersistenceError(
-          .persistentStoreOperation, "a property could not be read or set", underlying: error)
-    }
-    var error = persistenceError(first)
-    error.detailedErrors += kept.dropFirst().map(persistenceError)
-    return error
-  }
-}
-
 extension ManagedObjectContext {
   /// Errors that could not be thrown where they happened: a typed property, an array of objects
   /// that are read when they are looked at, a hook.
@@ -56,7 +16,7 @@ extension ManagedObjectContext {
   public final func throwKeptErrors() throws {
     guard let error = unthrownErrors.take() else { return }
     if throwsKeptErrors { throw error }
-    persistentStoreCoordinator?.forgetKeptErrors(of: self)
+    persistentStoreCoordinator?.forgetKeptErrors(of: ObjectIdentifier(self))
     guard var persistenceError = error as? PersistenceError else { throw error }
     persistenceError.message += "; kept since an earlier statement, which could not throw it"
     throw persistenceError
@@ -67,7 +27,7 @@ extension ManagedObjectContext {
     guard unthrownErrors.keep(error), !throwsKeptErrors, let persistentStoreCoordinator else {
       return
     }
-    persistentStoreCoordinator.noteKeptError(error, of: self)
+    persistentStoreCoordinator.noteKeptError(error, of: ObjectIdentifier(self))
     if isStoresFault(error) { persistentStoreCoordinator.handleKeptError(error) }
   }
 
@@ -89,7 +49,7 @@ extension ManagedObjectContext {
   final func handOverKeptErrors() {
     if unthrownErrors.isEmpty { return }
     let coordinator = persistentStoreCoordinator
-    coordinator?.forgetKeptErrors(of: self)
+    coordinator?.forgetKeptErrors(of: ObjectIdentifier(self))
     // Of those that a store is to blame for the handler was told at once.
     for error in unthrownErrors.errors where !isStoresFault(error) {
       coordinator?.handleKeptError(error)
