@@ -63,6 +63,13 @@ struct FetchedLists {
   }
 }
 
+/// Finds the objects of fetched properties: every context does, by a request.
+protocol FetchedPropertySearch {
+  func objects(
+    _ property: FetchedPropertyDescription, of object: ManagedObject
+  ) throws -> [ManagedObject]
+}
+
 extension ManagedObject {
   /// The objects that a fetched property finds.
   final func fetchedObjects(_ property: FetchedPropertyDescription) throws -> [ManagedObject] {
@@ -78,18 +85,8 @@ extension ManagedObject {
     }
     var found: [ManagedObject]?
     defer { context.fetchedLists.end(name, of: self, found) }
-    let request: FetchRequest<ManagedObject>
-    do {
-      request = try FetchRequest(
-        property.request,
-        substitutionVariables: [
-          "FETCH_SOURCE": self, "FETCHED_PROPERTY": FetchedPropertyFacts(property),
-        ])
-    } catch var error as PersistenceError {
-      error.message = "fetched property \(entity.name).\(name): \(error.message)"
-      throw error
-    }
-    let objects = try context.fetch(request)
+    let search: any FetchedPropertySearch = context
+    let objects = try search.objects(property, of: self)
     found = objects
     return objects
   }
@@ -102,25 +99,5 @@ extension ManagedObject {
     error.entityName = entity.name
     error.key = key
     return error
-  }
-}
-
-/// What `$FETCHED_PROPERTY` stands for in the predicate of a fetched property: its name, and what
-/// else there is to know of it: `$FETCHED_PROPERTY.userInfo.limit`.
-private final class FetchedPropertyFacts: KeyValueCoding, PredicateConvertible {
-  private let property: FetchedPropertyDescription
-
-  init(_ property: FetchedPropertyDescription) { self.property = property }
-
-  var predicateValue: PredicateValue? { property.name.predicateValue }
-
-  func value(forKey key: String) throws -> Any? {
-    switch key {
-    case "name": return property.name
-    case "userInfo": return property.userInfo
-    case "isOptional": return property.isOptional
-    default:
-      throw PersistenceError.undefinedKey(key, of: self, message: "has no property \(key)")
-    }
   }
 }
