@@ -21,9 +21,9 @@ public struct PersistenceError: Error, Sendable, CustomStringConvertible {
   /// The single errors behind ``Code/validationMultipleErrors``.
   public var detailedErrors: [PersistenceError] = []
   /// The objects behind ``Code/managedObjectMerge`` and ``Code/persistentStoreSaveConflicts``.
-  public var conflicts: [MergeConflict.Report] = []
+  public var conflicts: [MergeConflictReport] = []
   /// The values behind ``Code/managedObjectConstraintMerge``.
-  public var constraintConflicts: [ConstraintConflict.Report] = []
+  public var constraintConflicts: [ConstraintConflictReport] = []
   public var underlying: (any Error & Sendable)?
   /// The value that a validation error is about.
   public var rejectedValue: AttributeValue?

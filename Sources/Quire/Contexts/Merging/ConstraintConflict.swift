@@ -37,32 +37,26 @@ extension ConstraintConflict: Sendable {}
 
 extension ConstraintConflict {
   /// What one can know of a conflict anywhere.
-  public struct Report: Hashable, Sendable, CustomStringConvertible {
-    public var entityName: String
-    public var constraint: [String]
-    public var values: [String: MergeConflict.Value]
-    public var databaseObjectID: ManagedObjectID?
-    public var conflictingObjectIDs: [ManagedObjectID]
-    public var databaseValues: [String: MergeConflict.Value]?
-    public var conflictingValues: [[String: MergeConflict.Value]]
+  public typealias Report = ConstraintConflictReport
+}
 
-    public var description: String {
-      let names = constraint.joined(separator: ", ")
-      let objects = conflictingObjectIDs.map(\.description).joined(separator: ", ")
-      let other = databaseObjectID.map { ", which \($0) has in the store" } ?? ""
-      return
-        "\(names) of \(entityName) is to be unique, and is \(valueTexts.joined(separator: ", ")) in "
-        + objects + other
-    }
+extension ConstraintConflictReport: CustomStringConvertible {
+  public var description: String {
+    let names = constraint.joined(separator: ", ")
+    let objects = conflictingObjectIDs.map(\.description).joined(separator: ", ")
+    let other = databaseObjectID.map { ", which \($0) has in the store" } ?? ""
+    return
+      "\(names) of \(entityName) is to be unique, and is \(valueTexts.joined(separator: ", ")) in "
+      + objects + other
+  }
 
-    /// The values, for people, in the order of the constraint.
-    var valueTexts: [String] {
-      constraint.map { path in
-        switch values[path] {
-        case .attribute(let value)?: "\(value.plainValue)"
-        case .object(let id)?: "\(id)"
-        case nil: "?"
-        }
+  /// The values, for people, in the order of the constraint.
+  var valueTexts: [String] {
+    constraint.map { path in
+      switch values[path] {
+      case .attribute(let value)?: "\(value.plainValue)"
+      case .object(let id)?: "\(id)"
+      case nil: "?"
       }
     }
   }

@@ -36,34 +36,9 @@ extension MergeConflict: Sendable {}
 
 extension MergeConflict {
   /// What one can know of a conflict anywhere.
-  public struct Report: Hashable, Sendable, CustomStringConvertible {
-    public var objectID: ManagedObjectID
-    /// The version the changes were made to.
-    public var oldVersion: Int
-    /// The version in the store; 0 when the object is gone. The same as ``oldVersion`` when it is
-    /// not the object itself that others have changed, but what leads to it: when it is to be
-    /// deleted, and got members there that would be left without an owner.
-    public var newVersion: Int
-    /// The names of the properties that were changed here.
-    public var changedProperties: [String] = []
-    /// What was fetched, by the names of the properties. Those without a value are left out.
-    public var objectValues: [String: Value] = [:]
-    /// What the store has now; `nil` when the object is gone.
-    public var storeValues: [String: Value]?
-
-    public var description: String {
-      if newVersion == 0 { return "\(objectID) was deleted" }
-      if newVersion == oldVersion { return "others lead to \(objectID), or no longer do" }
-      return
-        "\(objectID) has version \(newVersion), the changes were made to version \(oldVersion)"
-    }
-  }
-
+  public typealias Report = MergeConflictReport
   /// What one property of a row holds.
-  public enum Value: Hashable, Sendable {
-    case attribute(AttributeValue)
-    case object(ManagedObjectID)
-  }
+  public typealias Value = MergeConflictReport.Value
 
   init(
     _ object: ManagedObject, _ row: Row?, _ newVersion: UInt32, isOtherEnd: Bool = false
@@ -77,6 +52,15 @@ extension MergeConflict {
       changedProperties: object.changedSlots.map { object.binding.properties[$0].name },
       objectValues: try object.row.map { try $0.conflictValues(object) } ?? [:],
       storeValues: try row.map { try $0.conflictValues(object) })
+  }
+}
+
+extension MergeConflictReport: CustomStringConvertible {
+  public var description: String {
+    if newVersion == 0 { return "\(objectID) was deleted" }
+    if newVersion == oldVersion { return "others lead to \(objectID), or no longer do" }
+    return
+      "\(objectID) has version \(newVersion), the changes were made to version \(oldVersion)"
   }
 }
 
