@@ -24,16 +24,7 @@ extension AttributeValue {
     }
   }
 
-  /// The attribute value for a plain one, or for one of a type that represents attribute values,
-  /// such as a case of an enumeration; `nil` if the types do not match.
-  static func converted(_ value: Any, for attribute: AttributeDescription) -> AttributeValue? {
-    // Last, as looking up a conformance takes long.
-    AttributeValue(value, for: attribute)
-      ?? (value as? any ManagedAttribute)
-      .flatMap { AttributeValue($0.attributeValue.plainValue, for: attribute) }
-  }
-
-  /// The attribute value for a plain one; `nil` if the types do not match.
+  /// The value an attribute stores for a plain one; `nil` when the types do not go together.
   package init?(_ value: Any, for attribute: AttributeDescription) {
     if let value = value as? AttributeValue {
       guard value.isOf(attribute.type) else { return nil }

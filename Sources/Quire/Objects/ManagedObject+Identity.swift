@@ -46,6 +46,8 @@ extension ManagedObject {
   final var isStored: Bool { isPersistent && !state.contains(.returning) }
 }
 
+extension ManagedObject: EntityMember, EntityClass {}
+
 extension ManagedObject: Hashable {
   public static func == (left: ManagedObject, right: ManagedObject) -> Bool { left === right }
   public final func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

@@ -45,50 +45,15 @@ extension StandIn: PredicateConvertible {
   var predicateValue: PredicateValue? { .object(subject.objectIdentity) }
 }
 
-/// A stand-in that can be replaced by its object, where more than its values is needed.
-protocol ObjectStandIn: AnyObject, EntityMember {
-  func managedObject() throws -> ManagedObject
-}
-
-/// An object of an entity, or a stand-in for one.
-protocol EntityMember {
-  var entity: EntityDescription { get }
-}
-
-extension ManagedObject: EntityMember {}
-
 extension StandIn: ObjectStandIn {
   var entity: EntityDescription { subject.binding.entity }
 
-  func managedObject() throws -> ManagedObject {
+  func object() throws -> any EntityMember {
     guard let session else {
       throw PersistenceError(
         .invalidExpression,
         "\(subject.objectIdentity) cannot be asked for more than its values here")
     }
     return try subject.managedObject(in: session)
-  }
-}
-
-extension KeyValue {
-  /// The value with objects in place of their stand-ins.
-  var withObjects: KeyValue {
-    get throws {
-      switch self {
-      case .array(let members): return .array(try members.map { try $0.withObjects })
-      case .set(let members): return .set(try members.map { try $0.withObjects })
-      case .one(let value as any ObjectStandIn): return .one(try value.managedObject())
-      case .one(let value?) where value is any PlainCollection:
-        // Collections without stand-ins stay as they are.
-        let members = expanded.members ?? []
-        guard members.contains(where: \.isStandIn) else { return self }
-        return try expanded.withObjects
-      case .one: return self
-      }
-    }
-  }
-
-  private var isStandIn: Bool {
-    if case .one(let value) = self { value is any ObjectStandIn } else { false }
   }
 }

@@ -1,0 +1,39 @@
+import QuireModel
+
+/// What gives its place to an object when it is more than values that are wanted.
+protocol ObjectStandIn: AnyObject, EntityMember {
+  func object() throws -> any EntityMember
+}
+
+/// What is an object of an entity, or stands for one.
+protocol EntityMember {
+  var entity: EntityDescription { get }
+}
+
+/// A class of objects of one entity.
+protocol EntityClass {
+  static var entityName: String { get }
+}
+
+extension KeyValue {
+  /// The value with objects in the place of what stands in for them.
+  var withObjects: KeyValue {
+    get throws {
+      switch self {
+      case .array(let members): return .array(try members.map { try $0.withObjects })
+      case .set(let members): return .set(try members.map { try $0.withObjects })
+      case .one(let value as any ObjectStandIn): return .one(try value.object())
+      case .one(let value?) where value is any PlainCollection:
+        // Collections of values stay as they are.
+        let members = expanded.members ?? []
+        guard members.contains(where: \.isStandIn) else { return self }
+        return try expanded.withObjects
+      case .one: return self
+      }
+    }
+  }
+
+  private var isStandIn: Bool {
+    if case .one(let value) = self { value is any ObjectStandIn } else { false }
+  }
+}
