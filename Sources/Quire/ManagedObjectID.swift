@@ -76,3 +76,7 @@ extension StoreIdentity {
     }
   }
 }
+
+extension ManagedObjectID: PredicateConvertible {
+  public var predicateValue: PredicateValue? { .object(OpaqueIdentity(self)) }
+}

@@ -32,7 +32,9 @@ final class BatchWrite {
     let writer = StoreWriter(transaction, entities)
     self.writer = writer
     derived = entities.derivations.map { DerivedValues($0, writer) }
-    history = try HistoryRecording(of: session.context, to: store, writer)
+    history = try HistoryRecording(
+      author: session.context.transactionAuthor, contextName: session.context.name, to: store,
+      writer)
     rowWriters = Array(repeating: nil, count: entities.byIndex.count)
   }
 

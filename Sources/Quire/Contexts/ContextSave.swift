@@ -165,7 +165,8 @@ extension ContextSave {
         }
         let writer = StoreWriter(
           transaction, part.entities, deferring: context.deferredLinks)
-        var history = try HistoryRecording(of: context, to: part.store, writer)
+        var history = try HistoryRecording(
+          author: context.transactionAuthor, contextName: context.name, to: part.store, writer)
         try history?.keepTombstones(of: part.deleted.lazy.map(\.reference))
         try part.write(to: writer, watching: context.watched)
         part.historyNumber = try history?.write(

@@ -86,7 +86,3 @@ extension PropertyReading {
 extension ManagedObject: PredicateConvertible {
   public var predicateValue: PredicateValue? { objectID.predicateValue }
 }
-
-extension ManagedObjectID: PredicateConvertible {
-  public var predicateValue: PredicateValue? { .object(OpaqueIdentity(self)) }
-}

@@ -18,15 +18,20 @@ struct HistoryRecording {
   /// By the references of deleted objects.
   private var tombstones: [Reference: [(name: String, value: AttributeValue)]] = [:]
 
-  /// - Returns: `nil` if the store keeps no history.
-  init?(of context: ManagedObjectContext, to store: PersistentStore, _ writer: StoreWriter) throws {
-    // A history cannot be started while the transaction is open.
+  /// - Parameters:
+  ///   - author: ``ManagedObjectContext/transactionAuthor`` of the context that saves.
+  ///   - contextName: its ``ManagedObjectContext/name``.
+  /// - Returns: `nil` when the store keeps no history.
+  init?(
+    author: String?, contextName: String?, to store: PersistentStore, _ writer: StoreWriter
+  ) throws {
+    // Nobody can begin a history while the transaction is open.
     guard store.hub.mayHaveHistory,
       try writer.transaction.recordTree(StoreSchema.historyTree) != nil
     else { return nil }
     self.writer = writer
-    author = context.transactionAuthor
-    contextName = context.name
+    self.author = author
+    self.contextName = contextName
   }
 
   /// Keeps the values to preserve from objects that will be deleted.

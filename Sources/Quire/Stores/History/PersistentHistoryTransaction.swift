@@ -46,24 +46,7 @@ public struct PersistentHistoryTransaction: Sendable {
   /// The token for the position after this transaction.
   public var token: PersistentHistoryToken { PersistentHistoryToken([facts.store: facts.number]) }
 
-  /// A notice for merging the transaction into contexts by
-  /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)``. Without ``changes`` it is empty.
-  public func objectIDNotification() -> ObjectIDNotice {
-    var notice = ObjectIDNotice(.didSaveObjectIDs, contextName: contextName, author: author)
-    for change in changes ?? [] {
-      switch change.changeType {
-      case .insert: notice.insertedObjectIDs.insert(change.changedObjectID)
-      case .update:
-        notice.updatedObjectIDs.insert(change.changedObjectID)
-        notice.changedProperties[change.changedObjectID] = change.updatedPropertyNames
-      case .delete: notice.deletedObjectIDs.insert(change.changedObjectID)
-      }
-    }
-    return notice
-  }
-
-  /// A fetch request for transactions, for
-  /// ``PersistentHistoryChangeRequest/fetchHistory(withFetch:)``.
+  /// Chooses among transactions, for ``PersistentHistoryChangeRequest/fetchHistory(withFetch:)``.
   public static var fetchRequest: PersistentHistoryFetchRequest {
     PersistentHistoryFetchRequest(.transactions)
   }
