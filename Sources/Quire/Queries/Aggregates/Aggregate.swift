@@ -141,19 +141,8 @@ extension Aggregate {
 
 // MARK: - Values
 
-/// A type of property whose values have a smallest and a largest one: every attribute type, and its
-/// optional.
-public protocol AggregateValue {
-  /// The type of a value that is present: the attribute type, not its optional.
-  associatedtype Present: ManagedAttribute
-}
-
-extension Optional: AggregateValue where Wrapped: AggregateValue {
-  public typealias Present = Wrapped.Present
-}
-
-/// A type of property whose values can be summed, and its optional. The sum of integers is an
-/// `Int`, of doubles and floats a `Double`, of decimals a `Decimal`.
+/// A type of numbers that can be summed up, and its optional: integers make an `Int`, doubles and
+/// floats a `Double`, decimals a `Decimal`.
 public protocol AggregateNumber {
   associatedtype Sum: ManagedAttribute
   /// The type of an average.
@@ -198,58 +187,5 @@ extension AggregateNumber {
     // The sum of no values is the integer 0, whatever the type of the property.
     if case .value(.integer(0))? = value { return Sum.empty }
     return try Sum.present(value) ?? Sum.empty
-  }
-}
-
-extension ManagedAttribute {
-  fileprivate static func present(_ value: PredicateValue?) throws -> Self? {
-    guard let value else { return nil }
-    if case .value(let attribute) = value, let shown = Self(attributeValue: attribute) {
-      return shown
-    }
-    throw PersistenceError(
-      .unacceptableValue, "an aggregate came out as \(value), which is no \(Self.self)")
-  }
-}
-
-/// A type of property by which objects can be grouped: every attribute type, an object, and the
-/// optionals of these.
-public protocol GroupValue {
-  /// The value that the objects of a group share, converted to this type.
-  static func groupValue(_ value: PredicateValue?, in context: ManagedObjectContext) throws -> Self
-}
-
-extension ManagedAttribute {
-  /// The group without a value has the empty value, as a property that is not optional does.
-  public static func groupValue(
-    _ value: PredicateValue?, in context: ManagedObjectContext
-  ) throws -> Self { try present(value) ?? empty }
-}
-
-extension ManagedObject: GroupValue {
-  public static func groupValue(
-    _ value: PredicateValue?, in context: ManagedObjectContext
-  ) throws -> Self {
-    guard case .object(let identity)? = value, let id = identity.base as? ManagedObjectID,
-      let object = context.object(with: id)
-    else {
-      throw PersistenceError(
-        .unacceptableValue,
-        "some objects lead to no \(Self.self): group by a property that is optional, or leave them out"
-      )
-    }
-    guard let object = object as? Self else {
-      throw PersistenceError(
-        .unacceptableValue, "\(object.objectID) is a \(type(of: object)), not a \(Self.self)")
-    }
-    return object
-  }
-}
-
-extension Optional: GroupValue where Wrapped: GroupValue {
-  public static func groupValue(
-    _ value: PredicateValue?, in context: ManagedObjectContext
-  ) throws -> Wrapped? {
-    try value.map { try Wrapped.groupValue($0, in: context) }
   }
 }
