@@ -11,20 +11,10 @@ import QuireStorage
 ///
 /// Finding a tree by name takes a search in the catalog; a view keeps the trees that it has found.
 final class StoreView {
-  /// A tree in an object, so that passing it counts one reference, not one for each of its parts.
-  private final class Rows {
+  /// A tree, so that a look at it counts one reference and not each of its parts.
+  final class Rows {
     let tree: RecordTree
     init(_ tree: RecordTree) { self.tree = tree }
-
-    /// - Returns: whether there is a row. The object gets it only if it has the usual form.
-    @inline(never)
-    func giveRow(to object: ManagedObject, _ shape: RowShape) throws -> Bool {
-      try tree.withKeepableValue(for: object.reference.key) { row, owner in
-        if let start = row.baseAddress, shape.isRight(start, row.count) {
-          object.set(row, keptBy: owner)
-        }
-      }
-    }
   }
 
   private enum KnownRows {
@@ -44,9 +34,9 @@ final class StoreView {
   let isPlain: Bool
   // Sound: private, and not accessed again while they change.
   @exclusivity(unchecked) private var rowTrees: [KnownRows]
-  // Sound: `rowTrees` holds them, and removes none.
-  /// The known trees, for access without reference counting.
-  @exclusivity(unchecked) private var foundRows: [Unmanaged<Rows>?]
+  // Sound: `rowTrees` keeps them, and lets go of none.
+  /// Those that are known and have rows, for looks that count no reference.
+  @exclusivity(unchecked) private(set) var foundRows: [Unmanaged<Rows>?]
   @exclusivity(unchecked) private var linkTrees: [UInt16: LinkReader?] = [:]
   @exclusivity(unchecked) private var indexTrees: [UInt16: IndexTree?] = [:]
   @exclusivity(unchecked) private var externalTree: RecordTree??
@@ -74,7 +64,7 @@ final class StoreView {
   func rows(of storage: EntityStorage) throws -> RecordTree? { try knownRows(of: storage)?.tree }
 
   @inline(__always)
-  private func knownRows(of storage: EntityStorage) throws -> Rows? {
+  func knownRows(of storage: EntityStorage) throws -> Rows? {
     switch rowTrees[storage.index] {
     case .unknown: try findRows(of: storage)
     case .none: nil
@@ -139,52 +129,6 @@ final class StoreView {
       let value = try tree.value(for: reference.key)
     else { return nil }
     return try Row(value, layout: storage.layout)
-  }
-
-  /// The row of an object, whose place need not be looked up.
-  func row(of object: ManagedObject) throws -> RowBytes? {
-    guard isPlain, let storage = object.storage else { return try row(object.reference)?.bytes }
-    guard let tree = try rows(of: storage), let value = try tree.value(for: object.reference.key)
-    else { return nil }
-    return try RowBytes(value, layout: storage.layout)
-  }
-
-  /// Gives a fault its row, without notifying the object.
-  ///
-  /// - Returns: `false` if the store has no row for it.
-  func giveRow(to object: ManagedObject) throws -> Bool {
-    guard isPlain, let storage = object.ofHome({ $0.storageReference }) else {
-      guard let row = try row(object.reference)?.bytes else { return false }
-      object.set(row)
-      return true
-    }
-    // Sound: the object's home holds the storage.
-    return try storage._withUnsafeGuaranteedRef { try giveRow(to: object, of: $0) }
-  }
-
-  @inline(__always)
-  private func giveRow(to object: ManagedObject, of storage: EntityStorage) throws -> Bool {
-    guard let rows = try knownRows(of: storage) else { return false }
-    let isThere = try rows.giveRow(to: object, storage.shape)
-    if isThere, !object.hasRow { object.set(try row(of: object)) }
-    return isThere
-  }
-
-  /// Gives a fault its row, without notifying the object. It calls no code that could release the
-  /// view.
-  ///
-  /// - Returns: `false` if there is no row, or if it cannot be read in one step.
-  @inline(__always)
-  func givePlainRow(to object: ManagedObject) throws -> Bool {
-    guard isPlain, !entities.isRetired, let storage = object.ofHome({ $0.storageReference }) else {
-      return false
-    }
-    // Sound: the object's home holds the storage, and `rowTrees` the rows.
-    return try storage._withUnsafeGuaranteedRef { storage in
-      guard let rows = foundRows[storage.index] else { return false }
-      return try rows._withUnsafeGuaranteedRef { try $0.giveRow(to: object, storage.shape) }
-        && object.hasRow
-    }
   }
 
   private func frontRow(_ reference: Reference) throws -> Row? {
