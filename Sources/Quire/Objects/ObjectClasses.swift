@@ -105,6 +105,13 @@ private struct RegisteredClassNames {
   }
 }
 
+extension ModelBinding {
+  /// Which class stands for which entity, where these classes are registered.
+  func classes(_ types: [ManagedObject.Type]) -> ObjectClasses {
+    companion(of: types.map { ObjectIdentifier($0) }) { ObjectClasses(types, for: entities) }
+  }
+}
+
 extension EntityBinding {
   /// Stands for an entity that no model has, so that an object of it can exist until the error
   /// about it is thrown.

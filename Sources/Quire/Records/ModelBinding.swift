@@ -33,8 +33,15 @@ final class ModelBinding: Sendable {
 
   var hasDerivations: Bool { entities.contains { !$0.derivations.isEmpty } }
 
-  /// The entities of some classes, if these are registered.
-  func classes(_ types: [ManagedObject.Type]) -> ObjectClasses { plan.classes(types) }
+  /// What is worked out once of the model with some classes, and made anew for others.
+  ///
+  /// There is one kind of it; it must not hold the model.
+  ///
+  /// - Parameter make: called where the last who asked has named other classes. Must not come back
+  ///   here.
+  func companion<Companion: AnyObject & Sendable>(
+    of types: [ObjectIdentifier], _ make: () -> Companion
+  ) -> Companion { plan.companion(of: types, make) }
 
   /// The parts that all new stores of this model share.
   func newStore() throws -> NewStore { try plan.newStore(of: model) }
@@ -46,7 +53,9 @@ private final class ModelPlan: Sendable {
   let entities: [EntityBinding]
   let hashBytes: [UInt8]
   let names: NameTable
-  private let lastClasses = Mutex<(types: [ObjectIdentifier], classes: ObjectClasses)?>(nil)
+  private let lastCompanion = Mutex<
+    (types: [ObjectIdentifier], companion: any AnyObject & Sendable)?
+  >(nil)
   private let madeStore = Mutex<NewStore?>(nil)
 
   init(_ model: ManagedObjectModel, _ transformers: ValueTransformers = [:]) {
@@ -58,14 +67,17 @@ private final class ModelPlan: Sendable {
     hashBytes = StoreSchema.hashBytes(of: model)
   }
 
-  /// Mostly the same as in the last call, as a program registers the same classes for all stacks.
-  func classes(_ types: [ManagedObject.Type]) -> ObjectClasses {
-    let key = types.map { ObjectIdentifier($0) }
-    return lastClasses.withLock { last in
-      if let last, last.types == key { return last.classes }
-      let classes = ObjectClasses(types, for: entities)
-      last = (key, classes)
-      return classes
+  /// Mostly a program registers the same classes for all stacks of a model.
+  func companion<Companion: AnyObject & Sendable>(
+    of types: [ObjectIdentifier], _ make: () -> Companion
+  ) -> Companion {
+    lastCompanion.withLock { last in
+      if let last, last.types == types, let companion = last.companion as? Companion {
+        return companion
+      }
+      let made = make()
+      last = (types, made)
+      return made
     }
   }
 
