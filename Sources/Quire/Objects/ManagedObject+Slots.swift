@@ -157,7 +157,7 @@ extension ManagedObject {
 
 extension ManagedObject {
   final func applyDefaults() {
-    ofHome { takeSlots(UnsafeBufferPointer($0.binding.newSlots)) }
+    ofHome { takeSlots($0.newSlots) }
   }
 
   /// Forgets unsaved changes of relationships, by which objects hold each other; attributes stay.

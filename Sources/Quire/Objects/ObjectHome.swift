@@ -14,8 +14,10 @@ final class ObjectHome: SharedByObjects {
   let slotCount: Int
   // Sound: the storage keeps what it points to.
   private let places: UnsafePointer<FieldTable.Place>?
-  // Sound: the binding keeps it.
+  // Sound, both: the binding keeps it.
   private let accessors: Unmanaged<SlotCache>
+  /// The slots of new objects.
+  let newSlots: UnsafeBufferPointer<ManagedObject.Slot>
   // Sound: a context and a session make `leave()` known to their homes before they go, in the
   // isolation that they share with their objects.
   @exclusivity(unchecked) private var contextReference: Unmanaged<ManagedObjectContext>?
@@ -42,6 +44,7 @@ final class ObjectHome: SharedByObjects {
     slotCount = binding.slotCount
     places = storage?.table.places
     accessors = .passUnretained(binding.accessors)
+    newSlots = binding.newSlots
     contextReference = context.map { .passUnretained($0) }
     sessionReference = session.map { .passUnretained($0) }
   }

@@ -1,4 +1,5 @@
 import QuireModel
+import Synchronization
 
 /// An entity prepared for rows and objects: its properties by slot.
 ///
@@ -63,11 +64,9 @@ final class EntityBinding: Sendable {
   let hasOrderedRelationships: Bool
   /// The default values of new objects, by slot; `nil` for those without.
   let defaultValues: [AttributeValue?]
-  // Sound: written only in `init`, and freed with the binding. No slot holds an object.
-  /// The slots of new objects, which can be copied without counting references to objects.
-  nonisolated(unsafe) let newSlots: UnsafeMutableBufferPointer<ManagedObject.Slot>
-  /// The rules for values beyond their type, by the slots of attributes; `nil` where every value is
-  /// valid.
+  /// What objects work out of the entity, once for all of them. It must not hold the binding.
+  let companion = AtomicLazyReference<AnyObject & Sendable>()
+  /// What values must be beyond their type, by the slots of attributes; `nil` for anything.
   let rules: [AttributeRule?]
   /// The slots of attributes that have a rule.
   let ruledSlots: [Int]
@@ -154,10 +153,6 @@ final class EntityBinding: Sendable {
     slotCount = count
     relationshipSlots = attributes.count..<count
     self.defaultValues = defaultValues
-    newSlots = .allocate(capacity: count)
-    for (slot, value) in defaultValues.enumerated() {
-      newSlots.initializeElement(at: slot, to: value.map { .value($0) } ?? .unchanged)
-    }
     hasTransientProperties = traits.contains(where: \.isTransient)
     hasOrderedRelationships = traits.contains(where: \.isOrdered)
     self.storedRelationshipSlots = storedRelationshipSlots
@@ -186,11 +181,6 @@ final class EntityBinding: Sendable {
       attributePlaces.enumerated().compactMap { slot, place in
         traits[slot].isDerived ? (slot, attributes[place]) : nil
       }, of: entity)
-  }
-
-  deinit {
-    newSlots.deinitialize()
-    newSlots.deallocate()
   }
 
   func slot(named name: String) -> Int? { names[name] }

@@ -1,0 +1,28 @@
+/// The slots of the new objects of an entity.
+final class NewSlots: Sendable {
+  // Sound: written in `init` alone, and freed with this. No slot leads to an object; they are
+  // values.
+  /// Where whoever copies them counts nothing else.
+  nonisolated(unsafe) let slots: UnsafeMutableBufferPointer<ManagedObject.Slot>
+
+  init(_ binding: EntityBinding) {
+    slots = .allocate(capacity: binding.slotCount)
+    for (slot, value) in binding.defaultValues.enumerated() {
+      slots.initializeElement(at: slot, to: value.map { .value($0) } ?? .unchanged)
+    }
+  }
+
+  deinit {
+    slots.deinitialize()
+    slots.deallocate()
+  }
+}
+
+extension EntityBinding {
+  /// The slots of new objects. They stay for as long as the binding.
+  var newSlots: UnsafeBufferPointer<ManagedObject.Slot> {
+    let new = companion.load() ?? companion.storeIfNil(NewSlots(self))
+    // Sound: a binding has no companion but this.
+    return UnsafeBufferPointer(unsafeDowncast(new, to: NewSlots.self).slots)
+  }
+}
