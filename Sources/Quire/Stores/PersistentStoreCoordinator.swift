@@ -18,7 +18,8 @@ public final class PersistentStoreCoordinator: Sendable {
   /// The versions that a store may have, and the current one, to which it is migrated.
   public let versionedModel: VersionedModel
   let binding: ModelBinding
-  let classes: ObjectClasses
+  /// The classes of the model's objects, of which stores know no more.
+  let knownClasses: any AnyObject & Sendable
   private let current = Mutex<[PersistentStore]>([])
   /// The functions that make incremental stores, by their types.
   let storeMakers = Mutex<[StoreType: IncrementalStoreMaker]>([:])
@@ -30,31 +31,13 @@ public final class PersistentStoreCoordinator: Sendable {
   /// Listeners for stores that are added and removed.
   let storeListeners = Listeners<StoresChange>()
 
-  /// A coordinator for a model that has one version.
-  ///
-  /// - Parameters:
-  ///   - classes: the classes of the model's objects. Each names its entity
-  ///     (``ManagedObject/entityName``), or is named by it
-  ///     (``EntityDescription/managedObjectClassName``); entities without a class have that of
-  ///     their nearest ancestor, or plain managed objects.
-  ///   - transformers: convert values of transformable attributes to bytes and back.
-  public convenience init(
-    managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = [],
-    transformers: ValueTransformers = [:]
-  ) {
-    self.init(
-      versionedModel: VersionedModel(managedObjectModel), classes: classes,
-      transformers: transformers)
-  }
-
-  /// A coordinator with all versions of its model, which can migrate stores of earlier ones.
-  public init(
-    versionedModel: VersionedModel, classes: [ManagedObject.Type] = [],
-    transformers: ValueTransformers = [:]
+  /// - Parameter classes: what ``ModelBinding/classes(_:)`` made.
+  init(
+    _ versionedModel: VersionedModel, _ binding: ModelBinding, classes: any AnyObject & Sendable
   ) {
     self.versionedModel = versionedModel
-    binding = ModelBinding(versionedModel.current, transformers)
-    self.classes = binding.classes(classes)
+    self.binding = binding
+    knownClasses = classes
   }
 
   deinit {
@@ -68,18 +51,7 @@ public final class PersistentStoreCoordinator: Sendable {
 
   public var managedObjectModel: ManagedObjectModel { versionedModel.current }
 
-  /// Compares the typed properties of all classes with the model: names, types of attributes, kinds
-  /// and order of relationships, and the classes of their destinations. Adding a store does this
-  /// first; a test can do it without a store.
-  ///
-  /// It makes one object of each class, without a context, once in a process.
-  ///
-  /// - Throws: ``PersistenceError/Code/coreData`` (134060) with one error for each difference in
-  ///   ``PersistenceError/detailedErrors``.
-  public func checkClasses() throws { try classes.check() }
-
-  /// The stores in the order in which they were added. A store that was migrated to another place
-  /// keeps its position.
+  /// In the order in which they were added. One that was migrated to another place keeps its own.
   public var persistentStores: [PersistentStore] { stores }
 
   var stores: [PersistentStore] { current.withLock { $0 } }

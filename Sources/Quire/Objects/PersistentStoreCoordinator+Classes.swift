@@ -1,0 +1,44 @@
+import QuireModel
+
+// A coordinator knows which class the objects of each entity have; stores do not.
+extension PersistentStoreCoordinator {
+  /// A coordinator for a model that has one version.
+  ///
+  /// - Parameters:
+  ///   - classes: the classes of the model's objects. Each names its entity
+  ///     (``ManagedObject/entityName``), or is named by it
+  ///     (``EntityDescription/managedObjectClassName``); entities without a class have that of
+  ///     their nearest ancestor, or plain managed objects.
+  ///   - transformers: what makes bytes of the values of transformable attributes.
+  public convenience init(
+    managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = [],
+    transformers: ValueTransformers = [:]
+  ) {
+    self.init(
+      versionedModel: VersionedModel(managedObjectModel), classes: classes,
+      transformers: transformers)
+  }
+
+  /// A coordinator that knows all versions of its model, to migrate stores of earlier ones.
+  public convenience init(
+    versionedModel: VersionedModel, classes: [ManagedObject.Type] = [],
+    transformers: ValueTransformers = [:]
+  ) {
+    let binding = ModelBinding(versionedModel.current, transformers)
+    self.init(versionedModel, binding, classes: binding.classes(classes))
+  }
+
+  // Sound: there are no other initializers than these.
+  /// The classes of the model's objects.
+  var classes: ObjectClasses { unsafeDowncast(knownClasses, to: ObjectClasses.self) }
+
+  /// Holds the typed properties of all classes against the model: names, types of attributes,
+  /// to-one, to-many and order of relationships, and the classes that they lead to. Adding a store
+  /// does the same first; a test may do it without one.
+  ///
+  /// Made for it is one object of each class, without a context, once in a process.
+  ///
+  /// - Throws: ``PersistenceError/Code/coreData`` (134060) with one error for each difference in
+  ///   ``PersistenceError/detailedErrors``.
+  public func checkClasses() throws { try classes.check() }
+}
