@@ -25,12 +25,11 @@ final class StoreView {
 
   let entities: StoreEntities
   let snapshot: Snapshot
-  /// The parent context's rows, which take precedence in a child context. The trees are still those
-  /// of the store.
-  let parentRows: ParentRows?
-  /// The rows of an incremental store, whose trees are empty.
-  let incremental: IncrementalRows?
-  /// Whether all rows and links are read from the trees.
+  /// What stands in front of the rows, in a child context. Trees are the store's own all the same.
+  let frontRows: RowsInFront?
+  /// What stands for the trees, in a store of another make: these are empty then.
+  let incrementalRows: RowsInFront?
+  /// Whether rows and links are in the trees.
   let isPlain: Bool
   // Sound: private, and not accessed again while they change.
   @exclusivity(unchecked) private var rowTrees: [KnownRows]
@@ -48,13 +47,13 @@ final class StoreView {
       []
 
   init(
-    _ entities: StoreEntities, _ snapshot: Snapshot, _ parentRows: ParentRows? = nil,
-    _ incremental: IncrementalRows? = nil
+    _ entities: StoreEntities, _ snapshot: Snapshot, _ frontRows: RowsInFront? = nil,
+    _ incrementalRows: RowsInFront? = nil
   ) {
     self.entities = entities
-    self.parentRows = parentRows
-    self.incremental = incremental
-    isPlain = parentRows == nil && incremental == nil
+    self.frontRows = frontRows
+    self.incrementalRows = incrementalRows
+    isPlain = frontRows == nil && incrementalRows == nil
     self.snapshot = snapshot
     rowTrees = Array(repeating: .unknown, count: entities.byIndex.count)
     foundRows = Array(repeating: nil, count: entities.byIndex.count)
@@ -124,22 +123,15 @@ final class StoreView {
 
   /// - Returns: `nil` if the store has no such row.
   func row(_ reference: Reference) throws -> Row? {
-    if !isPlain { return try frontRow(reference) }
+    if !isPlain { return try (frontRows ?? incrementalRows)?.row(reference) }
     guard let storage = entities.storage(of: reference), let tree = try rows(of: storage),
       let value = try tree.value(for: reference.key)
     else { return nil }
     return try Row(value, layout: storage.layout)
   }
 
-  private func frontRow(_ reference: Reference) throws -> Row? {
-    if let parentRows { return try parentRows.row(reference) }
-    return try incremental?.row(reference)
-  }
-
   func contains(_ reference: Reference) throws -> Bool {
-    if !isPlain {
-      return try parentRows?.contains(reference) ?? (incremental?.row(reference) != nil)
-    }
+    if !isPlain { return try (frontRows ?? incrementalRows)?.contains(reference) ?? false }
     guard let storage = entities.storage(of: reference) else { return false }
     return try rows(of: storage)?.contains(reference.key) ?? false
   }
@@ -147,8 +139,7 @@ final class StoreView {
   /// The destinations of a to-many relationship of an object.
   func members(of reference: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
     if !isPlain {
-      return try parentRows?.members(of: reference, link)
-        ?? incremental?.members(of: reference, link) ?? []
+      return try (frontRows ?? incrementalRows)?.members(of: reference, link) ?? []
     }
     // A parent's new object has a temporary reference, whose key may be that of a stored row.
     if reference.isTemporary { return [] }
@@ -158,8 +149,8 @@ final class StoreView {
 
 extension StoreView: ExternalValues {
   func data(of value: ExternalValue) throws -> Data? {
-    // The parent may show another state of the store than this view.
-    if let parentRows { return try parentRows.data(of: value) }
+    // The parent may have gone on to another state of the store.
+    if let frontRows { return try frontRows.data(of: value) }
     if externalTree == nil { externalTree = .some(try snapshot.recordTree(ExternalValue.tree)) }
     return try externalTree??.value(for: value.number)?.data
   }

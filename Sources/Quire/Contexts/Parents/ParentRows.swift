@@ -12,7 +12,7 @@ import QuireStorage
 ///
 /// Rows are asked for one by one and looked up in the parent at that moment. So nothing has to be
 /// copied when a child is made, and it sees what the parent has now.
-final class ParentRows {
+final class ParentRows: RowsInFront {
   /// The child's session.
   // Sound: a session outlives the views that it makes, or is held beside them.
   unowned(unsafe) let session: StoreSession
@@ -27,7 +27,7 @@ final class ParentRows {
   private var context: ManagedObjectContext { source.context }
 
   /// - Returns: `nil` when the parent has no such object, or has deleted it.
-  func row(_ reference: Reference) throws -> Row? {
+  override func row(_ reference: Reference) throws -> Row? {
     if let object = source.registered(reference) {
       if object.isDeleted || object.state.contains(.inaccessible) { return nil }
       if !object.slots.isEmpty || object.isInserted {
@@ -39,7 +39,7 @@ final class ParentRows {
     return try source.currentView().row(reference)
   }
 
-  func contains(_ reference: Reference) throws -> Bool {
+  override func contains(_ reference: Reference) throws -> Bool {
     if let object = source.registered(reference) {
       if object.isDeleted || object.state.contains(.inaccessible) { return false }
       if object.isInserted || object.hasRow { return true }
@@ -47,7 +47,7 @@ final class ParentRows {
     return try source.currentView().contains(reference)
   }
 
-  func members(of reference: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
+  override func members(of reference: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
     if let object = source.registered(reference), !object.slots.isEmpty,
       let slot = object.binding.slot(named: link.relationship), case .many = object.slots[slot]
     {
@@ -59,7 +59,7 @@ final class ParentRows {
   }
 
   /// A value that lies outside of its row.
-  func data(of value: ExternalValue) throws -> Data? {
+  override func data(of value: ExternalValue) throws -> Data? {
     try source.currentView().data(of: value)
   }
 
@@ -120,6 +120,10 @@ extension ManagedObject {
 }
 
 extension StoreView {
+  // Sound: contexts alone put rows in front of others.
+  /// What stands in front of the rows, in a child context.
+  var parentRows: ParentRows? { frontRows.map { unsafeDowncast($0, to: ParentRows.self) } }
+
   /// Where the entity of an object lies that may be new in the parent.
   func storage(of reference: Reference) throws -> EntityStorage? {
     guard reference.isTemporary, let parentRows else { return entities.storage(of: reference) }

@@ -3,9 +3,9 @@ import QuireModel
 /// The rows that a context has read from an incremental store since it last refreshed its view: the
 /// part of a ``StoreView`` that trees have in other stores.
 ///
-/// It belongs to one context, as the view does. Nothing is read twice; to see what others have
-/// saved, a context starts with a new object.
-final class IncrementalRows {
+/// Belongs to one context, as the view does. What is asked for once is not asked for again; a
+/// context that wants to see what others have saved takes new ones.
+final class IncrementalRows: RowsInFront {
   private struct MembersPlace: Hashable {
     let owner: Reference
     let link: UInt16
@@ -25,7 +25,7 @@ final class IncrementalRows {
 
   // MARK: Rows
 
-  func row(_ reference: Reference) throws -> Row? {
+  override func row(_ reference: Reference) throws -> Row? {
     if let row = rows[reference] { return row }
     guard source.entities.storage(of: reference) != nil else { return nil }
     try read([reference])
@@ -62,8 +62,8 @@ final class IncrementalRows {
 
   // MARK: Members
 
-  /// The destinations of a to-many relationship of an object.
-  func members(of owner: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
+  /// The destinations of a to-many slot of an object.
+  override func members(of owner: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
     let place = MembersPlace(owner: owner, link: link.number)
     if let known = members[place] { return known }
     guard let binding = source.entities.storage(of: owner)?.binding,
@@ -139,6 +139,14 @@ final class IncrementalRows {
       }
     }
     return found
+  }
+}
+
+extension StoreView {
+  // Sound: nothing else takes the place of trees.
+  /// What stands for the trees, in a store of another make.
+  var incremental: IncrementalRows? {
+    incrementalRows.map { unsafeDowncast($0, to: IncrementalRows.self) }
   }
 }
 
