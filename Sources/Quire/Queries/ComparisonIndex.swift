@@ -170,6 +170,37 @@ final class ComparisonIndex {
   }
 }
 
+/// The indexes that requests have looked for in one state of a store.
+private final class ComparisonIndexes {
+  /// By the names that requests were made with; few, as a program has few such requests.
+  @exclusivity(unchecked) var known: [(entity: String, name: String, ComparisonIndex?)] = []
+}
+
+extension StoreView {
+  // Sound: nothing else is kept with a view.
+  private var comparisonIndexes: ComparisonIndexes {
+    if let companion { return unsafeDowncast(companion, to: ComparisonIndexes.self) }
+    let indexes = ComparisonIndexes()
+    companion = indexes
+    return indexes
+  }
+
+  /// What `property == constant` is looked up in; `nil` where that takes a plan.
+  func comparisonIndex(
+    _ entityName: String, _ property: String, _ model: ModelBinding
+  ) throws -> ComparisonIndex? {
+    let indexes = comparisonIndexes
+    for known in indexes.known where known.name == property && known.entity == entityName {
+      return known.2
+    }
+    let index = try model.entity(named: entityName).flatMap {
+      try ComparisonIndex.find($0, property, in: self)
+    }
+    if indexes.known.count < 64 { indexes.known.append((entityName, property, index)) }
+    return index
+  }
+}
+
 extension UnsafeRawBufferPointer {
   /// Whether the bytes begin with a prefix; compares eight bytes at a time.
   fileprivate func begins(with prefix: UnsafeRawBufferPointer) -> Bool {

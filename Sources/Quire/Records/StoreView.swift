@@ -41,10 +41,8 @@ final class StoreView {
   @exclusivity(unchecked) private var externalTree: RecordTree??
 
   @exclusivity(unchecked) private var knownIndexes: StoreIndexes?
-  /// By entity and property as requests name them; a program uses few of these.
-  @exclusivity(unchecked) private var comparisonIndexes:
-    [(entity: String, name: String, ComparisonIndex?)] =
-      []
+  /// What requests find out for as long as this state is read. Theirs alone.
+  @exclusivity(unchecked) var companion: AnyObject?
 
   init(
     _ entities: StoreEntities, _ snapshot: Snapshot, _ frontRows: RowsInFront? = nil,
@@ -97,21 +95,7 @@ final class StoreView {
     return indexes
   }
 
-  /// The index in which `property == constant` is looked up; `nil` if a plan is needed.
-  func comparisonIndex(
-    _ entityName: String, _ property: String, _ model: ModelBinding
-  ) throws -> ComparisonIndex? {
-    for known in comparisonIndexes where known.name == property && known.entity == entityName {
-      return known.2
-    }
-    let index = try model.entity(named: entityName).flatMap {
-      try ComparisonIndex.find($0, property, in: self)
-    }
-    if comparisonIndexes.count < 64 { comparisonIndexes.append((entityName, property, index)) }
-    return index
-  }
-
-  /// - Returns: `nil` if the index has no key.
+  /// - Returns: `nil` when the index has no key.
   func indexTree(_ index: StoredIndex) throws -> IndexTree? {
     if let tree = indexTrees[index.number] { return tree }
     let tree = try snapshot.indexTree(index.tree)
