@@ -196,7 +196,7 @@ extension PersistentStoreCoordinator {
     for url in [sourceURL, destinationURL] { try Self.checkFile(type, url) }
     let path = destinationURL.path(percentEncoded: false)
     let source = sourceURL.path(percentEncoded: false)
-    try StoreOpening.inspecting(
+    try StoreFiles.inspecting(
       sourceURL, in: fileSystem, timeout: sourceOptions?.timeout ?? 0
     ) { snapshot, pages in
       guard try snapshot.indexTree(StoreSchema.tree) != nil else {

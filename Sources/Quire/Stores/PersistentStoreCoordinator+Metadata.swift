@@ -49,7 +49,7 @@ extension PersistentStoreCoordinator {
   ) throws -> [String: Any] {
     try options?.check()
     try checkFile(type, url)
-    return try StoreOpening.inspecting(url, in: fileSystem, timeout: options?.timeout ?? 0) {
+    return try StoreFiles.inspecting(url, in: fileSystem, timeout: options?.timeout ?? 0) {
       try storedMetadata(in: $0, $1).dictionary
     }
   }
@@ -83,7 +83,7 @@ extension PersistentStoreCoordinator {
     try checkFile(type, url)
     var pageOptions = PageStoreOptions()
     pageOptions.createIfMissing = false
-    let pages = try StoreOpening.pages(
+    let pages = try StoreFiles.pages(
       at: url, pageOptions, in: fileSystem, timeout: options?.timeout ?? 0)
     defer { try? pages.close() }
     let user = try pages.read { snapshot in

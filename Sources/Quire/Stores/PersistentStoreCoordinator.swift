@@ -213,6 +213,6 @@ public final class PersistentStoreCoordinator: Sendable {
   ///
   /// Nothing is written, and no version of the model is needed.
   public static func managedObjectModel(storedAt url: URL) throws -> ManagedObjectModel {
-    try StoreOpening.inspecting(url) { snapshot, _ in try StoreSchema.model(in: snapshot) }
+    try StoreFiles.inspecting(url) { snapshot, _ in try StoreSchema.model(in: snapshot) }
   }
 }

@@ -59,7 +59,7 @@ extension PersistentStoreCoordinator {
     at url: URL, fromBackupAt backup: URL, in fileSystem: any FileSystem
   ) throws {
     let path = url.path(percentEncoded: false)
-    try StoreOpening.inspecting(backup, in: fileSystem) { snapshot, pages in
+    try StoreFiles.inspecting(backup, in: fileSystem) { snapshot, pages in
       guard try snapshot.indexTree(StoreSchema.tree) != nil else {
         throw PersistenceError(
           .persistentStoreOpen,

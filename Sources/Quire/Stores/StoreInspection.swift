@@ -28,7 +28,7 @@ public struct StoreInspection: Sendable {
 
   /// The same on a given file system, for tests.
   package init(of url: URL, in fileSystem: any FileSystem) throws {
-    self = try StoreOpening.inspecting(url, in: fileSystem, readsUnvouchedPages: true) {
+    self = try StoreFiles.inspecting(url, in: fileSystem, readsUnvouchedPages: true) {
       snapshot, pages in
       var inspection = StoreInspection()
       for finding in try pages.check().findings { inspection.findings.append("\(finding)") }

@@ -4,12 +4,12 @@ import QuireModel
 extension StoreOpening {
   func nearestVersion(_ hashes: [String: VersionHash]) -> String {
     func distance(_ version: VersionedModel.Version) -> Int {
-      StoreOpening.differingEntities(hashes, version.model).count
+      VersionDifferences.entities(hashes, version.model).count
     }
     guard let nearest = model.versions.min(by: { distance($0) < distance($1) }) else {
       return "none"
     }
-    return "\(nearest.name) (\(StoreOpening.differences(hashes, nearest.model)))"
+    return "\(nearest.name) (\(VersionDifferences.text(hashes, nearest.model)))"
   }
 
   /// A hint for a store with all entities of a version, and others that no version has: it was
@@ -27,24 +27,5 @@ extension StoreOpening {
       ". The store also has the entities \(strangers.prefix(5).joined(separator: ", "))\(rest), "
       + "of which the model knows nothing: if it was written with several models merged, open it "
       + "with all of them, as ManagedObjectModel(byMerging:) makes one of them"
-  }
-
-  private static func differingEntities(
-    _ hashes: [String: VersionHash], _ model: ManagedObjectModel
-  ) -> [String] {
-    let ours = model.entityVersionHashesByName
-    return Set(hashes.keys).union(ours.keys).filter { hashes[$0] != ours[$0] }.sorted()
-  }
-
-  static func differences(_ hashes: [String: VersionHash], _ model: ManagedObjectModel) -> String {
-    let ours = model.entityVersionHashesByName
-    let names = differingEntities(hashes, model)
-    let texts = names.prefix(5).map { name in
-      hashes[name] == nil
-        ? "\(name) is missing in the store"
-        : ours[name] == nil ? "\(name) is not in the model" : "\(name) differs"
-    }
-    return texts.joined(separator: ", ")
-      + (names.count > 5 ? " and \(names.count - 5) entities more" : "")
   }
 }

@@ -65,7 +65,7 @@ struct StoreOpening {
     // Only on a real disk: a thread that works by the clock would disturb tests that count the
     // operations of a simulated disk.
     if fileSystem is DiskFileSystem { pageOptions.idleLogLimit = options.idleLogLimit }
-    let pages = try StoreOpening.pages(
+    let pages = try StoreFiles.pages(
       at: url, pageOptions, in: fileSystem, timeout: options.timeout)
     if !options.isReadOnly, let path = pages.path {
       PartialStore.removeRemains(of: path, in: fileSystem)
@@ -258,7 +258,7 @@ struct StoreOpening {
       throw PersistenceError(
         .persistentStoreIncompatibleVersionHash,
         "the store was written with another version of the model "
-          + "(\(StoreOpening.differences(hashes, model.current))); "
+          + "(\(VersionDifferences.text(hashes, model.current))); "
           + "open it with the option to migrate\(mergingHint(hashes))")
     }
     if let manager = options.stagedMigrationManager {
@@ -308,58 +308,5 @@ struct StoreOpening {
         entityBytes: new.entityBytes)
       return schema
     }
-  }
-
-  // MARK: Without a model
-
-  static func pages(
-    at url: URL, _ options: PageStoreOptions, in fileSystem: any FileSystem = DiskFileSystem(),
-    timeout: Double = 0
-  ) throws(PersistenceError) -> PageStore {
-    let path = url.path(percentEncoded: false)
-    let clock = ContinuousClock()
-    // Limited, as the clock cannot add longer durations such as `.infinity`.
-    let end = clock.now + .seconds(timeout > 0 ? min(timeout, 1e9) : 0)
-    while true {
-      do throws(StorageError) {
-        return try PageStore.open(path, options: options, in: fileSystem)
-      } catch {
-        if case .locked = error, timeout > 0 {
-          guard clock.now >= end else {
-            PageStore.pause(milliseconds: 10)
-            continue
-          }
-          throw PersistenceError(
-            .persistentStoreTimeout,
-            "the store at \(path) cannot be opened: another process has it, and did not close it "
-              + "within \(timeout) seconds, the timeout of the options",
-            underlying: error)
-        }
-        var message = "the store at \(path) cannot be opened"
-        if case .notAStore(_, StorageError.sqliteReason) = error {
-          message +=
-            ". A store that Core Data wrote is brought over by the command `quire import`, or by "
-            + "CoreDataStore of QuireXcode, into a new file"
-        }
-        throw PersistenceError(.persistentStoreOpen, message, underlying: error)
-      }
-    }
-  }
-
-  /// Reads from a store without opening it for a coordinator: nothing is written.
-  ///
-  /// - Parameter readsUnvouchedPages: whether pages without a verifiable checksum are read as well,
-  ///   for reports on damage.
-  static func inspecting<Result>(
-    _ url: URL, in fileSystem: any FileSystem = DiskFileSystem(), timeout: Double = 0,
-    readsUnvouchedPages: Bool = false, _ body: (Snapshot, PageStore) throws -> Result
-  ) throws -> Result {
-    var options = PageStoreOptions()
-    options.isReadOnly = true
-    options.readsUnvouchedPages = readsUnvouchedPages
-    options.createIfMissing = false
-    let pages = try StoreOpening.pages(at: url, options, in: fileSystem, timeout: timeout)
-    defer { try? pages.close() }
-    return try pages.read { try body($0, pages) }
   }
 }

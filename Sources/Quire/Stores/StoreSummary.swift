@@ -42,7 +42,7 @@ public struct StoreSummary: Sendable {
 
   /// The same on a given file system, for tests.
   package init(of url: URL, in fileSystem: any FileSystem) throws {
-    self = try StoreOpening.inspecting(url, in: fileSystem) { snapshot, pages in
+    self = try StoreFiles.inspecting(url, in: fileSystem) { snapshot, pages in
       guard let schema = try StoreSchema(from: snapshot) else {
         throw PersistenceError(.persistentStoreOpen, "the store holds no objects: it has no schema")
       }
@@ -93,7 +93,7 @@ extension MigrationPlan {
     forStoreAt url: URL, to model: VersionedModel, configuration: String? = nil,
     options: PersistentStoreOptions = .migrating
   ) throws -> MigrationPlan? {
-    try StoreOpening.inspecting(url) { snapshot, _ in
+    try StoreFiles.inspecting(url) { snapshot, _ in
       let opening = try StoreOpening(
         model: model, binding: ModelBinding(model.current), options: options,
         configuration: configuration)

@@ -197,7 +197,7 @@ extension MigrationManager {
         throw PersistenceError(
           .migrationManagerSourceStore,
           "the source store is not of the source model "
-            + "(\(StoreOpening.differences(hashes, sourceModel)))")
+            + "(\(VersionDifferences.text(hashes, sourceModel)))")
       }
       return try StoreSchema(from: snapshot)
     }

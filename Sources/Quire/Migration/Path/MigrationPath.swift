@@ -94,7 +94,7 @@ public struct MigrationPath: Sendable, CustomStringConvertible {
     forStoreAt url: URL, to model: VersionedModel, configuration: String? = nil,
     options: PersistentStoreOptions = .migrating
   ) throws -> MigrationPath? {
-    try StoreOpening.inspecting(url) { snapshot, _ in
+    try StoreFiles.inspecting(url) { snapshot, _ in
       try StoreOpening(
         model: model, binding: ModelBinding(model.current), options: options,
         configuration: configuration

@@ -90,7 +90,7 @@ struct IncrementalStoreOpening {
     throw PersistenceError(
       .persistentStoreIncompatibleVersionHash,
       "the store of type \(type.rawValue) is of another version of the model "
-        + "(\(StoreOpening.differences(hashes, model))); a store of another make is not migrated "
+        + "(\(VersionDifferences.text(hashes, model))); a store of another make is not migrated "
         + "here: it has to bring its rows to the new version itself, before it says so")
   }
 
