@@ -93,7 +93,7 @@ public final class PersistentStore: Sendable {
   ///
   /// - Throws: an error if a file exists already or cannot be written; no file is left then.
   package func backUp(to url: URL) throws {
-    if incremental != nil { throw IncrementalStoreOpening.refusal(of: "copied to a file", self) }
+    if incremental != nil { throw refusal(of: "copied to a file") }
     do {
       try pages.backUp(to: url.path(percentEncoded: false))
     } catch {

@@ -52,7 +52,7 @@ extension PersistentStoreCoordinator {
   public func setURL(_ url: URL, for store: PersistentStore) throws -> PersistentStore {
     try checkOwn(store)
     if store.incremental != nil {
-      throw IncrementalStoreOpening.refusal(of: "gone on with at another place", store)
+      throw store.refusal(of: "gone on with at another place")
     }
     guard store.type.hasFile(at: store.url) else {
       throw PersistenceError(

@@ -55,7 +55,7 @@ extension PersistentStoreCoordinator {
     let options = options ?? PersistentStoreOptions()
     try options.check()
     try checkOwn(store)
-    if store.incremental != nil { throw IncrementalStoreOpening.refusal(of: "migrated", store) }
+    if store.incremental != nil { throw store.refusal(of: "migrated") }
     guard type == .quire || type == .inMemory else { throw type.refusal }
     guard options.storeUUID == nil || options.storeUUID == store.identifier else {
       throw PersistenceError(

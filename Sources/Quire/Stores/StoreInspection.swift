@@ -353,7 +353,7 @@ public struct StoreInspection: Sendable {
 extension StoreInspection {
   /// Inspects an open store, as of its last save.
   package init(of store: PersistentStore) throws {
-    if store.incremental != nil { throw IncrementalStoreOpening.refusal(of: "inspected", store) }
+    if store.incremental != nil { throw store.refusal(of: "inspected") }
     for finding in try store.pages.check().findings { findings.append("\(finding)") }
     try inspectObjects(in: try store.pages.snapshot())
   }

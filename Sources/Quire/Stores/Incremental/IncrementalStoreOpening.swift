@@ -119,12 +119,4 @@ struct IncrementalStoreOpening {
     error.entityName = entity?.name
     return error
   }
-
-  /// The error for an operation on files or pages that an incremental store does not have.
-  static func refusal(of task: String, _ store: PersistentStore) -> PersistenceError {
-    PersistenceError(
-      .persistentStoreOperation,
-      "a store of type \(store.type.rawValue) cannot be \(task): its rows are wherever it keeps them. "
-        + "Copy objects from context to context")
-  }
 }

@@ -48,4 +48,12 @@ extension PersistentStore {
     else { return nil }
     return ManagedObjectID(entity: storage.binding.entity, store: identity, key: key.number)
   }
+
+  /// Why something that is done with files and pages cannot be done with this store.
+  func refusal(of task: String) -> PersistenceError {
+    PersistenceError(
+      .persistentStoreOperation,
+      "a store of type \(type.rawValue) cannot be \(task): its rows are wherever it keeps them. "
+        + "Copy objects from context to context")
+  }
 }
