@@ -7,16 +7,7 @@ import QuireStorage
   import Foundation
 #endif
 
-/// The route from an earlier version of a store to the current one, if there are mapping models or
-/// several ways.
-public enum MigrationRoute: String, Hashable, Sendable, CaseIterable {
-  /// As few steps as possible: mostly one.
-  case shortest
-  /// One step for each version in between, in order, like a store that was opened by each release.
-  case everyVersion
-}
-
-/// The steps by which opening a store migrates it to the current version.
+/// The steps by which opening a store brings it to the current version.
 ///
 /// 1. A mapping model for exactly these two versions is executed: one step.
 /// 2. Otherwise one step is inferred, if possible, unless it would bypass a mapping model: a custom
