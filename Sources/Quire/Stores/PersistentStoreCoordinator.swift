@@ -56,85 +56,20 @@ public final class PersistentStoreCoordinator: Sendable {
 
   var stores: [PersistentStore] { current.withLock { $0 } }
 
-  /// Opens a store. It is created if there is none, and migrated if `options` ask for it.
+  /// Takes a store that was opened.
   ///
-  /// A store for a configuration has only the entities of the configuration, and their version: it
-  /// is migrated when these entities have changed. It must be opened with the same configuration
-  /// again; with another, or with none, it is the store of another model. Ancestors of its entities
-  /// belong to its version, too, but it has objects of them only if they are in the configuration.
-  ///
-  /// - Parameters:
-  ///   - configuration: the name of one of the model's configurations; `nil` and
-  ///     `DefaultConfigurationName` stand for all entities.
-  ///   - url: the file, or `nil` for a store in memory.
-  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when the model has no
-  ///   such configuration, or a relationship leads out of it;
-  ///   ``PersistenceError/Code/persistentStoreIncompatibleVersionHash`` (134100) when
-  ///   another version of the model wrote the store and `options` do not ask for migration;
-  ///   ``PersistenceError/Code/migrationMissingSourceModel`` (134130) when none of the known
-  ///   versions did; ``PersistenceError/Code/migrationMissingMappingModel`` (134140) when a mapping
-  ///   would have to be inferred and `options` do not ask for that, or when one that `options` have
-  ///   might be for several pairs of versions; ``PersistenceError/Code/inferredMappingModel``
-  ///   (134190) when it cannot be inferred, saying why;
-  ///   ``PersistenceError/Code/migrationCancelled`` (134120);
-  ///   ``PersistenceError/Code/managedObjectModelReferenceNotFound`` (134504) and its neighbours
-  ///   when the stages of a ``StagedMigrationManager`` do not fit; what mappings, policies and
-  ///   stages throw; ``PersistenceError/Code/persistentStoreOpen`` (134080) when the engine cannot
-  ///   open the file; ``PersistenceError/Code/coreData`` (134060) as ``checkClasses()`` throws it;
-  ///   and when the coordinator has this store, or another copy of it with the same
-  ///   UUID, as object IDs could not tell the two apart.
-  @discardableResult
-  public func addPersistentStore(
-    type: StoreType, configuration: String? = nil, at url: URL?,
-    options: PersistentStoreOptions = [:]
-  ) throws -> PersistentStore {
-    try addPersistentStore(
-      type: type, configuration: configuration, at: url, options: options, in: DiskFileSystem())
-  }
-
-  /// The same on a given file system, for tests.
-  @discardableResult
-  package func addPersistentStore(
-    type: StoreType, configuration: String? = nil, at url: URL?, options: PersistentStoreOptions,
-    in fileSystem: any FileSystem
-  ) throws -> PersistentStore {
-    try classes.check()
-    let forbidden = stores.map(\.identity)
-    let opened: PersistentStore
-    if let make = storeMakers.withLock({ $0[type] }) {
-      opened = try IncrementalStoreOpening(
-        type: type, make: make, model: versionedModel, binding: binding, options: options,
-        configuration: configuration, forbidden: forbidden
-      ).open(at: url)
-    } else {
-      opened = try StoreOpening(
-        model: versionedModel, binding: binding, options: options, configuration: configuration,
-        fileSystem: fileSystem, forbidden: forbidden
-      ).open(type, at: url)
+  /// - Returns: `false` when the coordinator has one with the same UUID.
+  func enter(_ opened: PersistentStore) -> Bool {
+    let isNew = current.withLock { stores in
+      if stores.contains(where: { $0.identity == opened.identity }) { return false }
+      stores.append(opened)
+      return true
     }
-    let other = current.withLock { stores in
-      let other = stores.first { $0.identity == opened.identity }
-      if other == nil { stores.append(opened) }
-      return other
-    }
-    if let other {
-      try? opened.close()
-      throw StoreOpening.isThere(other.identity)
-    }
+    guard isNew else { return false }
     AddedStores.add(opened)
     remoteChangeCenter.watch { stores }
     storeListeners.tell(StoresChange(added: [opened]))
-    return opened
-  }
-
-  /// Core Data's older spelling of ``addPersistentStore(type:configuration:at:options:)``.
-  @discardableResult
-  public func addPersistentStore(
-    ofType type: StoreType, configurationName: String?, at url: URL?,
-    options: PersistentStoreOptions? = nil
-  ) throws -> PersistentStore {
-    try addPersistentStore(
-      type: type, configuration: configurationName, at: url, options: options ?? [:])
+    return true
   }
 
   /// Closes a store.

@@ -186,20 +186,3 @@ extension StoredHistory {
     return number
   }
 }
-
-extension StoreOpening {
-  /// Starts or ends the store's history as the options say, unless it is so already.
-  func beginOrEndHistory(of pages: PageStore) throws {
-    guard let wanted = options.tracksHistory, !options.isReadOnly else { return }
-    guard try (pages.read { try StoredHistory(in: $0) } != nil) != wanted else { return }
-    try pages.write { transaction in
-      if wanted {
-        try StoredHistory.begin(in: transaction)
-      } else {
-        try StoredHistory.end(in: transaction)
-      }
-      // Coordinators that have the store open record the history from their next save on.
-      if wanted { pages.companion { CommitHub() }.noteHistory() }
-    }
-  }
-}
