@@ -79,31 +79,3 @@ extension ManagedObjectContext {
     }
   }
 }
-
-extension PersistentContainer {
-  /// The IDs of the objects that a search in the background finds: the counterpart of Core Data's
-  /// asynchronous fetch. The IDs can be used in any context.
-  ///
-  /// ```swift
-  /// let ids = try await container.objectIDs(for: request) { print($0.rowCount) }
-  /// let artworks = ids.compactMap { viewContext.object(with: $0) as? Artwork }
-  /// ```
-  ///
-  /// Unsaved objects are not found. A cancelled task ends the search with a `CancellationError`,
-  /// within about a thousand rows.
-  ///
-  /// - Parameter progress: called in the background after about every thousand rows read, and at
-  ///   the end.
-  /// - Throws: what ``ManagedObjectContext/fetch(_:)`` throws; `CancellationError`.
-  public final func objectIDs<Result: ManagedObject>(
-    for request: FetchRequest<Result>,
-    progress: (@Sendable (FetchProgress) -> Void)? = nil
-  ) async throws -> [ManagedObjectID] {
-    try await performBackgroundTask { context in
-      try context.objectIDs(for: request) { state in
-        try Task.checkCancellation()
-        progress?(state)
-      }
-    }
-  }
-}

@@ -19,45 +19,8 @@ import Synchronization
 /// A manager can be used from any thread, for one store at a time.
 public final class StagedMigrationManager: Sendable {
   public let stages: [any MigrationStage]
-  private let current = Mutex<PersistentContainer?>(nil)
+  /// The container of the handler that is being called.
+  let current = Mutex<(any AnyObject & Sendable)?>(nil)
 
   public init(_ stages: [any MigrationStage]) { self.stages = stages }
-
-  /// The store of the stage in progress, in the version for which the handler is called. All its
-  /// objects are plain ``ManagedObject``s.
-  ///
-  /// `nil` outside of handlers. Its contexts have no store after the handler has returned.
-  public var container: PersistentContainer? { current.withLock { $0 } }
-
-  /// The container, within a handler.
-  ///
-  /// - Throws: ``PersistenceError/Code/migration`` outside of handlers.
-  public var requiredContainer: PersistentContainer {
-    get throws {
-      if let container { return container }
-      throw PersistenceError(
-        .migration, "a staged migration has a container while a handler of a stage is called only")
-    }
-  }
-
-  /// Calls a handler with a store that the caller closes.
-  func with(
-    _ store: PersistentStore, of version: VersionedModel.Version, _ body: () throws -> Void
-  ) throws {
-    let container = PersistentContainer(name: version.name, managedObjectModel: version.model)
-    let coordinator = container.persistentStoreCoordinator
-    coordinator.attach(store)
-    defer { coordinator.detach() }
-    let isFree = current.withLock { current in
-      guard current == nil else { return false }
-      current = container
-      return true
-    }
-    guard isFree else {
-      throw PersistenceError(
-        .migration, "the staged migration manager is at work on another store")
-    }
-    defer { current.withLock { $0 = nil } }
-    try body()
-  }
 }
