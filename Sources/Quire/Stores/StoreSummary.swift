@@ -77,27 +77,3 @@ public struct StoreSummary: Sendable {
     self.statistics = statistics
   }
 }
-
-extension MigrationPlan {
-  /// The migration that opening a store with migrating options would perform. Nothing is written.
-  ///
-  /// Obstacles to the migration are part of the plan (``obstacles``), and not errors;
-  /// ``checkObstacles()`` throws them. For a migration in several steps this is the plan of the
-  /// first, as the others depend on its result. ``MigrationPath`` has all steps.
-  ///
-  /// - Parameter configuration: the configuration with which the store would be opened.
-  /// - Returns: `nil` if the store already has the current version.
-  /// - Throws: the other errors of opening the store: see
-  ///   ``PersistentStoreCoordinator/addPersistentStore(type:configuration:at:options:)``.
-  public static func plan(
-    forStoreAt url: URL, to model: VersionedModel, configuration: String? = nil,
-    options: PersistentStoreOptions = .migrating
-  ) throws -> MigrationPlan? {
-    try StoreFiles.inspecting(url) { snapshot, _ in
-      let opening = try StoreOpening(
-        model: model, binding: ModelBinding(model.current), options: options,
-        configuration: configuration)
-      return try opening.migrationPath(for: snapshot)?.steps.first?.plan(for: snapshot)
-    }
-  }
-}

@@ -1,12 +1,6 @@
 import QuireModel
 import QuireStorage
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// The steps by which opening a store brings it to the current version.
 ///
 /// 1. A mapping model for exactly these two versions is executed: one step.
@@ -74,23 +68,6 @@ public struct MigrationPath: Sendable, CustomStringConvertible {
   /// The steps, one on each line.
   public var description: String {
     steps.enumerated().map { "\($0 + 1). \($1)" }.joined(separator: "\n")
-  }
-
-  /// The steps that opening a store with these options would take. Nothing is written.
-  ///
-  /// - Parameter configuration: the configuration with which the store would be opened.
-  /// - Returns: `nil` if the store already has the current version.
-  /// - Throws: the errors of opening the store before a migration begins.
-  public static func path(
-    forStoreAt url: URL, to model: VersionedModel, configuration: String? = nil,
-    options: PersistentStoreOptions = .migrating
-  ) throws -> MigrationPath? {
-    try StoreFiles.inspecting(url) { snapshot, _ in
-      try StoreOpening(
-        model: model, binding: ModelBinding(model.current), options: options,
-        configuration: configuration
-      ).migrationPath(for: snapshot)
-    }
   }
 }
 
