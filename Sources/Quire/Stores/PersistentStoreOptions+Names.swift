@@ -25,8 +25,8 @@ extension PersistentStoreOptions {
       take(value, option, \.timeout, 0, Self.seconds, "a number of seconds, not below 0")
     case PersistentStoreStagedMigrationManagerOptionKey:
       take(
-        value, option, \.stagedMigrationManager, nil,
-        { ($0 as? StagedMigrationManager).map(Optional.some) }, "a StagedMigrationManager")
+        value, option, \.staging, nil, { ($0 as? any MigrationStaging).map(Optional.some) },
+        "a StagedMigrationManager")
     case SQLitePragmasOption:
       take(
         value, option, \.durability, .full, Self.durability,

@@ -36,15 +36,14 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   /// Whether and where a store is copied before it is migrated; once, before the first of several
   /// steps.
   public var migrationBackup = MigrationBackup.none
-  /// Custom mapping models, for any versions. One that fits is used instead of an inferred one. See
-  /// ``MigrationPath`` for which of them fit, and when.
-  public var mappingModels: [MappingModel] = []
-  /// The way from the version of a store to the current one.
+  /// The mapping models, of which stores know no more.
+  var knownMappings: [any Sendable] = []
+  /// How a store of an earlier version gets to the current one.
   public var migrationRoute = MigrationRoute.shortest
   /// Reports the progress of the migration, and can cancel it.
   public var migrationProgress: MigrationProgress?
-  /// The stages of a store's migration, instead of a path that is searched for.
-  public var stagedMigrationManager: StagedMigrationManager?
+  /// The stages by which a store is migrated.
+  var staging: (any MigrationStaging)?
   /// The UUID of a store that is created; a random one when `nil`.
   public var storeUUID: UUID?
 
@@ -93,3 +92,6 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
     PersistentStoreDeferredLightweightMigrationOptionKey: true,
   ]
 }
+
+/// Stages of a migration, as the options of a store hand them on.
+protocol MigrationStaging: AnyObject, Sendable {}
