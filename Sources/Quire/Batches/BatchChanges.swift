@@ -40,7 +40,7 @@ struct BatchChanges {
 
   // MARK: Recording
 
-  mutating func noteInsertion(at reference: Reference) {
+  mutating func recordInsertion(at reference: Reference) {
     count += 1
     if let last = insertedRuns.last,
       last.first.rawValue + UInt64(last.count) == reference.rawValue
@@ -51,12 +51,12 @@ struct BatchChanges {
     }
   }
 
-  mutating func noteChange(of slots: SlotSet, at reference: Reference) {
-    noteChanges(of: slots, from: reference, count: 1)
+  mutating func recordChange(of slots: SlotSet, at reference: Reference) {
+    recordChanges(of: slots, from: reference, count: 1)
   }
 
   /// Records that the same slots of objects with adjacent references have changed.
-  mutating func noteChanges(of slots: SlotSet, from first: Reference, count newCount: Int) {
+  mutating func recordChanges(of slots: SlotSet, from first: Reference, count newCount: Int) {
     count += newCount
     let slotSet = place(of: slots)
     let last = changedRuns.count - 1
@@ -85,17 +85,17 @@ struct BatchChanges {
   }
 
   /// Records that an object has changed once more, or at the other end of a relationship.
-  mutating func noteOther(_ slot: Int, at reference: Reference) {
+  mutating func recordOther(_ slot: Int, at reference: Reference) {
     others[reference, default: SlotSet()].insert(slot)
   }
 
   /// Records that an existing object was given the values of a new one, which is not inserted.
-  mutating func noteMerge(into reference: Reference) {
+  mutating func recordMerge(into reference: Reference) {
     if !isInserted(reference), merged.insert(reference).inserted { count += 1 }
   }
 
   /// - Parameter isCounted: whether the request asked for the deletion of these objects.
-  mutating func noteDeletions(_ references: [Reference], isCounted: Bool = true) {
+  mutating func recordDeletions(_ references: [Reference], isCounted: Bool = true) {
     if isCounted { count += references.count }
     if insertedRuns.isEmpty {
       deletions += references

@@ -57,7 +57,7 @@ final class BatchConstraints {
           whole: writer.isCut ? try item.index.wholeKey(of: row) : []))
     }
     if keys.contains(where: { waiting[$0.item.place]?.contains($0.key) ?? false }) {
-      try settle()
+      try checkWaiting()
     }
     return try keys.flatMap { key in
       try references(of: key).map { Rival(index: key.item.index.stored, reference: $0) }
@@ -65,13 +65,13 @@ final class BatchConstraints {
   }
 
   /// Records that the row which was searched for last was written.
-  func noteWritten() throws {
+  func recordWritten() throws {
     for key in keys { waiting[key.item.place, default: []].insert(key.key) }
     waitingCount += 1
-    if waitingCount == BatchConstraints.waitingLimit { try settle() }
+    if waitingCount == BatchConstraints.waitingLimit { try checkWaiting() }
   }
 
-  private func settle() throws {
+  private func checkWaiting() throws {
     for item in items { _ = try upkeep.existingTree(at: item.place) }
     waiting.removeAll()
     waitingCount = 0

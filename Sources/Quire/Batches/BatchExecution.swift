@@ -154,7 +154,7 @@ final class BatchExecution {
   func run(
     in sessions: [StoreSession], _ body: ([BatchWrite]) throws -> Void
   ) throws -> BatchResult {
-    for session in sessions { try session.settleLinks() }
+    for session in sessions { try session.writeDeferredLinks() }
     let transactions = try ContextSave.beginWrites(in: sessions)
     // Has no effect on transactions that were committed.
     defer { transactions.values.forEach { $0.abort() } }
@@ -186,7 +186,7 @@ final class BatchExecution {
         try write.commit()
       } catch {
         guard count > 0 else { throw error }
-        tell(writes.prefix(count))
+        notifyListeners(writes.prefix(count))
         let names = { (writes: ArraySlice<BatchWrite>) in
           writes.map(\.store.name).joined(separator: ", ")
         }
@@ -197,12 +197,12 @@ final class BatchExecution {
           underlying: error)
       }
     }
-    tell(writes[...])
+    notifyListeners(writes[...])
   }
 
   /// Notifies the listeners of stores of committed changes. The request's own context is among
   /// them, as its objects do not reflect the changes either.
-  private func tell(_ writes: ArraySlice<BatchWrite>) {
+  private func notifyListeners(_ writes: ArraySlice<BatchWrite>) {
     for write in writes where write.store.hub.isListened {
       guard let changes = write.savedChanges(), !changes.isEmpty else { continue }
       write.store.hub.publish(

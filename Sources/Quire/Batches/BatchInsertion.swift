@@ -74,7 +74,7 @@ final class BatchInsertion {
         try encode()
         let reference = try takePlace()
         try rowWriter.withBytes { bytes in
-          try keys.note(bytes, at: reference)
+          try keys.record(bytes, at: reference)
           try builder.append(bytes, for: reference.key)
         }
         try finish(reference)
@@ -93,13 +93,13 @@ final class BatchInsertion {
         if !rivals.isEmpty, try !isInserted(despite: rivals) { continue }
       }
       let reference = try takePlace()
-      if derived != nil { try write.noteOwners(of: reference, nil, links) }
+      if derived != nil { try write.recordOwners(of: reference, nil, links) }
       let wasThere = try rowWriter.withBytes { bytes in
-        try keys.note(bytes, at: reference)
+        try keys.record(bytes, at: reference)
         return try rows.put(bytes, for: reference.key)
       }
       if wasThere { throw StoreWriter.keyIsTaken(reference, storage) }
-      try constraints?.noteWritten()
+      try constraints?.recordWritten()
       try finish(reference)
     } while try next()
   }
@@ -126,7 +126,7 @@ final class BatchInsertion {
   }
 
   private func finish(_ reference: Reference) throws {
-    write.changes.noteInsertion(at: reference)
+    write.changes.recordInsertion(at: reference)
     if !links.isEmpty { try write.arrive(links, from: reference) }
     place += 1
     if derived != nil {
@@ -215,8 +215,8 @@ final class BatchInsertion {
   private func deriveValues() throws {
     guard let derived, !underived.isEmpty else { return }
     for reference in underived where try write.writer.contains(reference) {
-      derived.noteAll(reference)
-      try derived.noteOwners(of: reference)
+      derived.recordAll(reference)
+      try derived.recordOwners(of: reference)
     }
     underived.removeAll(keepingCapacity: true)
     try derived.write()
@@ -290,6 +290,6 @@ final class BatchInsertion {
       try updating.update([other], isLast: true)
     }
     if derived != nil { underived.append(other) }
-    write.changes.noteMerge(into: other)
+    write.changes.recordMerge(into: other)
   }
 }

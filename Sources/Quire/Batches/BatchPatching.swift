@@ -203,7 +203,7 @@ final class BatchPatching {
     if run.count == 0 { return }
     let slots = SlotSet(
       fields.indices.filter { run.fields & 1 << UInt64($0) != 0 }.map { fields[$0].slot })
-    write.changes.noteChanges(
+    write.changes.recordChanges(
       of: slots, from: Reference(entity: number, key: run.first), count: run.count)
     run = (0, 0, 0)
   }

@@ -16,7 +16,7 @@ extension BatchWrite {
     try history?.keepTombstones(of: deleted)
     try deletion.findOthers()
     try validation.finish()
-    try noteOwners(deletion)
+    try recordOwners(deletion)
     try writer.gatheringRemovals {
       for reference in deletion.related {
         let storage = try storage(of: reference)
@@ -38,16 +38,16 @@ extension BatchWrite {
     for (reference, slots) in deletion.others.sorted(by: { $0.key < $1.key }) {
       for slot in slots { try writeOther(slot, at: reference) }
     }
-    changes.noteDeletions(deleted, isCounted: execution != nil)
+    changes.recordDeletions(deleted, isCounted: execution != nil)
   }
 
   /// Records the objects whose derived values may change, before the deletion.
-  private func noteOwners(_ deletion: BatchDeletion) throws {
+  private func recordOwners(_ deletion: BatchDeletion) throws {
     guard let derived else { return }
-    for reference in deletion.deleted { try derived.noteOwners(of: reference) }
+    for reference in deletion.deleted { try derived.recordOwners(of: reference) }
     for (reference, slots) in deletion.others {
-      derived.note(reference)
-      try derived.noteOwners(of: reference, changing: slots)
+      derived.record(reference)
+      try derived.recordOwners(of: reference, changing: slots)
     }
   }
 

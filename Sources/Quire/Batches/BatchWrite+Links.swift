@@ -13,22 +13,22 @@ struct BatchLink {
 extension BatchWrite {
   /// Records the objects whose derived values depend on an object's relationships, before these
   /// change.
-  func noteOwners(
+  func recordOwners(
     of reference: Reference, _ slots: SlotSet?, _ links: [BatchLink]
   ) throws {
     guard let derived else { return }
-    if let slots { try derived.noteOwners(of: reference, changing: slots) }
+    if let slots { try derived.recordOwners(of: reference, changing: slots) }
     for link in links {
       for other in [link.old, link.new] {
         guard let other, let inverse = try inverse(of: link, on: other) else { continue }
-        derived.note(other)
-        try derived.noteOwners(of: other, changing: SlotSet([inverse]))
+        derived.record(other)
+        try derived.recordOwners(of: other, changing: SlotSet([inverse]))
         let field = try storage(of: other).fieldBySlot[inverse]
         guard field >= 0, let rival = try leads(other, field), rival != reference,
           let slot = try slot(of: link, on: rival)
         else { continue }
-        derived.note(rival)
-        try derived.noteOwners(of: rival, changing: SlotSet([slot]))
+        derived.record(rival)
+        try derived.recordOwners(of: rival, changing: SlotSet([slot]))
       }
     }
   }

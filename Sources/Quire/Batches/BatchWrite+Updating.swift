@@ -155,7 +155,7 @@ final class BatchUpdating {
       return try patch(reader, version)
     }
     guard let isPatched, !changedSlots.isEmpty else { return }
-    try noteOwners(of: reference)
+    try recordOwners(of: reference)
     try writeRow(at: reference, isPatched: isPatched)
     try finish(reference)
   }
@@ -250,20 +250,20 @@ final class BatchUpdating {
     try write.writer.putRow(row, at: reference, in: storage)
   }
 
-  private func noteOwners(of reference: Reference) throws {
+  private func recordOwners(of reference: Reference) throws {
     guard let derived = write.derived else { return }
-    try derived.noteOwners(of: reference, changing: changedSlots)
+    try derived.recordOwners(of: reference, changing: changedSlots)
   }
 
   private func finish(_ reference: Reference) throws {
     if isRepeated {
-      for slot in changedSlots { write.changes.noteOther(slot, at: reference) }
+      for slot in changedSlots { write.changes.recordOther(slot, at: reference) }
     } else {
-      write.changes.noteChange(of: changedSlots, at: reference)
+      write.changes.recordChange(of: changedSlots, at: reference)
     }
     guard let derived = write.derived else { return }
-    derived.noteAll(reference)
-    try derived.noteOwners(of: reference, changing: changedSlots)
+    derived.recordAll(reference)
+    try derived.recordOwners(of: reference, changing: changedSlots)
   }
 
   // MARK: Relationships
@@ -285,7 +285,9 @@ final class BatchUpdating {
       if slots.isEmpty { continue }
       moving.append(Moving(reference: reference, slots: slots, values: values, links: links))
     }
-    for object in moving { try write.noteOwners(of: object.reference, object.slots, object.links) }
+    for object in moving {
+      try write.recordOwners(of: object.reference, object.slots, object.links)
+    }
     try write.writer.gatheringRemovals {
       for object in moving { try write.leave(object.links, from: object.reference) }
     }

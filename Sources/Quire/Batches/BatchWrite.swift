@@ -123,7 +123,7 @@ final class BatchWrite {
   ///
   /// - Parameter destination: the new destination, if the slot is a field of the row.
   func writeOther(_ slot: Int, at reference: Reference, to destination: Reference? = nil) throws {
-    changes.noteOther(slot, at: reference)
+    changes.recordOther(slot, at: reference)
     let storage = try storage(of: reference)
     let (trait, field) = (storage.binding.traits[slot], storage.fieldBySlot[slot])
     if trait.isToMany, trait.isForeignKeyOfOthers { return }

@@ -46,7 +46,7 @@ extension ManagedObjectContext {
 
   /// The same for what cannot throw.
   ///
-  /// - Returns: whether the context is idle; otherwise the error is kept for its next fetch or save.
+  /// - Returns: whether the context is idle; if not, the error is kept for its next fetch or save.
   final func isIdle(for call: String) -> Bool {
     do {
       try requireIdle(for: call)

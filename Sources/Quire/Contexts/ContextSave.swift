@@ -172,7 +172,7 @@ extension ContextSave {
         part.historyNumber = try history?.write(
           inserted: part.inserted.lazy.map(\.reference), updated: part.updateList,
           deleted: part.deleted.lazy.map(\.reference))
-        if settling { try writer.settleLinks() }
+        if settling { try writer.writeDeferredLinks() }
       }
       for part in parts {
         guard let transaction = transactions[ObjectIdentifier(part.session)] else { continue }

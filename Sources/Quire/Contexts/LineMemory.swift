@@ -1,4 +1,4 @@
-/// The lines of one register: pieces that grow with their number, and go with the register.
+/// The lines of one register: pieces that grow with their number, and go with the identityMap.
 struct LineMemory: ~Copyable {
   // Sound: belongs to one register alone; a line is given out once, until it comes back.
   private var pieces: [UnsafeMutableRawPointer] = []
@@ -20,15 +20,15 @@ struct LineMemory: ~Copyable {
     if unusedCount == 0 {
       pieceCount = min(2 * pieceCount, 1024)
       let piece = UnsafeMutableRawPointer.allocate(
-        byteCount: pieceCount * ObjectRegister.lineByteCount,
-        alignment: ObjectRegister.lineByteCount)
+        byteCount: pieceCount * IdentityMap.lineByteCount,
+        alignment: IdentityMap.lineByteCount)
       pieces.append(piece)
       (unused, unusedCount) = (piece, pieceCount)
     }
     guard let line = unused else { preconditionFailure("there is a piece with unused lines") }
-    unused = line + ObjectRegister.lineByteCount
+    unused = line + IdentityMap.lineByteCount
     unusedCount -= 1
-    line.initializeMemory(as: UInt64.self, repeating: 0, count: ObjectRegister.lineByteCount / 8)
+    line.initializeMemory(as: UInt64.self, repeating: 0, count: IdentityMap.lineByteCount / 8)
     return line
   }
 

@@ -26,7 +26,7 @@ extension ManagedObjectContext {
         guard object.isDeleted else { return }
         let areRulesApplied = object.state.contains(.propagated)
         revive(object)
-        if areRulesApplied { try object.restoreBacklinks() }
+        if areRulesApplied { try object.restoreInverses() }
         return
       }
       try adopt(object)
@@ -36,7 +36,7 @@ extension ManagedObjectContext {
   }
 
   final func revive(_ object: ManagedObject) {
-    preparation?.noteChange(of: object)
+    preparation?.recordChange(of: object)
     object.setPending(!object.isStored ? .insertion : object.slots.isEmpty ? nil : .update)
     object.state.remove(.propagated)
     for observer in audience { observer.didRevive(object) }
@@ -64,16 +64,16 @@ extension ManagedObjectContext {
     }
     if object.isPersistent { object.becomeNew() }
     // Equal entities have equal slots.
-    take(object, to: home(ofNew: binding))
+    take(object, to: arena(ofNew: binding))
   }
 
   /// Takes in an object that nobody has.
   ///
-  /// - Parameter home: that of new objects of its entity.
-  final func take(_ object: ManagedObject, to home: ObjectHome) {
-    journal?.noteInsertion(of: object)
+  /// - Parameter arena: that of new objects of its entity.
+  final func take(_ object: ManagedObject, to arena: ObjectArena) {
+    journal?.recordInsertion(of: object)
     let isAwoken = object.state.contains(.awoken)
-    object.home = home
+    object.arena = arena
     object.state = .awoken
     object.setPending(.insertion)
     enterNew(object)
@@ -101,12 +101,12 @@ extension ManagedObjectContext {
   /// Does nothing when an object calls it that is just told of its deletion: what it deletes is
   /// processed after it.
   public final func processPendingChanges() {
-    settlePendingChanges()
+    processPendingChangesOfEvent()
     if presentActivity == nil { undoRecording?.manager.endEvent() }
   }
 
   /// The same within an event.
-  final func settlePendingChanges() {
+  final func processPendingChangesOfEvent() {
     guard activity != .applyingDeleteRules else { return }
     mergeWaitingCommits()
     if propagatesDeletesAtEndOfEvent || activity == .saving { applyDeleteRules() }
@@ -134,7 +134,7 @@ extension ManagedObjectContext {
     } catch {
       report(error)
     }
-    guard isUndecided(object) else { return letLeadBack(to: object) }
+    guard isUndecided(object) else { return restoreInverses(to: object) }
     object.state.insert(.propagated)
     if !object.isStored {
       drop(object)
@@ -143,10 +143,10 @@ extension ManagedObjectContext {
 
   /// An object whose deletion was taken back while its delete rules were applied has lost what they
   /// had cleared by then.
-  private func letLeadBack(to object: ManagedObject) {
+  private func restoreInverses(to object: ManagedObject) {
     guard object.context === self, !object.isDeleted else { return }
     do {
-      try object.restoreBacklinks()
+      try object.restoreInverses()
     } catch {
       report(error)
     }
@@ -165,7 +165,7 @@ extension ManagedObjectContext {
   /// Ends when the deletion is taken back, or dropped, by what objects do when they are read.
   final func propagateDeletion(of object: ManagedObject) throws {
     for slot in object.binding.relationshipSlots {
-      let given = object.ofHome { $0.binding.traits[slot].deleteRule }
+      let given = object.ofArena { $0.binding.traits[slot].deleteRule }
       var rule = given
       // Nobody is to go on pointing to an object that never was, should it be inserted again.
       if !object.isStored, rule != .cascade { rule = .nullify }
@@ -176,9 +176,9 @@ extension ManagedObjectContext {
           let inverse = object.inverseSlot(of: slot, on: destination)
           if let inverse { _ = try destination.makeReady(inverse) }
           guard object.context === self, object.isDeleted else { return }
-          if let inverse { try destination.dropBacklink(inverse, to: object) }
+          if let inverse { try destination.removeInverse(inverse, to: object) }
           // Nothing is to deny it either, when it is made again after the object was saved.
-          if given == .deny { try object.dropBacklink(slot, to: destination) }
+          if given == .deny { try object.removeInverse(slot, to: destination) }
         }
       case .cascade:
         for destination in try destinations(of: object, slot) {

@@ -27,7 +27,7 @@ extension EntityDescription {
           ? "the context has no coordinator, so it knows no entity \(name)"
           : "the context's model has no entity \(name)")
     }
-    let object = coordinator.classes.makeObject(context.home(ofNew: binding).outside)
+    let object = coordinator.classes.makeObject(context.arena(ofNew: binding).outside)
     object.applyDefaults()
     try context.adopt(object)
     return object
@@ -36,13 +36,13 @@ extension EntityDescription {
 
 /// Where the objects of a class are made, as was found out for the one before.
 ///
-/// Sound: the context keeps its homes, and forgets this when it gets another coordinator, with
+/// Sound: the context keeps its arenas, and forgets this when it gets another coordinator, with
 /// whose model all of it may be different.
 struct ObjectMaking {
   let type: ManagedObject.Type
   /// Of objects that are new in the context, and of those that are made.
-  let home: Unmanaged<ObjectHome>
-  let outside: Unmanaged<ObjectHome>
+  let arena: Unmanaged<ObjectArena>
+  let outside: Unmanaged<ObjectArena>
   let isAbstract: Bool
 }
 
@@ -57,9 +57,9 @@ extension ManagedObjectContext {
   @inline(never)
   private final func findMaking(of type: ManagedObject.Type) -> ObjectMaking? {
     guard let binding = persistentStoreCoordinator?.classes.entity(of: type) else { return nil }
-    let home = home(ofNew: binding)
+    let arena = arena(ofNew: binding)
     recentMaking = ObjectMaking(
-      type: type, home: .passUnretained(home), outside: .passUnretained(home.outside),
+      type: type, arena: .passUnretained(arena), outside: .passUnretained(arena.outside),
       isAbstract: binding.entity.isAbstract)
     return recentMaking
   }

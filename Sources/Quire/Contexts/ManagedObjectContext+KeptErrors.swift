@@ -27,7 +27,7 @@ extension ManagedObjectContext {
     guard unthrownErrors.keep(error), !throwsKeptErrors, let persistentStoreCoordinator else {
       return
     }
-    persistentStoreCoordinator.noteKeptError(error, of: ObjectIdentifier(self))
+    persistentStoreCoordinator.recordKeptError(error, of: ObjectIdentifier(self))
     if isStoresFault(error) { persistentStoreCoordinator.handleKeptError(error) }
   }
 

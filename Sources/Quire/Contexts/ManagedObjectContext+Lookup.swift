@@ -51,7 +51,7 @@ extension ManagedObjectContext {
       if !object.hasRow, let session = object.session,
         try session.latestView().giveRow(to: object)
       {
-        object.tellOfRow()
+        object.callAwakeFromFetch()
       }
       if object.hasRow, !object.state.contains(.propagated) { return object }
     }
@@ -60,9 +60,9 @@ extension ManagedObjectContext {
   }
 
   /// Where objects of an entity are that are inserted here.
-  final func home(ofNew binding: EntityBinding) -> ObjectHome {
-    newHomes.home(binding, where: { $0.binding === binding }) {
-      ObjectHome(binding, newIn: self)
+  final func arena(ofNew binding: EntityBinding) -> ObjectArena {
+    newArenas.arena(binding, where: { $0.binding === binding }) {
+      ObjectArena(binding, newIn: self)
     }
   }
 
@@ -82,8 +82,8 @@ extension ManagedObjectContext {
     at place: (session: StoreSession, reference: Reference)
   ) -> ManagedObject? {
     if let object = place.session.registered(place.reference) { return object }
-    if promisedPlaces.isEmpty { return nil }
-    return promisedPlaces.temporary(of: place.reference, in: place.session.identity)
+    if promisedIDs.isEmpty { return nil }
+    return promisedIDs.temporary(of: place.reference, in: place.session.identity)
       .flatMap { newObject($0) }
   }
 }

@@ -2,22 +2,24 @@ import QuireModel
 import QuireStorage
 
 /// The places in stores that objects have been promised before they are saved.
-struct PromisedPlaces {
-  private var places: [Reference: StorePlace] = [:]
-  private var promised: [StorePlace: Reference] = [:]
+struct PromisedIDs {
+  private var places: [Reference: GlobalReference] = [:]
+  private var promised: [GlobalReference: Reference] = [:]
 
   var isEmpty: Bool { places.isEmpty }
 
   /// Where the object with a temporary reference will be.
-  func place(of temporary: Reference) -> StorePlace? { places.isEmpty ? nil : places[temporary] }
+  func place(of temporary: Reference) -> GlobalReference? {
+    places.isEmpty ? nil : places[temporary]
+  }
 
   /// The temporary reference of the object that will be in a place.
   func temporary(of place: Reference, in store: StoreIdentity) -> Reference? {
-    promised.isEmpty ? nil : promised[StorePlace(store: store, reference: place)]
+    promised.isEmpty ? nil : promised[GlobalReference(store: store, reference: place)]
   }
 
   mutating func promise(_ reference: Reference, to temporary: Reference, in store: StoreIdentity) {
-    let place = StorePlace(store: store, reference: reference)
+    let place = GlobalReference(store: store, reference: reference)
     places[temporary] = place
     promised[place] = temporary
   }
@@ -61,10 +63,11 @@ extension ManagedObjectContext {
     for candidate in candidates {
       let places = try candidate.session.takePlaces(for: candidate.objects)
       for (object, place) in zip(candidate.objects, places) {
-        promisedPlaces.promise(place, to: object.reference, in: candidate.session.identity)
+        promisedIDs.promise(place, to: object.reference, in: candidate.session.identity)
         guard parent != nil, object.isStored else { continue }
         passPromiseOn(
-          StorePlace(store: candidate.session.identity, reference: place), of: object.reference)
+          GlobalReference(store: candidate.session.identity, reference: place), of: object.reference
+        )
       }
     }
   }
@@ -117,7 +120,7 @@ extension StoreSession {
 extension ManagedObject {
   /// The permanent ID that was promised to an object that is not saved yet.
   final var promisedID: ManagedObjectID? {
-    guard let context, let place = context.promisedPlaces.place(of: reference) else { return nil }
+    guard let context, let place = context.promisedIDs.place(of: reference) else { return nil }
     return ManagedObjectID(entity: entity, store: place.store, key: place.reference.key)
   }
 }

@@ -10,13 +10,13 @@ extension ManagedObjectContext {
   public final func rollback() {
     guard isIdle(for: "rollback()") else { return }
     let dropped = during(.dropping) {
-      let told = tellBeforeFault(
+      let told = callWillTurnIntoFault(
         changes.updated.objects + changes.deleted.objects + changes.inserted.objects)
       let dropped = dropAllChanges()
       for object in told { object.didTurnIntoFault() }
       for object in dropped.updated.objects + dropped.deleted.objects
       where object.context === self {
-        object.tell(of: .rollback)
+        object.callAwake(after: .rollback)
       }
       return dropped
     }
@@ -39,11 +39,11 @@ extension ManagedObjectContext {
   ///
   /// - Returns: the IDs of all objects, to be told; `nil` when nobody wants to know.
   final func forgetObjects() -> Set<ManagedObjectID>? {
-    during(.dropping) { forgetObjectsTellingThem() }
+    during(.dropping) { forgetObjectsWithHooks() }
   }
 
-  private func forgetObjectsTellingThem() -> Set<ManagedObjectID>? {
-    let told = tellBeforeFault(allObjects)
+  private func forgetObjectsWithHooks() -> Set<ManagedObjectID>? {
+    let told = callWillTurnIntoFault(allObjects)
     for session in sessions {
       session.pinnedView = nil
       session.inbox?.removeAll()
@@ -68,7 +68,7 @@ extension ManagedObjectContext {
   /// are gone nobody is called, so that nobody can save, or change, some of what is being dropped.
   ///
   /// - Returns: those that were told.
-  private func tellBeforeFault(_ objects: [ManagedObject]) -> [ManagedObject] {
+  private func callWillTurnIntoFault(_ objects: [ManagedObject]) -> [ManagedObject] {
     var told: [ManagedObject] = []
     for object in objects
     where object.context === self && object.isPersistent && (object.hasRow || object.hasSlots) {
@@ -145,13 +145,13 @@ extension ManagedObjectContext {
     }
     var members: [ManagedObject] = []
     for object in objects where isChanged(object) { members += try object.unknownMembers() }
-    let changed = objects.filter(isChanged).sorted { $0.placeOrder < $1.placeOrder }
+    let changed = objects.filter(isChanged).sorted { $0.referenceOrder < $1.referenceOrder }
     for object in changed {
       guard let session = object.session else { continue }
       try exchangeRow(of: object, session.currentView())
       if !object.hasRow { letGoOfTouched(object) }
     }
-    for object in changed where object.hasRow { try object.settlePendingMembers() }
+    for object in changed where object.hasRow { try object.rebaseMembers() }
     withExtendedLifetime(members) {}
   }
 
@@ -173,7 +173,7 @@ extension ManagedObjectContext {
       } else if mergeChanges {
         try rebase([object])
         try displaceStoredDestinations(of: [object])
-        object.tell(of: .refresh)
+        object.callAwake(after: .refresh)
       } else if !object.isDeleted {
         preparation?.isOutdated = true
         try dropChanges(of: object, view)
@@ -249,7 +249,7 @@ extension ManagedObjectContext {
       report(error)
     }
     for object in changed where object.context === self {
-      object.tell(of: .refresh)
+      object.callAwake(after: .refresh)
       noticeCenter?.didRefresh(object)
     }
   }
@@ -271,7 +271,7 @@ extension ManagedObjectContext {
     if object.restoreSlots() {
       object.turnIntoFault(onBothSides: true)
     } else {
-      object.tell(of: .refresh)
+      object.callAwake(after: .refresh)
     }
   }
 }

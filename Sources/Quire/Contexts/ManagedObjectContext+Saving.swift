@@ -25,7 +25,7 @@ extension ManagedObjectContext {
     case nil: return
     case .toParent(let save, let notice): announce(save, notice)
     case .toStores(let save): try announce(save)
-    case .emptied(let news): news?.tell(self)
+    case .emptied(let effects): effects?.notifyObservers(of: self)
     }
   }
 
@@ -34,14 +34,14 @@ extension ManagedObjectContext {
     case toParent(ContextSave, ContextNotice)
     case toStores(FinishedStoreSave)
     /// The merge policy has left nothing to save.
-    case emptied(MergeNews?)
+    case emptied(PolicyEffects?)
   }
 
   private struct FinishedStoreSave {
     let outcome: ContextSave.Outcome
     /// What each store's observers are to be notified of.
     let told: [(part: SaveOperation, saved: SavedChanges)]
-    let news: MergeNews?
+    let effects: PolicyEffects?
     /// The stores whose objects did not change.
     let untouched: [StoreSession]
   }
@@ -53,7 +53,7 @@ extension ManagedObjectContext {
     asking: Bool, _ isEventOver: inout Bool
   ) throws -> FinishedSave? {
     if asking, hasChanges { noticeCenter?.postWillSave() }
-    settlePendingChanges()
+    processPendingChangesOfEvent()
     try throwKeptErrors()
     if let parent {
       guard hasChanges, let save = try save(to: parent) else { return nil }
@@ -81,23 +81,23 @@ extension ManagedObjectContext {
     guard hasChanges else { return nil }
     undoRecording?.willCommit(save)
     let outcome: ContextSave.Outcome
-    var news: MergeNews?
+    var effects: PolicyEffects?
     do {
       let settling = asking || deferredLinks?.isFull ?? false
       outcome = try save.write(
         in: ContextSave.beginWrites(in: save.parts.map(\.session)), settling: settling)
     } catch let error where error is SaveOperation.Outdated || error is SaveOperation.Duplicates {
-      mergeNews = MergeNews()
-      defer { mergeNews = nil }
+      policyEffects = PolicyEffects()
+      defer { policyEffects = nil }
       let merged = try commitMerged(save)
-      news = mergeNews
-      guard let merged else { return .emptied(news) }
+      effects = policyEffects
+      guard let merged else { return .emptied(effects) }
       outcome = merged
     }
     isEventOver = true
     return .toStores(
       FinishedStoreSave(
-        outcome: outcome, told: finish(outcome, isTold: asking), news: news,
+        outcome: outcome, told: finish(outcome, isTold: asking), effects: effects,
         untouched: sessions.filter { session in
           !outcome.parts.contains { $0.session === session }
         }))
@@ -123,12 +123,12 @@ extension ManagedObjectContext {
     let moved = movedObjects(outcome.parts)
     var told: [(part: SaveOperation, saved: SavedChanges)] = []
     for (part, view) in zip(outcome.parts, outcome.views) {
-      part.settle(isTold ? view : nil)
+      part.finishObjects(isTold ? view : nil)
       if audience.isEmpty, !isTold || !part.store.hub.isListened { continue }
       told.append((part, part.savedChanges(view.snapshot.commitNumber)))
     }
-    noteMovedObjects(moved)
-    noteReplacedRows(outcome.parts)
+    recordMovedObjects(moved)
+    recordReplacedRows(outcome.parts)
     for (part, saved) in told {
       for observer in audience { observer.didSave(saved) }
       // Of what was set to what it was, nobody else need know.
@@ -148,8 +148,8 @@ extension ManagedObjectContext {
     let parts = save.outcome.parts
     if !save.told.isEmpty { noticeCenter?.postDidSave(parts, save.told.map(\.saved)) }
     for part in parts { release(part.deleted) }
-    if family != nil { tellChildren(of: parts) }
-    save.news?.tell(self)
+    if family != nil { notifyChildren(of: parts) }
+    save.effects?.notifyObservers(of: self)
     if let failure = save.outcome.failure { throw failure }
     for session in save.untouched { try session.store.saveMetadata() }
   }
@@ -164,14 +164,14 @@ extension ManagedObjectContext {
     watched = []
     guard outcome.failure != nil else {
       changes = PendingObjects()
-      promisedPlaces = PromisedPlaces()
+      promisedIDs = PromisedIDs()
       assignedStores = [:]
       return
     }
     for part in outcome.parts {
       for item in part.inserted {
         item.object.setPending(nil)
-        promisedPlaces.keep(item.object.reference)
+        promisedIDs.keep(item.object.reference)
       }
       for object in part.touched { object.setPending(nil) }
       for object in part.deleted { changes.remove(object) }
@@ -192,28 +192,28 @@ extension SaveOperation {
   /// Gives the objects their places in the store, and makes them clean.
   ///
   /// - Parameter view: where the new rows are; `nil` to leave the objects faults.
-  func settle(_ view: StoreView?) {
+  func finishObjects(_ view: StoreView?) {
     let context = session.context
     let areAllNew = !hasReturned && context.forgetNewObjects(if: inserted.count)
-    session.register.reserve(inserted.count)
+    session.identityMap.reserve(inserted.count)
     var rows = view.map { RowRun($0) }
     var start = 0
     while start < inserted.count {
-      let home = session.home(of: inserted[start].storage)
+      let arena = session.arena(of: inserted[start].storage)
       var end = start
       while end < inserted.count, inserted[end].hasStorage(of: inserted[start]) {
         let reference = inserted[end].reference
         inserted[end].ofObject { object in
           if !areAllNew { context.unregister(object) }
           object.reference = reference
-          object.home = home
+          object.arena = arena
           session.enter(object)
         }
         end += 1
       }
       start = end
     }
-    for item in inserted { item.ofObject { $0.settle(&rows) } }
+    for item in inserted { item.ofObject { $0.becomeClean(&rows) } }
     var place = 0
     for object in Uncounted(touched) {
       object._withUnsafeGuaranteedRef { object in
@@ -222,7 +222,7 @@ extension SaveOperation {
           keepsRow = rows != nil && object.hasRow && isRowUntouched(updated[place])
           place += 1
         }
-        if keepsRow { object.settleWithRow() } else { object.settle(&rows) }
+        if keepsRow { object.becomeCleanKeepingRow() } else { object.becomeClean(&rows) }
       }
     }
   }
@@ -237,14 +237,14 @@ extension ManagedObject {
   /// Becomes clean after a save.
   ///
   /// - Parameter rows: where the new row is; `nil` to leave the object a fault.
-  fileprivate func settle(_ rows: inout RowRun?) {
-    settleWithRow()
+  fileprivate func becomeClean(_ rows: inout RowRun?) {
+    becomeCleanKeepingRow()
     // A row that cannot be read leaves a fault, which says so when it is looked at.
     if rows?.giveRow(to: self) != true { set(nil) }
   }
 
   /// Becomes clean, and keeps the row that it has.
-  fileprivate func settleWithRow() {
+  fileprivate func becomeCleanKeepingRow() {
     keepTransientSlots()
     state = []
   }

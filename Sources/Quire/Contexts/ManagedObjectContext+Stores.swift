@@ -139,8 +139,8 @@ extension ManagedObjectContext {
   final func targetSession(of object: ManagedObject) throws -> StoreSession {
     if let session = object.session { return session }
     let sessions = presentSessions()
-    if !assignedStores.isEmpty || !promisedPlaces.isEmpty,
-      let identity = promisedPlaces.place(of: object.reference)?.store
+    if !assignedStores.isEmpty || !promisedIDs.isEmpty,
+      let identity = promisedIDs.place(of: object.reference)?.store
         ?? assignedStores[object.reference]
     {
       if let session = sessions.first(where: { $0.identity == identity }) { return session }

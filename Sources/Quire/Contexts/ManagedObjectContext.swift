@@ -68,7 +68,7 @@ nonisolated open class ManagedObjectContext {
   /// fault is read from the newest state. Objects that were read keep their values, and a query
   /// generation its state.
   public final var stalenessInterval: Double = -1 {
-    didSet { for session in sessions { session.noteStaleness() } }
+    didSet { for session in sessions { session.updateViewTime() } }
   }
   /// Whether the context holds all objects that it knows, and not only the changed ones.
   ///
@@ -82,7 +82,7 @@ nonisolated open class ManagedObjectContext {
   // Unchecked as in ``ManagedObject``: each access is over before anything else is called, and the
   // objects that a change lets go of go when it is made.
   @exclusivity(unchecked) final var changes = PendingObjects()
-  final var promisedPlaces = PromisedPlaces()
+  final var promisedIDs = PromisedIDs()
   /// One for each of the coordinator's stores, in their order, as of the last look at them.
   @exclusivity(unchecked) final var sessions: [StoreSession] = []
   /// Those of stores that were removed, for the objects that somebody holds.
@@ -90,14 +90,14 @@ nonisolated open class ManagedObjectContext {
   // Sound: an object leaves the register in its deinit, in this context's isolation, so that a
   // register entry always points to a living object.
   /// Objects with temporary references: those that were never saved, here or in a parent.
-  @exclusivity(unchecked) private var newObjects = ObjectRegister()
+  @exclusivity(unchecked) private var newObjects = IdentityMap()
   /// Of objects that are new here.
-  @exclusivity(unchecked) final var newHomes = ObjectHomes()
+  @exclusivity(unchecked) final var newArenas = ObjectArenas()
   /// Where the object was made that was made last.
   @exclusivity(unchecked) final var recentMaking: ObjectMaking?
   /// Parent and children; `nil` in a context that has had neither.
   @exclusivity(unchecked) final var family: ContextFamily? {
-    didSet { noteFamily() }
+    didSet { updateHasFamily() }
   }
   @exclusivity(unchecked) final var hasFamily = false
   /// The stores that new objects were assigned to, by their temporary references.
@@ -110,20 +110,20 @@ nonisolated open class ManagedObjectContext {
   final var merge: Merge?
   /// What a save's policy has made of objects, to be told when they are saved; `nil` at all other
   /// times.
-  final var mergeNews: MergeNews?
+  final var policyEffects: PolicyEffects?
   /// Unchanged objects whose versions the next save compares.
   final var watched: Set<ManagedObject> = []
   /// What objects do while they are told that they will be saved; `nil` at all other times.
-  final var preparation: SavePreparation? { didSet { noteObservers() } }
+  final var preparation: SavePreparation? { didSet { updateIsObserved() } }
   /// Told what objects held before they change; `nil` at most times.
-  final var journal: ContextJournal? { didSet { noteObservers() } }
+  final var journal: ContextJournal? { didSet { updateIsObserved() } }
   /// What an object is asked to validate at the moment.
   @exclusivity(unchecked) final var askedValue = AskedValue()
   /// Those who want to know what happens here.
-  package final var observers: [any ContextObserver] = [] { didSet { noteObservers() } }
+  package final var observers: [any ContextObserver] = [] { didSet { updateIsObserved() } }
   /// Whether what happens now is nobody's change: only a merge's.
-  private var isUntold = false { didSet { noteObservers() } }
-  /// Whether ``note(_:of:_:)`` is to be called.
+  private var isUnobserved = false { didSet { updateIsObserved() } }
+  /// Whether ``record(_:of:_:)`` is to be called.
   @exclusivity(unchecked) final private(set) var isObserved = false
   /// Tells those who asked what happens here; `nil` until somebody does.
   final var noticeCenter: NoticeCenter?
@@ -143,9 +143,9 @@ nonisolated open class ManagedObjectContext {
   final var throwsKeptErrors = false
   final var announcedChanges = AnnouncedChanges()
   final var fetchedLists = FetchedLists() {
-    didSet { noteFamily() }
+    didSet { updateHasFamily() }
   }
-  /// Whether an object may be known elsewhere than in a register. Read when one goes.
+  /// Whether an object may be known elsewhere than in a identityMap. Read when one goes.
   @exclusivity(unchecked) final var remembersObjects = false
   /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
   final var deferredLinks: DeferredLinks?
@@ -160,18 +160,18 @@ nonisolated open class ManagedObjectContext {
   ///   keeps it in its isolation.
   public init(concurrencyType: ConcurrencyType) { self.concurrencyType = concurrencyType }
 
-  private final func noteObservers() {
+  private final func updateIsObserved() {
     isObserved = !audience.isEmpty || preparation != nil || journal != nil
   }
 
   /// Told what happens here, in this order.
-  final var audience: [any ContextObserver] { isUntold ? [] : observers }
+  final var audience: [any ContextObserver] { isUnobserved ? [] : observers }
 
   /// Calls `body`, of whose changes no observer is told. Who comes or goes meanwhile has.
-  final func untold<Result>(_ body: () throws -> Result) rethrows -> Result {
-    let wasUntold = isUntold
-    isUntold = true
-    defer { isUntold = wasUntold }
+  final func withoutObservers<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let wasUnobserved = isUnobserved
+    isUnobserved = true
+    defer { isUnobserved = wasUnobserved }
     return try body()
   }
 
@@ -179,7 +179,7 @@ nonisolated open class ManagedObjectContext {
     handOverKeptErrors()
     // What goes with the objects may be registrations of observers.
     noticeCenter?.leaveContext()
-    newHomes.leave()
+    newArenas.leave()
     var changed = newObjects.abandon(mayHaveChanges: true)
     for session in sessions + formerSessions { changed += session.abandonObjects() }
     for object in changed { object.letGoOfDestinations() }
@@ -211,7 +211,7 @@ nonisolated open class ManagedObjectContext {
   /// - Returns: as ``forgetObjects()``.
   final func leaveStores() -> Set<ManagedObjectID>? {
     let forgotten = forgetObjects()
-    promisedPlaces = PromisedPlaces()
+    promisedIDs = PromisedIDs()
     recentMaking = nil
     for session in sessions { session.leaveCommits() }
     (sessions, formerSessions) = ([], [])
@@ -267,8 +267,8 @@ nonisolated open class ManagedObjectContext {
   ///   ``PersistenceError/Code/managedObjectExternalRelationship`` (133010) when a relationship
   ///   leads from one store to another; ``PersistenceError/Code/persistentStoreIncompleteSave``
   ///   (134040); ``PersistenceError/Code/managedObjectContextLocking`` when
-  ///   objects do not stop changing, or when objects or observers of the parent change what is being
-  ///   handed to it; ``PersistenceError/Code/managedObjectContextBusy`` (132001) while the context
+  ///   objects do not stop changing, or when objects or observers of the parent change what it is
+  ///   being handed; ``PersistenceError/Code/managedObjectContextBusy`` (132001) while the context
   ///   is busy.
   open func save() throws {
     try write(asking: true)
@@ -326,7 +326,7 @@ extension ManagedObjectContext {
   /// nobody else knows them; says whether it did.
   final func forgetNewObjects(if count: Int) -> Bool {
     if remembersObjects || newObjects.count != count { return false }
-    newObjects = ObjectRegister()
+    newObjects = IdentityMap()
     return true
   }
 
@@ -365,7 +365,7 @@ extension ManagedObjectContext {
       object.state.formIntersection(.awoken)
     }
     unregister(object)
-    object.home = object.home.outside
+    object.arena = object.arena.outside
   }
 
   /// All objects this context knows and somebody holds.

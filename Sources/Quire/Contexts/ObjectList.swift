@@ -8,13 +8,13 @@ struct ObjectList {
   var isEmpty: Bool { objects.isEmpty }
 
   func contains(_ object: ManagedObject) -> Bool {
-    let place = Int(object.listPlace)
+    let place = Int(object.listPosition)
     return place < objects.count && objects[place] === object
   }
 
   mutating func insert(_ object: ManagedObject) {
     if contains(object) { return }
-    object.listPlace = Int32(objects.count)
+    object.listPosition = Int32(objects.count)
     objects.append(object)
   }
 
@@ -23,15 +23,15 @@ struct ObjectList {
     // Held until the list is whole again.
     let last = objects.removeLast()
     if last !== object {
-      objects[Int(object.listPlace)] = last
-      last.listPlace = object.listPlace
+      objects[Int(object.listPosition)] = last
+      last.listPosition = object.listPosition
     }
-    object.listPlace = .max
+    object.listPosition = .max
   }
 
   /// Tells the objects their positions again, when they may know others.
   func restorePositions() {
-    for place in objects.indices { objects[place].listPlace = Int32(place) }
+    for place in objects.indices { objects[place].listPosition = Int32(place) }
   }
 
   /// In the order of the objects' places in their stores, so that the same changes make the same
@@ -39,10 +39,10 @@ struct ObjectList {
   var sorted: [ManagedObject] {
     var last = Reference(rawValue: 0)
     var isSorted = true
-    let session = objects.first?.ofHome { $0.sessionIdentity }
+    let session = objects.first?.ofArena { $0.sessionIdentity }
     for object in Uncounted(objects) where isSorted {
       object._withUnsafeGuaranteedRef { object in
-        isSorted = object.reference >= last && object.ofHome { $0.sessionIdentity } == session
+        isSorted = object.reference >= last && object.ofArena { $0.sessionIdentity } == session
         last = object.reference
       }
     }
@@ -52,7 +52,7 @@ struct ObjectList {
   /// Places are sorted, and not objects, of which each comparison would count references.
   private var sortedByPlace: [ManagedObject] {
     var places = objects.indices.map { index in
-      let place = objects[index].placeOrder
+      let place = objects[index].referenceOrder
       return (store: place.store, reference: place.reference.rawValue, index: index)
     }
     places.sort { left, right in

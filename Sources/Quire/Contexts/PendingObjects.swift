@@ -92,9 +92,9 @@ extension ManagedObject {
 
 extension ManagedObjectContext {
   fileprivate final func pendingWillChange(of object: ManagedObject, to change: PendingChange?) {
-    journal?.note(object)
+    journal?.record(object)
     switch change {
-    case .insertion, .deletion: preparation?.noteChange(of: object)
+    case .insertion, .deletion: preparation?.recordChange(of: object)
     // Of an update the change of the slot tells whether there is something to save.
     case .update, nil: preparation?.isOutdated = true
     }

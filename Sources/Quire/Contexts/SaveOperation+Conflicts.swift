@@ -43,7 +43,7 @@ extension SaveOperation {
   }
 
   /// Notes where the row of a deleted object leads, before it goes.
-  func noteCounterparts(of object: ManagedObject, _ writer: StoreWriter) throws {
+  func recordCounterparts(of object: ManagedObject, _ writer: StoreWriter) throws {
     guard let storage = object.storage else { return }
     for slot in object.binding.oneToOneSlots where storage.fieldBySlot[slot] >= 0 {
       let relationship = object.binding.relationship(slot)
@@ -51,12 +51,12 @@ extension SaveOperation {
         let reference = try writer.withRow(
           object.reference, { $0.reference(storage.fieldBySlot[slot]) }) ?? nil
       else { continue }
-      note(reference, of: relationship, object.reference, leads: false)
+      record(reference, of: relationship, object.reference, leads: false)
     }
   }
 
   /// Notes where changed one-to-one relationships of an object have led, and where they lead.
-  func noteCounterparts(
+  func recordCounterparts(
     of object: ManagedObject, _ slots: [Int], _ storage: EntityStorage, _ reference: Reference
   ) {
     for slot in slots where storage.fieldBySlot[slot] >= 0 {
@@ -64,12 +64,12 @@ extension SaveOperation {
       let relationship = object.binding.relationship(slot)
       let new = destination.flatMap { remains($0) ? finalReference($0) : nil }
       let old = object.hasRow ? object.storedReference(slot) : nil
-      if let new { note(new, of: relationship, reference, leads: true) }
-      if let old, old != new { note(old, of: relationship, reference, leads: false) }
+      if let new { record(new, of: relationship, reference, leads: true) }
+      if let old, old != new { record(old, of: relationship, reference, leads: false) }
     }
   }
 
-  private func note(
+  private func record(
     _ other: Reference, of relationship: RelationshipDescription, _ object: Reference, leads: Bool
   ) {
     guard let storage = entities.storage(of: other), let inverse = relationship.inverse,

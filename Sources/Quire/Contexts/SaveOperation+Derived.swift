@@ -11,9 +11,9 @@ extension SaveOperation {
     guard let plan = entities.derivations, !writer.defersLinks else { return nil }
     let values = DerivedValues(plan, writer)
     for update in updated {
-      try values.noteOwners(of: update.object.reference, changing: update.changedSlots)
+      try values.recordOwners(of: update.object.reference, changing: update.changedSlots)
     }
-    for object in deleted { try values.noteOwners(of: object.reference) }
+    for object in deleted { try values.recordOwners(of: object.reference) }
     return values
   }
 
@@ -21,12 +21,12 @@ extension SaveOperation {
   func writeDerivedValues(_ values: DerivedValues?) throws {
     guard let values else { return }
     for item in inserted {
-      values.note(item.reference)
-      try values.noteOwners(of: item.reference)
+      values.record(item.reference)
+      try values.recordOwners(of: item.reference)
     }
     for update in updated {
-      values.note(update.object.reference)
-      try values.noteOwners(of: update.object.reference, changing: update.changedSlots)
+      values.record(update.object.reference)
+      try values.recordOwners(of: update.object.reference, changing: update.changedSlots)
     }
     try values.write()
   }

@@ -178,13 +178,13 @@ extension SaveOperation {
       }
     }
     write.rows.forgetMembers()
-    for object in deleted { write.rows.note(nil, at: object.reference) }
-    for item in write.newRows { write.rows.note(item.row, at: item.reference) }
+    for object in deleted { write.rows.record(nil, at: object.reference) }
+    for item in write.newRows { write.rows.record(item.row, at: item.reference) }
     // It is saved: what of the answer makes no sense is asked for again, and told then.
     for node in answer {
       guard let reference = try? source.reference(of: node.key) else { continue }
       if let row = try? source.row(of: node).row {
-        write.rows.note(row, at: reference)
+        write.rows.record(row, at: reference)
       } else {
         write.rows.forget(reference)
       }

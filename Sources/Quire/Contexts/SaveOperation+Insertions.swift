@@ -58,7 +58,7 @@ extension SaveOperation {
   /// All relationships of a new object: there is no row that they could be equal to.
   func writeLinks(of object: ManagedObject, _ item: Insertion, _ writer: StoreWriter) throws {
     let slots = object.slots
-    for slot in object.ofHome({ $0.binding.storedRelationshipSlots }) {
+    for slot in object.ofArena({ $0.binding.storedRelationshipSlots }) {
       let isToOne = try slots.lend(slot) { content in
         guard case .one(let destination) = content else { return false }
         if let destination { try writeLink(of: slot, of: object, item, to: destination, writer) }
@@ -89,8 +89,8 @@ extension SaveOperation {
   private func isThere(
     _ object: ManagedObject, _ place: Reference, _ writer: StoreWriter
   ) throws -> Bool {
-    if object.state.contains(.updated), object.listPlace < checkedPlaces.count,
-      checkedPlaces[Int(object.listPlace)]
+    if object.state.contains(.updated), object.listPosition < checkedPlaces.count,
+      checkedPlaces[Int(object.listPosition)]
     {
       return true
     }

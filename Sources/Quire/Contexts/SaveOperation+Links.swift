@@ -73,13 +73,13 @@ extension SaveOperation {
   /// of the context wins over the order in which links were made.
   func writeOrders(_ writer: StoreWriter) throws {
     for item in inserted
-    where item.ofObject({ $0.ofHome { $0.binding.hasOrderedRelationships } }) {
+    where item.ofObject({ $0.ofArena { $0.binding.hasOrderedRelationships } }) {
       try writeOrders(
         item.object, item.object.binding.storedRelationshipSlots, item.storage, item.reference,
         writer)
     }
     for update in updated
-    where update.ofObject({ $0.ofHome { $0.binding.hasOrderedRelationships } }) {
+    where update.ofObject({ $0.ofArena { $0.binding.hasOrderedRelationships } }) {
       let object = update.object
       guard let storage = object.storage else { continue }
       try writeOrders(object, update.changedSlots, storage, object.reference, writer)

@@ -5,7 +5,7 @@ extension SaveOperation {
   /// Whether a destination is there after this save. Where it is not, a relationship that nobody
   /// told (it has no inverse, or the deletion takes no action) is written as if it had been.
   func remains(_ destination: ManagedObject) -> Bool {
-    !destination.isDeleted && destination.ofHome { $0.hasContext }
+    !destination.isDeleted && destination.ofArena { $0.hasContext }
   }
 
   /// Of an object that this save inserts, the place that it has been given.
@@ -117,7 +117,7 @@ extension SaveOperation {
   /// Whether more has changed than the foreign keys of others.
   func hasOwnChange(_ update: Update) -> Bool {
     update.changedSlots.contains { slot in
-      let trait = update.ofObject { $0.ofHome { $0.binding.traits[slot] } }
+      let trait = update.ofObject { $0.ofArena { $0.binding.traits[slot] } }
       return trait.attributeType != nil || !trait.isToMany || !trait.isForeignKeyOfOthers
     }
   }

@@ -34,7 +34,7 @@ final class SaveOperation {
   let session: StoreSession
   let store: PersistentStore
   let entities: StoreEntities
-  private let promisedPlaces: PromisedPlaces
+  private let promisedIDs: PromisedIDs
   // What a save changes as it goes belongs to this object alone: nothing it calls comes back here.
   @exclusivity(unchecked) private(set) var inserted: [Insertion] = []
   /// Holds those that are inserted.
@@ -91,7 +91,7 @@ final class SaveOperation {
     self.session = session
     store = session.store
     entities = store.entities
-    promisedPlaces = session.context.promisedPlaces
+    promisedIDs = session.context.promisedIDs
     rowWriters = Array(repeating: nil, count: session.entities.byIndex.count)
     self.touched = touched
     self.deleted = deleted
@@ -104,7 +104,7 @@ final class SaveOperation {
     var (entity, storage) = (-1, nil as Unmanaged<EntityStorage>?)
     for object in Uncounted(new) {
       let (index, reference, isPersistent) = object._withUnsafeGuaranteedRef {
-        ($0.ofHome { $0.binding.index }, $0.reference, $0.isPersistent)
+        ($0.ofArena { $0.binding.index }, $0.reference, $0.isPersistent)
       }
       if isPersistent { hasReturned = true }
       if index != entity {
@@ -129,7 +129,7 @@ final class SaveOperation {
   func givePlaces(_ take: ([EntityStorage]) throws -> [Reference]) throws {
     var open: [Int] = []
     for index in inserted.indices where !inserted[index].object.isPersistent {
-      if let place = promisedPlaces.place(of: inserted[index].object.reference) {
+      if let place = promisedIDs.place(of: inserted[index].object.reference) {
         inserted[index].reference = place.reference
       } else {
         open.append(index)
@@ -157,30 +157,30 @@ final class SaveOperation {
   }
 
   /// Notes whose version was found to be right: those rows are there.
-  private func noteCheckedPlaces() {
+  private func recordCheckedPlaces() {
     checkedPlaces = Array(repeating: false, count: session.context.changes.updated.objects.count)
     for update in updated where update.object.state.contains(.updated) {
-      checkedPlaces[Int(update.object.listPlace)] = true
+      checkedPlaces[Int(update.object.listPosition)] = true
     }
   }
 
-  private func noteCounterparts() {
+  private func recordCounterparts() {
     for item in inserted {
       item.ofObject { object in
-        guard object.ofHome({ $0.binding.hasOneToOnes }) else { return }
+        guard object.ofArena({ $0.binding.hasOneToOnes }) else { return }
         let slots = object.binding.oneToOneSlots
-        noteCounterparts(of: object, slots, item.storage, item.reference)
+        recordCounterparts(of: object, slots, item.storage, item.reference)
       }
     }
     for update in updated {
       update.ofObject { object in
-        guard object.ofHome({ $0.binding.hasOneToOnes }), let storage = object.storage else {
+        guard object.ofArena({ $0.binding.hasOneToOnes }), let storage = object.storage else {
           return
         }
         let changed = object.binding.oneToOneSlots.filter { slot in
           update.changedSlots.contains { $0 == slot }
         }
-        noteCounterparts(of: object, changed, storage, object.reference)
+        recordCounterparts(of: object, changed, storage, object.reference)
       }
     }
   }
@@ -190,7 +190,7 @@ final class SaveOperation {
   ///   transaction is not whole then.
   func write(to writer: StoreWriter, watching watched: Set<ManagedObject> = []) throws {
     for update in updated { try update.ofObject { try checkVersion(of: $0, writer) } }
-    if !inserted.isEmpty { noteCheckedPlaces() }
+    if !inserted.isEmpty { recordCheckedPlaces() }
     for object in deleted { try checkVersion(of: object, writer) }
     if hasReturned {
       for item in inserted where item.object.isPersistent {
@@ -207,11 +207,11 @@ final class SaveOperation {
         ($0.stored.number, $0.stored.keySpace)
       }
       if inserted[index].ofObject(\.isPersistent) {
-        try writer.noteKey(inserted[index].reference.key, in: keySpace)
+        try writer.recordKey(inserted[index].reference.key, in: keySpace)
         continue
       }
       inserted[index].reference =
-        try promisedPlaces.place(of: inserted[index].reference)?.reference
+        try promisedIDs.place(of: inserted[index].reference)?.reference
         ?? Reference(entity: number, key: writer.takeKey(in: keySpace))
     }
     if !updated.isEmpty || !deleted.isEmpty {
@@ -221,7 +221,7 @@ final class SaveOperation {
         }
         for object in deleted {
           try removeForeignLinks(of: object, object.binding.relationshipSlots, writer)
-          try noteCounterparts(of: object, writer)
+          try recordCounterparts(of: object, writer)
         }
       }
     }
@@ -231,7 +231,7 @@ final class SaveOperation {
     for update in updated {
       try update.ofObject { try writeUpdatedRow(of: $0, update, writer) }
     }
-    noteCounterparts()
+    recordCounterparts()
     try checkCounterparts(writer)
     // All relationships of a new object: there is no row that they could be equal to.
     try writer.gatheringLinks {

@@ -9,7 +9,7 @@ struct SavePreparation {
   /// How many changes by primitive accessors are under way: of these nobody is told.
   var primitiveChangeCount = 0
 
-  mutating func noteChange(of object: ManagedObject) {
+  mutating func recordChange(of object: ManagedObject) {
     isOutdated = true
     if primitiveChangeCount == 0 { changed.append(object) }
   }
@@ -17,7 +17,7 @@ struct SavePreparation {
   /// The objects that have changed since the last call, each once, in the order of their places.
   mutating func takeChanged() -> [ManagedObject] {
     defer { changed = [] }
-    return Set(changed).sorted { $0.placeOrder < $1.placeOrder }
+    return Set(changed).sorted { $0.referenceOrder < $1.referenceOrder }
   }
 }
 
@@ -38,7 +38,7 @@ extension ManagedObjectContext {
       }
     }
     for _ in 1...Self.willSaveLimit {
-      if try isSettled() {
+      if try haveObjectsStopped() {
         try throwKeptErrors()
         if preparation?.isOutdated ?? false {
           preparation?.isOutdated = false
@@ -47,7 +47,7 @@ extension ManagedObjectContext {
         try save.checkStores()
         try save.validate()
         // Validation may change objects, too, though it should not.
-        if try isSettled(), preparation?.isOutdated == false { return save }
+        if try haveObjectsStopped(), preparation?.isOutdated == false { return save }
       }
     }
     throw PersistenceError(
@@ -59,8 +59,8 @@ extension ManagedObjectContext {
   /// Tells those objects of the save that have changed since they were told.
   ///
   /// - Returns: whether there were none.
-  private func isSettled() throws -> Bool {
-    settlePendingChanges()
+  private func haveObjectsStopped() throws -> Bool {
+    processPendingChangesOfEvent()
     // Who observes the parent may change objects here, too.
     parent?.processPendingChanges()
     let changed = preparation?.takeChanged() ?? []
@@ -71,10 +71,10 @@ extension ManagedObjectContext {
   }
 
   /// A property is about to change, and somebody wants to know.
-  final func note(_ slot: Int, of object: ManagedObject, _ change: SlotChange) {
-    journal?.note(object)
+  final func record(_ slot: Int, of object: ManagedObject, _ change: SlotChange) {
+    journal?.record(object)
     if preparation != nil, object.isChange(change, of: slot) {
-      preparation?.noteChange(of: object)
+      preparation?.recordChange(of: object)
     }
     for observer in audience {
       observer.willChange(object.binding.properties[slot].name, of: object, by: change)

@@ -1,25 +1,25 @@
 // The objects that a context has of a store.
 extension StoreSession {
-  var objects: [ManagedObject] { register.objects }
+  var objects: [ManagedObject] { identityMap.objects }
 
   /// Takes its objects from the context, which goes.
   ///
   /// - Returns: those that hold others.
   func abandonObjects() -> [ManagedObject] {
-    homes.leave()
-    return register.abandon(mayHaveChanges: homes.haveHadSlots)
+    arenas.leave()
+    return identityMap.abandon(mayHaveChanges: arenas.haveHadSlots)
   }
 
   /// Where the objects of an entity are, which lies there in the store.
   @inline(__always)
-  func home(of storage: EntityStorage) -> ObjectHome {
-    homes.home(storage.binding, where: { $0.storage === storage }) {
-      ObjectHome(storage, in: self, of: classes?.type(for: storage.binding) ?? ManagedObject.self)
+  func arena(of storage: EntityStorage) -> ObjectArena {
+    arenas.arena(storage.binding, where: { $0.storage === storage }) {
+      ObjectArena(storage, in: self, of: classes?.type(for: storage.binding) ?? ManagedObject.self)
     }
   }
 
   func registered(_ reference: Reference) -> ManagedObject? {
-    if let object = register[reference] { return object.takeUnretainedValue() }
+    if let object = identityMap[reference] { return object.takeUnretainedValue() }
     return reference.isTemporary ? context.newObject(reference) : nil
   }
 
@@ -33,25 +33,25 @@ extension StoreSession {
   /// - Parameter reference: under which no object is registered.
   func makeObject(at reference: Reference) throws -> ManagedObject {
     if let recent, recent.number == reference.entity {
-      return recent.home._withUnsafeGuaranteedRef { makeObject(at: reference, $0) }
+      return recent.arena._withUnsafeGuaranteedRef { makeObject(at: reference, $0) }
     }
     guard let storage = entities.storage(of: reference) else {
       throw PersistenceError(
         .managedObjectReferentialIntegrity,
         "a reference leads to entity number \(reference.entity), which the store does not have")
     }
-    let home = home(of: storage)
-    recent = (reference.entity, .passUnretained(home))
-    return makeObject(at: reference, home)
+    let arena = arena(of: storage)
+    recent = (reference.entity, .passUnretained(arena))
+    return makeObject(at: reference, arena)
   }
 
-  /// - Parameter home: of the objects of the reference's entity.
+  /// - Parameter arena: of the objects of the reference's entity.
   @inline(__always)
-  func makeObject(at reference: Reference, _ home: ObjectHome) -> ManagedObject {
-    home.hookWillRun()
-    // Sound: the session keeps its homes.
-    let object = home.type.init(.init(.passUnretained(home), known: reference))
-    home.hookDidRun()
+  func makeObject(at reference: Reference, _ arena: ObjectArena) -> ManagedObject {
+    arena.hookWillRun()
+    // Sound: the session keeps its arenas.
+    let object = arena.type.init(.init(.passUnretained(arena), known: reference))
+    arena.hookDidRun()
     object.state.remove(.awaking)
     return object
   }
@@ -60,13 +60,13 @@ extension StoreSession {
   /// certain before they are saved which store has them.
   func enter(_ object: ManagedObject) {
     if object.reference.isTemporary { return context.enterNew(object) }
-    register.set(object.reference, to: Unmanaged.passUnretained(object))
+    identityMap.set(object.reference, to: Unmanaged.passUnretained(object))
     if context.retained != nil { context.retained?.insert(object) }
   }
 
   func unregister(_ object: ManagedObject) {
     if object.reference.isTemporary { return context.unregisterNew(object) }
-    register.removeEntry(of: object)
+    identityMap.removeEntry(of: object)
   }
 
   /// The ID of what is in a place; `nil` when the store has no such entity.

@@ -22,17 +22,17 @@ final class StoreSession {
   var place = 0
   // Sound: an object leaves the register in its deinit, in its context's isolation, so that a
   // register entry always points to a living object.
-  @exclusivity(unchecked) var register = ObjectRegister()
+  @exclusivity(unchecked) var identityMap = IdentityMap()
   /// Of the objects that are here.
-  @exclusivity(unchecked) var homes = ObjectHomes()
-  // Sound: a session's homes stay as long as the session.
+  @exclusivity(unchecked) var arenas = ObjectArenas()
+  // Sound: a session's arenas stay as long as the session.
   /// Where the last object was made for a reference, and the number of its entity in the store.
-  @exclusivity(unchecked) var recent: (number: UInt16, home: Unmanaged<ObjectHome>)?
+  @exclusivity(unchecked) var recent: (number: UInt16, arena: Unmanaged<ObjectArena>)?
   /// What relationships and faults are read from.
   @exclusivity(unchecked) var view: StoreView? {
     didSet {
       viewReference = view.map { .passUnretained($0) }
-      if context.stalenessInterval >= 0 { noteStaleness() }
+      if context.stalenessInterval >= 0 { updateViewTime() }
     }
   }
   /// When the state was the newest; `nil` while it may be of any age.
@@ -56,7 +56,7 @@ final class StoreSession {
     classes = context.persistentStoreCoordinator?.classes
   }
 
-  deinit { homes.leave() }
+  deinit { arenas.leave() }
 
   var identity: StoreIdentity { store.identity }
   var entities: StoreEntities { store.entities }
@@ -69,7 +69,7 @@ final class StoreSession {
   func canFollow(_ other: PersistentStore) -> Bool {
     store === other
       || identity == other.identity
-        && (register.count == 0 || entities.schemaBytes == other.entities.schemaBytes)
+        && (identityMap.count == 0 || entities.schemaBytes == other.entities.schemaBytes)
   }
 
   func follow(_ other: PersistentStore) {
@@ -103,7 +103,7 @@ extension StoreSession {
   }
 
   /// Called when ``ManagedObjectContext/stalenessInterval`` or the state has changed.
-  func noteStaleness() {
+  func updateViewTime() {
     guard context.stalenessInterval >= 0 else {
       viewTime = nil
       viewReference = view.map { .passUnretained($0) }
@@ -138,8 +138,8 @@ extension StoreSession {
 
   /// Moves on to the store's last saved state, unless a query generation keeps the context back.
   func latestView() throws -> StoreView {
-    context.parent?.settlePendingChanges()
-    try settleLinks()
+    context.parent?.processPendingChangesOfEvent()
+    try writeDeferredLinks()
     return try newestView()
   }
 
@@ -164,7 +164,7 @@ extension StoreSession {
     let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
     try checkVersion(of: snapshot)
     // Where nothing was read yet, nothing is out of date.
-    if view == nil, register.count == 0 { inbox?.forget(through: snapshot.commitNumber) }
+    if view == nil, identityMap.count == 0 { inbox?.forget(through: snapshot.commitNumber) }
     leaveState()
     let view = store.view(snapshot)
     self.view = view
@@ -178,7 +178,7 @@ extension StoreSession {
     self.view = nil
     guard !view.entities.isRetired else { return }
     for object in context.changes.updated.objects where object.session === self {
-      object.discardSettled(view)
+      object.discardUnchanged(view)
     }
   }
 
@@ -235,11 +235,11 @@ extension StoreSession {
   }
 
   /// Puts links that wait in their trees, for somebody who is about to read there.
-  func settleLinks() throws {
+  func writeDeferredLinks() throws {
     guard let deferredLinks = context.deferredLinks, !deferredLinks.isEmpty else { return }
     let store = try requiredStore()
     try store.pages.write {
-      try StoreWriter($0, store.entities, deferring: deferredLinks).settleLinks()
+      try StoreWriter($0, store.entities, deferring: deferredLinks).writeDeferredLinks()
     }
     view = nil
   }

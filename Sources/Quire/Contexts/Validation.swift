@@ -74,7 +74,7 @@ struct Validation {
     // A class of its own may have its own rules; nobody else can.
     let hasOwnClass = type(of: object) != ManagedObject.self
     if hasOwnClass, let context = object.context {
-      for slot in 0..<object.ofHome({ $0.slotCount }) where object.mayBeInvalid(slot) {
+      for slot in 0..<object.ofArena({ $0.slotCount }) where object.mayBeInvalid(slot) {
         try collect(object, slot) { try object.validateContent(of: slot, in: context) }
       }
     } else if hasOwnClass {
@@ -86,7 +86,7 @@ struct Validation {
         check(object, slot, try object.attribute(slot))
       }
     }
-    for slot in object.ofHome({ $0.binding.limitedSlots }) {
+    for slot in object.ofArena({ $0.binding.limitedSlots }) {
       let trait = object.binding.traits[slot]
       let isTouched = object.mayBeInvalid(slot)
       if isTouched && hasOwnClass { continue }
@@ -153,7 +153,7 @@ struct Validation {
   mutating func validateForDelete(_ object: ManagedObject) throws {
     guard let context = object.context else { return }
     for slot in object.binding.relationshipSlots {
-      guard object.ofHome({ $0.binding.traits[slot].deleteRule == .deny }) else { continue }
+      guard object.ofArena({ $0.binding.traits[slot].deleteRule == .deny }) else { continue }
       let remaining = try context.destinations(of: object, slot).filter { !$0.isDeleted }.count
       if remaining > 0 {
         fail(

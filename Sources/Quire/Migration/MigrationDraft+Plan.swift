@@ -202,14 +202,14 @@ struct PropertyNames {
     let (attributes, relationships) = (change.attributes, change.relationships)
     // By index, as changes are large: a loop over them would copy each.
     for place in attributes.indices where !attributes[place].isKept {
-      note(attributes[place].source?.name, attributes[place].destination?.name)
+      record(attributes[place].source?.name, attributes[place].destination?.name)
     }
     for place in relationships.indices where !relationships[place].isKept {
-      note(relationships[place].source?.name, relationships[place].destination?.name)
+      record(relationships[place].source?.name, relationships[place].destination?.name)
     }
   }
 
-  private mutating func note(_ from: String?, _ to: String?) {
+  private mutating func record(_ from: String?, _ to: String?) {
     switch (from, to) {
     case (nil, let to?): added.append(to)
     case (let from?, nil): removed.append(from)

@@ -31,7 +31,7 @@ struct DeclaredClass: Sendable {
   static func of(_ type: ManagedObject.Type, _ binding: EntityBinding) -> DeclaredClass {
     let identifier = ObjectIdentifier(type)
     if let declared = known.withLock({ $0[identifier] }) { return declared }
-    let declared = DeclaredClass(type.init(ManagedObject.Origin(ObjectHome(binding))))
+    let declared = DeclaredClass(type.init(ManagedObject.Origin(ObjectArena(binding))))
     known.withLock { $0[identifier] = declared }
     return declared
   }

@@ -188,7 +188,7 @@ extension ManagedObject: OptionalManagedValue, ManagedValue {
   }
 
   private static func emptyObject(_ binding: EntityBinding) -> Self {
-    let object = Self(Origin(ObjectHome(binding)))
+    let object = Self(Origin(ObjectArena(binding)))
     object.applyDefaults()
     return object
   }

@@ -74,7 +74,7 @@ extension ManagedObject {
 
   private func describedDestination(_ slot: Int) -> String {
     guard let reference = storedReference(slot) else { return "nil" }
-    return ofHome { $0.destinationID(at: reference) }.map { "\($0)" } ?? "<fault>"
+    return ofArena { $0.destinationID(at: reference) }.map { "\($0)" } ?? "<fault>"
   }
 
   private static func described(_ value: AttributeValue?) -> String {

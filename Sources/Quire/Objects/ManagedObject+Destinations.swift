@@ -2,12 +2,12 @@ import QuireModel
 
 // One side of a relationship: what it leads to, and whether it may.
 extension ManagedObject {
-  final func isToMany(_ slot: Int) -> Bool { ofHome { $0.binding.traits[slot].isToMany } }
+  final func isToMany(_ slot: Int) -> Bool { ofArena { $0.binding.traits[slot].isToMany } }
 
   /// The slot on `object` of the relationship that leads back from one of this object's.
   @inline(__always)
   final func inverseSlot(of slot: Int, on object: ManagedObject) -> Int? {
-    let trait = ofHome { $0.binding.traits[slot] }
+    let trait = ofArena { $0.binding.traits[slot] }
     // Objects of one context have bindings of one model.
     if trait.inverseSlot >= 0, isOf(trait.destination, object) { return Int(trait.inverseSlot) }
     return inverseSlot(of: binding.relationship(slot), on: object)
@@ -16,9 +16,9 @@ extension ManagedObject {
   /// Whether an object of this one's context is of exactly the entity with an index.
   @inline(__always)
   private func isOf(_ entity: Int32, _ object: ManagedObject) -> Bool {
-    ofHome { home in
-      object.ofHome {
-        home.hasContext && home.sharesContext(with: $0) && $0.binding.index == Int(entity)
+    ofArena { arena in
+      object.ofArena {
+        arena.hasContext && arena.sharesContext(with: $0) && $0.binding.index == Int(entity)
       }
     }
   }
@@ -53,8 +53,8 @@ extension ManagedObject {
   @inline(__always)
   final func checkDestination(_ object: ManagedObject, _ slot: Int) throws {
     // Mostly it is of the very entity, in the same context and store.
-    if isOf(ofHome { $0.binding.traits[slot].destination }, object),
-      ofHome({ home in object.ofHome { home.canLead(to: $0) } })
+    if isOf(ofArena { $0.binding.traits[slot].destination }, object),
+      ofArena({ arena in object.ofArena { arena.canLead(to: $0) } })
     {
       return
     }

@@ -20,11 +20,11 @@ extension ManagedObject {
   final var hasSlotsToWrite: Bool { slots.indices.contains(where: isToBeWritten) }
 
   /// Whether a save has to write a slot.
-  final func isToBeWritten(_ slot: Int) -> Bool { isChanged(slot) && !leadsNowhereStill(slot) }
+  final func isToBeWritten(_ slot: Int) -> Bool { isChanged(slot) && !isStillDangling(slot) }
 
   /// Whether a to-one slot that led nowhere was set to what the same save deletes. Until then the
   /// deletion may be taken back.
-  private func leadsNowhereStill(_ slot: Int) -> Bool {
+  private func isStillDangling(_ slot: Int) -> Bool {
     guard case .one(let destination?) = slots[slot], !isShown(destination) else { return false }
     return storedReference(slot).map { isGone($0, slot) } ?? true
   }
@@ -39,7 +39,7 @@ extension ManagedObject {
 
   /// Whether the content of a slot differs from the row's.
   final func isChanged(_ slot: Int) -> Bool {
-    if ofHome({ $0.binding.traits[slot].isTransient || $0.binding.traits[slot].isDerived }) {
+    if ofArena({ $0.binding.traits[slot].isTransient || $0.binding.traits[slot].isDerived }) {
       return false
     }
     return switch slots[slot] {
@@ -51,7 +51,7 @@ extension ManagedObject {
   }
 
   private func isEqualToRow(_ value: AttributeValue?, _ slot: Int) -> Bool {
-    if let value, let row = rowStart, let place = ofHome({ $0.place(of: slot) }), place.kind != 0,
+    if let value, let row = rowStart, let place = ofArena({ $0.place(of: slot) }), place.kind != 0,
       !place.isNil(in: row)
     {
       // Numbers, which are mostly what changes, without a look at anything else.
@@ -123,7 +123,7 @@ extension ManagedObject {
 
   /// The row's destination of a to-one slot.
   final func storedReference(_ slot: Int) -> Reference? {
-    if let row = rowStart, let place = ofHome({ $0.place(of: slot) }), place.isKind(.reference) {
+    if let row = rowStart, let place = ofArena({ $0.place(of: slot) }), place.isKind(.reference) {
       // Mostly a look is enough.
       if place.isNil(in: row) { return nil }
       let reference = Reference(rawValue: place.fixed(in: row))
@@ -139,7 +139,7 @@ extension ManagedObject {
   /// The store's destinations of a to-many slot.
   final func storedMembers(_ slot: Int) throws -> [Reference] {
     guard let session, let link = storage?.link(slot) else { return [] }
-    try session.settleLinks()
+    try session.writeDeferredLinks()
     return try session.currentView().members(of: reference, link)
   }
 }

@@ -39,7 +39,7 @@ extension ManagedObject {
 
   /// Whether the object has come from where its context's objects come from: a store, where it has
   /// a permanent reference, or the context's parent, where it may be new.
-  final var isPersistent: Bool { ofHome { $0.storageReference != nil } }
+  final var isPersistent: Bool { ofArena { $0.storageReference != nil } }
 
   /// Whether the store, or the context's parent, has a row for the object, as far as its context
   /// knows.

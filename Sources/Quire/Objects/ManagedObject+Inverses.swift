@@ -18,7 +18,7 @@ extension ManagedObject {
     try put(object, in: slot)
     if ends.old === object { return }
     if let old = ends.old, let inverse = ends.oldInverse {
-      try old.dropBacklink(inverse, to: self)
+      try old.removeInverse(inverse, to: self)
     }
     guard let object, let inverse = ends.inverse else { return }
     if object.isToMany(inverse) { return try object.pendingAdd(self, inverse) }
@@ -56,7 +56,7 @@ extension ManagedObject {
     guard try hasMember(object, slot) else { return }
     try pendingRemove(object, slot)
     if let inverse, object !== self || inverse != slot {
-      try object.dropBacklink(inverse, to: self)
+      try object.removeInverse(inverse, to: self)
     }
   }
 
@@ -74,7 +74,7 @@ extension ManagedObject {
     }
     try removeHiddenMembers(slot, but: wanted)
     for object in objects where !present.contains(object) { try addMember(object, slot) }
-    guard ofHome({ $0.binding.traits[slot].isOrdered }) else { return }
+    guard ofArena({ $0.binding.traits[slot].isOrdered }) else { return }
     try untilReady { try makeReady(slot) }
     // Objects that were told of their rows meanwhile may have brought members, and taken some.
     var seen: Set<ManagedObject> = []
@@ -97,7 +97,7 @@ extension ManagedObject {
     func inOrder(_ objects: [ManagedObject]) -> [ManagedObject] {
       objects.count < 2 ? objects : objects.sorted { $0.reference < $1.reference }
     }
-    if ofHome({ $0.binding.traits[slot].isOrdered }) {
+    if ofArena({ $0.binding.traits[slot].isOrdered }) {
       return try setMembers(slot, inOrder(objects))
     }
     for object in objects { try checkDestination(object, slot) }
@@ -124,7 +124,7 @@ extension ManagedObject {
   }
 
   /// Clears the relationship that leads from here to `object`, whatever its kind.
-  final func dropBacklink(_ slot: Int, to object: ManagedObject) throws {
+  final func removeInverse(_ slot: Int, to object: ManagedObject) throws {
     if isToMany(slot) {
       try pendingRemove(object, slot)
     } else if try leadsByOne(slot, to: object) {
@@ -178,7 +178,7 @@ extension ManagedObject {
   ///
   /// - Returns: whether it was so already.
   final func makeReady(_ slot: Int) throws -> Bool {
-    let isOrdered = ofHome { $0.binding.traits[slot].isOrdered }
+    let isOrdered = ofArena { $0.binding.traits[slot].isOrdered }
     if hasSlots {
       guard isOrdered else { return true }
       if case .many = slots[slot] { return true }

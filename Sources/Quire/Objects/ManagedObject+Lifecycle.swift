@@ -24,8 +24,8 @@ extension ManagedObject {
   final func fulfil() throws {
     guard !hasRow, isStored else { return }
     if !state.contains(.inaccessible) {
-      guard let isThere = try ofHome({ try $0.giveRow(to: self) }) else { return }
-      if isThere { return tellOfRow() }
+      guard let isThere = try ofArena({ try $0.giveRow(to: self) }) else { return }
+      if isThere { return callAwakeFromFetch() }
     }
     try becomeInaccessible()
   }
@@ -36,11 +36,11 @@ extension ManagedObject {
   /// it was needed. (A save and a refresh exchange one for another.)
   final func fulfil(with row: RowBytes) {
     set(row)
-    tellOfRow()
+    callAwakeFromFetch()
   }
 
   /// Tells the object that its row has come.
-  final func tellOfRow() {
+  final func callAwakeFromFetch() {
     state.remove(.inaccessible)
     awaking { awakeFromFetch() }
   }
@@ -53,16 +53,16 @@ extension ManagedObject {
     set(start, byteCount, in: keeper)
     state.remove(.inaccessible)
     state.insert(.awaking)
-    // The home is looked up again, and not held, as this is done for each object that is fetched. A
-    // stored object stays in its home while its context is busy.
-    ofHome { $0.hookWillRun() }
+    // The arena is looked up again, and not held, as this is done for each object of a fetch. A
+    // stored object stays in its arena while its context is busy.
+    ofArena { $0.hookWillRun() }
     awakeFromFetch()
-    ofHome { $0.hookDidRun() }
+    ofArena { $0.hookDidRun() }
     state.remove(.awaking)
   }
 
   /// Tells the object that its values are others.
-  final func tell(of events: SnapshotEventType) {
+  final func callAwake(after events: SnapshotEventType) {
     awaking { awake(fromSnapshotEvents: events) }
   }
 
@@ -72,10 +72,10 @@ extension ManagedObject {
     guard !state.contains(.awaking) else { return body() }
     state.insert(.awaking)
     // Held: a new object may be inserted, or leave, by what it does.
-    let home = home
-    home.hookWillRun()
+    let arena = arena
+    arena.hookWillRun()
     body()
-    home.hookDidRun()
+    arena.hookDidRun()
     state.remove(.awaking)
   }
 

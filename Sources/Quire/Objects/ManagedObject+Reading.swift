@@ -21,7 +21,7 @@ extension ManagedObject {
     _ slot: Int, _ kind: FieldKind,
     _ read: (FieldTable.Place, UnsafeRawPointer) -> Value
   ) -> Found<Value> {
-    guard slots.isEmpty, let row = rowStart, let place = ofHome({ $0.place(of: slot) }) else {
+    guard slots.isEmpty, let row = rowStart, let place = ofArena({ $0.place(of: slot) }) else {
       return .elsewhere
     }
     guard place.isKind(kind) else { return .elsewhere }
@@ -32,7 +32,7 @@ extension ManagedObject {
   /// `nil` when there is none, and where it takes more than a look to find it.
   @inline(__always)
   final func sureReference(_ slot: Int) -> Reference? {
-    guard slots.isEmpty, let row = rowStart, let place = ofHome({ $0.place(of: slot) }),
+    guard slots.isEmpty, let row = rowStart, let place = ofArena({ $0.place(of: slot) }),
       place.isSure, place.isKind(.reference), !place.isNil(in: row)
     else { return nil }
     let reference = Reference(rawValue: place.fixed(in: row))
@@ -90,7 +90,7 @@ extension ManagedObject {
   final func integer<Number: FixedWidthInteger & SignedInteger & ManagedAttribute>(
     _ slot: Int
   ) throws -> Number? {
-    if slots.isEmpty, let row = rowStart, let place = ofHome({ $0.place(of: slot) }) {
+    if slots.isEmpty, let row = rowStart, let place = ofArena({ $0.place(of: slot) }) {
       if place.kind == FieldKind.integer64.rawValue || place.kind == FieldKind.integer32.rawValue
         || place.kind == FieldKind.integer16.rawValue
       {

@@ -70,7 +70,7 @@ extension ManagedObject {
 
   @inline(__always)
   private func sharesContext(with object: ManagedObject) -> Bool {
-    ofHome { home in object.ofHome { home.sharesContext(with: $0) } }
+    ofArena { arena in object.ofArena { arena.sharesContext(with: $0) } }
   }
 
   /// The destinations of a to-many slot, in order if the relationship has one.

@@ -30,15 +30,15 @@ extension ManagedObject {
   /// Makes all destinations lead back to an object that is not deleted any more, in ordered
   /// relationships from where the store has it. Those that lead elsewhere by now are let go of, and
   /// so are deleted ones, as their own rules say.
-  final func restoreBacklinks() throws {
+  final func restoreInverses() throws {
     for slot in binding.relationshipSlots {
       for destination in try rawDestinations(slot) where destination.context === context {
-        try restoreBacklink(from: destination, slot)
+        try restoreInverse(from: destination, slot)
       }
     }
   }
 
-  private func restoreBacklink(from destination: ManagedObject, _ slot: Int) throws {
+  private func restoreInverse(from destination: ManagedObject, _ slot: Int) throws {
     guard let inverse = inverseSlot(of: slot, on: destination) else { return }
     if !isShown(destination) {
       switch destination.binding.traits[inverse].deleteRule {

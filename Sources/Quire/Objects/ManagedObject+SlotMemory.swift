@@ -44,7 +44,7 @@ struct ObjectSlots: RandomAccessCollection {
 }
 
 // The memory of an object's slots. It is the object's alone, so that no change asks whether
-// somebody shares it; and there is as much of it as the entity has properties, which the home
+// somebody shares it; and there is as much of it as the entity has properties, which the arena
 // knows.
 //
 // Sound: the memory is taken, exchanged and given back in this file and in the object's `deinit`
@@ -53,14 +53,14 @@ extension ManagedObject {
   @inline(__always) final var hasSlots: Bool { slotStart != nil }
 
   @inline(__always) final var slots: ObjectSlots {
-    ObjectSlots(start: slotStart, endIndex: slotStart == nil ? 0 : ofHome { $0.slotCount })
+    ObjectSlots(start: slotStart, endIndex: slotStart == nil ? 0 : ofArena { $0.slotCount })
   }
 
   /// Makes slots that say what the row says.
   final func makeSlots() {
-    let count = ofHome { $0.slotCount }
+    let count = ofArena { $0.slotCount }
     if count == 0 { return }
-    let start = ofHome { $0.takeSlotMemory() }
+    let start = ofArena { $0.takeSlotMemory() }
     start.initialize(repeating: .unchanged, count: count)
     replaceSlots(with: start)
   }
@@ -71,8 +71,8 @@ extension ManagedObject {
   /// The same of slots that somebody keeps meanwhile.
   final func takeSlots(_ content: UnsafeBufferPointer<Slot>) {
     if content.isEmpty { return dropSlots() }
-    precondition(content.count == ofHome { $0.slotCount }, "each property has one slot")
-    let start = ofHome { $0.takeSlotMemory() }
+    precondition(content.count == ofArena { $0.slotCount }, "each property has one slot")
+    let start = ofArena { $0.takeSlotMemory() }
     // One by one: that is known to the compiler, where a copy of an array asks the type.
     for slot in content.indices { (start + slot).initialize(to: content[slot]) }
     replaceSlots(with: start)
@@ -86,8 +86,8 @@ extension ManagedObject {
 
   private func replaceSlots(with start: UnsafeMutablePointer<Slot>?) {
     let former = slotStart
-    let count = ofHome {
-      $0.noteSlots()
+    let count = ofArena {
+      $0.recordSlots()
       return $0.slotCount
     }
     slotStart = start
@@ -95,13 +95,13 @@ extension ManagedObject {
     if let former { ManagedObject.free(former, count) }
   }
 
-  /// The object is about to move to another home, with its slots.
-  final func bringSlots(to home: ObjectHome) {
-    home.noteSlots()
-    guard let former = slotStart, !ofHome({ home.takesSlots(from: $0) }) else { return }
-    let count = ofHome { $0.slotCount }
-    precondition(count == home.slotCount, "equal entities have equal slots")
-    let start = home.takeSlotMemory()
+  /// The object is about to move to another arena, with its slots.
+  final func bringSlots(to arena: ObjectArena) {
+    arena.recordSlots()
+    guard let former = slotStart, !ofArena({ arena.takesSlots(from: $0) }) else { return }
+    let count = ofArena { $0.slotCount }
+    precondition(count == arena.slotCount, "equal entities have equal slots")
+    let start = arena.takeSlotMemory()
     start.moveInitialize(from: former, count: count)
     slotStart = start
     SlotMemory.give(former)
@@ -119,7 +119,7 @@ extension ManagedObject {
   @inline(__always)
   final func setSlot(_ slot: Int, _ content: consuming Slot) {
     if slotStart == nil { makeSlots() }
-    precondition(slot >= 0 && slot < ofHome { $0.slotCount }, "an entity has no such slot")
+    precondition(slot >= 0 && slot < ofArena { $0.slotCount }, "an entity has no such slot")
     slotStart.unsafelyUnwrapped[slot] = content
   }
 }

@@ -9,7 +9,7 @@ extension ManagedObject {
   /// Makes slots to change, with the row behind them.
   final func prepareForChange() throws {
     guard !hasSlots else { return }
-    if ofHome({ $0.isObserved }) { context?.journal?.note(self) }
+    if ofArena({ $0.isObserved }) { context?.journal?.record(self) }
     try fulfil()
     // Unless the object has made them itself, when its row came.
     if !hasSlots { makeSlots() }
@@ -18,7 +18,7 @@ extension ManagedObject {
   /// Costs two comparisons when nobody wants to know.
   @inline(__always)
   private func announce(_ slot: Int, _ change: @autoclosure () -> SlotChange) {
-    if ofHome({ $0.isObserved }) { context?.note(slot, of: self, change()) }
+    if ofArena({ $0.isObserved }) { context?.record(slot, of: self, change()) }
   }
 
   /// Changes an attribute slot.
@@ -87,14 +87,14 @@ extension ManagedObject {
 
   private func newPendingMembers(_ slot: Int) throws -> PendingMembers {
     let pending = PendingMembers()
-    if ofHome({ $0.binding.traits[slot].isOrdered }) { pending.order = try rawMembers(slot) }
+    if ofArena({ $0.binding.traits[slot].isOrdered }) { pending.order = try rawMembers(slot) }
     return pending
   }
 
   /// Makes a to-many slot one that can be changed: with the members in their order, where they have
   /// one, and as yet without a change.
   final func beginPendingMembers(_ slot: Int) throws {
-    if ofHome({ $0.isObserved }) { context?.journal?.note(self) }
+    if ofArena({ $0.isObserved }) { context?.journal?.record(self) }
     let pending = try newPendingMembers(slot)
     // The members, which may have been made for it, may have changed the slot.
     if hasSlots, case .unchanged = slots[slot] { setSlot(slot, .many(pending)) }
@@ -104,7 +104,7 @@ extension ManagedObject {
   final func putPrimitive(_ content: Slot, in slot: Int) throws {
     try prepareForChange()
     if let context, context.isObserved, context.announcedChanges.contains(self, slot) {
-      for change in try changes(to: content, of: slot) { context.note(slot, of: self, change) }
+      for change in try changes(to: content, of: slot) { context.record(slot, of: self, change) }
     }
     setSlot(slot, content)
   }
@@ -137,7 +137,7 @@ extension ManagedObject {
 
   final func markUpdated() {
     guard state.isDisjoint(with: [.inserted, .updated, .deleted, .awaking]),
-      ofHome({ $0.hasContext })
+      ofArena({ $0.hasContext })
     else { return }
     setPending(.update)
   }
@@ -157,7 +157,7 @@ extension ManagedObject {
 
 extension ManagedObject {
   final func applyDefaults() {
-    ofHome { takeSlots($0.newSlots) }
+    ofArena { takeSlots($0.newSlots) }
   }
 
   /// Forgets unsaved changes of relationships, by which objects hold each other; attributes stay.
@@ -175,7 +175,7 @@ extension ManagedObject {
   /// Transient relationships keep their objects in memory, as there is nothing to read them from
   /// again, until the object is refreshed or its context goes.
   final func keepTransientSlots() {
-    if ofHome({ !$0.binding.hasTransientProperties }) { return dropSlots() }
+    if ofArena({ !$0.binding.hasTransientProperties }) { return dropSlots() }
     var isAnyKept = false
     for slot in slots.indices {
       if !binding.traits[slot].isTransient {
@@ -193,7 +193,7 @@ extension ManagedObject {
   final func becomeNew() {
     reference = Reference(
       entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey())
-    home = ObjectHome(binding)
+    arena = ObjectArena(binding)
     row = nil
     state = []
     applyDefaults()

@@ -6,7 +6,7 @@ extension ManagedObject {
   /// Whether the content of a slot may break a rule. What was valid when it was saved still is; but
   /// no store remembers transient values.
   final func mayBeInvalid(_ slot: Int) -> Bool {
-    if ofHome({ $0.storage == nil || $0.binding.traits[slot].isTransient }) { return true }
+    if ofArena({ $0.storage == nil || $0.binding.traits[slot].isTransient }) { return true }
     if !hasSlots { return false }
     if case .unchanged = slots[slot] { return false }
     return true
@@ -31,7 +31,7 @@ extension ManagedObject {
       default: break
       }
     }
-    let trait = ofHome { $0.binding.traits[slot] }
+    let trait = ofArena { $0.binding.traits[slot] }
     if trait.attributeType == nil, !trait.isToMany {
       if let destination = try one(slot) { return try askKeeping(destination, slot, context) }
       var nothing: Any?
@@ -98,7 +98,7 @@ extension ManagedObject {
   private func ask(
     about value: inout Any?, _ byteCount: Int, _ slot: Int, _ context: ManagedObjectContext
   ) throws -> Bool {
-    let key = ofHome { $0.binding.name(of: slot) }
+    let key = ofArena { $0.binding.name(of: slot) }
     let bits = VariableBits(&value, byteCount)
     context.askedValue = AskedValue(
       object: ObjectIdentifier(self), slot: slot, byteCount: byteCount, value: bits,
@@ -110,7 +110,7 @@ extension ManagedObject {
       try take(value, slot, key)
       return false
     }
-    if ofHome({ $0.binding.traits[slot].hasWidth }) { try checkWidth(of: slot) }
+    if ofArena({ $0.binding.traits[slot].hasWidth }) { try checkWidth(of: slot) }
     return true
   }
 
@@ -134,9 +134,9 @@ extension ManagedObject {
   @inline(__always)
   final func checkAsked(_ value: inout Any?, _ key: String) throws -> Bool {
     let keyBits = VariableBits(key)
-    let slot = ofHome { $0.askedSlot(ObjectIdentifier(self), &value, keyBits) }
+    let slot = ofArena { $0.askedSlot(ObjectIdentifier(self), &value, keyBits) }
     guard slot >= 0 else { return false }
-    switch ofHome({ $0.binding.traits[slot].check }) {
+    switch ofArena({ $0.binding.traits[slot].check }) {
     case .nothing: return true
     case .presence where isSetToValue(slot): return true
     case .presence, .rule:

@@ -26,14 +26,14 @@ nonisolated open class ManagedObject {
   /// How an object comes into being. Only the framework makes one; a subclass hands it on.
   public struct Origin {
     // Sound: `keeper` keeps it, or the session or context that has made it.
-    fileprivate let home: Unmanaged<ObjectHome>
-    private let keeper: ObjectHome?
+    fileprivate let arena: Unmanaged<ObjectArena>
+    private let keeper: ObjectArena?
     let reference: Reference
 
     /// - Parameter reference: `nil` for an object that no store has seen.
-    init(_ home: ObjectHome, at reference: Reference? = nil) {
-      self.home = .passUnretained(home)
-      keeper = home
+    init(_ arena: ObjectArena, at reference: Reference? = nil) {
+      self.arena = .passUnretained(arena)
+      keeper = arena
       self.reference =
         reference
         ?? Reference(entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey())
@@ -41,19 +41,19 @@ nonisolated open class ManagedObject {
 
     /// An object that no store has seen.
     ///
-    /// - Parameter home: of a context, which stays for longer than the origin.
+    /// - Parameter arena: of a context, which stays for longer than the origin.
     @inline(__always)
-    init(new home: Unmanaged<ObjectHome>) {
+    init(new arena: Unmanaged<ObjectArena>) {
       self.init(
-        home,
+        arena,
         known: Reference(
           entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey()))
     }
 
-    /// - Parameter home: of a session, which stays for longer than the origin.
+    /// - Parameter arena: of a session, which stays for longer than the origin.
     @inline(__always)
-    init(_ home: Unmanaged<ObjectHome>, known reference: Reference) {
-      self.home = home
+    init(_ arena: Unmanaged<ObjectArena>, known reference: Reference) {
+      self.arena = arena
       keeper = nil
       self.reference = reference
     }
@@ -68,8 +68,8 @@ nonisolated open class ManagedObject {
   // There may be many objects: each part is as narrow as may be, and the narrowest come last, where
   // the slots of typed properties follow.
 
-  // Sound: the object is one of the home's users, from `init` to `deinit` or the setter of `home`.
-  @exclusivity(unchecked) private final var homeReference: Unmanaged<ObjectHome>
+  // Sound: the object is one of the arena's users, from `init` to `deinit` or to another arena.
+  @exclusivity(unchecked) private final var arenaReference: Unmanaged<ObjectArena>
   @exclusivity(unchecked) final var reference: Reference
   // Sound: the owner keeps what the start points to. Both change together, in
   // `ManagedObject+Row.swift`.
@@ -82,7 +82,7 @@ nonisolated open class ManagedObject {
   @exclusivity(unchecked) final var slotStart: UnsafeMutablePointer<Slot>?
   @exclusivity(unchecked) final var rowByteCount: UInt32 = 0
   /// The object's place in the list of changes that it is in, if it is in one.
-  @exclusivity(unchecked) final var listPlace = Int32.max
+  @exclusivity(unchecked) final var listPosition = Int32.max
   @exclusivity(unchecked) final var state: State
 
   /// The bytes of the heap that an object of up to seven typed properties takes.
@@ -95,15 +95,15 @@ nonisolated open class ManagedObject {
 
   /// Objects made by the framework come through here.
   public required init(_ origin: Origin) {
-    let home = origin.home
-    homeReference = home
+    let arena = origin.arena
+    arenaReference = arena
     reference = origin.reference
-    home._withUnsafeGuaranteedRef { $0.addUser() }
+    arena._withUnsafeGuaranteedRef { $0.addUser() }
     // What a subclass sets of an object that has a row is no change, as when the row comes.
-    state = home._withUnsafeGuaranteedRef { $0.hasContext } ? .awaking : []
+    state = arena._withUnsafeGuaranteedRef { $0.hasContext } ? .awaking : []
     // Subclasses have initialised their properties already, and nobody else has the object.
     let memory = Unmanaged.passUnretained(self).toOpaque()
-    home._withUnsafeGuaranteedRef {
+    arena._withUnsafeGuaranteedRef {
       $0.fillProperties(of: memory, type(of: self))
       // Here, and not when it is made: what a subclass sets may read the row, and what the object
       // does then may ask for the one object of that row.
@@ -118,7 +118,7 @@ nonisolated open class ManagedObject {
   /// the context reports the error at its next fetch or save.
   public convenience init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     let binding = context?.modelBinding?.entity(named: entity.name)
-    self.init(Origin(ObjectHome(binding ?? EntityBinding(entity, index: 0))))
+    self.init(Origin(ObjectArena(binding ?? EntityBinding(entity, index: 0))))
     applyDefaults()
     guard let context else { return }
     do {
@@ -138,13 +138,13 @@ nonisolated open class ManagedObject {
       self.init(Origin(new: making.outside))
       applyDefaults()
       if making.isAbstract {
-        let home = making.home.takeUnretainedValue()
-        context.report(PersistenceError.isAbstract(home.binding.entity))
+        let arena = making.arena.takeUnretainedValue()
+        context.report(PersistenceError.isAbstract(arena.binding.entity))
       } else {
-        making.home._withUnsafeGuaranteedRef { context.take(self, to: $0) }
+        making.arena._withUnsafeGuaranteedRef { context.take(self, to: $0) }
       }
     } else {
-      self.init(Origin(ObjectHome(.unknown(named: Self.entityName))))
+      self.init(Origin(ObjectArena(.unknown(named: Self.entityName))))
       context.report(
         PersistenceError(
           .undefinedKey,
@@ -154,7 +154,7 @@ nonisolated open class ManagedObject {
   }
 
   deinit {
-    homeReference._withUnsafeGuaranteedRef {
+    arenaReference._withUnsafeGuaranteedRef {
       $0.forget(self)
       if let slotStart { ManagedObject.free(slotStart, $0.slotCount) }
       rowHold.end()
@@ -171,7 +171,8 @@ nonisolated open class ManagedObject {
 
   // MARK: Hooks
   // In the order of Core Data; each of them does nothing unless overridden, but for validation. The
-  // context is busy while one runs: see ``ManagedObjectContext``. Swift lets a class override them in its own body alone, and not in an extension.
+  // context is busy while one runs: see ``ManagedObjectContext``. Swift lets a class override them
+  // in its own body alone, and not in an extension.
 
   /// Called when the object is inserted into a context, after defaults are set: once in its life.
   open func awakeFromInsert() {}
@@ -261,29 +262,29 @@ extension ManagedObject: Sendable {}
 
 extension ManagedObject {
   /// Where the object is, in which context and store.
-  @inline(__always) final var home: ObjectHome {
-    get { homeReference.takeUnretainedValue() }
+  @inline(__always) final var arena: ObjectArena {
+    get { arenaReference.takeUnretainedValue() }
     set {
-      let former = homeReference
+      let former = arenaReference
       newValue.addUser()
       if hasSlots { bringSlots(to: newValue) }
-      homeReference = .passUnretained(newValue)
+      arenaReference = .passUnretained(newValue)
       former._withUnsafeGuaranteedRef { $0.removeUser() }
     }
   }
 
-  /// What `body` says of the home, which is not counted for it.
-  @inline(__always) final func ofHome<Result>(_ body: (ObjectHome) throws -> Result) rethrows
+  /// What `body` says of the arena, which is not counted for it.
+  @inline(__always) final func ofArena<Result>(_ body: (ObjectArena) throws -> Result) rethrows
     -> Result
   {
-    try homeReference._withUnsafeGuaranteedRef(body)
+    try arenaReference._withUnsafeGuaranteedRef(body)
   }
 
   /// The context's binding of the entity, from when the object has a context.
-  @inline(__always) final var binding: EntityBinding { ofHome { $0.binding } }
-  @inline(__always) final var context: ManagedObjectContext? { ofHome { $0.context } }
+  @inline(__always) final var binding: EntityBinding { ofArena { $0.binding } }
+  @inline(__always) final var context: ManagedObjectContext? { ofArena { $0.context } }
   /// Where the object was saved; `nil` before the first save, and without a context.
-  @inline(__always) final var session: StoreSession? { ofHome { $0.session } }
+  @inline(__always) final var session: StoreSession? { ofArena { $0.session } }
   /// Where the object's entity lies in the store; `nil` before the first save, be it to a parent.
-  @inline(__always) final var storage: EntityStorage? { ofHome { $0.storage } }
+  @inline(__always) final var storage: EntityStorage? { ofArena { $0.storage } }
 }

@@ -172,7 +172,7 @@ extension ManagedProperty where Value: OrderedManagedValue {
 }
 
 extension ManagedObject {
-  final func isOrdered(_ slot: Int) -> Bool { ofHome { $0.binding.traits[slot].isOrdered } }
+  final func isOrdered(_ slot: Int) -> Bool { ofArena { $0.binding.traits[slot].isOrdered } }
 
   /// How many members a to-many relationship shows.
   final func memberCount(_ slot: Int) throws -> Int {

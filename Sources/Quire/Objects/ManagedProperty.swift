@@ -52,7 +52,7 @@ extension ManagedObject {
   @usableFromInline final func destinationID(ofProperty slot: Int) -> ManagedObjectID? {
     // The row of a clean object says it, unless the object it names shows another ID.
     if let reference = sureReference(slot),
-      let identifier = ofHome({ $0.destinationID(at: reference) })
+      let identifier = ofArena({ $0.destinationID(at: reference) })
     {
       return identifier
     }

@@ -58,10 +58,10 @@ struct ObjectBuffer {
   var last: ManagedObject? { count == 0 ? nil : memory.elements[count - 1] }
 
   /// Reserves memory for a total number of objects. As the number is not verified, no more is
-  /// reserved than for ``ObjectRegister/believedCount``.
+  /// reserved than for ``IdentityMap/believedCount``.
   mutating func reserve(_ count: Int) {
     makeUnique()
-    let count = min(count, ObjectRegister.believedCount)
+    let count = min(count, IdentityMap.believedCount)
     if count > memory.capacity { memory.grow(to: count) }
   }
 

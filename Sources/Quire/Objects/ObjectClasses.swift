@@ -49,8 +49,8 @@ final class ObjectClasses: Sendable {
   /// A new object of the entity, of its class.
   ///
   /// - Parameter reference: `nil` for one that no store has seen.
-  func makeObject(_ home: ObjectHome, at reference: Reference? = nil) -> ManagedObject {
-    type(for: home.binding).init(.init(home, at: reference))
+  func makeObject(_ arena: ObjectArena, at reference: Reference? = nil) -> ManagedObject {
+    type(for: arena.binding).init(.init(arena, at: reference))
   }
 
   /// The class of an entity's objects.

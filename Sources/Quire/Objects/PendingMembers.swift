@@ -109,11 +109,11 @@ final class PendingMembers {
   // MARK: Questions
 
   /// Whether no member has come or gone; an order may still be another.
-  var mayBeSettled: Bool { additions.isEmpty && removed.isEmpty }
+  var hasNoMemberChange: Bool { additions.isEmpty && removed.isEmpty }
 
   /// Whether nothing differs from the members that the store has, hidden ones among them.
-  func isSettled(as stored: [Reference]) -> Bool {
-    mayBeSettled && list.map { $0.lazy.map(\.reference).elementsEqual(stored) } ?? true
+  func isUnchanged(as stored: [Reference]) -> Bool {
+    hasNoMemberChange && list.map { $0.lazy.map(\.reference).elementsEqual(stored) } ?? true
   }
 
   func isAdded(_ object: ManagedObject) -> Bool { placeAmongAdditions(of: object) != nil }

@@ -38,15 +38,15 @@ final class PropertyProbe: @unchecked Sendable {
   private static func object(
     of binding: EntityBinding, _ classes: ObjectClasses
   ) -> ManagedObject {
-    let object = classes.makeObject(ObjectHome(binding))
+    let object = classes.makeObject(ObjectArena(binding))
     object.forgetProperties()
     return object
   }
 
   /// Called when a typed property looks for its slot.
-  static func note(_ slot: Int, of object: ManagedObject) { current?.note(slot, of: object) }
+  static func record(_ slot: Int, of object: ManagedObject) { current?.record(slot, of: object) }
 
-  private func note(_ slot: Int, of object: ManagedObject) {
+  private func record(_ slot: Int, of object: ManagedObject) {
     guard object === self.object, slot < object.binding.properties.count else { return }
     // Something is made of two properties.
     if self.slot != nil, owner === object { isOfSeveral = true }

@@ -6,7 +6,7 @@ private let typedPropertyPrefix = _typeName(Managed<Int>.self).prefix { $0 != "<
 ///
 /// Its type is known by its name: whether it conforms to a protocol takes much longer to find out,
 /// the first time.
-private func note(of property: Any) -> UInt8? {
+private func marker(of property: Any) -> UInt8? {
   func look<Property>(_ property: Property) -> UInt8? {
     guard MemoryLayout<Property>.size == MemoryLayout<UInt8>.size,
       _typeName(Property.self).hasPrefix(typedPropertyPrefix)
@@ -31,14 +31,14 @@ extension ManagedObject {
     let property = (object + offset).assumingMemoryBound(to: UInt8.self)
     learnProperties()
     // The object may be older than what is known of its class: then it learns all of it.
-    if let slot = ofHome({ $0.fillProperties(of: object, type(of: self), askedAt: offset) }) {
-      PropertyProbe.note(slot, of: self)
+    if let slot = ofArena({ $0.fillProperties(of: object, type(of: self), askedAt: offset) }) {
+      PropertyProbe.record(slot, of: self)
       return slot
     }
     guard let slot = findSlot(named: name(of: property)) else { return -1 }
-    PropertyProbe.note(slot, of: self)
+    PropertyProbe.record(slot, of: self)
     binding.accessors.remember(slot, at: offset, in: type(of: self))
-    property.pointee = SlotCache.note(of: slot)
+    property.pointee = SlotCache.marker(of: slot)
     return slot
   }
 
@@ -69,7 +69,7 @@ extension ManagedObject {
         binding.accessors.remember(slot, at: Int(start) + index, in: type)
       }
     }
-    ofHome { $0.fillProperties(of: object, type) }
+    ofArena { $0.fillProperties(of: object, type) }
   }
 
   /// Makes the typed properties look for their slots when they are read.
@@ -94,7 +94,7 @@ extension ManagedObject {
     guard mirror != nil else { return [] }
     for level in levels.reversed() {
       for child in level.children {
-        guard let slot = note(of: child.value) else { return properties }
+        guard let slot = marker(of: child.value) else { return properties }
         properties.append((child.label, slot))
       }
     }
@@ -113,7 +113,7 @@ extension ManagedObject {
     var mirror: Mirror? = Mirror(reflecting: self)
     while let level = mirror, level.subjectType != ManagedObject.self {
       for child in level.children {
-        if note(of: child.value) == SlotCache.mark { return child.label }
+        if marker(of: child.value) == SlotCache.mark { return child.label }
       }
       mirror = level.superclassMirror
     }

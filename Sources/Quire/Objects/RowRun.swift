@@ -42,7 +42,7 @@ struct RowRun {
   /// Moves to the rows of the object's entity, if it has any.
   @inline(__always)
   private mutating func enter(_ object: ManagedObject) -> Bool {
-    let reference = object.ofHome { $0.storageReference }
+    let reference = object.ofArena { $0.storageReference }
     if let reference, reference.toOpaque() == storageReference?.toOpaque() { return true }
     guard let storage = object.storage else { return false }
     enter(storage)

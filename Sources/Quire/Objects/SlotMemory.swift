@@ -1,6 +1,6 @@
 import QuireStorage
 
-/// The memory of the slots of objects that are in one home: pieces with room for many, as all take
+/// The memory of the slots of objects that are in one arena: pieces with room for many, as all take
 /// the same (Bonwick, *The Slab Allocator*, 1994).
 ///
 /// The general allocator would be asked once for each object, thousands of times in a row when many
@@ -8,7 +8,7 @@ import QuireStorage
 ///
 /// A piece has room for as many as are in use already, or two megabytes if those are many, and goes
 /// when its last slots come back; but the piece that serves stays, unless it is large, for those
-/// who come and go one after the other. An object that is saved moves to another home of its
+/// who come and go one after the other. An object that is saved moves to another arena of its
 /// context while its slots stay where they are, so before them stands the piece that they came
 /// from.
 ///
@@ -26,16 +26,16 @@ package final class SlotMemory {
   /// Others with room.
   @exclusivity(unchecked) private var roomy: [Piece] = []
   @exclusivity(unchecked) private var takenCount = 0
-  /// The homes that take from here.
-  @exclusivity(unchecked) private var homeCount = 1
+  /// The arenas that take from here.
+  @exclusivity(unchecked) private var arenaCount = 1
   private let leastCapacity: Int
 
-  /// What the pieces take, those included that empty after the homes have gone.
+  /// What the pieces take, those included that empty after the arenas have gone.
   @exclusivity(unchecked) package private(set) var byteCount = 0
 
   /// - Parameters:
   ///   - byteCount: of the slots of one object: a multiple of eight.
-  ///   - isForMany: whether a home with only one object is an exception.
+  ///   - isForMany: whether an arena with only one object is an exception.
   package init(byteCount: Int, isForMany: Bool) {
     placeByteCount = SlotMemory.headerByteCount + byteCount
     leastCapacity = isForMany ? 8 : 1
@@ -51,13 +51,13 @@ package final class SlotMemory {
     private static let keptByteLimit = 64 << 10
   #endif
 
-  /// One more home takes from here.
-  package func join() { homeCount += 1 }
+  /// One more arena takes from here.
+  package func join() { arenaCount += 1 }
 
-  /// A home goes; after the last one, pieces go as they empty.
+  /// An arena goes; after the last one, pieces go as they empty.
   package func leave() {
-    homeCount -= 1
-    guard homeCount == 0 else { return }
+    arenaCount -= 1
+    guard arenaCount == 0 else { return }
     current = nil
     roomy = []
   }
@@ -99,17 +99,17 @@ package final class SlotMemory {
 
   /// Something came back to a piece.
   @inline(__always)
-  private func note(_ piece: Piece, isEmpty: Bool) {
+  private func record(_ piece: Piece, isEmpty: Bool) {
     takenCount &-= 1
     if current === piece {
       if isEmpty, piece.byteCount > SlotMemory.keptByteLimit { current = nil }
-    } else if homeCount > 0 {
-      noteRoom(in: piece, isEmpty: isEmpty)
+    } else if arenaCount > 0 {
+      recordRoom(in: piece, isEmpty: isEmpty)
     }
   }
 
   @inline(never)
-  private func noteRoom(in piece: Piece, isEmpty: Bool) {
+  private func recordRoom(in piece: Piece, isEmpty: Bool) {
     if isEmpty {
       guard let rank = piece.rank else { return }
       roomy.swapAt(rank, roomy.count - 1)
@@ -177,7 +177,7 @@ package final class SlotMemory {
       place.storeBytes(of: free, as: UnsafeMutableRawPointer?.self)
       free = place
       takenCount &-= 1
-      owner.note(self, isEmpty: takenCount == 0)
+      owner.record(self, isEmpty: takenCount == 0)
       if takenCount == 0 { letGo() }
     }
 

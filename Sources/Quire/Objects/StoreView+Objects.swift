@@ -14,12 +14,12 @@ extension StoreView {
   ///
   /// - Returns: `false` when the store has none.
   func giveRow(to object: ManagedObject) throws -> Bool {
-    guard isPlain, let storage = object.ofHome({ $0.storageReference }) else {
+    guard isPlain, let storage = object.ofArena({ $0.storageReference }) else {
       guard let row = try row(object.reference)?.bytes else { return false }
       object.set(row)
       return true
     }
-    // Sound: the object's home keeps the storage.
+    // Sound: the object's arena keeps the storage.
     return try storage._withUnsafeGuaranteedRef { try giveRow(to: object, of: $0) }
   }
 
@@ -36,7 +36,7 @@ extension StoreView {
   /// - Returns: `false` where there is none, or it takes more than a look.
   @inline(__always)
   func givePlainRow(to object: ManagedObject) throws -> Bool {
-    guard isPlain, !entities.isRetired, let storage = object.ofHome({ $0.storageReference }) else {
+    guard isPlain, !entities.isRetired, let storage = object.ofArena({ $0.storageReference }) else {
       return false
     }
     // Sound: as above, and below.

@@ -13,7 +13,7 @@ extension FetchRequest {
   /// - Throws: what ``ManagedObjectContext/fetch(_:)`` throws.
   /// - Complexity: that of the fetch; keys of indexes that are parts of a plan are read twice.
   public func explain(in context: ManagedObjectContext) throws -> FetchExplanation {
-    context.settlePendingChanges()
+    context.processPendingChangesOfEvent()
     try context.throwKeptErrors()
     return try FetchExecution(self, in: context).explanation(of: self)
   }

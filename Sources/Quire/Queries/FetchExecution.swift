@@ -101,7 +101,7 @@ struct FetchExecution {
     get throws {
       guard parts.count == 1, sortDescriptors.isEmpty, offset == 0, limit == 0,
         let part = parts.first, part.view.isPlain, let count = try part.rowCount(),
-        (1...ObjectRegister.believedCount).contains(count)
+        (1...IdentityMap.believedCount).contains(count)
       else { return nil }
       return count
     }
@@ -173,7 +173,7 @@ extension ManagedObjectContext {
   ///   in those that an index finds, or that have one of the objects which the predicate names.
   public final func fetch<Result: ManagedObject>(_ request: FetchRequest<Result>) throws -> [Result]
   {
-    settlePendingChanges()
+    processPendingChangesOfEvent()
     try throwKeptErrors()
     if request.preparesObjects {
       try checkPrefetching(request)
@@ -223,13 +223,13 @@ extension ManagedObjectContext {
   package final func plans<Result: ManagedObject>(
     for request: FetchRequest<Result>
   ) throws -> [FetchPlan] {
-    settlePendingChanges()
+    processPendingChangesOfEvent()
     return try FetchExecution(request, in: self).plans()
   }
 
   /// The number of objects that ``fetch(_:)`` would return.
   public final func count<Result: ManagedObject>(for request: FetchRequest<Result>) throws -> Int {
-    settlePendingChanges()
+    processPendingChangesOfEvent()
     try throwKeptErrors()
     if let count = try ComparisonFetch.count(request, in: self) { return count }
     return try FetchExecution(request, in: self).count()
@@ -245,7 +245,7 @@ extension ManagedObjectContext {
   final func objectIDs<Result: ManagedObject>(
     for request: FetchRequest<Result>, _ watch: FetchWatch?
   ) throws -> [ManagedObjectID] {
-    settlePendingChanges()
+    processPendingChangesOfEvent()
     try throwKeptErrors()
     let execution = try FetchExecution(request, in: self)
     let places = try execution.places(watch)

@@ -67,9 +67,9 @@ struct FetchedObjects: MatchVisitor {
   private let intake: FetchIntake
   /// The session of the store that is searched.
   var session: StoreSession
-  // Sound: `session` holds the session, and the session holds the home.
-  /// The session and the home of the entity whose rows are visited.
-  private var source: (session: Unmanaged<StoreSession>, home: Unmanaged<ObjectHome>)?
+  // Sound: `session` holds the session, and the session holds the arena.
+  /// The session and the arena of the entity whose rows are visited.
+  private var source: (session: Unmanaged<StoreSession>, arena: Unmanaged<ObjectArena>)?
   /// Whether all objects made there are of the requested class.
   private var isSure = false
   /// Whether the class may not know its properties yet, which it learns from an object.
@@ -114,14 +114,14 @@ struct FetchedObjects: MatchVisitor {
   }
 
   mutating func begin(_ storage: EntityStorage, count: Int) {
-    let home = session.home(of: storage)
-    source = (.passUnretained(session), .passUnretained(home))
-    isSure = intake.isSure(of: home.type)
+    let arena = session.arena(of: storage)
+    source = (.passUnretained(session), .passUnretained(arena))
+    isSure = intake.isSure(of: arena.type)
     isLearning = true
     let wanted = min(max(0, count - offset), limit - objects.count)
     objects.reserve(objects.count + wanted)
-    session.register.reserve(wanted)
-    let new = min(wanted, ObjectRegister.believedCount) - session.register.count
+    session.identityMap.reserve(wanted)
+    let new = min(wanted, IdentityMap.believedCount) - session.identityMap.count
     HeapRoom.prepare(byteCount: max(0, new) * ManagedObject.usualByteCount)
   }
 
@@ -129,7 +129,7 @@ struct FetchedObjects: MatchVisitor {
     // The class learns its properties from the first object, for the objects of the other leaves.
     if let source, isLearning, let object = objects.last {
       isLearning = false
-      if source.home._withUnsafeGuaranteedRef({ $0.type == type(of: object) }) {
+      if source.arena._withUnsafeGuaranteedRef({ $0.type == type(of: object) }) {
         object.learnProperties()
       }
     }
@@ -143,11 +143,11 @@ struct FetchedObjects: MatchVisitor {
     _ start: UnsafeRawPointer, _ byteCount: Int, at reference: Reference
   ) throws -> Bool {
     guard offset == 0, let sharedKeeper, let source,
-      source.session._withUnsafeGuaranteedRef({ $0.register[reference] }) == nil
+      source.session._withUnsafeGuaranteedRef({ $0.identityMap[reference] }) == nil
     else { return try takeSeldom(start, byteCount, at: reference) }
     // Rows have no temporary references.
     let object = source.session._withUnsafeGuaranteedRef { session in
-      source.home._withUnsafeGuaranteedRef { session.makeObject(at: reference, $0) }
+      source.arena._withUnsafeGuaranteedRef { session.makeObject(at: reference, $0) }
     }
     if intake.takesUnseen(object) {
       object.fulfil(start, byteCount, in: sharedKeeper)

@@ -18,7 +18,7 @@ struct InheritedChanges {
   ) throws {
     let context = session.context
     // The parent's pending delete rules and merges come first, as they may change more objects.
-    context.parent?.settlePendingChanges()
+    context.parent?.processPendingChangesOfEvent()
     if request.includesPendingChanges {
       let changes = context.changes
       for object in changes.objects

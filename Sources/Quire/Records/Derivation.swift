@@ -151,11 +151,11 @@ struct DerivationPlan: Sendable {
     !binding.derivations.isEmpty || !dependencies[binding.index].isEmpty
   }
 
-  /// - Parameter note: called with the entity on whose objects the value depends, and the
+  /// - Parameter record: called with the entity on whose objects the value depends, and the
   ///   dependency.
   private static func follow(
     _ path: [String], of owner: EntityDescription, _ attributeName: String,
-    _ model: ManagedObjectModel, _ note: (String, Dependency) -> Void
+    _ model: ManagedObjectModel, _ record: (String, Dependency) -> Void
   ) {
     var entity = owner
     var wayBack: [String] = []
@@ -172,7 +172,7 @@ struct DerivationPlan: Sendable {
       let isForeignKey = !relationship.isToMany && !relationship.isTransient
       var triggers: Set<String> = isForeignKey ? [] : [inverse]
       if index + 1 < path.count { triggers.insert(path[index + 1]) }
-      note(
+      record(
         destination.name,
         Dependency(
           triggers: triggers, wayBack: wayBack, owner: owner,

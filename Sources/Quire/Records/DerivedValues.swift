@@ -36,7 +36,7 @@ final class DerivedValues {
   /// Records the owners whose values depend on an object, as the transaction has it now.
   ///
   /// - Parameter slots: the slots that change; `nil` for all.
-  func noteOwners(of reference: Reference, changing slots: SlotSet? = nil) throws {
+  func recordOwners(of reference: Reference, changing slots: SlotSet? = nil) throws {
     guard let binding = writer.entities.storage(of: reference)?.binding else { return }
     let dependencies = plan.dependencies[binding.index]
     if dependencies.isEmpty { return }
@@ -57,7 +57,7 @@ final class DerivedValues {
   }
 
   /// Records an object whose row or links are written: all its values that depend on other objects.
-  func note(_ reference: Reference) {
+  func record(_ reference: Reference) {
     guard let binding = writer.entities.storage(of: reference)?.binding else { return }
     for derivation in binding.derivations where !derivation.isOwn {
       affected[reference, default: []].insert(derivation.slot)
@@ -65,7 +65,7 @@ final class DerivedValues {
   }
 
   /// Records an object whose row was written without any derived value: all its values.
-  func noteAll(_ reference: Reference) {
+  func recordAll(_ reference: Reference) {
     guard let binding = writer.entities.storage(of: reference)?.binding else { return }
     for derivation in binding.derivations {
       affected[reference, default: []].insert(derivation.slot)
@@ -114,7 +114,7 @@ final class DerivedValues {
 
   private func workOut(_ slots: Set<Int>, of reference: Reference) throws {
     let changed = try write(slots, of: reference)
-    if !changed.isEmpty { try noteOwners(of: reference, changing: SlotSet(changed.sorted())) }
+    if !changed.isEmpty { try recordOwners(of: reference, changing: SlotSet(changed.sorted())) }
   }
 
   private func endless(_ slots: Set<Int>, of reference: Reference) -> PersistenceError {

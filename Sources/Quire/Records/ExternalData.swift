@@ -151,7 +151,7 @@ final class ExternalDataWriter {
     if let found = try existingTree() {
       values = found
     } else {
-      try noteFormat(hasExternalData: true)
+      try recordFormat(hasExternalData: true)
       values = try transaction.createRecordTree(ExternalValue.tree)
       tree = .some(values)
     }
@@ -166,13 +166,13 @@ final class ExternalDataWriter {
   func finish() throws {
     guard case .some(.some(let values)) = tree, values.count == 0 else { return }
     tree = .some(nil)
-    try noteFormat(hasExternalData: false)
+    try recordFormat(hasExternalData: false)
     try transaction.dropTree(ExternalValue.tree)
   }
 
   /// Must come before the tree is made or dropped: a schema that does not match its store cannot be
   /// read.
-  private func noteFormat(hasExternalData: Bool) throws {
+  private func recordFormat(hasExternalData: Bool) throws {
     guard let schemaTree = try transaction.mutableIndexTree(StoreSchema.tree),
       var schema = try StoreSchema(from: transaction)
     else { throw StoreSchema.damaged("is missing") }

@@ -25,7 +25,7 @@ struct KeyCounters {
   }
 
   /// Ensures that a key is never assigned to another object.
-  mutating func note(_ key: Int64, in space: UInt16) throws {
+  mutating func record(_ key: Int64, in space: UInt16) throws {
     if key > (try last(in: space)) {
       counters[Int(space)] = Counter(lastKey: key, isChanged: true)
     }

@@ -19,7 +19,7 @@ final class NewRows {
   @inline(__always)
   func put(at reference: Reference) throws {
     let wasThere = try row.withBytes { bytes in
-      try keys.note(bytes, at: reference)
+      try keys.record(bytes, at: reference)
       return try rows.put(bytes, for: reference.key)
     }
     if wasThere { throw StoreWriter.keyIsTaken(reference, storage) }
@@ -44,8 +44,8 @@ struct NewRowKeys {
   /// Collects the keys of a row that is about to be inserted under a key that was never used
   /// before.
   @inline(__always)
-  func note(_ row: UnsafeRawBufferPointer, at reference: Reference) throws {
+  func record(_ row: UnsafeRawBufferPointer, at reference: Reference) throws {
     if indexes.isEmpty { return }
-    try upkeep?.note(row, at: reference, indexes, storage.layout, isUnchecked: isUnchecked)
+    try upkeep?.record(row, at: reference, indexes, storage.layout, isUnchecked: isUnchecked)
   }
 }

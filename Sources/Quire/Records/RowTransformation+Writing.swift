@@ -136,7 +136,7 @@ extension RowTransformation {
     if isWide { target.storeBytes(of: RowLayout.wideOffsetsFlag, toByteOffset: 2, as: UInt8.self) }
     var index = 0
     var end = 0
-    func note(_ end: Int) {
+    func record(_ end: Int) {
       if isWide {
         let end = UInt32(truncatingIfNeeded: end).littleEndian
         target.storeBytes(of: end, toByteOffset: new.offsetsStart + 4 * index, as: UInt32.self)
@@ -150,7 +150,9 @@ extension RowTransformation {
       switch run {
       case .copy(let first, let count):
         let start = row.start(ofVariable: first)
-        for variable in first..<first + count { note(end + row.end(ofVariable: variable) - start) }
+        for variable in first..<first + count {
+          record(end + row.end(ofVariable: variable) - start)
+        }
         let bytes = row.variables(first, count)
         copy(bytes, to: values + end)
         end += bytes.count
@@ -163,17 +165,17 @@ extension RowTransformation {
           copy(bytes, to: values + end)
           end += bytes.count
         }
-        note(end)
+        record(end)
       case .converted(let number):
         converted[number].withUnsafeBytes { copy($0, to: values + end) }
         end += converted[number].count
-        note(end)
+        record(end)
       case .constant(let constant):
         constant.withUnsafeBytes { copy($0, to: values + end) }
         end += constant.count
-        note(end)
+        record(end)
       case .absent:
-        note(end)
+        record(end)
       }
     }
     return values + end - target

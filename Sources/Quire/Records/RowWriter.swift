@@ -101,11 +101,11 @@ final class RowWriter {
         place += 2
       }
     }
-    if !externals.isEmpty { noteExternals() }
+    if !externals.isEmpty { recordExternals() }
   }
 
   /// Appends the list of fields whose values are outside of the row.
-  private func noteExternals() {
+  private func recordExternals() {
     memory[2] |= RowLayout.externalFlag
     reserve(2 * externals.count)
     for external in externals {

@@ -100,10 +100,10 @@ final class SlotCache: Sendable {
       else { return }
       (properties + count).initialize(to: Property(offset: Int16(offset), slot: slot))
       self.count.store(count + 1, ordering: .releasing)
-      noteInWindow(SlotCache.note(of: Int(slot)), at: offset)
+      recordInWindow(SlotCache.marker(of: Int(slot)), at: offset)
     }
 
-    private func noteInWindow(_ note: UInt8, at offset: Int) {
+    private func recordInWindow(_ note: UInt8, at offset: Int) {
       let count = windowCount.load(ordering: .relaxed)
       for index in 0..<count {
         if let place = windows[index].place(of: offset) {
@@ -124,7 +124,7 @@ final class SlotCache: Sendable {
 
   /// The byte in which a property stores its slot. A slot that is too high is looked up each time.
   @inline(__always)
-  static func note(of slot: Int) -> UInt8 { slot < Int(mark) ? UInt8(slot) : unknown }
+  static func marker(of slot: Int) -> UInt8 { slot < Int(mark) ? UInt8(slot) : unknown }
 
   private let tables = Mutex<[Table]>([])
   // Read for each new object, so without the reference counting of an `AtomicLazyReference`.

@@ -11,7 +11,7 @@ extension StoreWriter {
   }
 
   private func existingLinks(_ link: StoredEntity.Link) throws -> MutableIndexTree? {
-    if let deferred, deferred.contains(link) { try settle(link, deferred) }
+    if let deferred, deferred.contains(link) { try writeDeferred(link, deferred) }
     if let tree = linkTrees[link.number] { return tree }
     guard let tree = try transaction.mutableIndexTree(link.tree) else { return nil }
     linkTrees[link.number] = tree
@@ -24,7 +24,7 @@ extension StoreWriter {
         deferred.add(link, from: owner, to: member)
         return deferred.isFull
       }
-      if isFull { try settleLinks() }
+      if isFull { try writeDeferredLinks() }
       return
     }
     var key = LinkKey(owner: owner, member: member)
@@ -44,13 +44,13 @@ extension StoreWriter {
     deferred = gathered
     defer { deferred = nil }
     try body()
-    try settleLinks()
+    try writeDeferredLinks()
   }
 
   /// Inserts all collected links into their trees.
-  func settleLinks() throws {
+  func writeDeferredLinks() throws {
     guard let deferred else { return }
-    for link in deferred.links { try settle(link, deferred) }
+    for link in deferred.links { try writeDeferred(link, deferred) }
   }
 
   /// Collects any number of links to an entity's new objects, in sorted runs, until
@@ -74,13 +74,13 @@ extension StoreWriter {
     let sorted = sortedLinks.values.filter { !$0.sorter.isEmpty }
       .sorted { $0.link.number < $1.link.number }
     for (link, _) in sorted {
-      if let deferred, deferred.contains(link) { try settle(link, deferred) }
+      if let deferred, deferred.contains(link) { try writeDeferred(link, deferred) }
     }
     sortedLinks = [:]
     for (link, sorter) in sorted { try sorter.build(link.tree) }
   }
 
-  private func settle(_ link: StoredEntity.Link, _ deferred: DeferredLinks) throws {
+  private func writeDeferred(_ link: StoredEntity.Link, _ deferred: DeferredLinks) throws {
     if let sorter = sortedLinks[link.number]?.sorter {
       return try sorter.takeRun { try deferred.take(link, $0) }
     }

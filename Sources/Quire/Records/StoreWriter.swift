@@ -137,7 +137,7 @@ final class StoreWriter {
     let upkeep = try indexUpkeep()
     try upkeep?.beginBuilding(of: storage)
     try beginBuildingLinks(to: storage)
-    note(try transaction.buildRecordTree(name, body), storage.stored.number)
+    record(try transaction.buildRecordTree(name, body), storage.stored.number)
     try upkeep?.endBuilding()
     try endBuildingLinks()
   }
@@ -164,7 +164,7 @@ final class StoreWriter {
     let tree =
       try transaction.mutableRecordTree(stored.rowTree)
       ?? transaction.createRecordTree(stored.rowTree)
-    note(tree, stored.number)
+    record(tree, stored.number)
     return tree
   }
 
@@ -172,7 +172,7 @@ final class StoreWriter {
     Int(number) < rowTrees.count ? rowTrees[Int(number)] : nil
   }
 
-  private func note(_ tree: MutableRecordTree, _ number: UInt16) {
+  private func record(_ tree: MutableRecordTree, _ number: UInt16) {
     if rowTrees.count <= Int(number) {
       rowTrees += Array(repeating: nil, count: Int(number) + 1 - rowTrees.count)
     }
@@ -238,7 +238,7 @@ final class StoreWriter {
   private func existingRows(of stored: StoredEntity) throws -> MutableRecordTree? {
     if let tree = openRows(stored.number) { return tree }
     guard let tree = try transaction.mutableRecordTree(stored.rowTree) else { return nil }
-    note(tree, stored.number)
+    record(tree, stored.number)
     return tree
   }
 
@@ -248,14 +248,14 @@ final class StoreWriter {
   func takeKey(in space: UInt16) throws -> Int64 { try keys.take(in: space) }
 
   /// Ensures that a key is never assigned to another object.
-  func noteKey(_ key: Int64, in space: UInt16) throws { try keys.note(key, in: space) }
+  func recordKey(_ key: Int64, in space: UInt16) throws { try keys.record(key, in: space) }
 
   func lastKey(in space: UInt16) throws -> Int64 { try keys.last(in: space) }
 
   /// Writes the changed key counters, and the collected keys of indexes. It must be called before
   /// the transaction commits.
   func writeKeys() throws {
-    if case .some(let upkeep?) = upkeep { try upkeep.settle() }
+    if case .some(let upkeep?) = upkeep { try upkeep.writeWaiting() }
     try external.finish()
     try keys.write()
   }

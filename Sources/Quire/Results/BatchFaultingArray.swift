@@ -60,7 +60,7 @@ extension BatchFaultingArray: CustomStringConvertible {
 /// The storage that copies of a ``BatchFaultingArray`` share.
 final class BatchFaultingContent {
   let context: ManagedObjectContext
-  let places: FetchedPlaces
+  let places: FetchedReferences
   let batchSize: Int
   /// The stores at the time of the fetch, as a session may end before an object is accessed.
   private let stores: [StoreEntities]
@@ -70,7 +70,9 @@ final class BatchFaultingContent {
   private var batchStart = 0
   private var batch: [ManagedObject] = []
 
-  init(_ context: ManagedObjectContext, _ parts: [StoreFetch], _ places: FetchedPlaces, _ size: Int)
+  init(
+    _ context: ManagedObjectContext, _ parts: [StoreFetch], _ places: FetchedReferences, _ size: Int
+  )
     throws
   {
     self.context = context
@@ -134,7 +136,7 @@ final class BatchFaultingContent {
 
   /// The origin of an object that belongs to no context.
   func origin(at index: Int) -> ManagedObject.Origin {
-    .init(ObjectHome(binding(at: index)), at: places.references[index])
+    .init(ObjectArena(binding(at: index)), at: places.references[index])
   }
 
   func objectID(at index: Int) -> ManagedObjectID {

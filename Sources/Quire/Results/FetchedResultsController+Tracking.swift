@@ -18,7 +18,7 @@ extension FetchedResultsController {
     observation = managedObjectContext.observe(
       [.didChangeObjects, .didSaveObjects, .didMergeChangesObjectIDs],
       { [weak self] notice in self?.receive(notice) },
-      settle: { [weak self] in self?.settle() })
+      whenDone: { [weak self] in self?.followChanges() })
   }
 
   private func receive(_ notice: ContextNotice) {
@@ -39,7 +39,7 @@ extension FetchedResultsController {
 
   /// Processes the collected changes after the current notice, so that a merge and the changes that
   /// follow from it are reported together.
-  private func settle() {
+  private func followChanges() {
     // Changes that the delegate makes while it is called are processed when the call is over.
     if isBusy { return }
     isBusy = true
@@ -56,13 +56,13 @@ extension FetchedResultsController {
     guard let scope, let former = list else { return }
     do {
       let current = news.asksAgain ? try fetchAgain(scope) : former
-      tell(from: former, to: current, news)
+      notify(from: former, to: current, news)
     } catch {
       managedObjectContext.report(error)
     }
   }
 
-  private func tell(
+  private func notify(
     from former: SectionedList<ManagedObject>, to current: SectionedList<ManagedObject>,
     _ news: FetchedResultsNews
   ) {
@@ -79,7 +79,7 @@ extension FetchedResultsController {
     if !difference.isEmpty { delegate.controllerWillChangeContent(self) }
     list = current
     objectIDs = ids
-    tell(delegate, difference, from: former, to: current)
+    notify(delegate, difference, from: former, to: current)
     let steps = difference.steps(from: formerIDs, to: ids)
     if !steps.isEmpty { delegate.controller(self, didChangeContentWith: steps) }
     delegate.controller(
@@ -87,7 +87,7 @@ extension FetchedResultsController {
     if !difference.isEmpty { delegate.controllerDidChangeContent(self) }
   }
 
-  private func tell(
+  private func notify(
     _ delegate: any FetchedResultsControllerDelegate<Result>, _ difference: SectionedDifference,
     from former: SectionedList<ManagedObject>, to current: SectionedList<ManagedObject>
   ) {
@@ -99,7 +99,7 @@ extension FetchedResultsController {
       delegate.controller(
         self, didChange: section(index, of: current), atSectionIndex: index, for: .insert)
     }
-    func tell(_ type: FetchedResultsChangeType, _ from: Int?, _ to: Int?) {
+    func notify(_ type: FetchedResultsChangeType, _ from: Int?, _ to: Int?) {
       let object = to.map { current.elements[$0] } ?? from.map { former.elements[$0] }
       guard let object = object as? Result else { return }
       delegate.controller(
@@ -108,10 +108,10 @@ extension FetchedResultsController {
     }
     for change in difference.changes {
       switch change {
-      case .delete(let from): tell(.delete, from, nil)
-      case .insert(let to): tell(.insert, nil, to)
-      case .move(let from, let to): tell(.move, from, to)
-      case .update(let from, let to): tell(.update, from, to)
+      case .delete(let from): notify(.delete, from, nil)
+      case .insert(let to): notify(.insert, nil, to)
+      case .move(let from, let to): notify(.move, from, to)
+      case .update(let from, let to): notify(.update, from, to)
       }
     }
   }

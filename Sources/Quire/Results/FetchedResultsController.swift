@@ -132,7 +132,7 @@ public final class FetchedResultsController<Result: ManagedObject> {
     let wasBusy = isBusy
     isBusy = true
     defer { isBusy = wasBusy }
-    managedObjectContext.settlePendingChanges()
+    managedObjectContext.processPendingChangesOfEvent()
     try managedObjectContext.throwKeptErrors()
     let scope = try FetchedResultsScope(fetchRequest, naming, in: managedObjectContext)
     let list = try fetch(fetchRequest, scope)

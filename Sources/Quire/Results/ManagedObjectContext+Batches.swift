@@ -24,7 +24,7 @@ extension ManagedObjectContext {
   public final func fetchBatched<Result: ManagedObject>(
     _ request: FetchRequest<Result>
   ) throws -> BatchFaultingArray<Result> {
-    settlePendingChanges()
+    processPendingChangesOfEvent()
     try throwKeptErrors()
     guard request.fetchBatchSize >= 0 else {
       throw PersistenceError(
@@ -46,7 +46,7 @@ extension ManagedObjectContext {
 
   /// Checks that the class of each object conforms to the request.
   private func check<Result: ManagedObject>(
-    _ places: FetchedPlaces, _ parts: [StoreFetch], _ resultClass: Result.Type
+    _ places: FetchedReferences, _ parts: [StoreFetch], _ resultClass: Result.Type
   ) throws {
     guard let classes = persistentStoreCoordinator?.classes, resultClass != ManagedObject.self
     else { return }

@@ -35,7 +35,7 @@ final class CommitHub: Sendable {
   private let hasHadHistory = Atomic(false)
 
   var mayHaveHistory: Bool { hasHadHistory.load(ordering: .acquiring) }
-  func noteHistory() { hasHadHistory.store(true, ordering: .releasing) }
+  func recordHistory() { hasHadHistory.store(true, ordering: .releasing) }
 
   func add(_ listener: any CommitListener) { set(listener, isListed: true) }
   func remove(_ listener: any CommitListener) { set(listener, isListed: false) }

@@ -50,7 +50,7 @@ final class CommitInbox: CommitListener {
       let changes = notice.changes
       if let known = state.knownCommit, changes.commit <= known { return false }
       let wasEmpty = state.content.isEmpty
-      state.content.note(changes)
+      state.content.record(changes)
       let isFirst = wasEmpty && !state.content.isEmpty
       if isFirst { hasContent.store(true, ordering: .releasing) }
       return isFirst
@@ -91,7 +91,7 @@ final class CommitInbox: CommitListener {
 }
 
 extension CommitInbox.Content {
-  mutating func note(_ changes: SavedChanges) {
+  mutating func record(_ changes: SavedChanges) {
     if isTooMuch { return }
     let count = changes.inserted.count + changes.updated.count + changes.deleted.count
     guard count <= CommitInbox.placeLimit else {
@@ -99,16 +99,16 @@ extension CommitInbox.Content {
       isTooMuch = true
       return
     }
-    for reference in changes.inserted { note(reference, changes.commit, isInsertion: true) }
-    for update in changes.updated { note(update.reference, changes.commit, isInsertion: false) }
-    for reference in changes.deleted { note(reference, changes.commit, isInsertion: false) }
+    for reference in changes.inserted { record(reference, changes.commit, isInsertion: true) }
+    for update in changes.updated { record(update.reference, changes.commit, isInsertion: false) }
+    for reference in changes.deleted { record(reference, changes.commit, isInsertion: false) }
     if places.count > CommitInbox.placeLimit {
       places = [:]
       isTooMuch = true
     }
   }
 
-  private mutating func note(_ reference: Reference, _ commit: CommitNumber, isInsertion: Bool) {
+  private mutating func record(_ reference: Reference, _ commit: CommitNumber, isInsertion: Bool) {
     if let place = places[reference] {
       places[reference]?.commit = max(place.commit, commit)
       places[reference]?.isInsertion = place.isInsertion || isInsertion

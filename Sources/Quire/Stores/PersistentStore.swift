@@ -48,7 +48,7 @@ public final class PersistentStore: Sendable {
     self.incremental = incremental
     metadataState = Mutex(MetadataState(saved: entities.schema.metadata))
     hub = pages.companion { CommitHub() }
-    if entities.schema.history != nil { hub.noteHistory() }
+    if entities.schema.history != nil { hub.recordHistory() }
   }
 
   var identity: StoreIdentity { pages.identity }

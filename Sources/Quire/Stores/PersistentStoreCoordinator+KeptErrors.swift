@@ -16,7 +16,7 @@ extension PersistentStoreCoordinator {
   }
 
   /// A context keeps an error that it cannot throw.
-  func noteKeptError(_ error: any Error, of context: ObjectIdentifier) {
+  func recordKeptError(_ error: any Error, of context: ObjectIdentifier) {
     unthrownErrors.withLock { $0[context, default: []].append(error) }
   }
 

@@ -72,7 +72,7 @@ package final class StoreBuilder {
       throw PersistenceError(
         .persistentStoreSave, "\(object.entityName) \(object.key) was added before")
     }
-    try writer.noteKey(object.key, in: storage.stored.keySpace)
+    try writer.recordKey(object.key, in: storage.stored.keySpace)
   }
 
   /// Sets the members of a to-many relationship, in order if it is ordered.
@@ -89,7 +89,7 @@ package final class StoreBuilder {
 
   /// Ensures that new objects of the entity's family get higher keys than this one.
   package func reserveKeys(upTo key: Int64, forEntityNamed name: String) throws {
-    try writer.noteKey(key, in: try storage(of: name).stored.keySpace)
+    try writer.recordKey(key, in: try storage(of: name).stored.keySpace)
   }
 
   /// Makes the store durable, closes it, and renames it to its final name.

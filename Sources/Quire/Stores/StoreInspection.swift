@@ -60,7 +60,7 @@ public struct StoreInspection: Sendable {
       throw error
     } catch {
       // Without a schema, objects cannot be identified.
-      note(error)
+      record(error)
       return
     }
     let view = StoreView(entities, snapshot)
@@ -81,10 +81,10 @@ public struct StoreInspection: Sendable {
 
   /// Inspects one part. An error in it does not prevent the inspection of others.
   private mutating func attempt(_ body: (inout StoreInspection) throws -> Void) {
-    do { try body(&self) } catch { note(error) }
+    do { try body(&self) } catch { record(error) }
   }
 
-  private mutating func note(_ error: any Error) {
+  private mutating func record(_ error: any Error) {
     switch error {
     case let error as PersistenceError: findings.append(error.message)
     case let error as StorageError:

@@ -164,7 +164,7 @@ extension PersistentStore {
     if let pending { try StoreSchema.replaceMetadata(by: pending, in: transaction) }
     let snapshot: Snapshot
     if let body {
-      try noteCommit(in: transaction)
+      try recordCommit(in: transaction)
       try body(pending?.mapValues(\.sendableValue))
       // The incremental store has the save, even if the commit that numbers it fails.
       snapshot = try (try? transaction.commitAndShow()) ?? pages.snapshot()
@@ -181,7 +181,7 @@ extension PersistentStore {
   }
 
   /// Makes a change, as a transaction without any is no commit, and would not be noticed by others.
-  private func noteCommit(in transaction: WriteTransaction) throws {
+  private func recordCommit(in transaction: WriteTransaction) throws {
     let tree =
       try transaction.mutableIndexTree("commits") ?? transaction.createIndexTree("commits")
     let number = withUnsafeBytes(of: transaction.commitNumber.rawValue.littleEndian) { Array($0) }

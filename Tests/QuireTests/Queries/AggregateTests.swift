@@ -277,7 +277,7 @@ import Testing
     expect(.invalidExpression, "no smallest") {
       _ = try context.aggregate(Artwork.self, .minimum(Key("artist"), as: String.self))
     }
-    expect(.invalidExpression, "any or all") {
+    expect(.invalidExpression, "ANY or ALL") {
       _ = try context.aggregate(Artwork.self, .sum(Key("price").any, as: Double.self))
     }
     expect(.unacceptableValue, "no String") {

@@ -23,7 +23,7 @@ extension ConstraintResolution {
       }
     }
     try redirectOneSided(from: new, to: survivor)
-    if !wasChanged, survivor.hasChanges { context.mergeNews?.noteRefresh(of: survivor) }
+    if !wasChanged, survivor.hasChanges { context.policyEffects?.recordRefresh(of: survivor) }
   }
 
   /// - Parameter slot: the relationship of `source` that leads to the new object.
@@ -72,7 +72,7 @@ extension ConstraintResolution {
       default: continue
       }
       // The survivor may be new, too, and go by the next conflict.
-      leads.note(object, slot)
+      leads.record(object, slot)
     }
   }
 }
@@ -86,16 +86,16 @@ extension ManagedObject {
 
 /// What leads to new objects by relationships without an inverse, found once for all of them. What
 /// leads elsewhere by now may still be in it.
-final class OneSidedLeads {
+final class LinksWithoutInverse {
   private var byDestination: [ManagedObject: [(object: ManagedObject, slot: Int)]] = [:]
 
   init(_ objects: [ManagedObject]) {
     for object in objects {
-      for slot in object.binding.storedRelationshipSlots { note(object, slot) }
+      for slot in object.binding.storedRelationshipSlots { record(object, slot) }
     }
   }
 
-  func note(_ object: ManagedObject, _ slot: Int) {
+  func record(_ object: ManagedObject, _ slot: Int) {
     guard !object.slots.isEmpty else { return }
     switch object.slots[slot] {
     case .one(let destination?) where destination.isInserted: add(object, slot, destination)

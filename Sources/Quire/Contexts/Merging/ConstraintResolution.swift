@@ -4,19 +4,19 @@ import QuireModel
 /// ``MergePolicy`` says what that is.
 struct ConstraintResolution {
   let context: ManagedObjectContext
-  let leads: OneSidedLeads
+  let leads: LinksWithoutInverse
 
   init(_ context: ManagedObjectContext) {
     self.context = context
-    leads = OneSidedLeads(context.changes.inserted.objects + context.changes.updated.objects)
+    leads = LinksWithoutInverse(context.changes.inserted.objects + context.changes.updated.objects)
   }
 
   func resolve(_ conflicts: [ConstraintConflict], by type: MergePolicyType) throws {
     // What a merge changes is nobody's change.
-    try context.untold { try settle(conflicts, type) }
+    try context.withoutObservers { try resolveEach(conflicts, type) }
   }
 
-  private func settle(_ conflicts: [ConstraintConflict], _ type: MergePolicyType) throws {
+  private func resolveEach(_ conflicts: [ConstraintConflict], _ type: MergePolicyType) throws {
     for conflict in conflicts {
       // An earlier conflict may have settled this one, in part or as a whole.
       let objects = conflict.conflictingObjects.filter { $0.context === context && !$0.isDeleted }
@@ -41,7 +41,7 @@ struct ConstraintResolution {
         if isMerged {
           try put(winner, over: database)
         } else {
-          context.mergeNews?.noteGone(database)
+          context.policyEffects?.recordGone(database)
           context.delete(database)
         }
       }
@@ -58,7 +58,7 @@ struct ConstraintResolution {
       try redirectLinks(from: object, to: winner, replacing: false)
       return try remove(object)
     }
-    context.mergeNews?.noteRefresh(of: object)
+    context.policyEffects?.recordRefresh(of: object)
     if wholly { return context.refresh(object, mergeChanges: false) }
     for path in conflict.constraint {
       let name = FetchExpression.names(in: path)[0]
@@ -81,7 +81,7 @@ struct ConstraintResolution {
         try object.setOne(slot, nil)
       }
     }
-    context.mergeNews?.noteGone(object)
+    context.policyEffects?.recordGone(object)
     context.delete(object)
     context.processPendingChanges()
   }
@@ -90,7 +90,7 @@ struct ConstraintResolution {
 
   /// Gives what a new object was given to the one that the store has, which takes its place.
   private func put(_ new: ManagedObject, over stored: ManagedObject) throws {
-    context.mergeNews?.noteRefresh(of: stored)
+    context.policyEffects?.recordRefresh(of: stored)
     for (slot, property) in new.binding.properties.enumerated() {
       if new.binding.traits[slot].isTransient { continue }
       switch property {
@@ -106,12 +106,12 @@ struct ConstraintResolution {
         let former = try stored.members(slot)
         let isFormer = Set(former)
         try stored.setMembers(slot, former + members.filter { !isFormer.contains($0) })
-        leads.note(stored, slot)
+        leads.record(stored, slot)
       case .relationship:
         guard let destination = try new.one(slot) else { continue }
         try new.setOne(slot, nil)
         try stored.setOne(slot, destination)
-        leads.note(stored, slot)
+        leads.record(stored, slot)
       }
     }
     try redirectLinks(from: new, to: stored, replacing: true)

@@ -19,7 +19,7 @@ extension ManagedObjectContext {
       of: changes.inserted.sorted,
       updated: changes.updated.sorted.filter(\.hasSlotsToWrite),
       deleted: changes.deleted.sorted.filter(\.isPersistent),
-      watched: watched.sorted { $0.placeOrder < $1.placeOrder })
+      watched: watched.sorted { $0.referenceOrder < $1.referenceOrder })
   }
 
   final func mergeError(_ reports: [MergeConflict.Report]) -> PersistenceError {
@@ -64,7 +64,7 @@ private struct FoundConflicts {
 
   init(_ views: StoreViews) { self.views = views }
 
-  private mutating func note(_ object: ManagedObject, isOtherEnd: Bool = false) throws {
+  private mutating func record(_ object: ManagedObject, isOtherEnd: Bool = false) throws {
     guard objects.insert(object).inserted else { return }
     let row = try views.row(of: object)
     conflicts.append(
@@ -72,7 +72,7 @@ private struct FoundConflicts {
   }
 
   mutating func compareVersion(of object: ManagedObject) throws {
-    if object.isOutdated(try views.row(of: object)?.version ?? 0) { try note(object) }
+    if object.isOutdated(try views.row(of: object)?.version ?? 0) { try record(object) }
   }
 
   /// Members that a deleted object got from another save, and that would be left without an owner.
@@ -94,7 +94,7 @@ private struct FoundConflicts {
         {
           continue
         }
-        try note(object)
+        try record(object)
       }
     }
   }
@@ -110,7 +110,7 @@ private struct FoundConflicts {
         let reference = row.reference(storage.fieldBySlot[slot]),
         try leads(reference, to: object, relationship, session, view)
       else { continue }
-      try note(object)
+      try record(object)
     }
   }
 
@@ -124,13 +124,13 @@ private struct FoundConflicts {
       }
       let relationship = object.binding.relationship(slot)
       let new = destination.flatMap { object.isShown($0) && !$0.isDeleted ? $0 : nil }
-      if let new, try !leads(new, to: object, relationship) { try note(new, isOtherEnd: true) }
+      if let new, try !leads(new, to: object, relationship) { try record(new, isOtherEnd: true) }
       guard let session = object.session, let view = views[session],
         let field = object.storage?.fieldBySlot[slot], field >= 0,
         let old = try view.row(object.reference)?.reference(field), old != new?.reference,
         try leads(old, to: object, relationship, session, view)
       else { continue }
-      try note(session.object(at: old), isOtherEnd: true)
+      try record(session.object(at: old), isOtherEnd: true)
     }
   }
 
@@ -180,6 +180,6 @@ private struct FoundConflicts {
     guard let destination, destination.isStored, !destination.isDeleted,
       destination.context != nil, try !views.contain(destination)
     else { return }
-    try note(destination)
+    try record(destination)
   }
 }

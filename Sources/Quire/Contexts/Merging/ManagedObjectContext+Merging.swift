@@ -25,7 +25,7 @@ extension ManagedObjectContext {
       throw PersistenceError(
         .persistentStoreSave, "the changes could not be written", underlying: error)
     }
-    let checkpoint = isMerging ? ContextCheckpoint(self) : nil
+    let memento = isMerging ? ContextMemento(self) : nil
     // What is merged with is what the stores have; a save moves a query generation on.
     let generation = StoreViews(sessions) { $0.pinnedView }
     for session in sessions { session.pinnedView = nil }
@@ -40,7 +40,7 @@ extension ManagedObjectContext {
     } catch {
       for session in sessions { session.pinnedView = generation[session] }
       merge = nil
-      checkpoint?.restore(self)
+      memento?.restore(self)
       if error is SaveOperation.Outdated {
         // Somebody who knows no lock of ours was faster again.
         throw mergeError((try? remainingConflicts().map(\.report)) ?? [])

@@ -203,7 +203,7 @@ extension Merge {
       }
     guard isMeant else { return nil }
     guard let destination, try !isGone(destination) else {
-      guard try isLedNowhere(slot, of: object) else { return nil }
+      guard try isCleared(slot, of: object) else { return nil }
       return MergeFacts.Fact(object: object, slot: slot, content: nil)
     }
     guard isAgreed(slot, of: object, destination) else { return nil }
@@ -212,7 +212,7 @@ extension Merge {
 
   /// Whether a relationship that leads nowhere does so by somebody's wish: not as its destination
   /// was deleted, which then came back or is gone.
-  private func isLedNowhere(_ slot: Int, of object: ManagedObject) throws -> Bool {
+  private func isCleared(_ slot: Int, of object: ManagedObject) throws -> Bool {
     let former = object.storedReference(slot).flatMap { object.session?.registered($0) }
     if let former, treatment(of: former) == .revival { return false }
     guard !object.slots.isEmpty, case .one(let chosen) = object.slots[slot] else {

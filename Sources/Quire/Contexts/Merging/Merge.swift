@@ -54,7 +54,7 @@ final class Merge {
   func resolve(_ conflicts: [MergeConflict], by type: MergePolicyType) throws {
     context.processPendingChanges()
     // What a merge changes is nobody's change: it is the store's, or was told already.
-    try context.untold { try treatAndReplay(conflicts, type) }
+    try context.withoutObservers { try treatAndReplay(conflicts, type) }
   }
 
   private func treatAndReplay(_ conflicts: [MergeConflict], _ type: MergePolicyType) throws {
@@ -71,23 +71,23 @@ final class Merge {
     for object in told { object.didTurnIntoFault() }
     for conflict in conflicts {
       let object = conflict.sourceObject
-      if object.context === context, object.hasRow { object.tell(of: .mergePolicy) }
+      if object.context === context, object.hasRow { object.callAwake(after: .mergePolicy) }
     }
-    for object in freshened where object.hasRow { object.tell(of: .mergePolicy) }
-    noteNews(conflicts)
+    for object in freshened where object.hasRow { object.callAwake(after: .mergePolicy) }
+    recordNews(conflicts)
     (objects, treatments, newRows, partners, freshened) = ([], [:], [:], [], [])
   }
 
-  private func noteNews(_ conflicts: [MergeConflict]) {
+  private func recordNews(_ conflicts: [MergeConflict]) {
     for object in Set(objects + conflicts.map(\.sourceObject)) {
       switch treatments[object] {
       case nil, .some(.none): continue
-      case .gone: context.mergeNews?.noteGone(object)
-      case .revival: context.mergeNews?.noteRevival(of: object)
-      default: context.mergeNews?.noteRefresh(of: object)
+      case .gone: context.policyEffects?.recordGone(object)
+      case .revival: context.policyEffects?.recordRevival(of: object)
+      default: context.policyEffects?.recordRefresh(of: object)
       }
     }
-    for object in freshened { context.mergeNews?.noteRefresh(of: object) }
+    for object in freshened { context.policyEffects?.recordRefresh(of: object) }
   }
 
   /// Whether a policy has set an attribute or a to-one relationship since it was asked.
@@ -109,7 +109,7 @@ final class Merge {
     objects = Set(
       changes.objects
         + conflicts.map(\.sourceObject).filter { $0.context === context }
-    ).sorted { $0.placeOrder < $1.placeOrder }
+    ).sorted { $0.referenceOrder < $1.referenceOrder }
     for conflict in try context.conflicts(against: views) {
       treatments[conflict.sourceObject] = .undecided
     }
@@ -121,7 +121,7 @@ final class Merge {
     for object in objects where object.isStored {
       newRows[object] = try views.row(of: object)
       if newRows[object] == nil { treatments[object] = .gone }
-      notePartners(of: object)
+      recordPartners(of: object)
     }
     try findRevivals()
   }
@@ -149,7 +149,7 @@ final class Merge {
     }
   }
 
-  private func notePartners(of object: ManagedObject) {
+  private func recordPartners(of object: ManagedObject) {
     guard let row = newRows[object], row.version != object.version, let session = object.session
     else { return }
     for slot in object.binding.relationshipSlots where !object.isToMany(slot) {

@@ -23,17 +23,17 @@ struct ContextEvent {
     inserted.isEmpty && deleted.isEmpty && refreshed.isEmpty && changed.isEmpty
   }
 
-  mutating func noteInsertion(of object: ManagedObject) {
+  mutating func recordInsertion(of object: ManagedObject) {
     if deleted.remove(object) == nil { inserted.insert(object) }
   }
 
   /// What comes and goes within one event was never there.
-  mutating func noteDeletion(of object: ManagedObject) {
+  mutating func recordDeletion(of object: ManagedObject) {
     if inserted.remove(object) == nil { deleted.insert(object) }
   }
 
   /// - Returns: what is held no more, to go when the event is whole.
-  mutating func noteRefresh(of object: ManagedObject) -> [String: Former]? {
+  mutating func recordRefresh(of object: ManagedObject) -> [String: Former]? {
     guard object.hasChanges else {
       refreshed.insert(object)
       return changed.removeValue(forKey: object)
@@ -44,21 +44,21 @@ struct ContextEvent {
   }
 
   /// - Returns: `false` when it is the property's first change.
-  mutating func noteAgain(
+  mutating func recordAgain(
     _ property: String, of object: ManagedObject, _ change: SlotChange
   ) -> Bool {
-    changed[object]?[property]?.note(change) != nil
+    changed[object]?[property]?.record(change) != nil
   }
 
   /// The first change of a property.
   ///
   /// - Parameter former: `nil` where that cannot be read.
-  mutating func note(_ property: String, of object: ManagedObject, _ former: Former?) {
+  mutating func record(_ property: String, of object: ManagedObject, _ former: Former?) {
     changed[object, default: [:]][property] = former
   }
 
-  mutating func noteRollback(of dropped: PendingObjects) {
-    for object in dropped.inserted.objects { noteDeletion(of: object) }
+  mutating func recordRollback(of dropped: PendingObjects) {
+    for object in dropped.inserted.objects { recordDeletion(of: object) }
     for object in dropped.deleted.objects where object.isStored {
       if deleted.remove(object) == nil { inserted.insert(object) } else { refreshed.insert(object) }
     }
@@ -95,7 +95,7 @@ struct ContextEvent {
 
 extension ContextEvent.Former {
   /// Takes note of what comes or goes after the first change.
-  fileprivate mutating func note(_ change: SlotChange) {
+  fileprivate mutating func record(_ change: SlotChange) {
     guard case .set(var added, var removed) = self else { return }
     // Nobody else may hold the sets while they change: each change would copy them.
     self = .set(added: [], removed: [])

@@ -9,7 +9,7 @@ extension ManagedObject {
     guard hasRow else { return }
     for slot in slots.indices {
       let trait = binding.traits[slot]
-      guard !trait.isTransient, !trait.isDerived, !isChanged(slot) || leadsNowhereAsBefore(slot)
+      guard !trait.isTransient, !trait.isDerived, !isChanged(slot) || isDanglingAsBefore(slot)
       else { continue }
       switch slots[slot] {
       // Undo brings it back, and does not say again what leads there.
@@ -24,7 +24,7 @@ extension ManagedObject {
 
   /// Whether a to-one slot leads to what has left, and the row to what is gone, which shows the
   /// same. In a child, whose parent changes under it, also whether it was led nowhere.
-  private func leadsNowhereAsBefore(_ slot: Int) -> Bool {
+  private func isDanglingAsBefore(_ slot: Int) -> Bool {
     guard case .one(let destination) = slots[slot], present(destination) == nil,
       destination != nil || context?.parent != nil
     else { return false }
@@ -33,7 +33,7 @@ extension ManagedObject {
 
   /// The same of what the state of the store says, before it is exchanged: members that were set to
   /// what they are, and what was led nowhere when the row led to what was gone already.
-  final func discardSettled(_ view: StoreView) {
+  final func discardUnchanged(_ view: StoreView) {
     for slot in slots.indices {
       switch slots[slot] {
       case .unchanged, .value, .one(_?): continue
@@ -42,8 +42,8 @@ extension ManagedObject {
           (try? view.contains(reference)) == false
         else { continue }
       case .many(let pending):
-        guard pending.mayBeSettled, let link = storage?.link(slot),
-          let stored = try? view.members(of: reference, link), pending.isSettled(as: stored)
+        guard pending.hasNoMemberChange, let link = storage?.link(slot),
+          let stored = try? view.members(of: reference, link), pending.isUnchanged(as: stored)
         else { continue }
       }
       discard(slot)
@@ -64,7 +64,7 @@ extension ManagedObject {
   }
 
   /// Drops changes that the store has already, and brings new members into an order.
-  final func settlePendingMembers() throws {
+  final func rebaseMembers() throws {
     guard let session else { return }
     for slot in binding.relationshipSlots {
       guard case .many(let pending) = slots[slot], storage?.link(slot) != nil else { continue }

@@ -23,7 +23,7 @@ extension ContextObservation: Sendable {}
 extension ManagedObjectContext {
   /// Calls `body`, in this context's isolation, when something happens here.
   ///
-  /// What `body` changes is told by the next notice. It may save when the notice is of what is over:
+  /// What `body` changes is part of the next notice. It may save if the notice is of what is over:
   /// not in ``ContextNotice/Kind/willSaveObjects``, nor in changes that are posted while a save or
   /// an undo is under way, when the context is busy.
   ///
@@ -39,14 +39,14 @@ extension ManagedObjectContext {
     return ContextObservation(center, center.add(kinds, .callback(body)))
   }
 
-  /// The same, and calls `settle` when nothing is left to be told: after the processing of
+  /// The same, and calls `whenDone` when nothing is left to be told: after the processing of
   /// changes, also when nobody has changed anything here, and after a save.
   final func observe(
     _ kinds: Set<ContextNotice.Kind>, _ body: @escaping (ContextNotice) -> Void,
-    settle: @escaping () -> Void
+    whenDone: @escaping () -> Void
   ) -> ContextObservation {
     let center = requiredNoticeCenter()
-    return ContextObservation(center, center.add(kinds, .callback(body), settle: settle))
+    return ContextObservation(center, center.add(kinds, .callback(body), whenDone: whenDone))
   }
 
   /// What happens here from now on, as values that may be sent to any isolation.

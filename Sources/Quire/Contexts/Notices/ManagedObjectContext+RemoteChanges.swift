@@ -41,7 +41,7 @@ extension ManagedObjectContext {
     guard mergesCommits else { return }
     var places = takeWaitingPlaces().compactMap { place, isInsertion in
       session(with: place.store).map {
-        MergedPlace(session: $0, reference: place.reference, isInsertion: isInsertion)
+        MergedReference(session: $0, reference: place.reference, isInsertion: isInsertion)
       }
     }
     var isOfAll = takeWaitingForAll()
@@ -51,11 +51,11 @@ extension ManagedObjectContext {
       if content.isTooMuch {
         isOfAll = true
         places += session.objects.filter(\.isStored).map {
-          MergedPlace(session: session, reference: $0.reference, isInsertion: false)
+          MergedReference(session: session, reference: $0.reference, isInsertion: false)
         }
       } else {
         places += content.places.map {
-          MergedPlace(session: session, reference: $0.key, isInsertion: $0.value.isInsertion)
+          MergedReference(session: session, reference: $0.key, isInsertion: $0.value.isInsertion)
         }
       }
     }
@@ -119,10 +119,10 @@ extension ManagedObjectContext {
   }
 
   private func mergeChanges(inserted: Set<ManagedObjectID>, changed: Set<ManagedObjectID>) {
-    func places(_ ids: Set<ManagedObjectID>, _ isInsertion: Bool) -> [MergedPlace] {
+    func places(_ ids: Set<ManagedObjectID>, _ isInsertion: Bool) -> [MergedReference] {
       ids.compactMap { id in
         place(for: id).map {
-          MergedPlace(session: $0.session, reference: $0.reference, isInsertion: isInsertion)
+          MergedReference(session: $0.session, reference: $0.reference, isInsertion: isInsertion)
         }
       }
     }
@@ -134,21 +134,21 @@ extension ManagedObjectContext {
 // MARK: - One merge
 
 /// Where something was saved, and whether an object was inserted there.
-struct MergedPlace {
+struct MergedReference {
   let session: StoreSession
   let reference: Reference
   let isInsertion: Bool
 
-  var order: PlaceOrder { PlaceOrder(store: session.place, reference: reference) }
+  var order: ReferenceOrder { ReferenceOrder(store: session.place, reference: reference) }
 }
 
 extension ManagedObjectContext {
   /// - Parameter isOfAll: whether more may have changed than the places say, which are then those
   ///   that are known here.
-  private func merge(_ places: [MergedPlace], isOfAll: Bool = false) {
+  private func merge(_ places: [MergedReference], isOfAll: Bool = false) {
     guard !places.isEmpty || isOfAll else { return }
     defer {
-      if family != nil { isOfAll ? tellChildrenOfAll() : tellChildren(of: places) }
+      if family != nil { isOfAll ? notifyChildrenOfAll() : notifyChildren(of: places) }
     }
     do {
       let ids = try during(.merging) { try mergeObjects(at: places, isOfAll: isOfAll) }
@@ -159,12 +159,12 @@ extension ManagedObjectContext {
   }
 
   /// - Returns: the objects of the merge, to notify observers of.
-  private func mergeObjects(at places: [MergedPlace], isOfAll: Bool) throws -> ObjectIDNotice {
+  private func mergeObjects(at places: [MergedReference], isOfAll: Bool) throws -> ObjectIDNotice {
     try moveQueryGeneration()
     var ids = ObjectIDNotice(.didMergeChangesObjectIDs, self)
     ids.isOfAll = isOfAll
     var merged: [ManagedObject] = []
-    var new: [MergedPlace] = []
+    var new: [MergedReference] = []
     for session in sessions where places.contains(where: { $0.session === session }) {
       let view = try session.latestView()
       try view.incremental?.read(places.lazy.filter { $0.session === session }.map(\.reference))
@@ -200,7 +200,7 @@ extension ManagedObjectContext {
       try mergeRow(of: object)
     }
     try displaceStoredDestinations(of: changed)
-    for object in changed where object.context === self { object.tell(of: .refresh) }
+    for object in changed where object.context === self { object.callAwake(after: .refresh) }
     if noticeCenter != nil {
       for object in merged where object.context === self {
         noticeCenter?.didRefresh(object)
@@ -224,7 +224,7 @@ extension ManagedObjectContext {
       // Changed by an object that was told before.
       try rebase([object])
       try displaceStoredDestinations(of: [object])
-      object.tell(of: .refresh)
+      object.callAwake(after: .refresh)
     }
   }
 }

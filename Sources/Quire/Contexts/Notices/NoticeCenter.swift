@@ -14,7 +14,7 @@ final class NoticeCenter: ContextObserver {
     let kinds: Set<ContextNotice.Kind>
     let receiver: Receiver
     /// Called when nothing is left to be told.
-    var settle: (() -> Void)?
+    var whenDone: (() -> Void)?
   }
 
   // Sound: the context takes its center out before it goes, by `leaveContext()`, and a center that
@@ -36,11 +36,11 @@ final class NoticeCenter: ContextObserver {
   }
 
   func add(
-    _ kinds: Set<ContextNotice.Kind>, _ receiver: Listener.Receiver, settle: (() -> Void)? = nil
+    _ kinds: Set<ContextNotice.Kind>, _ receiver: Listener.Receiver, whenDone: (() -> Void)? = nil
   ) -> Int {
     lastNumber += 1
     listeners.append(
-      Listener(number: lastNumber, kinds: kinds, receiver: receiver, settle: settle))
+      Listener(number: lastNumber, kinds: kinds, receiver: receiver, whenDone: whenDone))
     return lastNumber
   }
 
@@ -88,32 +88,32 @@ final class NoticeCenter: ContextObserver {
   // MARK: What happens
 
   func willChange(_ property: String, of object: ManagedObject, by change: SlotChange) {
-    if event.noteAgain(property, of: object, change) { return }
+    if event.recordAgain(property, of: object, change) { return }
     // The object is asked at the first change of the event alone: it still shows what it had. Asked
     // for an object at the other end it may make one, whose class may change something in turn.
     let former = object.former(property, change)
-    if event.noteAgain(property, of: object, change) { return }
-    event.note(property, of: object, former)
+    if event.recordAgain(property, of: object, change) { return }
+    event.record(property, of: object, former)
     context?.awaitEndOfEvent()
   }
 
   func didInsert(_ object: ManagedObject) {
-    event.noteInsertion(of: object)
+    event.recordInsertion(of: object)
     context?.awaitEndOfEvent()
   }
 
   func didDelete(_ object: ManagedObject) {
-    event.noteDeletion(of: object)
+    event.recordDeletion(of: object)
     context?.awaitEndOfEvent()
   }
 
   func didRevive(_ object: ManagedObject) {
-    event.noteInsertion(of: object)
+    event.recordInsertion(of: object)
     context?.awaitEndOfEvent()
   }
 
   func didRefresh(_ object: ManagedObject) {
-    let former = event.noteRefresh(of: object)
+    let former = event.recordRefresh(of: object)
     withExtendedLifetime(former) {}
     context?.awaitEndOfEvent()
   }
@@ -135,15 +135,15 @@ final class NoticeCenter: ContextObserver {
       posted = nil
       withExtendedLifetime(told) {}
     }
-    settle()
+    callWhenDone()
   }
 
-  private func settle() {
+  private func callWhenDone() {
     for listener in listeners {
-      guard let settle = listener.settle,
+      guard let whenDone = listener.whenDone,
         listeners.contains(where: { $0.number == listener.number })
       else { continue }
-      settle()
+      whenDone()
     }
   }
 
@@ -180,7 +180,7 @@ final class NoticeCenter: ContextObserver {
     var ids = ContextNotice(.didSaveObjectIDs, notice.context)
     ids.objectIDs.copyIDs(of: notice.objectIDs)
     post(ids)
-    settle()
+    callWhenDone()
   }
 
   func postMerge(_ ids: ObjectIDNotice) {
@@ -192,7 +192,7 @@ final class NoticeCenter: ContextObserver {
 
   func postRollback(of dropped: PendingObjects) {
     var event = event
-    event.noteRollback(of: dropped)
+    event.recordRollback(of: dropped)
     begin(event)
     postEvent()
   }

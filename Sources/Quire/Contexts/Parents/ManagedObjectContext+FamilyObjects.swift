@@ -4,7 +4,7 @@ import QuireStorage
 // Objects that no store has: one for each context of the family, all with one temporary reference.
 extension ManagedObjectContext {
   /// Notes what those ask who come often: whether there is a family, or a list of objects.
-  final func noteFamily() {
+  final func updateHasFamily() {
     hasFamily = family != nil
     remembersObjects = hasFamily || !fetchedLists.isEmpty
   }
@@ -22,11 +22,11 @@ extension ManagedObjectContext {
     // The parent may have made its object for this, and that may have asked for the one here.
     if let object = newObject(reference) { return object }
     runningHookCount += 1
-    let object = coordinator.classes.makeObject(session.home(of: storage), at: reference)
+    let object = coordinator.classes.makeObject(session.arena(of: storage), at: reference)
     runningHookCount -= 1
     object.state.remove(.awaking)
-    if let place = parent.promisedPlaces.place(of: reference) {
-      promisedPlaces.promise(place.reference, to: reference, in: place.store)
+    if let place = parent.promisedIDs.place(of: reference) {
+      promisedIDs.promise(place.reference, to: reference, in: place.store)
     }
     return object
   }
@@ -36,7 +36,7 @@ extension ManagedObjectContext {
     formerPlace(of: reference)?.reference ?? reference
   }
 
-  final func formerPlace(of reference: Reference) -> StorePlace? {
+  final func formerPlace(of reference: Reference) -> GlobalReference? {
     var context = self
     while let parent = context.parent { context = parent }
     return context.family?.formerReferences[reference]
@@ -46,27 +46,27 @@ extension ManagedObjectContext {
   final func promisedReference(of place: Reference, in store: StoreIdentity) -> Reference? {
     var context: ManagedObjectContext? = self
     while let current = context {
-      if let reference = current.promisedPlaces.temporary(of: place, in: store) { return reference }
+      if let reference = current.promisedIDs.temporary(of: place, in: store) { return reference }
       context = current.parent
     }
     return nil
   }
 
   /// The promise that some ancestor has made to an object.
-  final func inheritedPromise(of reference: Reference) -> StorePlace? {
+  final func inheritedPromise(of reference: Reference) -> GlobalReference? {
     var context = parent
     while let current = context {
-      if let place = current.promisedPlaces.place(of: reference) { return place }
+      if let place = current.promisedIDs.place(of: reference) { return place }
       context = current.parent
     }
     return nil
   }
 
   /// What was promised here holds wherever the object is new.
-  final func passPromiseOn(_ place: StorePlace, of reference: Reference) {
+  final func passPromiseOn(_ place: GlobalReference, of reference: Reference) {
     var context = parent
     while let current = context {
-      current.promisedPlaces.promise(place.reference, to: reference, in: place.store)
+      current.promisedIDs.promise(place.reference, to: reference, in: place.store)
       context = current.parent
     }
   }
@@ -74,12 +74,12 @@ extension ManagedObjectContext {
   /// From now on an object shows its permanent ID.
   final func showPermanentID(of object: ManagedObject) {
     guard family?.parent != nil else { return }
-    noteRefreshed(object)
+    recordRefreshed(object)
     family?.shownReferences[ObjectIdentifier(object)] = nil
-    if object.reference.isTemporary, promisedPlaces.place(of: object.reference) == nil,
+    if object.reference.isTemporary, promisedIDs.place(of: object.reference) == nil,
       let place = inheritedPromise(of: object.reference)
     {
-      promisedPlaces.promise(place.reference, to: object.reference, in: place.store)
+      promisedIDs.promise(place.reference, to: object.reference, in: place.store)
     }
   }
 }

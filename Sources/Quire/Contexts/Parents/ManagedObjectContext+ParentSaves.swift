@@ -5,16 +5,16 @@ extension ManagedObjectContext {
   ///
   /// - Returns: what was saved; `nil` when there was nothing.
   final func save(to parent: ManagedObjectContext) throws -> ContextSave? {
-    var checkpoint: ContextCheckpoint?
+    var memento: ContextMemento?
     let save: ContextSave
     do {
-      save = try preparedParentSave(&checkpoint)
+      save = try preparedParentSave(&memento)
       // Objects that were asked may have taken back what there was to save.
       guard hasChanges else { return nil }
       undoRecording?.willCommit(save)
       try ParentSave(save: save, child: self, parent: parent).write()
     } catch {
-      checkpoint?.restore(self)
+      memento?.restore(self)
       throw error
     }
     return save
@@ -23,12 +23,12 @@ extension ManagedObjectContext {
   /// A save in which nothing is changed that the parent has deleted: also not by objects when they
   /// are told of it.
   ///
-  /// - Parameter checkpoint: what to come back to when the save fails, if the policy was asked.
-  private func preparedParentSave(_ checkpoint: inout ContextCheckpoint?) throws -> ContextSave {
+  /// - Parameter memento: what to come back to when the save fails, if the policy was asked.
+  private func preparedParentSave(_ memento: inout ContextMemento?) throws -> ContextSave {
     var told: Set<ManagedObject> = []
     for _ in 1...Self.mergeLimit {
       followReturned()
-      try resolveDeletions(&checkpoint)
+      try resolveDeletions(&memento)
       let save = try prepareSave(without: told)
       if try conflictsWithDeletions().isEmpty, !followReturned() { return save }
       save.forEachObject { told.insert($0) }
@@ -48,12 +48,12 @@ extension ManagedObjectContext {
 
   /// Asks the policy about objects that the parent has deleted. The deletion wins over the changes
   /// of those that it leaves.
-  private func resolveDeletions(_ checkpoint: inout ContextCheckpoint?) throws {
+  private func resolveDeletions(_ memento: inout ContextMemento?) throws {
     let conflicts = try conflictsWithDeletions()
     guard !conflicts.isEmpty else { return }
-    if checkpoint == nil, isMerging { checkpoint = ContextCheckpoint(self) }
+    if memento == nil, isMerging { memento = ContextMemento(self) }
     try mergePolicy.resolve(optimisticLockingConflicts: conflicts)
-    settlePendingChanges()
+    processPendingChangesOfEvent()
     try throwKeptErrors()
     dropChanges(of: try conflictsWithDeletions())
   }
@@ -65,7 +65,7 @@ extension ManagedObjectContext {
       object.turnIntoFault()
       object.state.insert(.inaccessible)
     }
-    settlePendingChanges()
+    processPendingChangesOfEvent()
   }
 
   /// Makes the objects of a save clean: the parent has their changes.
@@ -88,8 +88,8 @@ extension ManagedObjectContext {
     undoRecording?.manager.endEvent()
     for part in save.parts {
       part.session.formerVersions = [:]
-      for object in part.touched { noteRefreshed(object) }
-      part.settle(try? part.session.currentView())
+      for object in part.touched { recordRefreshed(object) }
+      part.finishObjects(try? part.session.currentView())
     }
     notice.completeIDs()
     for part in save.parts { part.forEachObject { $0.didSave() } }
@@ -101,8 +101,8 @@ extension ManagedObjectContext {
     parent?.processPendingChanges()
     noticeCenter?.postDidSave(notice)
     release(notice.deletedObjects)
-    tellChildren(of: save.parts)
-    parent?.tellChildren(of: save.parts, except: self)
+    notifyChildren(of: save.parts)
+    parent?.notifyChildren(of: save.parts, except: self)
   }
 }
 
@@ -110,33 +110,33 @@ extension ManagedObjectContext {
 
 extension ManagedObjectContext {
   /// Tells the children that want to know what was saved, here or to here.
-  final func tellChildren(
+  final func notifyChildren(
     of parts: some Sequence<SaveOperation>, except saving: ManagedObjectContext? = nil
   ) {
     guard let family, family.hasChildren else { return }
-    var places: [StorePlace: Bool] = [:]
+    var places: [GlobalReference: Bool] = [:]
     for part in parts {
-      func note(_ reference: Reference, isInsertion: Bool = false) {
-        places[StorePlace(store: part.session.identity, reference: reference)] = isInsertion
+      func record(_ reference: Reference, isInsertion: Bool = false) {
+        places[GlobalReference(store: part.session.identity, reference: reference)] = isInsertion
       }
-      for item in part.inserted { note(item.reference, isInsertion: true) }
-      for object in part.touched { note(object.reference) }
-      for object in part.deleted { note(object.reference) }
+      for item in part.inserted { record(item.reference, isInsertion: true) }
+      for object in part.touched { record(object.reference) }
+      for object in part.deleted { record(object.reference) }
     }
-    tellChildren(places, except: saving)
+    notifyChildren(places, except: saving)
   }
 
   /// Tells them what was merged here.
-  final func tellChildren(of places: [MergedPlace]) {
-    tellChildren(
+  final func notifyChildren(of places: [MergedReference]) {
+    notifyChildren(
       Dictionary(
         places.map {
-          (StorePlace(store: $0.session.identity, reference: $0.reference), $0.isInsertion)
+          (GlobalReference(store: $0.session.identity, reference: $0.reference), $0.isInsertion)
         }, uniquingKeysWith: { $0 || $1 }))
   }
 
-  final func tellChildren(
-    _ places: [StorePlace: Bool], except saving: ManagedObjectContext? = nil
+  final func notifyChildren(
+    _ places: [GlobalReference: Bool], except saving: ManagedObjectContext? = nil
   ) {
     guard let family, family.hasChildren, !places.isEmpty else { return }
     for child in family.livingChildren where child !== saving && child.mergesCommits {
@@ -146,12 +146,12 @@ extension ManagedObjectContext {
   }
 
   /// Tells them that anything may have changed that was merged here.
-  final func tellChildrenOfAll() {
+  final func notifyChildrenOfAll() {
     guard let family, family.hasChildren else { return }
     for child in family.livingChildren where child.mergesCommits {
       for session in child.sessions {
         for object in session.objects where object.isStored {
-          let place = StorePlace(store: session.identity, reference: object.reference)
+          let place = GlobalReference(store: session.identity, reference: object.reference)
           child.family?.waiting[place] = child.family?.waiting[place] ?? false
         }
       }
@@ -167,7 +167,7 @@ extension ManagedObjectContext {
   }
 
   /// What waits, each place with whether something was inserted there.
-  final func takeWaitingPlaces() -> [StorePlace: Bool] {
+  final func takeWaitingPlaces() -> [GlobalReference: Bool] {
     guard let waiting = family?.waiting, !waiting.isEmpty else { return [:] }
     family?.waiting = [:]
     return waiting

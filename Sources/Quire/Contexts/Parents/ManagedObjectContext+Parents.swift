@@ -10,14 +10,14 @@ struct ContextFamily {
   private var children: [Child] = []
   /// In a context with children and without a parent: where objects that had temporary references
   /// are now. Rows that its descendants have read may lead there by the old ones.
-  var formerReferences: [Reference: StorePlace] = [:]
+  var formerReferences: [Reference: GlobalReference] = [:]
   /// The temporary references that objects of a child go on to show as their IDs.
   var shownReferences: [ObjectIdentifier: Reference] = [:]
   /// Objects of a child that show what an ancestor has saved over by itself since: of that the
   /// ancestor's save is not to be told as of a conflict.
   var outdated: Set<ObjectIdentifier> = []
   /// What the parent has saved or taken from its other children, and this child has not merged.
-  var waiting: [StorePlace: Bool] = [:]
+  var waiting: [GlobalReference: Bool] = [:]
   /// Whether the parent has merged more than it was told one by one.
   var waitsForAll = false
 
@@ -96,7 +96,7 @@ extension ManagedObjectContext {
   /// Sets the ``parent``.
   ///
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when the context would
-  ///   descend from itself, and ``PersistenceError/Code/managedObjectContextBusy`` (132001); nothing
+  ///   descend from itself; ``PersistenceError/Code/managedObjectContextBusy`` (132001). Nothing
   ///   has changed then.
   public final func setParent(_ newParent: ManagedObjectContext?) throws {
     guard newParent !== parent else { return }

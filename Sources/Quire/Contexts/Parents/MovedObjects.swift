@@ -3,7 +3,7 @@ import QuireModel
 /// An object that was saved for the first time, and where it is now.
 struct MovedObject {
   let temporary: Reference
-  let place: StorePlace
+  let place: GlobalReference
 }
 
 extension ManagedObjectContext {
@@ -19,13 +19,13 @@ extension ManagedObjectContext {
       part.inserted.lazy.filter { $0.object.reference.isTemporary }.map {
         MovedObject(
           temporary: $0.object.reference,
-          place: StorePlace(store: part.session.identity, reference: $0.reference))
+          place: GlobalReference(store: part.session.identity, reference: $0.reference))
       }
     }
   }
 
   /// Lets descendants know, so that all contexts name one object by one reference.
-  final func noteMovedObjects(_ moved: [MovedObject]) {
+  final func recordMovedObjects(_ moved: [MovedObject]) {
     guard !moved.isEmpty else { return }
     for object in moved { family?.formerReferences[object.temporary] = object.place }
     for child in family?.livingChildren ?? [] { child.follow(moved) }
@@ -35,15 +35,15 @@ extension ManagedObjectContext {
     var places: [Reference: Reference] = [:]
     for item in moved {
       places[item.temporary] = item.place.reference
-      let isPromised = promisedPlaces.place(of: item.temporary) != nil
-      if isPromised { promisedPlaces.keep(item.temporary) }
+      let isPromised = promisedIDs.place(of: item.temporary) != nil
+      if isPromised { promisedIDs.keep(item.temporary) }
       guard let object = newObject(item.temporary), object.isPersistent,
         let session = session(with: item.place.store),
         let storage = session.entities.storage(of: item.place.reference)
       else { continue }
       unregister(object)
       object.reference = item.place.reference
-      object.home = session.home(of: storage)
+      object.arena = session.arena(of: storage)
       enter(object)
       if !isPromised { family?.shownReferences[ObjectIdentifier(object)] = item.temporary }
     }
@@ -80,8 +80,8 @@ extension ManagedObjectContext {
       let temporary = object.reference
       unregister(object)
       object.reference = place.reference
-      object.home = session.home(of: storage)
-      if promisedPlaces.place(of: temporary) == nil {
+      object.arena = session.arena(of: storage)
+      if promisedIDs.place(of: temporary) == nil {
         family?.shownReferences[ObjectIdentifier(object)] = temporary
       }
       object.state.insert(.returning)
@@ -98,25 +98,25 @@ extension ManagedObjectContext {
 
 extension ManagedObjectContext {
   /// Lets descendants know which rows this context's own save has replaced.
-  final func noteReplacedRows(_ parts: some Sequence<SaveOperation>) {
+  final func recordReplacedRows(_ parts: some Sequence<SaveOperation>) {
     guard let family, family.hasChildren else { return }
     let places = parts.flatMap { part in
-      part.touched.map { StorePlace(store: part.session.identity, reference: $0.reference) }
+      part.touched.map { GlobalReference(store: part.session.identity, reference: $0.reference) }
     }
-    for child in family.livingChildren { child.noteOutdated(places) }
+    for child in family.livingChildren { child.recordOutdated(places) }
   }
 
-  private func noteOutdated(_ places: [StorePlace]) {
+  private func recordOutdated(_ places: [GlobalReference]) {
     for place in places {
       if let object = session(with: place.store)?.registered(place.reference), object.hasRow {
         family?.outdated.insert(ObjectIdentifier(object))
       }
     }
-    for child in family?.livingChildren ?? [] { child.noteOutdated(places) }
+    for child in family?.livingChildren ?? [] { child.recordOutdated(places) }
   }
 
   /// An object of a child is about to read what its parent has now.
-  final func noteRefreshed(_ object: ManagedObject) {
+  final func recordRefreshed(_ object: ManagedObject) {
     guard let family, !family.outdated.isEmpty else { return }
     self.family?.outdated.remove(ObjectIdentifier(object))
   }

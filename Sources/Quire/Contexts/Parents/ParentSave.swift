@@ -100,7 +100,8 @@ struct ParentSave {
       }
     } else {
       guard let coordinator = parent.persistentStoreCoordinator else { return }
-      counterpart = coordinator.classes.makeObject(ObjectHome(object.binding), at: object.reference)
+      counterpart = coordinator.classes.makeObject(
+        ObjectArena(object.binding), at: object.reference)
       let content = zip(object.slots.indices, object.slots).map {
         slot, content -> ManagedObject.Slot in
         if case .value = content, !object.binding.traits[slot].isTransient { return content }
@@ -130,8 +131,8 @@ struct ParentSave {
   ) throws {
     guard let session = parent.session(with: part.session.identity), let storage = object.storage
     else { return }
-    parent.journal?.noteInsertion(of: counterpart)
-    counterpart.home = session.home(of: storage)
+    parent.journal?.recordInsertion(of: counterpart)
+    counterpart.arena = session.arena(of: storage)
     counterpart.state = [.awoken, .returning]
     session.formerVersions[object.reference] = object.version
     counterpart.setPending(.insertion)
@@ -145,8 +146,8 @@ struct ParentSave {
     if let store = context.assignedStores[object.reference] {
       parent.assignedStores[object.reference] = store
     }
-    if let place = context.promisedPlaces.place(of: object.reference) {
-      parent.promisedPlaces.promise(place.reference, to: object.reference, in: place.store)
+    if let place = context.promisedIDs.place(of: object.reference) {
+      parent.promisedIDs.promise(place.reference, to: object.reference, in: place.store)
     }
   }
 
@@ -157,7 +158,7 @@ struct ParentSave {
     guard counterpart.isFault, let row = object.row, !row.isEncoded,
       object.context?.family?.outdated.contains(ObjectIdentifier(object)) != true
     else { return }
-    parent.journal?.note(counterpart)
+    parent.journal?.record(counterpart)
     counterpart.fulfil(with: row.bytes)
   }
 

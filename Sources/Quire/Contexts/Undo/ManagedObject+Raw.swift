@@ -47,7 +47,7 @@ extension ManagedObject {
     if link.isOrdered || context?.parent != nil || session.store.incremental != nil {
       return try storedMembers(slot).contains(member.reference)
     }
-    try session.settleLinks()
+    try session.writeDeferredLinks()
     let key = LinkKey(owner: reference.key, member: member.reference)
     return try session.currentView().links(link)?.tree.contains(key.bytes(isOrdered: false))
       ?? false

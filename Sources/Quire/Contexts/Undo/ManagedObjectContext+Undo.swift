@@ -12,7 +12,7 @@ extension ManagedObjectContext {
     get { undoRecording?.manager }
     set {
       guard newValue !== undoRecording?.manager else { return }
-      settlePendingChanges()
+      processPendingChangesOfEvent()
       if let former = undoRecording {
         observers.removeAll { $0 === former }
         former.manager.remove(former)
@@ -75,9 +75,9 @@ extension ManagedObjectContext {
     // Somebody may have asked for the ID meanwhile, and holds an object that stood for nothing.
     if let other = session?.registered(object.reference), other !== object { release(other) }
     if let session, let storage = taken.storage {
-      object.home = session.home(of: storage)
+      object.arena = session.arena(of: storage)
     } else {
-      object.home = home(ofNew: object.binding)
+      object.arena = arena(ofNew: object.binding)
     }
     object.row = nil
     object.takeSlots(content)

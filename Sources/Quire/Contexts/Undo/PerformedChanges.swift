@@ -18,7 +18,7 @@ struct PerformedChanges {
   private var places: [ObjectIdentifier: Int] = [:]
   private var redirections: [Redirection] = []
 
-  mutating func note(_ object: ManagedObject, _ event: SnapshotEventType) {
+  mutating func record(_ object: ManagedObject, _ event: SnapshotEventType) {
     if let place = places[ObjectIdentifier(object)] {
       changes[place].events.insert(event)
     } else {
@@ -27,7 +27,7 @@ struct PerformedChanges {
     }
   }
 
-  mutating func note(_ object: ManagedObject, _ slot: Int, formerly former: ManagedObject?) {
+  mutating func record(_ object: ManagedObject, _ slot: Int, formerly former: ManagedObject?) {
     redirections.append(Redirection(object: object, slot: slot, former: former))
   }
 
@@ -48,9 +48,9 @@ struct PerformedChanges {
     }
   }
 
-  func tell(in context: ManagedObjectContext) {
+  func callHooks(in context: ManagedObjectContext) {
     for change in changes where change.object.context == nil || change.object.context === context {
-      change.object.tell(of: change.events)
+      change.object.callAwake(after: change.events)
     }
   }
 
@@ -74,7 +74,7 @@ extension ManagedObjectContext {
 // Both sides of a relationship, where one was changed by itself.
 extension ManagedObject {
   /// Makes sure that nobody leads here any more, and that no rule denies the deletion.
-  final func dropBacklinks() throws {
+  final func removeInverses() throws {
     guard let context else { return }
     for slot in binding.relationshipSlots {
       let relationship = binding.relationship(slot)

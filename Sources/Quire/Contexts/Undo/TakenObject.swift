@@ -11,7 +11,7 @@ final class TakenObject {
     let order: [ManagedObject]?
   }
 
-  private struct LossPlace: Hashable {
+  private struct LossKey: Hashable {
     let object: ObjectIdentifier
     let slot: Int
   }
@@ -23,7 +23,7 @@ final class TakenObject {
   /// All slots, none of which relies on a row; `nil` until the object is about to leave.
   private(set) var content: [ManagedObject.Slot]?
   private(set) var losses: [Loss] = []
-  private var lossPlaces: [LossPlace: Int] = [:]
+  private var lossIndexes: [LossKey: Int] = [:]
   private weak var recording: UndoRecording?
 
   init(_ object: ManagedObject, _ recording: UndoRecording) {
@@ -37,9 +37,9 @@ final class TakenObject {
   deinit { recording?.forget(self) }
 
   /// Where the object was saved; `nil` when it never was.
-  var place: StorePlace? {
+  var place: GlobalReference? {
     guard !reference.isTemporary, let storage else { return nil }
-    return StorePlace(store: storage.identity, reference: reference)
+    return GlobalReference(store: storage.identity, reference: reference)
   }
 
   /// The object is about to leave.
@@ -60,24 +60,24 @@ final class TakenObject {
   }
 
   /// The object is in its context, and says itself what it is.
-  func forgetContent() { (content, losses, lossPlaces) = (nil, [], [:]) }
+  func forgetContent() { (content, losses, lossIndexes) = (nil, [], [:]) }
 
-  func note(_ loss: Loss) {
-    let place = LossPlace(object: ObjectIdentifier(loss.object), slot: loss.slot)
-    if let index = lossPlaces[place] {
+  func record(_ loss: Loss) {
+    let place = LossKey(object: ObjectIdentifier(loss.object), slot: loss.slot)
+    if let index = lossIndexes[place] {
       losses[index] = loss
     } else {
-      lossPlaces[place] = losses.count
+      lossIndexes[place] = losses.count
       losses.append(loss)
     }
   }
 
   /// Undoing has said what the relationship is without this object.
   func forgetLoss(of object: ManagedObject, _ slot: Int) {
-    let place = LossPlace(object: ObjectIdentifier(object), slot: slot)
-    guard let index = lossPlaces.removeValue(forKey: place) else { return }
+    let place = LossKey(object: ObjectIdentifier(object), slot: slot)
+    guard let index = lossIndexes.removeValue(forKey: place) else { return }
     losses.remove(at: index)
-    for (other, place) in lossPlaces where place > index { lossPlaces[other] = place - 1 }
+    for (other, place) in lossIndexes where place > index { lossIndexes[other] = place - 1 }
   }
 
   /// - Returns: `nil` while the object is in its context.

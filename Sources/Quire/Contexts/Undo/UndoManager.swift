@@ -93,12 +93,12 @@ public final class UndoManager {
 
   /// Enters nothing until ``enableUndoRegistration()`` is called as often.
   public func disableUndoRegistration() {
-    settleRecordings()
+    processPendingChanges()
     disablingCount += 1
   }
 
   public func enableUndoRegistration() {
-    settleRecordings()
+    processPendingChanges()
     disablingCount = max(0, disablingCount - 1)
   }
 
@@ -113,8 +113,8 @@ public final class UndoManager {
   }
 
   /// Applies delete rules where they wait: what they change belongs to what came before.
-  private func settleRecordings() {
-    for item in recordings { item.recording?.settle() }
+  private func processPendingChanges() {
+    for item in recordings { item.recording?.processPendingChanges() }
   }
 
   // MARK: Groups
@@ -124,7 +124,7 @@ public final class UndoManager {
 
   /// Opens a group within the one that is open.
   public func beginUndoGrouping() {
-    settleRecordings()
+    processPendingChanges()
     if groupsByEvent { openEvent() }
     // Changes that came before, outside of any group.
     if !groupsByEvent { endEvent() }
@@ -135,7 +135,7 @@ public final class UndoManager {
   ///
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` when none is open.
   public func endUndoGrouping() throws {
-    settleRecordings()
+    processPendingChanges()
     guard let last = open.last, !last.isEvent else {
       throw PersistenceError(
         .persistentStoreOperation,
@@ -210,7 +210,7 @@ public final class UndoManager {
   private func begin(for call: String) throws {
     for item in recordings { try item.recording?.context?.requireIdle(for: call) }
     if state == .idle {
-      settleRecordings()
+      processPendingChanges()
       endEvent()
     }
     guard open.isEmpty, state == .idle else {

@@ -2,7 +2,7 @@ import QuireStorage
 
 // What the actions do that were entered.
 extension UndoRecording {
-  func settle() { context?.settlePendingChanges() }
+  func processPendingChanges() { context?.processPendingChangesOfEvent() }
 
   /// All actions of a group were performed: objects are told, and those that are as they were
   /// saved are clean.
@@ -11,8 +11,8 @@ extension UndoRecording {
     let performed = self.performed
     self.performed = PerformedChanges()
     attempt { try performed.makeAgree(in: context) }
-    performed.tell(in: context)
-    context.settlePendingChanges()
+    performed.callHooks(in: context)
+    context.processPendingChangesOfEvent()
     performed.cleanUp(in: context)
   }
 
@@ -22,7 +22,7 @@ extension UndoRecording {
     _ slot: Int, of object: ManagedObject, _ body: () throws -> Void
   ) throws {
     if let context, object.context === context {
-      performed.note(object, .undoUpdate)
+      performed.record(object, .undoUpdate)
       try body()
     } else if object.context == nil,
       let taken = self.taken.byObject[ObjectIdentifier(object)]?.taken,
@@ -65,7 +65,7 @@ extension UndoRecording {
   func put(_ destination: ManagedObject?, _ slot: Int, _ object: ManagedObject) throws {
     forgetLoss(of: object, slot)
     try change(slot, of: object) {
-      performed.note(object, slot, formerly: try object.rawOne(slot))
+      performed.record(object, slot, formerly: try object.rawOne(slot))
       try object.put(destination, in: slot)
     }
   }
@@ -97,7 +97,7 @@ extension UndoRecording {
     _ slot: Int, of object: ManagedObject, _ body: (UndoRecording?) throws -> Void
   ) throws {
     if let context, object.context === context {
-      performed.note(object, .undoUpdate)
+      performed.record(object, .undoUpdate)
       try body(nil)
     } else if object.context == nil, let taken = taken.byObject[ObjectIdentifier(object)]?.taken {
       try taken.withContent { try body(self) }
@@ -117,8 +117,8 @@ extension UndoRecording {
   func takeAway(_ object: ManagedObject, isInsertion: Bool) throws {
     guard let context, object.context === context, !object.isDeleted else { return }
     // Somebody may have led here while nothing was entered.
-    if isInsertion { try object.dropBacklinks() }
-    performed.note(object, .undoInsertion)
+    if isInsertion { try object.removeInverses() }
+    performed.record(object, .undoInsertion)
     isOfInsertion = isInsertion
     defer { isOfInsertion = nil }
     context.takeAway(object)
@@ -140,7 +140,7 @@ extension UndoRecording {
       for loss in losses { try restore(loss, of: object) }
       try object.makeAgree()
     }
-    performed.note(object, .undoDeletion)
+    performed.record(object, .undoDeletion)
   }
 
   private func restore(_ loss: TakenObject.Loss, of destination: ManagedObject) throws {

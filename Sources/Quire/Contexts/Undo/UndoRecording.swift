@@ -173,7 +173,7 @@ final class UndoRecording: ContextObserver {
   }
 
   func takenObject(at reference: Reference, in store: StoreIdentity) -> ManagedObject? {
-    let place = StorePlace(store: store, reference: reference)
+    let place = GlobalReference(store: store, reference: reference)
     guard !taken.byPlace.isEmpty, let object = taken.byPlace[place]?.taken?.object,
       object.context == nil, object.reference == reference
     else { return nil }
@@ -190,34 +190,34 @@ final class UndoRecording: ContextObserver {
       for object in part.deleted where !asMerged || !keeps(object) { keepContent(of: object) }
     }
     for part in save.parts {
-      for item in part.inserted { noteLosses(of: item.object, part) }
-      for object in part.touched { noteLosses(of: object, part) }
+      for item in part.inserted { recordLosses(of: item.object, part) }
+      for object in part.touched { recordLosses(of: object, part) }
     }
   }
 
-  private func noteLosses(of object: ManagedObject, _ save: SaveOperation) {
+  private func recordLosses(of object: ManagedObject, _ save: SaveOperation) {
     guard !object.slots.isEmpty else { return }
     for slot in object.binding.storedRelationshipSlots {
       switch object.slots[slot] {
       case .unchanged, .value: continue
       case .one(let destination):
-        if let destination { noteLoss(of: destination, slot, object, nil, save) }
+        if let destination { recordLoss(of: destination, slot, object, nil, save) }
       case .many(let pending):
         for member in pending.order ?? pending.added {
-          noteLoss(of: member, slot, object, pending.order, save)
+          recordLoss(of: member, slot, object, pending.order, save)
         }
       }
     }
   }
 
-  private func noteLoss(
+  private func recordLoss(
     of destination: ManagedObject, _ slot: Int, _ object: ManagedObject, _ order: [ManagedObject]?,
     _ save: SaveOperation
   ) {
     guard !save.remains(destination),
       let lost = taken.byObject[ObjectIdentifier(destination)]?.taken
     else { return }
-    lost.note(TakenObject.Loss(object: object, slot: slot, order: order))
+    lost.record(TakenObject.Loss(object: object, slot: slot, order: order))
     if !object.isToMany(slot) {
       taken.byLoss[Place(object: ObjectIdentifier(object), slot: slot)] = Taken.Entry(taken: lost)
     }

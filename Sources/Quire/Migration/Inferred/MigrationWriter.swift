@@ -147,7 +147,7 @@ final class MigrationWriter {
     var counters = KeyCounters(transaction)
     for entity in draft.entities {
       guard let old = entity.old, old.keySpace != entity.stored.keySpace else { continue }
-      try counters.note(try counters.last(in: old.keySpace), in: entity.stored.keySpace)
+      try counters.record(try counters.last(in: old.keySpace), in: entity.stored.keySpace)
     }
     try counters.write()
   }

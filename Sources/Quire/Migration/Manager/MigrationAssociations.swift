@@ -70,7 +70,7 @@ struct MigrationAssociations {
   }
 
   /// Replaces destinations that were saved since with their references.
-  mutating func settle() {
+  mutating func finish() {
     for index in tables.indices where !tables[index].unsaved.isEmpty {
       let unsaved = tables[index].unsaved
       tables[index].unsaved = unsaved.filter { !$0.destination.isPersistent }

@@ -191,7 +191,7 @@ struct MigrationPasses {
     try context.flush()
     // As faults they take 80 bytes each, and a place in this list.
     context.writtenObjects += made
-    manager.associations.settle()
+    manager.associations.finish()
     manager.unwrittenCount = 0
     manager.unwrittenByteCount = 0
     let name = manager.currentEntityMapping?.name ?? ""

@@ -6,7 +6,7 @@ extension ManagedObjectContext {
   final func groupResults<Object: ManagedObject>(
     _ query: GroupQuery, _ request: FetchRequest<Object>
   ) throws -> [GroupResult] {
-    settlePendingChanges()
+    processPendingChangesOfEvent()
     try throwKeptErrors()
     let (binding, model) = try entity(of: request)
     try query.check(PredicateCheck(of: binding, in: model), binding.entity)

@@ -23,7 +23,7 @@ extension ManagedObjectContext {
   final func valueRows<Object: ManagedObject>(
     _ expressions: [FetchExpression], _ request: FetchRequest<Object>, isDistinct: Bool
   ) throws -> [[PredicateValue?]] {
-    settlePendingChanges()
+    processPendingChangesOfEvent()
     try throwKeptErrors()
     try checkSingle(expressions, request)
     var search = request

@@ -11,7 +11,7 @@ extension IndexUpkeep {
     _ entities: StoreEntities
   ) throws -> (index: StoredIndex, objects: [Reference])? {
     defer { unchecked = [] }
-    try settle()
+    try writeWaiting()
     for unique in unchecked {
       let objects = try duplicates(unique, entities)
       if objects.count > 1 { return (unique.index.stored, objects) }

@@ -64,7 +64,7 @@ final class IndexUpkeep {
     for (place, item) in items.enumerated() {
       let isChanged = !isThere || oldKeys[place].bytes != newKeys[place].bytes
       if !isThere {
-        try note(newKeys[place].bytes, at: item.place)
+        try record(newKeys[place].bytes, at: item.place)
       } else if isChanged {
         try remove(oldKeys[place], from: item.place)
         try insert(newKeys[place], into: item.place)
@@ -83,7 +83,7 @@ final class IndexUpkeep {
   /// - Parameters:
   ///   - items: the indexes of the row's entity.
   ///   - isUnchecked: whether constraints are checked by other means.
-  func note(
+  func record(
     _ row: UnsafeRawBufferPointer, at reference: Reference, _ items: [Item], _ layout: RowLayout,
     isUnchecked: Bool = false
   ) throws {
@@ -94,7 +94,7 @@ final class IndexUpkeep {
       }
       if isAppended {
         let isFull = item._withUnsafeGuaranteedRef { $0.waiting.byteCount >= waitingLimit }
-        if isFull { try settle(item._withUnsafeGuaranteedRef { $0.place }) }
+        if isFull { try writeWaiting(item._withUnsafeGuaranteedRef { $0.place }) }
         continue
       }
       let item = item.takeUnretainedValue()
@@ -107,7 +107,7 @@ final class IndexUpkeep {
         unchecked.append(
           UniqueKey(index: item.index, key: newKeys[0].bytes, isCut: newKeys[0].isCut))
       }
-      try note(newKeys[0].bytes, at: item.place)
+      try record(newKeys[0].bytes, at: item.place)
     }
   }
 
@@ -127,7 +127,7 @@ final class IndexUpkeep {
   ) throws {
     let items = try items(of: storage)
     // Waiting keys go in first, as the rows to be removed may have some of them.
-    for item in items where !waiting[item.place].isEmpty { try settle(item.place) }
+    for item in items where !waiting[item.place].isEmpty { try writeWaiting(item.place) }
     let shape = storage.shape
     try rows.remove(run: run) { key, row in
       let reference = Reference(entity: storage.stored.number, key: key)
@@ -144,7 +144,7 @@ final class IndexUpkeep {
       }
     }
     for item in items where leaving[item.place].byteCount >= waitingLimit {
-      try settle(item.place)
+      try writeWaiting(item.place)
     }
   }
 
@@ -226,18 +226,18 @@ final class IndexUpkeep {
     }
   }
 
-  private func note(_ key: [UInt8], at place: Int) throws {
+  private func record(_ key: [UInt8], at place: Int) throws {
     if key.isEmpty { return }
     waiting[place].append(key)
-    if waiting[place].byteCount >= waitingLimit { try settle(place) }
+    if waiting[place].byteCount >= waitingLimit { try writeWaiting(place) }
   }
 
   /// Removes all keys to be removed from their trees, and inserts those that wait.
-  func settle() throws {
-    for place in waiting.indices { try settle(place) }
+  func writeWaiting() throws {
+    for place in waiting.indices { try writeWaiting(place) }
   }
 
-  private func settle(_ place: Int) throws {
+  private func writeWaiting(_ place: Int) throws {
     try removeLeaving(place)
     if waiting[place].isEmpty { return }
     if let building = building[place] { return try building.take(waiting[place]) }
@@ -283,7 +283,7 @@ final class IndexUpkeep {
   }
 
   func existingTree(at place: Int) throws -> MutableIndexTree? {
-    try settle(place)
+    try writeWaiting(place)
     return try openTree(at: place)
   }
 

@@ -53,12 +53,12 @@ extension StoreInspection {
           }
           lastChangeID = record.head.nextChangeID - 1
           for group in record.groups {
-            func note(_ key: Int64, exists: Bool) {
+            func record(_ key: Int64, exists: Bool) {
               last[Reference(entity: group.entity, key: key)] = (exists, number)
             }
-            for key in group.inserted { note(key, exists: true) }
-            for update in group.updated { note(update.key, exists: true) }
-            for deletion in group.deleted { note(deletion.key, exists: false) }
+            for key in group.inserted { record(key, exists: true) }
+            for update in group.updated { record(update.key, exists: true) }
+            for deletion in group.deleted { record(deletion.key, exists: false) }
           }
           return true
         }

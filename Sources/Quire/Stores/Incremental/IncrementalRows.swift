@@ -6,7 +6,7 @@ import QuireModel
 /// Belongs to one context, as the view does. What is asked for once is not asked for again; a
 /// context that wants to see what others have saved takes new ones.
 final class IncrementalRows: RowsInFront {
-  private struct MembersPlace: Hashable {
+  private struct MembersKey: Hashable {
     let owner: Reference
     let link: UInt16
   }
@@ -19,7 +19,7 @@ final class IncrementalRows: RowsInFront {
   let source: IncrementalSource
   /// `nil` for rows that do not exist.
   private var rows: [Reference: Row?] = [:]
-  private var members: [MembersPlace: [Reference]] = [:]
+  private var members: [MembersKey: [Reference]] = [:]
 
   init(_ source: IncrementalSource) { self.source = source }
 
@@ -46,7 +46,7 @@ final class IncrementalRows: RowsInFront {
   }
 
   /// Adds a row that came with another answer; `nil` for a row that was removed.
-  func note(_ row: Row?, at reference: Reference) {
+  func record(_ row: Row?, at reference: Reference) {
     makeRoom(1)
     rows[reference] = .some(row)
   }
@@ -64,7 +64,7 @@ final class IncrementalRows: RowsInFront {
 
   /// The destinations of a to-many slot of an object.
   override func members(of owner: Reference, _ link: StoredEntity.Link) throws -> [Reference] {
-    let place = MembersPlace(owner: owner, link: link.number)
+    let place = MembersKey(owner: owner, link: link.number)
     if let known = members[place] { return known }
     guard let binding = source.entities.storage(of: owner)?.binding,
       let slot = binding.slot(named: link.relationship)
@@ -184,7 +184,7 @@ extension IncrementalRows {
       let reference = try source.reference(of: key)
       references.append(reference)
       if case .node(let node) = row, rows[reference] == nil {
-        note(try source.row(of: node).row, at: reference)
+        record(try source.row(of: node).row, at: reference)
       }
     }
     guard Set(references).count == references.count else {

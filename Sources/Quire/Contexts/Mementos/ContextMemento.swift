@@ -4,31 +4,31 @@
 ///
 /// What objects do when they are told of the merge is theirs: of that nothing is taken back but
 /// what it changes here.
-struct ContextCheckpoint {
-  private let objects: [ObjectCheckpoint]
+struct ContextMemento {
+  private let objects: [ObjectMemento]
   private let changes: PendingObjects
   private let watched: Set<ManagedObject>
   private let views: StoreViews
-  private let undo: UndoCheckpoint?
+  private let undo: UndoMemento?
 
   init(_ context: ManagedObjectContext) {
-    objects = context.allObjects.map { ObjectCheckpoint($0) }
+    objects = context.allObjects.map { ObjectMemento($0) }
     changes = context.changes
     watched = context.watched
     views = StoreViews(context.sessions) { $0.view }
-    undo = UndoCheckpoint(context)
+    undo = UndoMemento(context)
   }
 
   func restore(_ context: ManagedObjectContext) {
     let known = Set(objects.map { ObjectIdentifier($0.object) })
     for object in context.allObjects {
-      object.listPlace = .max
+      object.listPosition = .max
       if !known.contains(ObjectIdentifier(object)) { object.leave(context) }
     }
-    for checkpoint in objects {
-      checkpoint.restore()
-      checkpoint.object.listPlace = .max
-      context.enter(checkpoint.object)
+    for memento in objects {
+      memento.restore()
+      memento.object.listPosition = .max
+      context.enter(memento.object)
     }
     context.changes = changes
     context.changes.restorePositions()

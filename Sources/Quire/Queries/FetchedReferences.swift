@@ -2,7 +2,7 @@ import QuireStorage
 
 /// The references of a fetch's objects in the order of the request: eight bytes each, and the place
 /// of the store if there are several.
-struct FetchedPlaces {
+struct FetchedReferences {
   private(set) var references: [Reference] = []
   /// Empty if all objects are in the first store.
   private var stores: [UInt16] = []
@@ -29,7 +29,7 @@ private struct PlaceVisitor: MatchVisitor {
   private var offset: Int
   /// The largest number of matches.
   private let limit: Int
-  private(set) var places = FetchedPlaces()
+  private(set) var places = FetchedReferences()
 
   /// - Parameter limit: 0 for all.
   init(offset: Int, limit: Int) {
@@ -80,7 +80,7 @@ extension FetchExecution {
   /// objects are made; rows are read only for the predicate and the sort keys.
   ///
   /// - Parameter watch: reports the progress of the search, and can end it.
-  func places(_ watch: FetchWatch? = nil) throws -> FetchedPlaces {
+  func places(_ watch: FetchWatch? = nil) throws -> FetchedReferences {
     let first = try parts.first?.plan(capacity: capacity)
     let isInOrder = sortDescriptors.isEmpty || parts.count == 1 && first?.isSorted ?? false
     if isInOrder, !parts.contains(where: \.isPending) {
@@ -97,7 +97,7 @@ extension FetchExecution {
       list.place = store
       return try part.visitMatches(&list, plan, watch)
     }
-    var places = FetchedPlaces()
+    var places = FetchedReferences()
     for match in list.sorted().dropFirst(offset) {
       places.append(match.reference, store: match.place)
     }

@@ -1,7 +1,7 @@
 import QuireStorage
 
 /// A place in one of several stores.
-struct StorePlace: Hashable {
+struct GlobalReference: Hashable {
   let store: StoreIdentity
   let reference: Reference
 }
@@ -9,7 +9,7 @@ struct StorePlace: Hashable {
 /// Where an object stands among those of all stores: in the order of the coordinator's stores, and
 /// then of the places in them; objects that were never saved last, in the order in which they were
 /// made.
-struct PlaceOrder: Comparable {
+struct ReferenceOrder: Comparable {
   let store: Int
   let reference: Reference
 
@@ -19,7 +19,7 @@ struct PlaceOrder: Comparable {
 }
 
 extension ManagedObject {
-  final var placeOrder: PlaceOrder {
-    PlaceOrder(store: session?.place ?? .max, reference: reference)
+  final var referenceOrder: ReferenceOrder {
+    ReferenceOrder(store: session?.place ?? .max, reference: reference)
   }
 }

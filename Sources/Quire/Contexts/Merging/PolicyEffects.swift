@@ -2,7 +2,7 @@
 ///
 /// A merge tells no observer: what it changes is nobody's change, and may still be taken back. Who
 /// shows objects has to know in the end.
-struct MergeNews {
+struct PolicyEffects {
   /// Those that are not there any more: dropped new ones, and those that others have deleted.
   private(set) var gone: Set<ManagedObject> = []
   /// Those that were deleted here, and are not.
@@ -10,12 +10,12 @@ struct MergeNews {
   /// Those that may show something else than before.
   private(set) var refreshed: Set<ManagedObject> = []
 
-  mutating func noteGone(_ object: ManagedObject) { gone.insert(object) }
-  mutating func noteRevival(of object: ManagedObject) { revived.insert(object) }
-  mutating func noteRefresh(of object: ManagedObject) { refreshed.insert(object) }
+  mutating func recordGone(_ object: ManagedObject) { gone.insert(object) }
+  mutating func recordRevival(of object: ManagedObject) { revived.insert(object) }
+  mutating func recordRefresh(of object: ManagedObject) { refreshed.insert(object) }
 
   /// Tells those who observe the context, and its children.
-  func tell(_ context: ManagedObjectContext) {
+  func notifyObservers(of context: ManagedObjectContext) {
     func isThere(_ object: ManagedObject) -> Bool {
       object.context === context && !object.isDeleted && !object.state.contains(.inaccessible)
     }
@@ -26,12 +26,12 @@ struct MergeNews {
       center.postEvent()
     }
     guard context.family != nil else { return }
-    var places: [MergedPlace] = []
+    var places: [MergedReference] = []
     for object in gone.union(revived).union(refreshed) where !object.reference.isTemporary {
       guard let session = object.session else { continue }
       places.append(
-        MergedPlace(session: session, reference: object.reference, isInsertion: false))
+        MergedReference(session: session, reference: object.reference, isInsertion: false))
     }
-    context.tellChildren(of: places)
+    context.notifyChildren(of: places)
   }
 }

@@ -4,7 +4,7 @@ import QuireTesting
 import Testing
 
 /// Which object stands for which row, as objects come and go in any order.
-struct ObjectRegisterTests {
+struct IdentityMapTests {
   private static let count = 3_000
 
   /// A context of a store with artworks in it, and their IDs.

@@ -4,7 +4,7 @@
 /// that follow each other share a line of memory, as objects come and go together; a hash table,
 /// the directory, says where the lines are. A fetch of all rows writes line after line, and finds
 /// the directory's entry once for each.
-struct ObjectRegister: ~Copyable {
+struct IdentityMap: ~Copyable {
   private struct Entry {
     /// The line's number and one; 0 where there is none.
     var mark: UInt64
@@ -38,9 +38,9 @@ struct ObjectRegister: ~Copyable {
   static var believedCount: Int { 1 << 17 }
 
   init() {
-    shift = 64 - ObjectRegister.smallestBitCount
-    mask = 1 << ObjectRegister.smallestBitCount - 1
-    entries = ObjectRegister.directory(mask + 1)
+    shift = 64 - IdentityMap.smallestBitCount
+    mask = 1 << IdentityMap.smallestBitCount - 1
+    entries = IdentityMap.directory(mask + 1)
   }
 
   deinit { entries.deallocate() }
@@ -55,11 +55,11 @@ struct ObjectRegister: ~Copyable {
   private func forEach(_ body: (Unmanaged<ManagedObject>) -> Void) {
     for place in 0...mask where entries[place].mark != 0 {
       let line = line(at: place)
-      for index in 0...Int(ObjectRegister.lineMask) { line[index].map(body) }
+      for index in 0...Int(IdentityMap.lineMask) { line[index].map(body) }
     }
   }
 
-  /// Forgets all objects, whose homes have left their context.
+  /// Forgets all objects, whose arenas have left their context.
   ///
   /// - Parameter mayHaveChanges: whether any of them has ever had changes.
   /// - Returns: those with changes, which may hold others: they may go when the first lets go of
@@ -71,7 +71,7 @@ struct ObjectRegister: ~Copyable {
         object._withUnsafeGuaranteedRef { if $0.hasSlots { changed.append($0) } }
       }
     }
-    self = ObjectRegister()
+    self = IdentityMap()
     return changed
   }
 
@@ -86,7 +86,7 @@ struct ObjectRegister: ~Copyable {
 
   /// Makes room for so many more objects that follow each other, as far as the number is believed.
   mutating func reserve(_ more: Int) {
-    let lines = min(max(0, more), ObjectRegister.believedCount) >> ObjectRegister.lineBitCount
+    let lines = min(max(0, more), IdentityMap.believedCount) >> IdentityMap.lineBitCount
     growIfFull(with: lineCount + lines)
   }
 
@@ -112,7 +112,7 @@ struct ObjectRegister: ~Copyable {
     slot.pointee = nil
     count &-= 1
     entries[recent].word &-= 1
-    if entries[recent].word & UInt(ObjectRegister.lineByteCount &- 1) == 0 {
+    if entries[recent].word & UInt(IdentityMap.lineByteCount &- 1) == 0 {
       removeLine(at: recent)
     }
   }
@@ -121,19 +121,19 @@ struct ObjectRegister: ~Copyable {
 
   @inline(__always)
   private func line(at place: Int) -> Line {
-    let address = entries[place].word & ~UInt(ObjectRegister.lineByteCount &- 1)
+    let address = entries[place].word & ~UInt(IdentityMap.lineByteCount &- 1)
     return UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped
       .assumingMemoryBound(to: Unmanaged<ManagedObject>?.self)
   }
 
   @inline(__always)
   private func index(of reference: UInt64) -> Int {
-    Int(truncatingIfNeeded: reference & ObjectRegister.lineMask)
+    Int(truncatingIfNeeded: reference & IdentityMap.lineMask)
   }
 
   @inline(__always)
   private func mark(of reference: UInt64) -> UInt64 {
-    reference &>> ObjectRegister.lineBitCount &+ 1
+    reference &>> IdentityMap.lineBitCount &+ 1
   }
 
   /// Looks for the line of a reference; `recent` is its entry, if there is one.
@@ -153,17 +153,17 @@ struct ObjectRegister: ~Copyable {
 
   /// Where the line is, or where it would go.
   private func place(of mark: UInt64) -> Int {
-    var place = home(mark)
+    var place = arena(mark)
     while entries[place].mark != mark, entries[place].mark != 0 { place = (place + 1) & mask }
     return place
   }
 
   /// Groups of eight lines are spread by a multiplication, which does for keys that a store gives
   /// out one by one. A group lies together, as whoever comes for one line comes for the next.
-  private func home(_ mark: UInt64) -> Int {
-    let product = (mark &>> ObjectRegister.groupBitCount) &* 0x9E37_79B9_7F4A_7C15
-    let group = product &>> (shift &+ ObjectRegister.groupBitCount)
-    let place = group &<< ObjectRegister.groupBitCount | mark & ObjectRegister.groupMask
+  private func arena(_ mark: UInt64) -> Int {
+    let product = (mark &>> IdentityMap.groupBitCount) &* 0x9E37_79B9_7F4A_7C15
+    let group = product &>> (shift &+ IdentityMap.groupBitCount)
+    let place = group &<< IdentityMap.groupBitCount | mark & IdentityMap.groupMask
     return Int(truncatingIfNeeded: place)
   }
 
@@ -184,7 +184,7 @@ struct ObjectRegister: ~Copyable {
     var hole = place
     var next = (hole + 1) & mask
     while entries[next].mark != 0 {
-      let distance = (next - home(entries[next].mark)) & mask
+      let distance = (next - arena(entries[next].mark)) & mask
       if distance >= (next - hole) & mask {
         entries[hole] = entries[next]
         hole = next
@@ -213,7 +213,7 @@ struct ObjectRegister: ~Copyable {
       shift -= 1
       mask = 2 * mask + 1
     }
-    entries = ObjectRegister.directory(mask + 1)
+    entries = IdentityMap.directory(mask + 1)
     recent = 0
     for index in 0..<oldCount where old[index].mark != 0 {
       entries[place(of: old[index].mark)] = old[index]

@@ -1,14 +1,14 @@
 /// What an object holds, to come back to.
-struct ObjectCheckpoint {
+struct ObjectMemento {
   let object: ManagedObject
-  private let home: ObjectHome
+  private let arena: ObjectArena
   private let row: Row?
   private let slots: [ManagedObject.Slot]
   private let state: ManagedObject.State
 
   init(_ object: ManagedObject) {
     self.object = object
-    home = object.home
+    arena = object.arena
     // What an object does when its row comes is done again when the row comes again, unless it is
     // to be saved.
     let isDoneAgain =
@@ -21,7 +21,7 @@ struct ObjectCheckpoint {
 
   /// Gives the object back what it held, but for its place in the changes of its context.
   func restore() {
-    object.home = home
+    object.arena = arena
     object.row = row
     object.takeSlots(slots)
     // Whether it is being told of something at the moment is no part of what it held.

@@ -3,9 +3,9 @@ import QuireModel
 /// What the objects of one entity have in common that are in one place: those of a context that lie
 /// in a store, those that are new in a context, those that are nowhere.
 ///
-/// Each of them has one reference to its home, where it would have one to each of these. A context
-/// that goes takes itself out of its homes, and need not look for the objects.
-final class ObjectHome: SharedByObjects {
+/// Each of them has one reference to its arena, where it would have one to each of these. A context
+/// that goes takes itself out of its arenas, and need not look for the objects.
+final class ObjectArena: SharedByObjects {
   let binding: EntityBinding
   /// Where the entity lies in the store; `nil` for objects that no store has, nor a parent.
   let storage: EntityStorage?
@@ -18,13 +18,13 @@ final class ObjectHome: SharedByObjects {
   private let accessors: Unmanaged<SlotCache>
   /// The slots of new objects.
   let newSlots: UnsafeBufferPointer<ManagedObject.Slot>
-  // Sound: a context and a session make `leave()` known to their homes before they go, in the
+  // Sound: a context and a session make `leave()` known to their arenas before they go, in the
   // isolation that they share with their objects.
   @exclusivity(unchecked) private var contextReference: Unmanaged<ManagedObjectContext>?
   @exclusivity(unchecked) private var sessionReference: Unmanaged<StoreSession>?
   /// The class of objects that a session makes.
   let type: ManagedObject.Type
-  private var outsideHome: ObjectHome?
+  private var detachedArena: ObjectArena?
   /// Whether an object here has ever had slots.
   @exclusivity(unchecked) private(set) var hasHadSlots = false
   @exclusivity(unchecked) private var slotMemory: SlotMemory? {
@@ -66,17 +66,17 @@ final class ObjectHome: SharedByObjects {
     self.init(storage.binding, storage, session.context, session, of: type)
   }
 
-  /// The home of those who have left the context.
-  var outside: ObjectHome {
+  /// The arena of those who have left the context.
+  var outside: ObjectArena {
     if !hasContext { return self }
-    if let outsideHome { return outsideHome }
-    let home = ObjectHome(binding, storage, nil, nil)
+    if let detachedArena { return detachedArena }
+    let arena = ObjectArena(binding, storage, nil, nil)
     // New objects are made outside, and come in with the slots they have.
     let memory = slotMemory ?? makeSlotMemory()
     memory.join()
-    home.slotMemory = memory
-    outsideHome = home
-    return home
+    arena.slotMemory = memory
+    detachedArena = arena
+    return arena
   }
 
   deinit { slotMemory?.leave() }
@@ -99,12 +99,12 @@ final class ObjectHome: SharedByObjects {
   /// Whether an object that comes from there brings its slots along: not to another context, where
   /// it may be used while the first one is.
   @inline(__always)
-  func takesSlots(from other: ObjectHome) -> Bool {
+  func takesSlots(from other: ObjectArena) -> Bool {
     sharesContext(with: other) || slotMemory === other.slotMemory
   }
 
   /// An object here has slots.
-  @inline(__always) func noteSlots() { hasHadSlots = true }
+  @inline(__always) func recordSlots() { hasHadSlots = true }
 
   /// The context goes, or the session: all who are here have left.
   func leave() {
@@ -113,7 +113,7 @@ final class ObjectHome: SharedByObjects {
   }
 }
 
-extension ObjectHome {
+extension ObjectArena {
   @inline(__always) var hasContext: Bool { contextReference != nil }
   /// Whether somebody in the context wants to know of changes.
   @inline(__always) var isObserved: Bool {
@@ -137,14 +137,14 @@ extension ObjectHome {
   @inline(__always) var session: StoreSession? { sessionReference?.takeUnretainedValue() }
 
   @inline(__always)
-  func sharesContext(with other: ObjectHome) -> Bool {
+  func sharesContext(with other: ObjectArena) -> Bool {
     contextReference?.toOpaque() == other.contextReference?.toOpaque()
   }
 
   /// Whether relationships may lead from objects here to those there, as far as stores go: not from
   /// one to another.
   @inline(__always)
-  func canLead(to other: ObjectHome) -> Bool {
+  func canLead(to other: ObjectArena) -> Bool {
     sessionReference == nil || other.sessionReference == nil
       || sessionReference?.toOpaque() == other.sessionReference?.toOpaque()
   }
@@ -216,7 +216,7 @@ extension ObjectHome {
   func forget(_ object: ManagedObject) {
     contextReference?._withUnsafeGuaranteedRef { context in
       if let sessionReference, !context.remembersObjects, !object.reference.isTemporary {
-        sessionReference._withUnsafeGuaranteedRef { $0.register.removeEntry(of: object) }
+        sessionReference._withUnsafeGuaranteedRef { $0.identityMap.removeEntry(of: object) }
       } else {
         context.unregister(object)
       }
@@ -224,30 +224,30 @@ extension ObjectHome {
   }
 }
 
-/// The homes that a context or a session has made, one for each entity.
-struct ObjectHomes {
+/// The arenas that a context or a session has made, one for each entity.
+struct ObjectArenas {
   /// By the entity's index in the model.
-  private var current: [ObjectHome?] = []
+  private var current: [ObjectArena?] = []
   /// Those that others have taken the place of, as the model or the store is another.
-  private var former: [ObjectHome] = []
+  private var former: [ObjectArena] = []
 
-  /// The home of an entity that is `isWanted`, or else a new one.
+  /// The arena of an entity that is `isWanted`, or else a new one.
   @inline(__always)
-  mutating func home(
-    _ binding: EntityBinding, where isWanted: (ObjectHome) -> Bool, make: () -> ObjectHome
-  ) -> ObjectHome {
-    if binding.index < current.count, let home = current[binding.index], isWanted(home) {
-      return home
+  mutating func arena(
+    _ binding: EntityBinding, where isWanted: (ObjectArena) -> Bool, make: () -> ObjectArena
+  ) -> ObjectArena {
+    if binding.index < current.count, let arena = current[binding.index], isWanted(arena) {
+      return arena
     }
     return enter(make(), at: binding.index)
   }
 
   @inline(never)
-  private mutating func enter(_ home: ObjectHome, at index: Int) -> ObjectHome {
+  private mutating func enter(_ arena: ObjectArena, at index: Int) -> ObjectArena {
     while current.count <= index { current.append(nil) }
-    if let home = current[index] { former.append(home) }
-    current[index] = home
-    return home
+    if let arena = current[index] { former.append(arena) }
+    current[index] = arena
+    return arena
   }
 
   /// Whether an object in any of them has ever had slots.
@@ -255,9 +255,9 @@ struct ObjectHomes {
     current.contains { $0?.hasHadSlots ?? false } || former.contains(where: \.hasHadSlots)
   }
 
-  /// Tells all homes that who has made them goes.
+  /// Tells all arenas that who has made them goes.
   func leave() {
-    for home in current { home?.leave() }
-    for home in former { home.leave() }
+    for arena in current { arena?.leave() }
+    for arena in former { arena.leave() }
   }
 }

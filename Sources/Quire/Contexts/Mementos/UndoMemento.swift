@@ -1,6 +1,6 @@
 /// What can be undone and made again, to come back to when what was entered since is taken back by
 /// other means.
-struct UndoCheckpoint {
+struct UndoMemento {
   private let recording: UndoRecording
   private let undoGroups: [UndoGroup]
   private let redoGroups: [UndoGroup]
@@ -34,7 +34,7 @@ extension UndoRecording {
     /// The last deletion of each.
     var byObject: [ObjectIdentifier: Entry] = [:]
     /// Those that have left with a permanent ID.
-    var byPlace: [StorePlace: Entry] = [:]
+    var byPlace: [GlobalReference: Entry] = [:]
     /// Where to-one relationships led when a save cleared them.
     var byLoss: [Place: Entry] = [:]
   }

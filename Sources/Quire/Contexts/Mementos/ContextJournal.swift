@@ -4,16 +4,16 @@
 /// The context tells of each object before its first change: what is kept, and what it costs, goes
 /// by what is changed, and not by what the context knows. Changes that no function of
 /// `ManagedObject+Slots.swift` and no insertion or deletion makes are to be told with
-/// ``note(_:)``.
+/// ``record(_:)``.
 final class ContextJournal {
   private enum Entry {
-    case changed(ObjectCheckpoint)
+    case changed(ObjectMemento)
     case inserted(ManagedObject)
   }
 
   private let watched: Set<ManagedObject>
   private let event: ContextEvent?
-  private let undo: UndoCheckpoint?
+  private let undo: UndoMemento?
   private var entries: [Entry] = []
   private var known: Set<ObjectIdentifier> = []
 
@@ -21,17 +21,17 @@ final class ContextJournal {
   init(_ context: ManagedObjectContext) {
     watched = context.watched
     event = context.noticeCenter?.event
-    undo = UndoCheckpoint(context)
+    undo = UndoMemento(context)
   }
 
   /// An object is about to change, or to be told that its row has come.
-  func note(_ object: ManagedObject) {
+  func record(_ object: ManagedObject) {
     guard known.insert(ObjectIdentifier(object)).inserted else { return }
-    entries.append(.changed(ObjectCheckpoint(object)))
+    entries.append(.changed(ObjectMemento(object)))
   }
 
   /// An object is about to come into the context.
-  func noteInsertion(of object: ManagedObject) {
+  func recordInsertion(of object: ManagedObject) {
     guard known.insert(ObjectIdentifier(object)).inserted else { return }
     entries.append(.inserted(object))
   }
@@ -41,10 +41,10 @@ final class ContextJournal {
       switch entry {
       case .inserted(let object):
         object.leave(context)
-      case .changed(let checkpoint):
-        let object = checkpoint.object
+      case .changed(let memento):
+        let object = memento.object
         context.changes.remove(object)
-        checkpoint.restore()
+        memento.restore()
         context.enter(object)
         context.changes.insert(object)
       }
