@@ -142,8 +142,9 @@ import Testing
     #expect(objects.map(\.entity.name) == ["Group", "Entry"])
     #expect(objects[1].attributes["b"] == .string("b"))
     // Nothing says which is which, so that nothing is guessed.
-    let withoutObservers = try self.history(try model(["Element", "Group", "Entry"], [nil, nil, nil]))
-    #expect(throws: CoreDataStoreError.self) { try store.contents(in: withoutObservers) }
+    let unnamed = try self.history(
+      try model(["Element", "Group", "Entry"], [nil, nil, nil]))
+    #expect(throws: CoreDataStoreError.self) { try store.contents(in: unnamed) }
   }
 
   @Test func `fetch indexes of a renamed entity tell versions apart under either name`() throws {
