@@ -20,7 +20,7 @@ extension LockstepMachine {
     for id in oracle.objects.living {
       guard let node = oracle.objects.nodes[id] else { continue }
       for relationship in former.relationships(of: node.entity)
-      where !relationship.isToMany && former.isUnobserved(relationship) {
+      where !relationship.isToMany && former.canDangle(relationship) {
         let name = relationship.name
         guard node.links[name]?.isEmpty ?? true,
           let destination = former.nodes[id]?.links[name]?.first,

@@ -109,7 +109,7 @@ struct LockstepMerging {
         // What led nowhere, and leads to what the same save deletes, is not written, unless all
         // that the object shows is.
         if policy != nil, treatment(id) != .overwriteMergePolicyType, old.isEmpty,
-          memory.isUnobserved(relationship), memory.nodes[destination]?.isDeleted == true
+          memory.canDangle(relationship), memory.nodes[destination]?.isDeleted == true
         {
           continue
         }
@@ -148,7 +148,7 @@ struct LockstepMerging {
   private func isLeft(
     _ relationship: RelationshipDescription, old: [Int], there: [Int]
   ) -> Bool {
-    there == (memory.isUnobserved(relationship) ? old.filter { !isGone($0) } : old)
+    there == (memory.canDangle(relationship) ? old.filter { !isGone($0) } : old)
   }
 
   /// Of relationships that no foreign key of the members says.
@@ -229,7 +229,7 @@ struct LockstepMerging {
       let name = relationship.name
       var (here, old, there) = links(id, name)
       let (shown, present) = (here, merged.nodes[id]!.links[name] ?? [])
-      if memory.isUnobserved(relationship) {
+      if memory.canDangle(relationship) {
         here.removeAll(where: memory.isGoneOrBack)
         old.removeAll(where: memory.isGoneOrBack)
       }

@@ -128,7 +128,7 @@ extension ObjectOracle {
   func leadsToWhatIsBack(_ id: Int) -> Bool {
     guard let node = nodes[id] else { return false }
     return relationships(of: node.entity).contains { relationship in
-      isUnobserved(relationship)
+      canDangle(relationship)
         && (node.links[relationship.name] ?? []).contains {
           nodes[$0]?.isNew == true && removed.contains($0)
         }

@@ -201,9 +201,9 @@ import Testing
     _ isFormer: Bool
   ) throws {
     try withStore { url in
-      let withoutObservers = try model(.noAction)
-      try open(VersionedModel(withoutObservers), url, fillDangling)
-      if isFormer { try makeFormer(withoutObservers, url) }
+      let dangling = try model(.noAction)
+      try open(VersionedModel(dangling), url, fillDangling)
+      if isFormer { try makeFormer(dangling, url) }
       let told = VersionedModel(try model(.nullify))
       let error = #expect(throws: PersistenceError.self) {
         try open(told, url, [ReadOnlyPersistentStoreOption: true]) { _ in }
@@ -217,11 +217,11 @@ import Testing
   /// The version that a program has may be edited; the store's own copy says by which rules objects
   /// were deleted.
   @Test func `a migration knows the delete rules that the store had`() throws {
-    let (withoutObservers, edited) = (try model(.noAction), try model(.nullify))
+    let (dangling, edited) = (try model(.noAction), try model(.nullify))
     let new = try model(.nullify, note: true)
     try withStore { url in
       try open(
-        try #require(VersionedModel(versions: [.init("old", withoutObservers)])), url, fillDangling)
+        try #require(VersionedModel(versions: [.init("old", dangling)])), url, fillDangling)
       try open(try MigrationTrial.versioned(edited, new), url, .migrating, expectCleared)
     }
   }

@@ -9,7 +9,7 @@ extension ObjectOracle {
     node.values == other.values
       && relationships(of: node.entity).allSatisfy { relationship in
         var (here, there) = (links(node, relationship), links(other, relationship))
-        if asStored, isUnobserved(relationship) {
+        if asStored, canDangle(relationship) {
           here.removeAll(where: isGoneOrBack)
           there.removeAll(where: isGoneOrBack)
         }
@@ -23,7 +23,7 @@ extension ObjectOracle {
   }
 
   /// Whether the deletion of a destination leaves the relationship as it is.
-  func isUnobserved(_ relationship: RelationshipDescription) -> Bool {
+  func canDangle(_ relationship: RelationshipDescription) -> Bool {
     guard let inverse = relationship.inverse else { return true }
     return relationships(of: relationship.destination).first { $0.name == inverse }?.deleteRule
       == .noAction

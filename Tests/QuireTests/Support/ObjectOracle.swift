@@ -281,7 +281,7 @@ struct ObjectOracle {
   /// Leaves members in that the child did not see, as they are deleted here.
   private mutating func leaveUnseen(_ id: Int, _ former: [String: [Int]], by child: ObjectOracle) {
     for relationship in relationships(of: nodes[id]!.entity)
-    where relationship.isToMany && isUnobserved(relationship) {
+    where relationship.isToMany && canDangle(relationship) {
       let shown = (nodes[id]!.links[relationship.name] ?? []).filter { child.nodes[$0] != nil }
       nodes[id]!.links[relationship.name] = (former[relationship.name] ?? []).filter {
         shown.contains($0) || child.saved[$0] == nil && nodes[$0] != nil
@@ -296,7 +296,7 @@ struct ObjectOracle {
     _ id: Int, _ former: [String: [Int]], by child: ObjectOracle
   ) {
     for relationship in relationships(of: nodes[id]!.entity)
-    where !relationship.isToMany && isUnobserved(relationship) {
+    where !relationship.isToMany && canDangle(relationship) {
       let name = relationship.name
       guard let destination = nodes[id]!.links[name]?.first,
         child.nodes[destination]?.isDeleted == true,
