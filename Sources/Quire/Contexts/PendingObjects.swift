@@ -22,6 +22,7 @@ struct PendingObjects {
   var objects: [ManagedObject] { inserted.objects + updated.objects + deleted.objects }
 
   /// Puts an object into the list that its state names.
+  @inline(__always)
   mutating func insert(_ object: ManagedObject) {
     switch object.pendingChange {
     case .insertion: inserted.insert(object)
@@ -32,6 +33,7 @@ struct PendingObjects {
   }
 
   /// Removes an object from the list that its state names.
+  @inline(__always)
   mutating func remove(_ object: ManagedObject) {
     switch object.pendingChange {
     case .insertion: inserted.remove(object)
@@ -74,19 +76,19 @@ extension ManagedObject {
   /// This is the one place where an object comes to have changes or loses them, but for what ends
   /// all changes of a context at once.
   final func setPending(_ change: PendingChange?) {
-    let former = pendingChange
-    if former == change { return }
-    let context = context
-    if let context, context.isObserved { context.pendingWillChange(of: self, to: change) }
-    context?.changes.remove(self)
-    state.subtract(.unsaved)
-    switch change {
-    case .insertion: state.insert(.inserted)
-    case .update: state.insert(.updated)
-    case .deletion: state.insert(.deleted)
-    case nil: break
+    if pendingChange == change { return }
+    ofArena { arena in
+      if arena.isObserved { arena.context?.pendingWillChange(of: self, to: change) }
+      arena.withContext { $0.changes.remove(self) }
+      state.subtract(.unsaved)
+      switch change {
+      case .insertion: state.insert(.inserted)
+      case .update: state.insert(.updated)
+      case .deletion: state.insert(.deleted)
+      case nil: break
+      }
+      arena.withContext { $0.changes.insert(self) }
     }
-    context?.changes.insert(self)
   }
 }
 

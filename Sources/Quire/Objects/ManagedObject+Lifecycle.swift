@@ -39,19 +39,12 @@ extension ManagedObject {
     callAwakeFromFetch()
   }
 
-  /// Tells the object that its row has come.
+  /// Calls ``awakeFromFetch()`` of an object whose row has been read.
+  @inline(__always)
   final func callAwakeFromFetch() {
     state.remove(.inaccessible)
-    awaking { awakeFromFetch() }
-  }
-
-  /// The same of an object that is new and has neither row nor slots: it takes a row in a leaf.
-  @inline(__always)
-  final func fulfil(
-    _ start: UnsafeRawPointer, _ byteCount: Int, in keeper: Unmanaged<RowKeeper>
-  ) {
-    set(start, byteCount, in: keeper)
-    state.remove(.inaccessible)
+    // One hook may lead to the other, when the object is refreshed within it.
+    if state.contains(.awaking) { return awakeFromFetch() }
     state.insert(.awaking)
     // The arena is looked up again, and not held, as this is done for each object of a fetch. A
     // stored object stays in its arena while its context is busy.
@@ -61,20 +54,23 @@ extension ManagedObject {
     state.remove(.awaking)
   }
 
-  /// Tells the object that its values are others.
-  final func callAwake(after events: SnapshotEventType) {
-    awaking { awake(fromSnapshotEvents: events) }
+  /// The same of an object that is new and has neither row nor slots: it takes a row in a leaf.
+  @inline(__always)
+  final func fulfil(
+    _ start: UnsafeRawPointer, _ byteCount: Int, in keeper: Unmanaged<RowKeeper>
+  ) {
+    set(start, byteCount, in: keeper)
+    callAwakeFromFetch()
   }
 
-  @inline(__always)
-  private func awaking(_ body: () -> Void) {
-    // One may lead to the other, when the object is refreshed meanwhile.
-    guard !state.contains(.awaking) else { return body() }
+  /// Calls ``awake(fromSnapshotEvents:)`` of an object whose values have become others.
+  final func callAwake(after events: SnapshotEventType) {
+    if state.contains(.awaking) { return awake(fromSnapshotEvents: events) }
     state.insert(.awaking)
     // Held: a new object may be inserted, or leave, by what it does.
     let arena = arena
     arena.hookWillRun()
-    body()
+    awake(fromSnapshotEvents: events)
     arena.hookDidRun()
     state.remove(.awaking)
   }

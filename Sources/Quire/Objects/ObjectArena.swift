@@ -121,6 +121,12 @@ extension ObjectArena {
   }
   @inline(__always) var context: ManagedObjectContext? { contextReference?.takeUnretainedValue() }
 
+  /// Calls `body` with the context, of which no reference is counted.
+  @inline(__always)
+  func withContext(_ body: (ManagedObjectContext) -> Void) {
+    contextReference?._withUnsafeGuaranteedRef { body($0) }
+  }
+
   /// A hook of an object here begins: the context is busy until it has ended.
   @inline(__always)
   func hookWillRun() {

@@ -1,134 +1,278 @@
 import QuireModel
 import QuireStorage
 
-// What a save does when it has met conflicts.
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// Others' saves, brought into a context: by itself, or because somebody asks for it.
+//
+// A merge is told which objects somebody has saved, and looks at the store's newest state for what
+// has become of them. So it does not matter in which order saves are told, or whether one is told
+// twice.
 extension ManagedObjectContext {
-  /// How often a save asks its policy: beyond that the objects are changed, by those who are told
-  /// of a merge, in ways that make new conflicts.
-  static var mergeLimit: Int { 10 }
-
-  /// Lets the policy resolve the conflicts of a save, and writes what is then to be written, while
-  /// nobody else can write: so what was resolved stays resolved.
+  /// Whether what other contexts save is merged here by itself: the main actor's context of a
+  /// container does so soon after the save, every context when it next performs something,
+  /// fetches, saves or processes its changes.
   ///
-  /// - Returns: what was written and the store as it then was; `nil` when nothing was left to save.
-  /// - Throws: what the policy, validation or the engine throw. Everything here is as it was then.
-  ///
-  /// All stores are kept from other writers, as a policy may change any object.
-  final func commitMerged(_ save: ContextSave) throws -> ContextSave.Outcome? {
-    let transactions = try ContextSave.beginWrites(
-      in: presentSessions().filter { !$0.store.isReadOnly })
-    defer { transactions.values.forEach { $0.abort() } }
-    // Conflicts are looked for in what the stores show, which has to be what is written upon.
-    do {
-      for transaction in transactions.values { try transaction.waitUntilBaseIsShown() }
-    } catch {
-      throw PersistenceError(
-        .persistentStoreSave, "the changes could not be written", underlying: error)
-    }
-    let memento = isMerging ? ContextMemento(self) : nil
-    // What is merged with is what the stores have; a save moves a query generation on.
-    let generation = StoreViews(sessions) { $0.pinnedView }
-    for session in sessions { session.pinnedView = nil }
-    do {
-      let merged = try mergedSave(save)
-      if let merged { undoRecording?.willCommit(merged, asMerged: true) }
-      let outcome = try merged?.write(in: transactions, settling: true)
-      for session in sessions where generation[session] != nil {
-        session.pinnedView = session.view ?? generation[session]
+  /// Merged are saves of all contexts of this process that have one of the stores open, by
+  /// whichever coordinator. A child context merges what its parent saves, what the parent's other
+  /// children save to it, and what the parent merges; at once, unless it is being saved.
+  public final var automaticallyMergesChangesFromParent: Bool {
+    get { mergesCommits }
+    set {
+      guard newValue != mergesCommits else { return }
+      mergesCommits = newValue
+      if newValue {
+        for session in presentSessions() { session.joinCommits() }
+      } else {
+        for session in sessions { session.leaveCommits() }
       }
-      return outcome
-    } catch {
-      for session in sessions { session.pinnedView = generation[session] }
-      merge = nil
-      memento?.restore(self)
-      if error is SaveOperation.Outdated {
-        // Somebody who knows no lock of ours was faster again.
-        throw mergeError((try? remainingConflicts().map(\.report)) ?? [])
-      }
-      if error is SaveOperation.Duplicates { throw constraintError([]) }
-      throw error
     }
   }
 
-  /// Whether the policy may change anything here.
-  final var isMerging: Bool {
-    type(of: mergePolicy) != MergePolicy.self || mergePolicy.mergeType != .errorMergePolicyType
-  }
-
-  private func mergedSave(_ save: ContextSave) throws -> ContextSave? {
-    var told: Set<ManagedObject> = []
-    save.forEachObject { told.insert($0) }
-    var latest: [MergeConflict] = []
-    var latestDuplicates: [ConstraintConflict] = []
-    for _ in 1...Self.mergeLimit {
-      latest = try remainingConflicts()
-      if !latest.isEmpty {
-        try resolve(latest)
-        try throwKeptErrors()
+  /// Merges what waits, and lets go of stores that are not there any more. Nothing of this is done
+  /// while the context is busy: the next call will do it.
+  final func mergeWaitingCommits() {
+    guard presentActivity == nil else { return }
+    during(.dropping) { leaveRemovedStores() }
+    guard mergesCommits else { return }
+    var places = takeWaitingPlaces().compactMap { place, isInsertion in
+      session(with: place.store).map {
+        MergedReference(session: $0, reference: place.reference, isInsertion: isInsertion)
       }
-      let duplicates = try remainingConstraintConflicts()
-      if !duplicates.isEmpty {
-        try resolve(duplicates)
-        try throwKeptErrors()
-      }
-      guard hasChanges else { return nil }
-      let merged = try prepareSave(without: told)
-      merged.forEachObject { told.insert($0) }
-      guard hasChanges else { return nil }
-      if try remainingConflicts().isEmpty {
-        let left = try remainingConstraintConflicts()
-        if left.isEmpty { return merged }
-        latestDuplicates = left
-        if left.map(\.report) == duplicates.map(\.report) {
-          throw constraintError(left.map(\.report))
+    }
+    var isOfAll = takeWaitingForAll()
+    for session in sessions {
+      guard let inbox = session.inbox, inbox.isWaiting else { continue }
+      let content = inbox.takeAll()
+      if content.isTooMuch {
+        isOfAll = true
+        places += session.objects.filter(\.isStored).map {
+          MergedReference(session: session, reference: $0.reference, isInsertion: false)
+        }
+      } else {
+        places += content.places.map {
+          MergedReference(session: session, reference: $0.key, isInsertion: $0.value.isInsertion)
         }
       }
     }
-    throw unresolvedConflicts(latest.map(\.report), latestDuplicates.map(\.report))
+    merge(places, isOfAll: isOfAll)
   }
 
-  /// The policy was asked as often as it may be, and there are conflicts all the same.
-  final func unresolvedConflicts(
-    _ conflicts: [MergeConflict.Report], _ duplicates: [ConstraintConflict.Report] = []
-  ) -> PersistenceError {
-    let texts = conflicts.map(\.description) + duplicates.map(\.description)
-    var error = PersistenceError(
-      .persistentStoreSaveConflicts,
-      "the merge policy was asked \(Self.mergeLimit) times, and what it and hooks of objects did led "
-        + "to new conflicts each time: \(texts.joined(separator: "; "))")
-    error.conflicts = conflicts
-    error.constraintConflicts = duplicates
-    return error
+  /// Brings into this context what another one has saved.
+  ///
+  /// Clean objects become faults and read their values anew, without transient ones; unsaved
+  /// changes stay, on top of the new values, property by property, and will be saved without a
+  /// conflict; objects that were deleted leave, with their unsaved changes. Objects that this
+  /// context does not know stay unknown, except that ``ContextNotice/Kind/didChangeObjects`` names
+  /// those that are new.
+  ///
+  /// Errors of the store are thrown by the next fetch or save.
+  ///
+  /// - Parameter notice: one of another context of the same stores that tells of a save. IDs of
+  ///   other stores, and temporary ones, are passed over.
+  public final func mergeChanges(fromContextDidSave notice: ObjectIDNotice) {
+    guard isIdle(for: "mergeChanges(fromContextDidSave:)") else { return }
+    mergeChanges(
+      inserted: notice.insertedObjectIDs,
+      changed: notice.updatedObjectIDs.union(notice.deletedObjectIDs)
+        .union(notice.refreshedObjectIDs))
   }
 
-  private func remainingConflicts() throws -> [MergeConflict] {
-    // Of the stores themselves, whatever a query generation shows.
-    try conflicts(against: StoreViews(requiredSessions()) { try $0.newestState() })
+  /// The same, in the isolation that both contexts belong to.
+  public final func mergeChanges(fromContextDidSave notice: ContextNotice) {
+    mergeChanges(fromContextDidSave: notice.objectIDs)
   }
 
-  private func remainingConstraintConflicts() throws -> [ConstraintConflict] {
-    try constraintConflicts(against: StoreViews(requiredSessions()) { try $0.newestState() })
-  }
-
-  private func resolve(_ conflicts: [ConstraintConflict]) throws {
-    // What is read from now on is what the values are compared with.
-    for session in try requiredSessions() {
-      session.leaveState()
-      _ = try session.newestView()
+  /// Brings into contexts what was saved elsewhere, such as by a batch operation.
+  ///
+  /// - Parameters:
+  ///   - changes: arrays or sets of ``ManagedObjectID`` or of their URIs, by Core Data's keys: raw
+  ///     values of ``NotificationKey`` or its cases.
+  ///   - contexts: contexts of the caller's isolation.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when something else is among them, and
+  ///   ``PersistenceError/Code/managedObjectContextBusy`` when one of the contexts is busy; nothing
+  ///   is merged then. IDs of other stores are passed over.
+  public static func mergeChanges(
+    fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [ManagedObjectContext]
+  ) throws {
+    let remote = try RemoteChanges(changes)
+    for context in contexts {
+      try context.requireIdle(for: "mergeChanges(fromRemoteContextSave:into:)")
     }
-    try mergePolicy.resolve(constraintConflicts: conflicts)
-    processPendingChanges()
-    let left = try remainingConstraintConflicts().map(\.report)
-    if left == conflicts.map(\.report) { throw constraintError(left) }
+    for context in contexts {
+      let coordinator = context.persistentStoreCoordinator
+      func ids(_ names: [RemoteChanges.Name]) -> Set<ManagedObjectID> {
+        Set(
+          names.compactMap { name in
+            switch name {
+            case .id(let id): id
+            case .uri(let uri): coordinator?.managedObjectID(forURIRepresentation: uri)
+            }
+          })
+      }
+      context.mergeChanges(inserted: ids(remote.inserted), changed: ids(remote.changed))
+    }
   }
 
-  private func resolve(_ conflicts: [MergeConflict]) throws {
-    let merge = try Merge(self, conflicts)
-    self.merge = merge
-    defer { self.merge = nil }
-    try mergePolicy.resolve(optimisticLockingConflicts: conflicts)
+  private func mergeChanges(inserted: Set<ManagedObjectID>, changed: Set<ManagedObjectID>) {
+    func places(_ ids: Set<ManagedObjectID>, _ isInsertion: Bool) -> [MergedReference] {
+      ids.compactMap { id in
+        place(for: id).map {
+          MergedReference(session: $0.session, reference: $0.reference, isInsertion: isInsertion)
+        }
+      }
+    }
+    merge(places(inserted, true) + places(changed.subtracting(inserted), false))
     processPendingChanges()
-    let left = try remainingConflicts()
-    if !left.isEmpty { try merge.resolve(left, by: .mergeByPropertyObjectTrumpMergePolicyType) }
+  }
+}
+
+// MARK: - One merge
+
+/// Where something was saved, and whether an object was inserted there.
+struct MergedReference {
+  let session: StoreSession
+  let reference: Reference
+  let isInsertion: Bool
+
+  var order: ReferenceOrder { ReferenceOrder(store: session.place, reference: reference) }
+}
+
+extension ManagedObjectContext {
+  /// - Parameter isOfAll: whether more may have changed than the places say, which are then those
+  ///   that are known here.
+  private func merge(_ places: [MergedReference], isOfAll: Bool = false) {
+    guard !places.isEmpty || isOfAll else { return }
+    defer {
+      if family != nil { isOfAll ? notifyChildrenOfAll() : notifyChildren(of: places) }
+    }
+    do {
+      let ids = try during(.merging) { try mergeObjects(at: places, isOfAll: isOfAll) }
+      noticeCenter?.postMerge(ids)
+    } catch {
+      report(error)
+    }
+  }
+
+  /// - Returns: the objects of the merge, to notify observers of.
+  private func mergeObjects(at places: [MergedReference], isOfAll: Bool) throws -> ObjectIDNotice {
+    try moveQueryGeneration()
+    var ids = ObjectIDNotice(.didMergeChangesObjectIDs, self)
+    ids.isOfAll = isOfAll
+    var merged: [ManagedObject] = []
+    var new: [MergedReference] = []
+    for session in sessions where places.contains(where: { $0.session === session }) {
+      let view = try session.latestView()
+      try view.incremental?.read(places.lazy.filter { $0.session === session }.map(\.reference))
+    }
+    // In order, so that the same saves make the same context.
+    for place in places.sorted(by: { $0.order < $1.order }) {
+      let reference = place.reference
+      guard let id = place.session.objectID(of: reference) else { continue }
+      let object = place.session.registered(reference)
+      // What was brought back here goes on to be new, whoever has saved its deletion.
+      if object?.isInserted ?? false { continue }
+      if try !place.session.currentView().contains(reference) {
+        ids.deletedObjectIDs.insert(id)
+        if let object { mergeDeletion(of: object) }
+        continue
+      }
+      if place.isInsertion {
+        ids.insertedObjectIDs.insert(id)
+      } else {
+        ids.updatedObjectIDs.insert(id)
+      }
+      if let object {
+        merged.append(object)
+      } else if place.isInsertion, noticeCenter != nil {
+        new.append(place)
+      }
+    }
+    for object in merged { showPermanentID(of: object) }
+    let changed = merged.filter { $0.hasSlots && $0.hasChanges }
+    try rebase(changed)
+    let isChanged = Set(changed.lazy.map { ObjectIdentifier($0) })
+    for object in merged where !isChanged.contains(ObjectIdentifier(object)) {
+      try mergeRow(of: object)
+    }
+    try displaceStoredDestinations(of: changed)
+    for object in changed where object.context === self { object.callAwake(after: .refresh) }
+    if noticeCenter != nil {
+      for object in merged where object.context === self {
+        noticeCenter?.didRefresh(object)
+        if !object.hasChanges { ids.refreshedObjectIDs.insert(object.objectID) }
+      }
+    }
+    for place in new { noticeCenter?.didInsert(try place.session.object(at: place.reference)) }
+    return ids
+  }
+
+  /// The object's row is gone, by somebody else's doing. That wins over what was changed here.
+  private func mergeDeletion(of object: ManagedObject) {
+    if !object.isDeleted { noticeCenter?.didDelete(object) }
+    release(object)
+  }
+
+  private func mergeRow(of object: ManagedObject) throws {
+    if object.slots.isEmpty || !object.hasChanges {
+      turnUnchangedIntoFault(object)
+    } else {
+      // Changed by an object that was told before.
+      try rebase([object])
+      try displaceStoredDestinations(of: [object])
+      object.callAwake(after: .refresh)
+    }
+  }
+}
+
+/// Changes by Core Data's keys, as some program has put them together.
+private struct RemoteChanges {
+  enum Name {
+    case id(ManagedObjectID)
+    case uri(URL)
+  }
+
+  var inserted: [Name] = []
+  var changed: [Name] = []
+
+  init(_ changes: [AnyHashable: Any]) throws {
+    for (key, value) in changes {
+      let key =
+        key.base as? ManagedObjectContext.NotificationKey
+        ?? (key.base as? String).flatMap(ManagedObjectContext.NotificationKey.init(rawValue:))
+      switch key {
+      case .insertedObjects?, .insertedObjectIDs?: inserted += try Self.names(in: value)
+      case .updatedObjects?, .deletedObjects?, .refreshedObjects?, .invalidatedObjects?,
+        .updatedObjectIDs?, .deletedObjectIDs?, .refreshedObjectIDs?, .invalidatedObjectIDs?:
+        changed += try Self.names(in: value)
+      case .sourceContext?, .invalidatedAllObjects?, nil: continue
+      }
+    }
+  }
+
+  private static func names(in value: Any) throws -> [Name] {
+    switch value {
+    case let ids as [ManagedObjectID]: return ids.map(Name.id)
+    case let ids as Set<ManagedObjectID>: return ids.map(Name.id)
+    case let uris as [URL]: return uris.map(Name.uri)
+    case let uris as Set<URL>: return uris.map(Name.uri)
+    case let names as [Any]:
+      return try names.map { name in
+        if let id = name as? ManagedObjectID { return .id(id) }
+        if let uri = name as? URL { return .uri(uri) }
+        throw unacceptable(name)
+      }
+    default: throw unacceptable(value)
+    }
+  }
+
+  private static func unacceptable(_ value: Any) -> PersistenceError {
+    PersistenceError(
+      .unacceptableValue,
+      "changes to merge are arrays or sets of object IDs or their URIs, not \(type(of: value))")
   }
 }

@@ -1,0 +1,94 @@
+// How a context forgets its changes, or all of its objects.
+extension ManagedObjectContext {
+  /// Drops all unsaved changes: inserted objects leave, changed and deleted ones become faults,
+  /// which are read from the store's last saved state when they are next used. Nothing can be
+  /// undone or made again after this.
+  ///
+  /// Called while the context is busy it changes nothing, and the next fetch or save throws
+  /// ``PersistenceError/Code/managedObjectContextBusy``.
+  public final func rollback() {
+    guard isIdle(for: "rollback()") else { return }
+    let dropped = during(.dropping) {
+      let told = callWillTurnIntoFault(
+        changes.updated.objects + changes.deleted.objects + changes.inserted.objects)
+      let dropped = dropAllChanges()
+      for object in told { object.didTurnIntoFault() }
+      for object in dropped.updated.objects + dropped.deleted.objects
+      where object.context === self {
+        object.callAwake(after: .rollback)
+      }
+      return dropped
+    }
+    noticeCenter?.postRollback(of: dropped)
+  }
+
+  /// Forgets all objects and all unsaved changes. Objects that somebody still holds belong to no
+  /// context afterwards. A query generation is let go of. Nothing can be undone or made again after
+  /// this.
+  ///
+  /// Called while the context is busy it changes nothing, and the next fetch or save throws
+  /// ``PersistenceError/Code/managedObjectContextBusy``.
+  public final func reset() {
+    guard isIdle(for: "reset()") else { return }
+    let forgotten = forgetObjects()
+    noticeCenter?.postReset(of: forgotten)
+  }
+
+  /// Forgets all objects, and tells those who observe the context nothing yet.
+  ///
+  /// - Returns: the IDs of all objects, to be told; `nil` when nobody wants to know.
+  final func forgetObjects() -> Set<ManagedObjectID>? {
+    during(.dropping) { forgetObjectsWithHooks() }
+  }
+
+  private func forgetObjectsWithHooks() -> Set<ManagedObjectID>? {
+    let told = callWillTurnIntoFault(allObjects)
+    for session in sessions {
+      session.pinnedView = nil
+      session.inbox?.removeAll()
+    }
+    let objectIDs = noticeCenter?.idsBeforeReset()
+    dropAllChanges()
+    for object in allObjects {
+      if object.isPersistent { object.becomeFault() } else { letGo(of: object) }
+    }
+    for object in told where object.context === self { object.didTurnIntoFault() }
+    // What objects read, insert and change when they are told that they have gone goes along.
+    dropAllChanges()
+    for object in allObjects { letGo(of: object) }
+    if family != nil { forgetFamily() }
+    formerSessions = []
+    assignedStores = [:]
+    if retained != nil { retained = RetainedObjects([]) }
+    return objectIDs
+  }
+
+  /// Tells objects that their values go, while all of them are as they were: from then until all
+  /// are gone nobody is called, so that nobody can save, or change, some of what is being dropped.
+  ///
+  /// - Returns: those that were told.
+  private func callWillTurnIntoFault(_ objects: [ManagedObject]) -> [ManagedObject] {
+    var told: [ManagedObject] = []
+    for object in objects
+    where object.context === self && object.isPersistent && (object.hasRow || object.hasSlots) {
+      object.willTurnIntoFault()
+      told.append(object)
+    }
+    return told
+  }
+
+  /// Drops all changes without a word to their objects.
+  @discardableResult
+  final func dropAllChanges() -> PendingObjects {
+    let dropped = changes
+    forgetUndo()
+    changes = PendingObjects()
+    watched = []
+    for session in sessions { session.view = nil }
+    for object in dropped.inserted.objects { letGo(of: object) }
+    for object in dropped.updated.objects + dropped.deleted.objects {
+      if object.isPersistent { object.becomeFault() } else { letGo(of: object) }
+    }
+    return dropped
+  }
+}
