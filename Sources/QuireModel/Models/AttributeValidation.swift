@@ -45,7 +45,8 @@ public struct AttributeValidation: Hashable, Sendable {
     case .integer(let limit)?: self[keyPath: text] = "\(limit)"
     case .double(let limit)?: self[keyPath: text] = "\(limit)"
     case .decimal(let limit)?: self[keyPath: text] = "\(limit)"
-    default: break
+    case .boolean, .float, .string, .binary, .uuid, .uri, .transformed, .objectID, .composite, nil:
+      break
     }
   }
 }

@@ -164,7 +164,9 @@ private struct Walk {
         throw mistake("has \(operation.rawValue), and objects have no order")
       }
       return value
-    default: return .collection(value)
+    case .unionOfObjects, .distinctUnionOfObjects, .unionOfArrays, .distinctUnionOfArrays,
+      .unionOfSets, .distinctUnionOfSets:
+      return .collection(value)
     }
   }
 

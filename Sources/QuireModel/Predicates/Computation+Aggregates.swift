@@ -15,7 +15,8 @@ extension Computation {
           try Computation(.divide).binary(sum, .integer(count)).value(or: self))
       }
       return .value(.double(sum.double / Double(count)))
-    default: return try spread(values).map { .value(.double($0)) }
+    case .median, .standardDeviation: return try spread(values).map { .value(.double($0)) }
+    default: throw error("it is no aggregate")
     }
   }
 

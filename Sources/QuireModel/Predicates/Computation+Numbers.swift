@@ -100,7 +100,8 @@ extension Computation {
     case .absolute:
       return number < 0 ? try checked(Int64(0).subtractingReportingOverflow(number)) : number
     case .onesComplement: return ~number
-    default: return number
+    case .ceiling, .floor, .truncated: return number
+    default: throw error("it is no function of one integer")
     }
   }
 

@@ -34,7 +34,7 @@ package struct Computation {
       guard case .value(.string(let text)) = operand else {
         throw error("\(operand) is not a text")
       }
-      return .value(transformed(text))
+      return .value(try transformed(text))
     case .count:
       switch arguments[0] {
       case nil: return .value(.integer(0))
@@ -69,13 +69,14 @@ package struct Computation {
     if case .collection(let members)? = value { members } else { [value] }
   }
 
-  private func transformed(_ text: String) -> AttributeValue {
+  private func transformed(_ text: String) throws(FetchPredicateError) -> AttributeValue {
     switch function {
-    case .uppercase: .string(text.uppercased())
-    case .lowercase: .string(text.lowercased())
+    case .uppercase: return .string(text.uppercased())
+    case .lowercase: return .string(text.lowercased())
     case .canonical:
-      .string(CanonicalText.folded(text, [.caseInsensitive, .diacriticInsensitive]))
-    default: .integer(Int64(text.utf16.count))
+      return .string(CanonicalText.folded(text, [.caseInsensitive, .diacriticInsensitive]))
+    case .length: return .integer(Int64(text.utf16.count))
+    default: throw error("it is no function of a text")
     }
   }
 
@@ -106,11 +107,12 @@ package struct Computation {
     switch function {
     case .first: return count > 0 ? 0 : nil
     case .last: return count > 0 ? count - 1 : nil
-    default:
+    case .element:
       guard case .value(.integer(let number))? = value, number >= 0 else {
         throw error("\(value?.description ?? "nil") is no index of an array")
       }
       return number < count ? Int(number) : nil
+    default: throw error("it gives no member of an array")
     }
   }
 

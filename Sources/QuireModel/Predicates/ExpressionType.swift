@@ -87,7 +87,7 @@ package indirect enum ExpressionType: Hashable, Sendable {
     case .composite, .collection: false
     // Some identities have one.
     case .object(let entity): entity == nil
-    default: true
+    case .unknown, .absent, .number, .text, .date, .data, .uuid, .url: true
     }
   }
 

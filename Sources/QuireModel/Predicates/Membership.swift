@@ -114,7 +114,7 @@ private struct NumberSet {
       roundedDoubles.insert(Float(number))
     case .float(let number): floats.insert(number)
     case .decimal(let number): if let parts = DecimalParts(number) { decimals.insert(parts) }
-    default: break
+    case .string, .date, .binary, .uuid, .uri, .transformed, .objectID, .composite: break
     }
   }
 
@@ -134,7 +134,7 @@ private struct NumberSet {
         || roundedDoubles.contains(number)
         || hasDecimal(DecimalParts(number))
     case .decimal(let number): return DecimalParts(number).map(contains) ?? false
-    default: return false
+    case .string, .date, .binary, .uuid, .uri, .transformed, .objectID, .composite: return false
     }
   }
 

@@ -27,7 +27,7 @@ package enum ValueProperty {
     case .data: ["length": .number, "description": .text]
     case .uuid: ["UUIDString": .text, "description": .text]
     case .url: ["absoluteString": .text, "host": .text, "path": .text, "description": .text]
-    default: [:]
+    case .unknown, .absent, .composite, .object, .collection: [:]
     }
   }
 

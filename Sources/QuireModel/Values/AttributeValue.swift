@@ -34,7 +34,9 @@ extension AttributeType {
     case .integer16: Int64(Int16.min)...Int64(Int16.max)
     case .integer32: Int64(Int32.min)...Int64(Int32.max)
     case .integer64: Int64.min...Int64.max
-    default: nil
+    case .undefined, .decimal, .double, .float, .string, .boolean, .date, .binaryData, .uuid, .uri,
+      .transformable, .objectID, .composite:
+      nil
     }
   }
 }
@@ -67,15 +69,21 @@ extension AttributeValue {
   ///
   /// Ranges are not considered: 70,000 is an integer, though not one that an `integer16` may keep.
   public func isOf(_ type: AttributeType) -> Bool {
-    switch (self, type) {
-    case (.boolean, .boolean), (.double, .double), (.float, .float), (.decimal, .decimal),
-      (.string, .string), (.date, .date), (.binary, .binaryData), (.uuid, .uuid), (.uri, .uri),
-      (.transformed, .transformable), (.objectID, .objectID), (.composite, .composite),
-      (.integer, .integer16), (.integer, .integer32), (.integer, .integer64),
-      (_, .undefined):
-      true
-    default:
-      false
+    if type == .undefined { return true }
+    return switch self {
+    case .boolean: type == .boolean
+    case .integer: type == .integer16 || type == .integer32 || type == .integer64
+    case .double: type == .double
+    case .float: type == .float
+    case .decimal: type == .decimal
+    case .string: type == .string
+    case .date: type == .date
+    case .binary: type == .binaryData
+    case .uuid: type == .uuid
+    case .uri: type == .uri
+    case .transformed: type == .transformable
+    case .objectID: type == .objectID
+    case .composite: type == .composite
     }
   }
 }

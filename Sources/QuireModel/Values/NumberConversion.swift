@@ -56,7 +56,9 @@ public struct NumberConversion: Hashable, Sendable {
     case .double: return Self.double(value).map { .double($0) }
     case .float: return Self.float(value).map { .float($0) }
     case .decimal: return Self.decimal(value).map { .decimal($0) }
-    default: return nil
+    case .undefined, .string, .date, .binaryData, .uuid, .uri, .transformable, .objectID,
+      .composite:
+      return nil
     }
   }
 
@@ -92,7 +94,7 @@ extension NumberConversion {
     case .double(let number): Int64(exactly: number)
     case .float(let number): Int64(exactly: number)
     case .decimal(let number): DecimalParts(number)?.integer
-    default: nil
+    case .string, .date, .binary, .uuid, .uri, .transformed, .objectID, .composite: nil
     }
   }
 
@@ -107,7 +109,7 @@ extension NumberConversion {
       if let whole = parts.integer { return Double(exactly: whole) }
       guard let double = Double(parts.scientific), DecimalParts(double) == parts else { return nil }
       return double
-    default: return nil
+    case .string, .date, .binary, .uuid, .uri, .transformed, .objectID, .composite: return nil
     }
   }
 
@@ -122,7 +124,7 @@ extension NumberConversion {
       if let whole = parts.integer { return Float(exactly: whole) }
       guard let float = Float(parts.scientific), DecimalParts(float) == parts else { return nil }
       return float
-    default: return nil
+    case .string, .date, .binary, .uuid, .uri, .transformed, .objectID, .composite: return nil
     }
   }
 
@@ -135,7 +137,7 @@ extension NumberConversion {
     case .float(let number):
       Int64(exactly: number).map { Decimal($0) } ?? Decimal(shortest: number)
     case .decimal(let number): number
-    default: nil
+    case .string, .date, .binary, .uuid, .uri, .transformed, .objectID, .composite: nil
     }
   }
 
@@ -158,7 +160,7 @@ extension NumberConversion {
     case .double(let number): DecimalParts(number)
     case .float(let number): DecimalParts(number)
     case .decimal(let number): DecimalParts(number)
-    default: nil
+    case .string, .date, .binary, .uuid, .uri, .transformed, .objectID, .composite: nil
     }
   }
 }

@@ -75,7 +75,8 @@ extension AttributeValue {
     case .float(let number): number.isNaN
     case .decimal(let number): number.isNaN
     case .date(let date): date.timeIntervalSinceReferenceDate.isNaN
-    default: false
+    case .boolean, .integer, .string, .binary, .uuid, .uri, .transformed, .objectID, .composite:
+      false
     }
   }
 
@@ -104,7 +105,9 @@ extension AttributeValue {
     switch self {
     case .integer(let integer): integer
     case .boolean(let flag): flag ? 1 : 0
-    default: nil
+    case .double, .float, .decimal, .string, .date, .binary, .uuid, .uri, .transformed, .objectID,
+      .composite:
+      nil
     }
   }
 
@@ -134,7 +137,9 @@ extension AttributeValue {
     case .double(let right): order(left, right)
     case .float(let right): order(left, Double(right))
     case .decimal(let right): right.isNaN ? nil : ValueOrder(Decimal(left), right)
-    default: nil
+    case .boolean, .integer, .string, .date, .binary, .uuid, .uri, .transformed, .objectID,
+      .composite:
+      nil
     }
   }
 
@@ -154,7 +159,9 @@ extension AttributeValue {
     switch right {
     case .double(let number): (infinity, parts) = (number, DecimalParts(number))
     case .float(let number): (infinity, parts) = (Double(number), DecimalParts(number))
-    default: return nil
+    case .boolean, .integer, .decimal, .string, .date, .binary, .uuid, .uri, .transformed,
+      .objectID, .composite:
+      return nil
     }
     guard let left = DecimalParts(left) else { return nil }
     if let parts { return ValueOrder(left, parts) }
