@@ -17,7 +17,7 @@ struct PlainNumber {
     else { return nil }
     switch value {
     case .boolean, .integer, .double, .float, .decimal: self.value = value
-    default: return nil
+    case .string, .date, .binary, .uuid, .uri, .transformed, .objectID, .composite: return nil
     }
   }
 

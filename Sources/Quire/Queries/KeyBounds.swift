@@ -54,7 +54,7 @@ struct KeyBounds {
       guard let parts = KeyBounds.decimal(value) else { return nil }
       low = element { $0.append(parts) }.bytes
       (high, isExact) = (low, true)
-    default:
+    case .date, .uuid, .string, .uri, .objectID, .binary, .transformed, .composite, .reference:
       guard KeyBounds.isOfKind(value, kind) else { return nil }
       let made = element { $0.append(value, kind) }
       (low, high, isExact) = (made.bytes, made.bytes, !made.isCut)
@@ -62,11 +62,14 @@ struct KeyBounds {
   }
 
   private static func isOfKind(_ value: AttributeValue, _ kind: FieldKind) -> Bool {
-    switch (value, kind) {
-    case (.string, .string), (.uuid, .uuid), (.uri, .uri), (.objectID, .objectID):
-      true
-    case (.date, .date): !value.isNaN
-    default: false
+    switch value {
+    case .string: kind == .string
+    case .uuid: kind == .uuid
+    case .uri: kind == .uri
+    case .objectID: kind == .objectID
+    case .date: kind == .date && !value.isNaN
+    // Numbers have bounds of their own, the others no keys.
+    case .boolean, .integer, .double, .float, .decimal, .binary, .transformed, .composite: false
     }
   }
 
@@ -84,7 +87,7 @@ struct KeyBounds {
     case .decimal(let number):
       guard let near = Double(number.description) else { return nil }
       range = integers(near.nextDown, near.nextUp)
-    default: return nil
+    case .string, .date, .binary, .uuid, .uri, .transformed, .objectID, .composite: return nil
     }
     if value.isNaN { return nil }
     let limits: ClosedRange<Int64> =
@@ -120,7 +123,7 @@ struct KeyBounds {
     case .float(let number): return (Double(number.nextDown), Double(number.nextUp), false)
     case .decimal(let number):
       return Double(number.description).map { ($0.nextDown, $0.nextUp, false) }
-    default: return nil
+    case .string, .date, .binary, .uuid, .uri, .transformed, .objectID, .composite: return nil
     }
   }
 
@@ -133,7 +136,7 @@ struct KeyBounds {
     case .integer(let number): return (Float(number).nextDown, Float(number).nextUp, false)
     case .decimal(let number):
       return Float(number.description).map { ($0.nextDown, $0.nextUp, false) }
-    default: return nil
+    case .string, .date, .binary, .uuid, .uri, .transformed, .objectID, .composite: return nil
     }
   }
 
@@ -144,7 +147,7 @@ struct KeyBounds {
     case .boolean(let flag): DecimalParts(Decimal(flag ? 1 : 0))
     case .double(let number): DecimalParts(number)
     case .float(let number): DecimalParts(number)
-    default: nil
+    case .string, .date, .binary, .uuid, .uri, .transformed, .objectID, .composite: nil
     }
   }
 }
@@ -157,7 +160,8 @@ extension AttributeValue {
     case .double(let number): number.isNaN
     case .float(let number): number.isNaN
     case .decimal(let number): number.isNaN
-    default: false
+    case .boolean, .integer, .string, .binary, .uuid, .uri, .transformed, .objectID, .composite:
+      false
     }
   }
 }

@@ -29,7 +29,9 @@ struct NumberInterval {
         case .boolean: .boolean
         case .integer16: .integer16
         case .integer32: .integer32
-        default: .integer64
+        case .integer64, .double, .float, .date, .uuid, .reference, .string, .binary, .decimal,
+          .uri, .transformed, .objectID, .composite:
+          .integer64
         }
       (self.low, self.high) = (UInt64(bitPattern: low), UInt64(bitPattern: high))
     case .double, .float, .date:
@@ -47,7 +49,8 @@ struct NumberInterval {
       }
       form = kind == .float ? .float : .double
       (self.low, self.high) = (low.bitPattern, high.bitPattern)
-    default: return nil
+    case .uuid, .reference, .string, .binary, .decimal, .uri, .transformed, .objectID, .composite:
+      return nil
     }
   }
 

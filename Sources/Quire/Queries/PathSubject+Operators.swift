@@ -47,7 +47,9 @@ extension CollectionOperator {
     case .average: .average
     case .minimum: .minimum
     case .maximum: .maximum
-    default: nil
+    case .count, .unionOfObjects, .distinctUnionOfObjects, .unionOfArrays, .distinctUnionOfArrays,
+      .unionOfSets, .distinctUnionOfSets:
+      nil
     }
   }
 }

@@ -57,7 +57,8 @@ enum AttributeLimitsByType: Sendable {
       let limits = ValueLimits(whole: smallest, largest)
       let pattern = validation.regularExpression.map { TextPattern($0) }
       self = limits.isEmpty && pattern == nil ? .none : .texts(length: limits, pattern: pattern)
-    default: self = .none
+    case .undefined, .boolean, .binaryData, .uuid, .uri, .transformable, .objectID, .composite:
+      self = .none
     }
   }
 }

@@ -113,7 +113,7 @@ final class AttributeRule: Sendable {
       for element in elements {
         element.check(values[element.lastName], report)
       }
-    default: return
+    case .boolean, .binary, .uuid, .uri, .transformed, .objectID: return
     }
   }
 

@@ -64,7 +64,8 @@ extension NumberConversion {
     case .double(let number): return bytes(number.bitPattern)
     case .float(let number): return bytes(number.bitPattern)
     case .decimal(let number): return Array(number.rowText.utf8)
-    default: return []
+    // No conversion of numbers makes these.
+    case .string, .date, .binary, .uuid, .uri, .transformed, .objectID, .composite: return []
     }
   }
 }

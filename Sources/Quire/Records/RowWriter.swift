@@ -166,24 +166,42 @@ final class RowWriter {
 
   private func put(_ value: AttributeValue, _ kind: FieldKind, _ index: Int) throws {
     let place = layout.places[index]
-    switch (value, kind) {
-    case (.boolean(let flag), .boolean): store(flag ? 1 : 0 as UInt8, at: place)
-    case (.integer(let number), .integer16): store(try narrow(number, index) as Int16, at: place)
-    case (.integer(let number), .integer32): store(try narrow(number, index) as Int32, at: place)
-    case (.integer(let number), .integer64): store(number, at: place)
-    case (.double(let number), .double): store(number.bitPattern, at: place)
-    case (.float(let number), .float): store(number.bitPattern, at: place)
-    case (.date(let date), .date):
-      store(date.timeIntervalSinceReferenceDate.bitPattern, at: place)
-    case (.uuid(let uuid), .uuid): withUnsafeBytes(of: uuid.uuid) { copy($0, to: place) }
-    case (.string(let text), .string): append(text)
-    case (.binary(let data), .binary), (.transformed(let data), .transformed):
-      data.withUnsafeBytes { append($0) }
-    case (.decimal(let number), .decimal): append(number.rowText)
-    case (.uri(let url), .uri), (.objectID(let url), .objectID): append(url.absoluteString)
-    case (.composite, .composite): value.archived().withUnsafeBytes { append($0) }
-    default: throw mismatch(index, "\(value)")
+    switch kind {
+    case .boolean:
+      if case .boolean(let flag) = value { return store(flag ? 1 : 0 as UInt8, at: place) }
+    case .integer16:
+      if case .integer(let number) = value {
+        return store(try narrow(number, index) as Int16, at: place)
+      }
+    case .integer32:
+      if case .integer(let number) = value {
+        return store(try narrow(number, index) as Int32, at: place)
+      }
+    case .integer64: if case .integer(let number) = value { return store(number, at: place) }
+    case .double:
+      if case .double(let number) = value { return store(number.bitPattern, at: place) }
+    case .float: if case .float(let number) = value { return store(number.bitPattern, at: place) }
+    case .date:
+      if case .date(let date) = value {
+        return store(date.timeIntervalSinceReferenceDate.bitPattern, at: place)
+      }
+    case .uuid:
+      if case .uuid(let uuid) = value {
+        return withUnsafeBytes(of: uuid.uuid) { copy($0, to: place) }
+      }
+    case .string: if case .string(let text) = value { return append(text) }
+    case .binary:
+      if case .binary(let data) = value { return data.withUnsafeBytes { append($0) } }
+    case .transformed:
+      if case .transformed(let data) = value { return data.withUnsafeBytes { append($0) } }
+    case .decimal: if case .decimal(let number) = value { return append(number.rowText) }
+    case .uri: if case .uri(let url) = value { return append(url.absoluteString) }
+    case .objectID: if case .objectID(let url) = value { return append(url.absoluteString) }
+    case .composite:
+      if case .composite = value { return value.archived().withUnsafeBytes { append($0) } }
+    case .reference: break
     }
+    throw mismatch(index, "\(value)")
   }
 
   private func narrow<T: FixedWidthInteger>(_ number: Int64, _ index: Int) throws -> T {

@@ -123,7 +123,7 @@ extension StoreAnatomy {
         freeByteCount: nil, isFromLog: loaded.isFromLog, defect: nil)
     }
     let type = PageType(rawValue: page.typeByte)
-    let isNode = type.map { $0 != .map && $0 != .overflow } ?? false
+    let isNode = type?.isNode ?? false
     return PageSummary(
       id: id, type: type?.text ?? "type \(page.typeByte)", level: page.level, commit: page.commit,
       stamp: stamp, tree: tree,
@@ -229,6 +229,13 @@ extension [PageContent.Entry] {
 }
 
 extension PageType {
+  fileprivate var isNode: Bool {
+    switch self {
+    case .recordLeaf, .recordInner, .indexLeaf, .indexInner: true
+    case .map, .overflow: false
+    }
+  }
+
   var text: String {
     switch self {
     case .map: "map"

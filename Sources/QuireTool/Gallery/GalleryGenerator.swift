@@ -126,7 +126,8 @@ package struct GalleryGenerator {
     case .binaryData:
       let byteCount = 24 + random.below(600)
       return Data((0..<byteCount).map { _ in UInt8(truncatingIfNeeded: random.next()) })
-    default: return nil
+    // The gallery has none of these.
+    case .undefined, .transformable, .objectID, .composite: return nil
     }
   }
 

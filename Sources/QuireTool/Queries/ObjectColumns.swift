@@ -37,7 +37,9 @@ extension AttributeType {
   fileprivate var isNumber: Bool {
     switch self {
     case .integer16, .integer32, .integer64, .decimal, .double, .float: true
-    default: false
+    case .undefined, .string, .boolean, .date, .binaryData, .uuid, .uri, .transformable, .objectID,
+      .composite:
+      false
     }
   }
 }

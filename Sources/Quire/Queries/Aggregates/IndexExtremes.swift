@@ -81,7 +81,11 @@ extension StoredIndex.Element {
       let mask: UInt8 = isAscending ? 0 : 255
       return bytes.count < 3 || bytes[bytes.count - 1] ^ mask != 0
         || bytes[bytes.count - 2] ^ mask != 0
-    default: return false
+    case .boolean, .integer16, .integer32, .integer64, .double, .float, .date, .uuid, .reference,
+      .decimal:
+      return false
+    // These have no keys.
+    case .binary, .transformed, .composite: return false
     }
   }
 }
@@ -90,7 +94,9 @@ extension FieldKind {
   fileprivate var hasNaN: Bool {
     switch self {
     case .double, .float, .date, .decimal: true
-    default: false
+    case .boolean, .integer16, .integer32, .integer64, .uuid, .reference, .string, .binary, .uri,
+      .transformed, .objectID, .composite:
+      false
     }
   }
 }

@@ -71,7 +71,9 @@ extension StoredIndex.Element {
   fileprivate var tellsGroups: Bool {
     switch kind {
     case .boolean, .integer16, .integer32, .integer64, .reference: isAscending
-    default: false
+    case .double, .float, .date, .uuid, .string, .binary, .decimal, .uri, .transformed, .objectID,
+      .composite:
+      false
     }
   }
 

@@ -72,22 +72,35 @@ struct IndexKeyWriter {
   /// Appends an element for the value of an attribute of a kind. A value of another kind is written
   /// as absent.
   mutating func append(_ value: AttributeValue?, _ kind: FieldKind) {
-    switch (value, kind) {
-    case (.boolean(let flag)?, .boolean): append(tagged: flag ? 1 : 0 as UInt8)
-    case (.integer(let number)?, .integer16): append(signed: Int16(truncatingIfNeeded: number))
-    case (.integer(let number)?, .integer32): append(signed: Int32(truncatingIfNeeded: number))
-    case (.integer(let number)?, .integer64): append(signed: number)
-    case (.double(let number)?, .double): append(number)
-    case (.date(let date)?, .date): append(date.timeIntervalSinceReferenceDate)
-    case (.float(let number)?, .float): append(number)
-    case (.decimal(let number)?, .decimal): append(DecimalParts(number))
-    case (.uuid(let uuid)?, .uuid):
-      bytes.append(Tag.value)
-      withUnsafeBytes(of: uuid.uuid) { bytes.append(contentsOf: $0) }
-    case (.string(let text)?, .string): append(text)
-    case (.uri(let url)?, .uri), (.objectID(let url)?, .objectID): append(url.absoluteString)
-    default: appendAbsent()
+    switch kind {
+    case .boolean:
+      if case .boolean(let flag)? = value { return append(tagged: flag ? 1 : 0 as UInt8) }
+    case .integer16:
+      if case .integer(let number)? = value {
+        return append(signed: Int16(truncatingIfNeeded: number))
+      }
+    case .integer32:
+      if case .integer(let number)? = value {
+        return append(signed: Int32(truncatingIfNeeded: number))
+      }
+    case .integer64: if case .integer(let number)? = value { return append(signed: number) }
+    case .double: if case .double(let number)? = value { return append(number) }
+    case .date:
+      if case .date(let date)? = value { return append(date.timeIntervalSinceReferenceDate) }
+    case .float: if case .float(let number)? = value { return append(number) }
+    case .decimal: if case .decimal(let number)? = value { return append(DecimalParts(number)) }
+    case .uuid:
+      if case .uuid(let uuid)? = value {
+        bytes.append(Tag.value)
+        return withUnsafeBytes(of: uuid.uuid) { bytes.append(contentsOf: $0) }
+      }
+    case .string: if case .string(let text)? = value { return append(text) }
+    case .uri: if case .uri(let url)? = value { return append(url.absoluteString) }
+    case .objectID: if case .objectID(let url)? = value { return append(url.absoluteString) }
+    // These have no keys, or keys that `append(to:)` makes.
+    case .binary, .transformed, .composite, .reference: break
     }
+    appendAbsent()
   }
 
   mutating func appendAbsent() { bytes.append(Tag.absent) }
