@@ -12,12 +12,18 @@
 /// Attribute("title", .string, optional: false, default: "Untitled")
 /// ```
 public struct AttributeDescription: Hashable, Sendable {
+  /// The name, under which objects have the value: unique among the properties of the entity and
+  /// its ancestors.
   public var name: String
+  /// The type of the values.
   public var type: AttributeType
+  /// Whether an object may be saved without a value.
   public var isOptional = true
   /// A transient attribute lives in memory only. Objects read from a store have no value of one,
   /// unless it is required: then they have its default.
   public var isTransient = false
+  /// The value of new objects, and of the rows of a migrated store that lack a required one; `nil`
+  /// for none. It is a value of ``type``.
   public var defaultValue: AttributeValue?
   /// The name this attribute had in an earlier version, when it was renamed.
   public var renamingIdentifier: String?
@@ -25,7 +31,10 @@ public struct AttributeDescription: Hashable, Sendable {
   public var versionHashModifier: String?
   /// The elements of a composite attribute, in order; empty for any other type.
   public var elements: [AttributeDescription] = []
+  /// The limits that values are checked against when an object is saved.
   public var validation = AttributeValidation()
+  /// The name under which the transformer of a transformable attribute is registered with the
+  /// coordinator. Without one, values are set and read as `Data`.
   public var valueTransformerName: String?
   /// The Swift or Objective-C class of a transformable value.
   public var valueClassName: String?
@@ -40,11 +49,18 @@ public struct AttributeDescription: Hashable, Sendable {
   public var derivationExpression: String?
   /// Whether the value of a deleted object is kept in the history.
   public var preservesValueInHistoryOnDeletion = false
+  /// Whether Xcode declares the property with a number type instead of a class. Kept from the
+  /// model; nothing here depends on it.
   public var usesScalarValueType = false
+  /// Whether Core Data gives the values to Spotlight. Kept from the model; nothing here depends on
+  /// it.
   public var isIndexedBySpotlight = false
+  /// Whether Core Data encrypts the values in iCloud. Kept from the model; nothing here depends on
+  /// it.
   public var allowsCloudEncryption = false
   /// The old single-attribute index flag; fetch indexes on the entity say more.
   public var isIndexed = false
+  /// Texts of the application's own by its own keys, no part of the version hash.
   public var userInfo: [String: String] = [:]
 
   /// - Parameters:
@@ -93,8 +109,10 @@ public struct AttributeDescription: Hashable, Sendable {
   }
 }
 
+/// The short name of ``AttributeDescription`` for models written in code.
 public typealias Attribute = AttributeDescription
 
+/// Collects the elements between the braces of a composite ``Attribute``.
 @resultBuilder
 public enum ElementBuilder {
   public static func buildExpression(

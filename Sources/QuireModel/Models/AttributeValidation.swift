@@ -13,11 +13,14 @@ public struct AttributeValidation: Hashable, Sendable {
   public var minimum: String?
   /// Largest number, or longest string in characters.
   public var maximum: String?
+  /// The earliest legal date; `nil` for no limit.
   public var earliestDate: Date?
+  /// The latest legal date; `nil` for no limit.
   public var latestDate: Date?
   /// A pattern the whole string must match.
   public var regularExpression: String?
 
+  /// No limits.
   public init() {}
 
   /// ``minimum`` as a number; `nil` when there is none.

@@ -15,21 +15,33 @@
 /// }
 /// ```
 public struct Entity: Hashable, Sendable {
+  /// The name, unique in the model.
   public var name: String
   /// The name of the class of its objects; `nil` for the class registered under the entity's name,
   /// or for plain managed objects.
   public var managedObjectClassName: String?
+  /// Whether there are no objects of this entity, only of its subentities.
   public var isAbstract = false
+  /// The name of the entity whose properties this one inherits; `nil` for none.
   public var parent: String?
+  /// The attributes that the entity declares itself.
   public var attributes: [AttributeDescription] = []
+  /// The relationships that the entity declares itself.
   public var relationships: [RelationshipDescription] = []
+  /// The fetched properties that the entity declares itself.
   public var fetchedProperties: [FetchedPropertyDescription] = []
+  /// The fetch indexes that the entity declares itself. They cover its subentities as well.
   public var indexes: [FetchIndexDescription] = []
   /// Each constraint is a list of key paths whose values are unique together.
   public var uniquenessConstraints: [[String]] = []
+  /// The name this entity had in an earlier version, when it was renamed.
   public var renamingIdentifier: String?
+  /// Changes the version hash without any other change of the model.
   public var versionHashModifier: String?
+  /// The expression that Core Data gives to Spotlight as the name of an object. Kept from the
+  /// model; nothing here depends on it.
   public var coreSpotlightDisplayNameExpression: String?
+  /// Texts of the application's own by its own keys, no part of the version hash.
   public var userInfo: [String: String] = [:]
 
   /// - Parameters:
@@ -91,8 +103,15 @@ extension FetchIndexDescription: EntityMember {
 /// Attributes(.string, "name", "slug", "summary")
 /// ```
 public struct Attributes: EntityMember {
+  /// The attributes, in the order of their names as given.
   public var attributes: [AttributeDescription]
 
+  /// One attribute for each name, all with the same facts.
+  ///
+  /// - Parameters:
+  ///   - defaultValue: what new objects have, and rows that lack a value after a migration.
+  ///   - transient: whether the values live in memory only.
+  ///   - indexed: the index flag of old models; ``FetchIndexDescription`` says more.
   public init(
     _ type: AttributeType, _ names: String..., optional: Bool = true,
     default defaultValue: AttributeValue? = nil, transient: Bool = false, indexed: Bool = false
@@ -111,13 +130,17 @@ public struct Attributes: EntityMember {
 ///
 /// The paths name attributes, elements of composite attributes, and to-one relationships.
 public struct UniquenessConstraint: EntityMember {
+  /// The key paths whose values are unique together.
   public var paths: [String]
 
+  /// - Parameter paths: names of attributes, of elements of composite attributes (`"home.city"`),
+  ///   and of to-one relationships. At least one.
   public init(_ paths: String...) { self.paths = paths }
 
   public func add(to entity: inout Entity) { entity.uniquenessConstraints.append(paths) }
 }
 
+/// Collects the members between the braces of an ``Entity``.
 @resultBuilder
 public enum EntityBuilder {
   public static func buildExpression(_ member: any EntityMember) -> [any EntityMember] { [member] }

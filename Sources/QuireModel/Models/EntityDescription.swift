@@ -4,6 +4,7 @@
 public final class EntityDescription: Sendable {
   /// The entity as it was declared.
   public let declaration: Entity
+  /// The entity whose properties this one inherits; `nil` for none.
   public let parent: EntityDescription?
   /// The names of the direct subentities, in order.
   public let subentityNames: [String]
@@ -41,20 +42,30 @@ public final class EntityDescription: Sendable {
       uniqueKeysWithValues: relationships.enumerated().map { ($1.name, $0) })
   }
 
+  /// The name, unique in the model.
   public var name: String { declaration.name }
+  /// Whether there are no objects of this entity, only of its subentities.
   public var isAbstract: Bool { declaration.isAbstract }
+  /// The name of the class of its objects; `nil` when the model names none.
   public var managedObjectClassName: String? { declaration.managedObjectClassName }
   /// The name under which earlier versions are searched for this entity.
   public var renamingIdentifier: String { declaration.renamingIdentifier ?? name }
+  /// Texts of the application's own by its own keys.
   public var userInfo: [String: String] { declaration.userInfo }
 
   /// The top of the hierarchy this entity belongs to: itself when it has no parent.
   public var root: EntityDescription { parent?.root ?? self }
 
+  /// The attribute of that name, inherited ones included; `nil` when there is none.
+  ///
+  /// - Complexity: O(1).
   public func attribute(named name: String) -> AttributeDescription? {
     attributeIndexes[name].map { attributes[$0] }
   }
 
+  /// The relationship of that name, inherited ones included; `nil` when there is none.
+  ///
+  /// - Complexity: O(1).
   public func relationship(named name: String) -> RelationshipDescription? {
     relationshipIndexes[name].map { relationships[$0] }
   }
@@ -62,10 +73,17 @@ public final class EntityDescription: Sendable {
   /// The place of a relationship among ``relationships``.
   func index(ofRelationship name: String) -> Int? { relationshipIndexes[name] }
 
+  /// All attributes by name, inherited ones included.
+  ///
+  /// - Complexity: O(*n*): the dictionary is made anew; ``attribute(named:)`` finds one without it.
   public var attributesByName: [String: AttributeDescription] {
     attributeIndexes.mapValues { attributes[$0] }
   }
 
+  /// All relationships by name, inherited ones included.
+  ///
+  /// - Complexity: O(*n*): the dictionary is made anew; ``relationship(named:)`` finds one without
+  ///   it.
   public var relationshipsByName: [String: RelationshipDescription] {
     relationshipIndexes.mapValues { relationships[$0] }
   }
@@ -120,11 +138,13 @@ extension EntityDescription {
     (parent?.fetchedProperties ?? []) + declaration.fetchedProperties
   }
 
+  /// The fetched property of that name, inherited ones included; `nil` when there is none.
   public func fetchedProperty(named name: String) -> FetchedPropertyDescription? {
     declaration.fetchedProperties.first { $0.name == name }
       ?? parent?.fetchedProperty(named: name)
   }
 
+  /// All fetched properties by name, inherited ones included.
   public var fetchedPropertiesByName: [String: FetchedPropertyDescription] {
     .init(uniqueKeysWithValues: fetchedProperties.map { ($0.name, $0) })
   }
@@ -141,6 +161,7 @@ extension EntityDescription {
       + fetchedProperties.map(PropertyDescription.fetchedProperty)
   }
 
+  /// All properties by name, inherited ones included.
   public var propertiesByName: [String: PropertyDescription] {
     .init(uniqueKeysWithValues: properties.map { ($0.name, $0) })
   }
@@ -159,7 +180,9 @@ public enum PropertyDescription: Hashable, Sendable {
   case relationship(RelationshipDescription)
   case fetchedProperty(FetchedPropertyDescription)
 
+  /// The name, unique among the properties of the entity.
   public var name: String { of(\.name, \.name, \.name) }
+  /// Whether an object may be saved without a value.
   public var isOptional: Bool { of(\.isOptional, \.isOptional, \.isOptional) }
   /// Whether nothing of the property is stored. That is so of every fetched property.
   public var isTransient: Bool {
@@ -173,9 +196,11 @@ public enum PropertyDescription: Hashable, Sendable {
   public var renamingIdentifier: String {
     of(\.renamingIdentifier, \.renamingIdentifier, \.renamingIdentifier) ?? name
   }
+  /// Changes the version hash without any other change of the model; `nil` for none.
   public var versionHashModifier: String? {
     of(\.versionHashModifier, \.versionHashModifier, \.versionHashModifier)
   }
+  /// Texts of the application's own by its own keys.
   public var userInfo: [String: String] { of(\.userInfo, \.userInfo, \.userInfo) }
 
   private func of<Value>(

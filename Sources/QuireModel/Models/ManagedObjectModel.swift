@@ -50,6 +50,13 @@ public final class ManagedObjectModel: Sendable {
     self.declaration = declaration
   }
 
+  /// A model of entities and of what else a model has, in lists.
+  ///
+  /// - Parameters:
+  ///   - versionIdentifiers: hints for people, never part of a comparison.
+  ///   - configurations: names of entity subsets, each with the names of its entities.
+  /// - Throws: ``ModelError`` when the declarations contradict each other, or name what is not
+  ///   there.
   public convenience init(
     entities declarations: [Entity], versionIdentifiers: [String] = [],
     configurations: [String: [String]] = [:],
@@ -63,6 +70,13 @@ public final class ManagedObjectModel: Sendable {
     try self.init(declaration)
   }
 
+  /// A model of the members between the braces.
+  ///
+  /// - Parameters:
+  ///   - versionIdentifiers: hints for people, never part of a comparison.
+  ///   - userInfo: texts of the application's own by its own keys.
+  /// - Throws: ``ModelError`` when the declarations contradict each other, or name what is not
+  ///   there.
   public convenience init(
     versionIdentifiers: [String] = [], userInfo: [String: String] = [:],
     @ModelBuilder _ members: () -> [any ModelMember]
@@ -90,9 +104,14 @@ public final class ManagedObjectModel: Sendable {
   public var versionIdentifiers: [String] { declaration.versionIdentifiers }
   /// Names of entity subsets, each with the names of its entities in order.
   public var configurations: [String: [String]] { declaration.configurations }
+  /// The fetch requests that the model keeps, in the order of their declarations.
   public var fetchRequestTemplates: [FetchRequestTemplate] { declaration.fetchRequestTemplates }
+  /// Texts of the application's own by its own keys.
   public var userInfo: [String: String] { declaration.userInfo }
 
+  /// The entity of that name; `nil` when there is none.
+  ///
+  /// - Complexity: O(1).
   public func entity(named name: String) -> EntityDescription? {
     indexes[name].map { entities[$0] }
   }
@@ -100,8 +119,12 @@ public final class ManagedObjectModel: Sendable {
   /// The place of an entity among ``entities``.
   package func index(ofEntity name: String) -> Int? { indexes[name] }
 
+  /// All entities by name.
+  ///
+  /// - Complexity: O(*n*): the dictionary is made anew; ``entity(named:)`` finds one without it.
   public var entitiesByName: [String: EntityDescription] { indexes.mapValues { entities[$0] } }
 
+  /// The version hash of each entity, by the entity's name.
   public var entityVersionHashesByName: [String: VersionHash] {
     indexes.mapValues { entities[$0].versionHash }
   }

@@ -8,18 +8,24 @@
 /// let split = try ManagedObjectModel(declaration)
 /// ```
 public struct ModelDeclaration: Hashable, Sendable {
+  /// The entities, in any order.
   public var entities: [Entity] = []
   /// Readable hints: never part of a comparison.
   public var versionIdentifiers: [String] = []
   /// Names of entity subsets, each with the names of its entities in order.
   public var configurations: [String: [String]] = [:]
+  /// The fetch requests that the model keeps.
   public var fetchRequestTemplates: [FetchRequestTemplate] = []
+  /// Texts of the application's own by its own keys.
   public var userInfo: [String: String] = [:]
   /// Readable names and texts; ``ManagedObjectModel/localizationDictionary`` lists the keys.
   public var localizationDictionary: [String: String] = [:]
 
+  /// A declaration of nothing, to be filled.
   public init() {}
 
+  /// A declaration of the members between the braces. Nothing is checked before a model is made of
+  /// it.
   public init(@ModelBuilder _ members: () -> [any ModelMember]) {
     for member in members() { member.add(to: &self) }
   }
@@ -51,9 +57,12 @@ extension FetchRequestTemplate: ModelMember {
 /// ModelConfiguration("Cloud", "Artist", "Artwork")
 /// ```
 public struct ModelConfiguration: ModelMember {
+  /// The name of the configuration.
   public var name: String
+  /// The names of its entities, in order.
   public var entityNames: [String]
 
+  /// - Parameter entityNames: subentities are no part of a configuration unless they are named.
   public init(_ name: String, _ entityNames: String...) {
     self.name = name
     self.entityNames = entityNames
@@ -66,6 +75,7 @@ public struct ModelConfiguration: ModelMember {
   }
 }
 
+/// Collects the members between the braces of a ``ManagedObjectModel``.
 @resultBuilder
 public enum ModelBuilder {
   public static func buildExpression(_ member: any ModelMember) -> [any ModelMember] { [member] }

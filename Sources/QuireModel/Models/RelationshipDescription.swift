@@ -14,25 +14,36 @@ public enum DeleteRule: Int, Sendable, CaseIterable {
 
 /// A relationship of an entity to another, or to itself.
 public struct RelationshipDescription: Hashable, Sendable {
+  /// The name, unique among the properties of the entity and its ancestors.
   public var name: String
   /// The name of the destination entity; its subentities are destinations too.
   public var destination: String
   /// The name of the relationship of the destination that leads back, if there is one.
   public var inverse: String?
+  /// What happens to the destinations when the object is deleted.
   public var deleteRule = DeleteRule.nullify
+  /// The smallest number of destinations; ``isOptional`` says when it counts.
   public var minCount = 0
   /// The largest number of destinations; 0 is no limit, 1 makes the relationship to-one.
   public var maxCount: Int
+  /// Whether the destinations of a to-many relationship have an order.
   public var isOrdered = false
   /// Whether a to-one relationship may be `nil`; a to-many one may be empty in any case, unless its
   /// ``minCount`` is above 0: then this tells whether it may be empty all the same.
   public var isOptional = true
+  /// Whether the destinations live in memory only.
   public var isTransient = false
+  /// The name this relationship had in an earlier version, when it was renamed.
   public var renamingIdentifier: String?
+  /// Changes the version hash without any other change of the model.
   public var versionHashModifier: String?
+  /// Whether Core Data gives the destinations to Spotlight. Kept from the model; nothing here
+  /// depends on it.
   public var isIndexedBySpotlight = false
+  /// Texts of the application's own by its own keys, no part of the version hash.
   public var userInfo: [String: String] = [:]
 
+  /// Whether there may be more than one destination.
   public var isToMany: Bool { maxCount != 1 }
 
   /// Whether there are numbers of destinations that are not allowed. A required to-many
@@ -91,4 +102,5 @@ public struct RelationshipDescription: Hashable, Sendable {
   }
 }
 
+/// The short name of ``RelationshipDescription`` for models written in code.
 public typealias Relationship = RelationshipDescription

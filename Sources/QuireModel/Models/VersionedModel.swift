@@ -2,10 +2,14 @@
 ///
 /// A store written by any of them can be migrated to the current one, or to a chosen one.
 public struct VersionedModel: Sendable {
+  /// One version: a model and what it was called.
   public struct Version: Sendable, Hashable {
+    /// The name, unique among the versions.
     public var name: String
+    /// The model as this version had it.
     public var model: ManagedObjectModel
 
+    /// - Parameter name: unique among the versions, such as `"Gallery 3"`.
     public init(_ name: String, _ model: ManagedObjectModel) {
       self.name = name
       self.model = model
@@ -14,10 +18,12 @@ public struct VersionedModel: Sendable {
 
   /// A version that was shipped, but whose model is not available.
   public struct UnreadableVersion: Sendable, Hashable {
+    /// The name of the version.
     public var name: String
     /// The reason, in readable words.
     public var reason: String
 
+    /// - Parameter reason: in words for people.
     public init(_ name: String, reason: String) {
       self.name = name
       self.reason = reason
@@ -28,6 +34,7 @@ public struct VersionedModel: Sendable {
   public let name: String
   /// The versions in the order they were given, which should be the order of their history.
   public let versions: [Version]
+  /// The version that stores are migrated to.
   public let currentVersion: Version
   /// Whether the versions were given names; `false` for a model that has no history.
   public let hasNamedVersions: Bool
@@ -56,8 +63,10 @@ public struct VersionedModel: Sendable {
     hasNamedVersions = false
   }
 
+  /// The model of the current version.
   public var current: ManagedObjectModel { currentVersion.model }
 
+  /// The version of that name; `nil` when there is none.
   public func version(named name: String) -> Version? { versions.first { $0.name == name } }
 
   /// The same versions, with another one as the current version.

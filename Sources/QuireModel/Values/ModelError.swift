@@ -1,5 +1,6 @@
 /// Why a set of declarations is not a model.
 public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong, with the names that it is about.
   public enum Reason: Hashable, Sendable {
     case duplicateEntity
     case emptyName
@@ -61,6 +62,7 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The name of the entity the error is about; empty when it is about the model.
   public var entity: String
+  /// What is wrong.
   public var reason: Reason
   /// The names that could stand in place of an unknown one, in order.
   public var candidates: [String] = []

@@ -13,6 +13,7 @@
 /// comparisons. Whole numbers of 64 bits are converted exactly. NaN stays NaN between the types
 /// that have it.
 public struct NumberConversion: Hashable, Sendable {
+  /// Whether every number can be converted, or only some.
   public enum Direction: String, Hashable, Sendable, Codable {
     /// Every number of the source type is one of the destination type.
     case widening
@@ -21,7 +22,9 @@ public struct NumberConversion: Hashable, Sendable {
     case narrowing
   }
 
+  /// The type whose numbers are converted.
   public let source: AttributeType
+  /// The type that the numbers become.
   public let destination: AttributeType
 
   /// - Returns: `nil` unless the types are two different types of numbers.
@@ -31,6 +34,7 @@ public struct NumberConversion: Hashable, Sendable {
     self.destination = destination
   }
 
+  /// Whether every number of ``source`` is one of ``destination``.
   public var direction: Direction {
     switch (source, destination) {
     case (.boolean, _), (.integer16, .integer32), (.integer16, .integer64), (.integer16, .decimal),

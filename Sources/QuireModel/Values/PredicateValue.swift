@@ -20,6 +20,7 @@ public enum PredicateValue: Hashable, Sendable {
 public struct OpaqueIdentity: Sendable {
   private let box: IdentityBox
 
+  /// - Parameter base: identities are equal when their bases are equal and of one type.
   public init<Base: Hashable & Sendable>(_ base: Base) { box = IdentityBoxOf(base) }
 
   /// An identity of something that has an order as well.
