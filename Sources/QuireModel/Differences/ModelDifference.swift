@@ -16,7 +16,9 @@
 /// + Image
 /// ```
 public struct ModelDifference: Sendable {
+  /// The model that stores have.
   public let source: ManagedObjectModel
+  /// The model that they are to have.
   public let destination: ManagedObjectModel
   /// One change for every entity of the destination, by name, then for every removed entity, by
   /// name.
@@ -30,6 +32,9 @@ public struct ModelDifference: Sendable {
   private let indexBySource: [String: Int]
   private let indexByDestination: [String: Int]
 
+  /// Compares two models.
+  ///
+  /// - Complexity: O(*n*) in the entities of both models and their properties.
   public init(from source: ManagedObjectModel, to destination: ManagedObjectModel) {
     let comparison = ModelComparison(source, destination)
     let entities = comparison.changes()
@@ -75,17 +80,22 @@ public struct ModelDifference: Sendable {
 
 /// The changes of an entity between two models. Immutable.
 public final class EntityChange: Sendable {
+  /// What became of an entity as a whole.
   public enum Kind: String, Hashable, Sendable { case kept, changed, added, removed }
 
   /// `nil` for an added entity.
   public let source: EntityDescription?
   /// `nil` for a removed entity.
   public let destination: EntityDescription?
+  /// What became of the entity: ``Kind/changed`` if it has another name or hash.
   public let kind: Kind
+  /// Whether it has another name.
   public let isRenamed: Bool
   /// Whether the entity has another parent, which a renamed one is not.
   public let parentChanged: Bool
+  /// Whether it became abstract, or ceased to be.
   public let abstractChanged: Bool
+  /// Whether it has another ``Entity/versionHashModifier``.
   public let modifierChanged: Bool
   /// All attributes of either side, also those that were kept: the destination's in its order, then
   /// the removed ones. Empty for an added or removed entity.
@@ -116,6 +126,7 @@ public final class EntityChange: Sendable {
 
 /// The changes of an attribute of an entity between two models. Immutable.
 public final class AttributeChange: Sendable {
+  /// One thing that changed of an attribute.
   public enum Facet: Hashable, Sendable {
     case added
     case removed
@@ -130,7 +141,9 @@ public final class AttributeChange: Sendable {
     case modifierChanged
   }
 
+  /// `nil` for an added attribute.
   public let source: AttributeDescription?
+  /// `nil` for a removed attribute.
   public let destination: AttributeDescription?
   /// Empty when the attribute was kept as it was.
   public let facets: [Facet]
@@ -150,6 +163,7 @@ public final class AttributeChange: Sendable {
 
   /// The name in the destination, or in the source for a removed attribute.
   public var name: String { (destination ?? source)?.name ?? "" }
+  /// Whether nothing of the attribute changed.
   public var isKept: Bool { facets.isEmpty }
 }
 
@@ -178,6 +192,7 @@ extension AttributeChange: Hashable {
 
 /// The changes of a relationship of an entity between two models. Immutable.
 public final class RelationshipChange: Sendable {
+  /// One thing that changed of a relationship.
   public enum Facet: Hashable, Sendable {
     case added
     case removed
@@ -200,7 +215,9 @@ public final class RelationshipChange: Sendable {
     case modifierChanged
   }
 
+  /// `nil` for an added relationship.
   public let source: RelationshipDescription?
+  /// `nil` for a removed relationship.
   public let destination: RelationshipDescription?
   /// Empty when the relationship was kept as it was. Renaming its destination does not change it.
   public let facets: [Facet]
@@ -215,6 +232,7 @@ public final class RelationshipChange: Sendable {
 
   /// The name in the destination, or in the source for a removed relationship.
   public var name: String { (destination ?? source)?.name ?? "" }
+  /// Whether nothing of the relationship changed.
   public var isKept: Bool { facets.isEmpty }
 
   /// Whether objects the source leads to are still led to in the destination, all or some of them.

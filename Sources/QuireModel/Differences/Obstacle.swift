@@ -3,6 +3,7 @@
 /// Entities without objects of their own, the abstract ones, have no obstacles; their subentities
 /// do.
 public struct Obstacle: Hashable, Sendable {
+  /// What changed in a way that no mapping is inferred for.
   public enum Reason: Hashable, Sendable {
     /// An attribute has another type, and not both are types of numbers.
     case typeChanged(from: AttributeType, to: AttributeType)
@@ -18,10 +19,12 @@ public struct Obstacle: Hashable, Sendable {
 
   /// The entity of the source whose objects are in the way.
   public let sourceEntity: String
+  /// The entity of the destination that the objects belong to.
   public let destinationEntity: String
   /// The property of the destination, if the obstacle is one; an element of a composite with its
   /// path.
   public let property: String?
+  /// What changed.
   public let reason: Reason
 
   /// The change to the model or the mapping that makes the store migratable.

@@ -1,5 +1,6 @@
 /// Why a text is not the format of a predicate or an expression.
 public struct PredicateFormatError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The whole text.
   public var format: String
   /// The position at which the format could not be read on, counted in characters from 0.
   public var offset: Int

@@ -34,13 +34,18 @@ public indirect enum FetchPredicate: Hashable, Sendable {
 extension FetchPredicate {
   /// One comparison of a predicate.
   public struct Comparison: Hashable, Sendable {
+    /// What is compared; usually a key path.
     public var left: FetchExpression
+    /// How the sides are compared.
     public var `operator`: Operator
+    /// What it is compared with; usually a constant.
     public var right: FetchExpression
     /// The differences between strings that the comparison ignores.
     public var options: FetchComparisonOptions
+    /// How many members of a collection on the left must satisfy the comparison.
     public var modifier: Modifier
 
+    /// A comparison of two expressions.
     public init(
       _ left: FetchExpression, _ operator: Operator, _ right: FetchExpression,
       options: FetchComparisonOptions = [], modifier: Modifier = .direct

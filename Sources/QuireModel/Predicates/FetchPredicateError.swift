@@ -1,5 +1,6 @@
 /// Why a predicate or an expression cannot be evaluated.
 public struct FetchPredicateError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong, with the part that it is about.
   public enum Reason: Hashable, Sendable {
     /// The right side of `MATCHES` is no regular expression that Swift understands.
     case pattern(String, message: String)
@@ -15,8 +16,10 @@ public struct FetchPredicateError: Error, Hashable, Sendable, CustomStringConver
     case missingVariables([String])
   }
 
+  /// What is wrong.
   public var reason: Reason
 
+  /// - Parameter reason: what is wrong.
   public init(_ reason: Reason) { self.reason = reason }
 
   public var description: String {

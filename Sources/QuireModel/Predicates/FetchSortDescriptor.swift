@@ -30,11 +30,14 @@ public struct FetchSortDescriptor: Hashable, Sendable {
 
   /// The names from the fetched entity to the value, through to-one relationships.
   public var keyPath: [String]
+  /// Whether smaller values come first.
   public var ascending: Bool
   /// The differences between strings that sorting ignores, and the order of strings.
   public var options: FetchComparisonOptions
+  /// Where objects without a value come.
   public var absentValues: AbsentValues
 
+  /// - Parameter keyPath: the names from the fetched entity to the value.
   public init(
     keyPath: [String], ascending: Bool = true, options: FetchComparisonOptions = [],
     absentValues: AbsentValues = .smallest

@@ -1,13 +1,16 @@
 // Comparisons with a name, then those with an operator.
 extension Key {
+  /// The value is `value`, compared with options, which `==` has none of.
   public func equals(
     _ value: some PredicateConvertible, _ options: FetchComparisonOptions = []
   ) -> FetchPredicate { compare(.equal, FetchExpression(value), options) }
 
+  /// The string begins with `text`. An empty text is the beginning of every string.
   public func beginsWith(
     _ text: String, _ options: FetchComparisonOptions = []
   ) -> FetchPredicate { compare(.beginsWith, FetchExpression(text), options) }
 
+  /// The string ends with `text`.
   public func endsWith(
     _ text: String, _ options: FetchComparisonOptions = []
   ) -> FetchPredicate { compare(.endsWith, FetchExpression(text), options) }
@@ -27,6 +30,7 @@ extension Key {
     _ pattern: String, _ options: FetchComparisonOptions = []
   ) -> FetchPredicate { compare(.matches, FetchExpression(pattern), options) }
 
+  /// The value is one of `values`. Nothing is one of none.
   public func `in`<Value: PredicateConvertible>(
     _ values: some Sequence<Value>, _ options: FetchComparisonOptions = []
   ) -> FetchPredicate {
@@ -54,64 +58,81 @@ extension Key {
 // MARK: Comparisons with an operator
 
 extension Key {
+  /// The value is `value`; also where neither is there.
   public static func == (key: Key, value: some PredicateConvertible) -> FetchPredicate {
     key.compare(.equal, FetchExpression(value))
   }
+  /// The value is not `value`.
   public static func != (key: Key, value: some PredicateConvertible) -> FetchPredicate {
     key.compare(.notEqual, FetchExpression(value))
   }
+  /// The value is less than `value`. Absent values are neither less nor greater than anything.
   public static func < (key: Key, value: some PredicateConvertible) -> FetchPredicate {
     key.compare(.lessThan, FetchExpression(value))
   }
+  /// The value is less than `value` or equal to it.
   public static func <= (key: Key, value: some PredicateConvertible) -> FetchPredicate {
     key.compare(.lessThanOrEqual, FetchExpression(value))
   }
+  /// The value is greater than `value`.
   public static func > (key: Key, value: some PredicateConvertible) -> FetchPredicate {
     key.compare(.greaterThan, FetchExpression(value))
   }
+  /// The value is greater than `value` or equal to it.
   public static func >= (key: Key, value: some PredicateConvertible) -> FetchPredicate {
     key.compare(.greaterThanOrEqual, FetchExpression(value))
   }
 
   // These take `nil` as a literal, too.
+  /// The value is that of an expression; `Key("artist") == nil` finds what has none.
   public static func == (key: Key, right: FetchExpression) -> FetchPredicate {
     key.compare(.equal, right)
   }
+  /// The value is not that of an expression; `Key("artist") != nil` finds what has one.
   public static func != (key: Key, right: FetchExpression) -> FetchPredicate {
     key.compare(.notEqual, right)
   }
 
+  /// Two values of the same object are equal.
   public static func == (left: Key, right: Key) -> FetchPredicate {
     left.compare(.equal, right.expression)
   }
+  /// Two values of the same object are not equal.
   public static func != (left: Key, right: Key) -> FetchPredicate {
     left.compare(.notEqual, right.expression)
   }
+  /// One value of an object is less than another.
   public static func < (left: Key, right: Key) -> FetchPredicate {
     left.compare(.lessThan, right.expression)
   }
+  /// One value of an object is less than another or equal to it.
   public static func <= (left: Key, right: Key) -> FetchPredicate {
     left.compare(.lessThanOrEqual, right.expression)
   }
+  /// One value of an object is greater than another.
   public static func > (left: Key, right: Key) -> FetchPredicate {
     left.compare(.greaterThan, right.expression)
   }
+  /// One value of an object is greater than another or equal to it.
   public static func >= (left: Key, right: Key) -> FetchPredicate {
     left.compare(.greaterThanOrEqual, right.expression)
   }
 }
 
 extension FetchPredicate {
+  /// Both are true.
   public static func && (left: FetchPredicate, right: FetchPredicate) -> FetchPredicate {
     // A chain stays flat, from whichever end it is put together: `a && b && c` is one conjunction
     // of three.
     .and(left.conjuncts + right.conjuncts)
   }
 
+  /// One of them is true, or both are.
   public static func || (left: FetchPredicate, right: FetchPredicate) -> FetchPredicate {
     .or(left.disjuncts + right.disjuncts)
   }
 
+  /// It is not true.
   public static prefix func ! (predicate: FetchPredicate) -> FetchPredicate { .not(predicate) }
 }
 
