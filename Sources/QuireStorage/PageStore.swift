@@ -44,6 +44,7 @@ public final class PageStore: Sendable {
       StoreCore(identity: identity ?? .random(), current: space, options: options))
   }
 
+  /// What tells this store from every other, copies of its file excepted.
   public var identity: StoreIdentity { core.identity }
   /// The store's file, whatever its name is; `nil` in memory.
   package var fileIdentifier: FileIdentifier? {

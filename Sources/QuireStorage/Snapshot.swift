@@ -28,6 +28,7 @@ public final class Snapshot: TreeReader, Sendable {
     self.space = space
   }
 
+  /// The commit that is shown.
   public var commitNumber: CommitNumber { space.commit }
   /// The last commit that changed something. A later one may only have been given a number that
   /// pages in the file may have which were never committed.
@@ -41,16 +42,27 @@ public final class Snapshot: TreeReader, Sendable {
     }
   }
 
+  /// Every tree with its kind and exact entry count, in the order of the names' UTF-8 bytes.
+  ///
+  /// - Complexity: O(*n*) in the trees.
   public func treeNames() throws(StorageError) -> [(name: String, kind: TreeKind, count: Int)] {
     try catalog.all().map { ($0.name, $0.state.kind, $0.state.count) }
   }
 
+  /// The record tree called `name`, or `nil` when there is no tree of that name.
+  ///
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if it is an index tree;
+  ///   ``StorageError/damaged(page:reason:)`` if the list of trees cannot be read.
   public func recordTree(_ name: String) throws(StorageError) -> RecordTree? {
     guard let state = try catalog.state(of: Array(name.utf8)) else { return nil }
     try state.check(.record, name)
     return RecordTree(space, state)
   }
 
+  /// The index tree called `name`, or `nil` when there is no tree of that name.
+  ///
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if it is a record tree;
+  ///   ``StorageError/damaged(page:reason:)`` if the list of trees cannot be read.
   public func indexTree(_ name: String) throws(StorageError) -> IndexTree? {
     guard let state = try catalog.state(of: Array(name.utf8)) else { return nil }
     try state.check(.index, name)

@@ -16,6 +16,7 @@ public final class WriteTransaction: TreeReader {
 
   deinit { abort() }
 
+  /// The number that the commit will have, if the transaction changes anything.
   public var commitNumber: CommitNumber { editor.commit }
 
   /// Whether nothing was changed since a snapshot whose ``Snapshot/contentCommit`` this is.
@@ -25,6 +26,8 @@ public final class WriteTransaction: TreeReader {
 
   // MARK: Reading
 
+  /// Every tree with its kind and exact entry count, this transaction's changes included, in the
+  /// order of the names' UTF-8 bytes.
   public func treeNames() throws(StorageError) -> [(name: String, kind: TreeKind, count: Int)] {
     try checkOpen()
     return try catalog.all().map { name, state in
@@ -32,12 +35,22 @@ public final class WriteTransaction: TreeReader {
     }
   }
 
+  /// The record tree called `name` as the transaction sees it, or `nil` when there is no tree of
+  /// that name.
+  ///
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if it is an index tree, or the transaction has
+  ///   ended.
   public func recordTree(_ name: String) throws(StorageError) -> RecordTree? {
     guard let state = try state(of: name) else { return nil }
     try state.check(.record, name)
     return RecordTree(editor.space, state)
   }
 
+  /// The index tree called `name` as the transaction sees it, or `nil` when there is no tree of
+  /// that name.
+  ///
+  /// - Throws: ``StorageError/invalidArgument(_:)`` if it is a record tree, or the transaction has
+  ///   ended.
   public func indexTree(_ name: String) throws(StorageError) -> IndexTree? {
     guard let state = try state(of: name) else { return nil }
     try state.check(.index, name)

@@ -128,16 +128,23 @@ public final class EntityChange: Sendable {
 public final class AttributeChange: Sendable {
   /// One thing that changed of an attribute.
   public enum Facet: Hashable, Sendable {
+    /// Only the destination has it.
     case added
+    /// Only the source has it.
     case removed
+    /// It has another name.
     case renamed
+    /// Its values are of another type.
     case typeChanged(from: AttributeType, to: AttributeType)
     /// The elements of a composite changed.
     case elementsChanged
+    /// It need not have a value any more.
     case becameOptional
     /// Objects without a value get the default.
     case becameRequired(default: AttributeValue?)
+    /// It is stored no longer, or it was not stored before.
     case transientChanged(isTransient: Bool)
+    /// It has another ``AttributeDescription/versionHashModifier``.
     case modifierChanged
   }
 
@@ -194,11 +201,17 @@ extension AttributeChange: Hashable {
 public final class RelationshipChange: Sendable {
   /// One thing that changed of a relationship.
   public enum Facet: Hashable, Sendable {
+    /// Only the destination has it.
     case added
+    /// Only the source has it.
     case removed
+    /// It has another name.
     case renamed
+    /// It led to one object and may lead to many.
     case toOneToToMany
+    /// It could lead to many objects and leads to one.
     case toManyToToOne
+    /// Its destinations have an order now, or had one before.
     case orderedChanged(isOrdered: Bool)
     /// The new destination accepts none of the old one's objects: the values are dropped.
     case destinationChanged(from: String, to: String)
@@ -207,11 +220,17 @@ public final class RelationshipChange: Sendable {
     case destinationNarrowed(from: String, to: String)
     /// The new destination is another entity, but it accepts all objects of the old one.
     case destinationWidened(from: String, to: String)
+    /// Another relationship of the destination leads back, or none, or one where there was none.
     case inverseChanged(from: String?, to: String?)
+    /// It may have other numbers of destinations.
     case countsChanged
+    /// It need not have a destination any more.
     case becameOptional
+    /// It needs a destination now.
     case becameRequired
+    /// It is stored no longer, or it was not stored before.
     case transientChanged(isTransient: Bool)
+    /// It has another ``RelationshipDescription/versionHashModifier``.
     case modifierChanged
   }
 

@@ -56,6 +56,7 @@ public struct AttributeValidation: Hashable, Sendable {
 
 /// A value that can be the smallest or the largest of an attribute: an integer, a number, a date.
 public protocol AttributeLimit: Comparable, Sendable {
+  /// The limit as a value, which says whether it is one of numbers or of dates.
   var attributeLimit: AttributeValue { get }
 }
 
@@ -77,8 +78,11 @@ extension Date: AttributeLimit {
 
 /// A range of legal values, closed or open at one end: `0...5`, `1...`, `...99.5`.
 public protocol AttributeLimits<Bound>: Sendable {
+  /// The type of the limits: an integer, a number or a date.
   associatedtype Bound: AttributeLimit
+  /// The smallest legal value; `nil` for no limit.
   var smallest: Bound? { get }
+  /// The largest legal value; `nil` for no limit.
   var largest: Bound? { get }
 }
 

@@ -68,6 +68,7 @@ public struct Entity: Hashable, Sendable {
 
 /// Anything that can stand between the braces of an ``Entity``.
 public protocol EntityMember: Sendable {
+  /// Adds the member to the entity that it stands in.
   func add(to entity: inout Entity)
 }
 

@@ -176,8 +176,11 @@ extension EntityDescription {
 
 /// Any property of an entity, and what all kinds have in common.
 public enum PropertyDescription: Hashable, Sendable {
+  /// A property that has a value.
   case attribute(AttributeDescription)
+  /// A property that leads to other objects.
   case relationship(RelationshipDescription)
+  /// A property that has what a request finds.
   case fetchedProperty(FetchedPropertyDescription)
 
   /// The name, unique among the properties of the entity.

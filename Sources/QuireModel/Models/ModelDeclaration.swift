@@ -33,6 +33,7 @@ public struct ModelDeclaration: Hashable, Sendable {
 
 /// Anything that can stand between the braces of a ``ManagedObjectModel``.
 public protocol ModelMember: Sendable {
+  /// Adds the member to the declaration that it stands in.
   func add(to model: inout ModelDeclaration)
 }
 

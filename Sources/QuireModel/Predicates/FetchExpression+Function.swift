@@ -30,34 +30,49 @@ extension FetchExpression {
     case negate = "negate:"
     /// The remainder, with the sign of the dividend.
     case modulus = "modulus:by:"
+    /// The number without its sign.
     case absolute = "abs:"
+    /// The next whole number up.
     case ceiling = "ceiling:"
+    /// The next whole number down.
     case floor = "floor:"
     /// Towards zero.
     case truncated = "trunc:"
     /// A double; of a negative number not a number.
     case squareRoot = "sqrt:"
+    /// The bits that both integers have.
     case bitwiseAnd = "bitwiseAnd:with:"
+    /// The bits that one of the integers has, or both.
     case bitwiseOr = "bitwiseOr:with:"
+    /// The bits that one of the integers has and the other has not.
     case bitwiseXor = "bitwiseXor:with:"
+    /// The integer's bits moved up by so many places.
     case leftShift = "leftshift:by:"
+    /// The integer's bits moved down by so many places.
     case rightShift = "rightshift:by:"
+    /// The bits that the integer does not have.
     case onesComplement = "onesComplement:"
 
     // The arguments of these are values or collections of values.
+    /// The sum of the numbers. Absent values count as 0.
     case sum = "sum:"
     /// Absent values count as 0.
     case average = "average:"
     /// Absent values are skipped; NaN is chosen only if there is nothing else.
     case minimum = "min:"
+    /// The largest value, by the rules of ``minimum``.
     case maximum = "max:"
+    /// The middle one of the numbers as a double, or halfway between the middle two; absent of
+    /// none.
     case median = "median:"
     /// Of the whole population.
     case standardDeviation = "stddev:"
     /// The number of members of a collection.
     case count = "count:"
 
+    /// The text in capital letters.
     case uppercase = "uppercase:"
+    /// The text in small letters.
     case lowercase = "lowercase:"
     /// Without differences of case and diacritics.
     case canonical = "canonical:"
@@ -66,6 +81,7 @@ extension FetchExpression {
     /// The value itself. In Core Data: without the help of an index.
     case withoutIndex = "noindex:"
 
+    /// The date and time of the evaluation.
     case now = "now"
     /// A double from 0 up to 1.
     case random = "random"

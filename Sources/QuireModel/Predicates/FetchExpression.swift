@@ -78,12 +78,15 @@ extension FetchExpression: ExpressibleByNilLiteral {
 /// The names after the operator are looked up in each member first: `artworks.@sum.price` adds
 /// prices. There need not be any: `artworks.price.@sum` is the same. The raw value is the name.
 public enum CollectionOperator: String, Hashable, Sendable, CaseIterable {
+  /// How many members there are.
   case count = "@count"
   /// Absent members count as 0, and of nothing the sum is 0.
   case sum = "@sum"
   /// Absent members count as 0, and of nothing the average is 0.
   case average = "@avg"
+  /// The smallest value; absent when there is none.
   case minimum = "@min"
+  /// The largest value; absent when there is none.
   case maximum = "@max"
   /// An array of the values, each as often as it occurs.
   case unionOfObjects = "@unionOfObjects"
@@ -91,6 +94,8 @@ public enum CollectionOperator: String, Hashable, Sendable, CaseIterable {
   case distinctUnionOfObjects = "@distinctUnionOfObjects"
   /// An array of the members of the values, which are arrays.
   case unionOfArrays = "@unionOfArrays"
+  /// An array of the members of the values, which are arrays, each once, in the order of their
+  /// first occurrence.
   case distinctUnionOfArrays = "@distinctUnionOfArrays"
   /// An array of the members of the values, which are sets; a member of two sets is there twice.
   case unionOfSets = "@unionOfSets"

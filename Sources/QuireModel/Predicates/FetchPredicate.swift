@@ -22,12 +22,15 @@
 /// A request whose predicate compares what can never be equal, such as a number and a text, is
 /// refused.
 public indirect enum FetchPredicate: Hashable, Sendable {
+  /// True of everything, or of nothing.
   case constant(Bool)
+  /// True when two values stand to each other as the comparison says.
   case comparison(Comparison)
   /// True when all are; true when there is none.
   case and([FetchPredicate])
   /// True when one is; false when there is none.
   case or([FetchPredicate])
+  /// True when the part is false.
   case not(FetchPredicate)
 }
 
@@ -70,11 +73,17 @@ extension FetchPredicate {
 
   /// The raw value is the word of a format string.
   public enum Operator: String, Hashable, Sendable, CaseIterable {
+    /// Both sides are the same, or both are absent.
     case equal = "=="
+    /// The sides are not the same.
     case notEqual = "!="
+    /// The left side is before the right one. False of absent values, as are the next three.
     case lessThan = "<"
+    /// The left side is before the right one, or equal to it.
     case lessThanOrEqual = "<="
+    /// The left side is behind the right one.
     case greaterThan = ">"
+    /// The left side is behind the right one, or equal to it.
     case greaterThanOrEqual = ">="
     /// The right side is a list of the smallest and the largest value.
     case between = "BETWEEN"
@@ -86,6 +95,7 @@ extension FetchPredicate {
     case contains = "CONTAINS"
     /// Every string begins with the empty one.
     case beginsWith = "BEGINSWITH"
+    /// Every string ends with the empty one.
     case endsWith = "ENDSWITH"
     /// The right side is a pattern for the whole string: `*` is any text, `?` any one character,
     /// and `\` takes the next character as it is.

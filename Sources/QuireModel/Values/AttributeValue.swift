@@ -9,21 +9,37 @@
 /// Raw values are Core Data's, so that numbers in tools and logs mean the same in both worlds.
 /// They are written into stores: add cases, never renumber.
 public enum AttributeType: Int, Sendable, CaseIterable {
+  /// No type: any value, which lives in memory only. Only a transient attribute may have it.
   case undefined = 0
+  /// A whole number of 16 bits: -32,768 to 32,767.
   case integer16 = 100
+  /// A whole number of 32 bits: -2,147,483,648 to 2,147,483,647.
   case integer32 = 200
+  /// A whole number of 64 bits.
   case integer64 = 300
+  /// A decimal number of up to 38 digits: Foundation's `Decimal`.
   case decimal = 400
+  /// A binary floating-point number of 64 bits.
   case double = 500
+  /// A binary floating-point number of 32 bits.
   case float = 600
+  /// A text.
   case string = 700
+  /// `true` or `false`.
   case boolean = 800
+  /// A moment, in seconds since the reference date: Foundation's `Date`.
   case date = 900
+  /// Bytes: Foundation's `Data`.
   case binaryData = 1000
+  /// A UUID of 16 bytes.
   case uuid = 1100
+  /// A URL.
   case uri = 1200
+  /// A value of any type that a ``AttributeDescription/valueTransformerName`` makes bytes of.
   case transformable = 1800
+  /// The ID of another object, kept as its URI.
   case objectID = 2000
+  /// Several values under one name; ``AttributeDescription/elements`` says which.
   case composite = 2100
 }
 
@@ -46,15 +62,25 @@ extension AttributeType {
 /// All integer types share one case, because a value read as `Int` and one read as `Int16` are the
 /// same fact; the attribute's type says which range is legal.
 public enum AttributeValue: Hashable, Sendable {
+  /// A value of an attribute of the type ``AttributeType/boolean``.
   case boolean(Bool)
+  /// A value of an attribute of one of the three types of whole numbers.
   case integer(Int64)
+  /// A value of an attribute of the type ``AttributeType/double``.
   case double(Double)
+  /// A value of an attribute of the type ``AttributeType/float``.
   case float(Float)
+  /// A value of an attribute of the type ``AttributeType/decimal``.
   case decimal(Decimal)
+  /// A value of an attribute of the type ``AttributeType/string``.
   case string(String)
+  /// A value of an attribute of the type ``AttributeType/date``.
   case date(Date)
+  /// A value of an attribute of the type ``AttributeType/binaryData``.
   case binary(Data)
+  /// A value of an attribute of the type ``AttributeType/uuid``.
   case uuid(UUID)
+  /// A value of an attribute of the type ``AttributeType/uri``.
   case uri(URL)
   /// The data that the attribute's value transformer made.
   case transformed(Data)

@@ -2,16 +2,27 @@
 public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong, with the names that it is about.
   public enum Reason: Hashable, Sendable {
+    /// Two entities have the name.
     case duplicateEntity
+    /// The entity, or a property of it, has no name.
     case emptyName
+    /// The parent is no entity of the model.
     case unknownParent(String)
+    /// The entity is its own ancestor.
     case parentCycle
+    /// Two properties have the name, inherited ones included.
     case duplicateProperty(String)
+    /// The destination is no entity of the model.
     case unknownDestination(relationship: String, destination: String)
+    /// The destination has no relationship of the inverse's name.
     case unknownInverse(relationship: String, inverse: String)
+    /// The inverse names another relationship as its own inverse, or leads to another entity.
     case inverseMismatch(relationship: String, inverse: String)
+    /// The smallest count is above the largest, or one of them is negative.
     case countRange(relationship: String, minimum: Int, maximum: Int)
+    /// The relationship is ordered and leads to one object.
     case orderedToOne(relationship: String)
+    /// The default value is of another type than the attribute.
     case defaultType(attribute: String)
     /// A part of the entity names a property, by its path from the entity, that is not there.
     case unknownProperty(String, in: Place)
@@ -37,13 +48,21 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The part of a model that an error is in.
   public enum Place: Hashable, Sendable, CustomStringConvertible {
+    /// One of the entity's uniqueness constraints.
     case uniquenessConstraint
+    /// The fetch index of that name.
     case index(String)
+    /// The derivation expression of that attribute.
     case derivation(attribute: String)
+    /// The smallest and largest values of that attribute.
     case limits(attribute: String)
+    /// The regular expression of that attribute.
     case pattern(attribute: String)
+    /// The fetched property of that name.
     case fetchedProperty(String)
+    /// The fetch request of that name.
     case template(String)
+    /// The configuration of that name.
     case configuration(String)
 
     public var description: String {

@@ -6,7 +6,9 @@
 
 /// A value that a predicate compares; the absence of a value is the `nil` of a `PredicateValue?`.
 public enum PredicateValue: Hashable, Sendable {
+  /// A number, a text, or another value of an attribute.
   case value(AttributeValue)
+  /// An object, by its identity.
   case object(OpaqueIdentity)
   /// The values at the end of a path through a to-many relationship. Some may be absent: an artist
   /// of a work may have no name.

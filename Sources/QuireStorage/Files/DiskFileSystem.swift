@@ -1,5 +1,6 @@
 /// The files of the operating system.
 public final class DiskFileSystem: FileSystem {
+  /// The files of this system. All values of the type are alike.
   public init() {}
 
   public func open(_ path: String, _ mode: FileMode) throws(StorageError) -> any File {

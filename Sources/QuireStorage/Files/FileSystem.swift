@@ -36,13 +36,17 @@ public protocol FileSystem: AnyObject, Sendable {
 }
 
 extension FileSystem {
+  /// `path`: there are no links unless a file system says otherwise.
   public func destination(of path: String) -> String { path }
+  /// None: what else is in a folder is not known unless a file system says otherwise.
   public func paths(beginningWith path: String) throws(StorageError) -> [String] { [] }
+  /// The number of forks that led to this process.
   public var forkCount: Int { ForkCount.current }
 }
 
 /// An open file. Closed when the last reference goes, which also gives its lock back.
 public protocol File: AnyObject, Sendable {
+  /// Tells the file from every other, whatever its name is by now.
   var identifier: FileIdentifier { get }
   /// The number of names the file had when it was opened, as far as that is known; 0 if it had
   /// none.
@@ -68,7 +72,9 @@ public protocol File: AnyObject, Sendable {
 }
 
 extension File {
+  /// 1: what is not known counts as the usual.
   public var nameCount: Int { 1 }
+  /// Does nothing: the lock is given back when the file is closed.
   public func unlock() {}
 
   /// Writes the first `byteCount` bytes of the memory, or all of it.
@@ -113,7 +119,9 @@ public enum FileMode: Hashable, Sendable {
 
 /// The mode of a lock: shared by any number of readers, or exclusive to one writer.
 public enum LockMode: Hashable, Sendable {
+  /// Held by any number of readers at once.
   case shared
+  /// Held by one writer, while there are no readers.
   case exclusive
 }
 
@@ -124,6 +132,9 @@ public struct FileIdentifier: Hashable, Sendable {
   /// The number of the file there (inode).
   public var number: UInt64
 
+  /// - Parameters:
+  ///   - volume: the device, or what takes its place.
+  ///   - number: the number of the file there.
   public init(volume: UInt64, number: UInt64) {
     self.volume = volume
     self.number = number

@@ -6,6 +6,7 @@ public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
     public var page: PageID?
     /// The tree it is about, if it is about one.
     public var tree: String?
+    /// What contradicts what, for people.
     public var message: String
 
     init(page: PageID? = nil, tree: String? = nil, message: String) {
@@ -27,6 +28,7 @@ public struct CheckReport: Hashable, Sendable, CustomStringConvertible {
   /// The entries of all trees.
   public var entryCount = 0
 
+  /// Whether nothing was found.
   public var isSound: Bool { findings.isEmpty }
 
   public var description: String {

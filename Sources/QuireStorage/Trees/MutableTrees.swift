@@ -52,18 +52,27 @@ public struct MutableRecordTree {
   }
 
   // The reading side, so that it need not be spelled out.
+  /// The number of entries, with this transaction's changes. O(1), exact.
   public var count: Int { reading.count }
+  /// The value of `key`, or `nil`; see ``RecordTree/value(for:)``.
   public func value(for key: Int64) throws(StorageError) -> StoredValue? {
     try reading.value(for: key)
   }
+  /// What `body` makes of the value of `key`, or `nil` when there is none; see
+  /// ``RecordTree/withValue(for:_:)``.
   public func withValue<R>(
     for key: Int64, _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R? {
     try reading.withValue(for: key, body)
   }
+  /// Whether there is an entry for `key`.
   public func contains(_ key: Int64) throws(StorageError) -> Bool { try reading.contains(key) }
+  /// The lowest key, or `nil` in an empty tree.
   public var firstKey: Int64? { get throws(StorageError) { try reading.firstKey } }
+  /// The highest key, or `nil` in an empty tree.
   public var lastKey: Int64? { get throws(StorageError) { try reading.lastKey } }
+  /// A cursor that is not placed yet. A change to the tree makes it stale: then it is to be placed
+  /// anew.
   public func cursor() -> RecordCursor { reading.cursor() }
 }
 
@@ -134,27 +143,37 @@ public struct MutableIndexTree {
   }
 
   // The reading side, so that it need not be spelled out.
+  /// The number of entries, with this transaction's changes. O(1), exact.
   public var count: Int { reading.count }
+  /// The value of `key`, or `nil`; see ``IndexTree/value(for:)``.
   public func value(for key: UnsafeRawBufferPointer) throws(StorageError) -> StoredValue? {
     try reading.value(for: key)
   }
+  /// The value of the key with the array's bytes, or `nil`.
   public func value(for key: [UInt8]) throws(StorageError) -> StoredValue? {
     try reading.value(for: key)
   }
+  /// What `body` makes of the value of `key`, or `nil` when there is none; see
+  /// ``IndexTree/withValue(for:_:)``.
   public func withValue<R>(
     for key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R? {
     try reading.withValue(for: key, body)
   }
+  /// What `body` makes of the value of the key with the array's bytes, or `nil` when there is none.
   public func withValue<R>(
     for key: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R? {
     try reading.withValue(for: key, body)
   }
+  /// Whether there is an entry for `key`.
   public func contains(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
     try reading.contains(key)
   }
+  /// Whether there is an entry for the key with the array's bytes.
   public func contains(_ key: [UInt8]) throws(StorageError) -> Bool { try reading.contains(key) }
+  /// A cursor that is not placed yet. A change to the tree makes it stale: then it is to be placed
+  /// anew.
   public func cursor() -> IndexCursor { reading.cursor() }
 }
 

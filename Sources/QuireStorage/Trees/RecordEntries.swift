@@ -1,11 +1,14 @@
 /// An entry of a record tree as it lies in its leaf.
 @frozen
 public struct RecordEntry {
+  /// The key.
   public let key: Int64
   /// The value's bytes; `nil` of one that does not lie in its leaf.
   public let start: UnsafeRawPointer?
+  /// The number of the value's bytes; 0 of one that does not lie in its leaf.
   public let byteCount: Int
 
+  /// An entry as it is listed; ``RecordCursor`` makes them.
   @inlinable
   public init(key: Int64, start: UnsafeRawPointer?, byteCount: Int) {
     self.key = key

@@ -3,6 +3,7 @@
 /// It is stored beside the store in a small text file that is valid only while the lock is held, so
 /// that an old one after a crash does no harm.
 public struct LockOwner: Hashable, Sendable {
+  /// The process; 0 when unknown.
   public var processID: Int32
   /// The name of the program; empty when unknown.
   public var processName: String
@@ -11,6 +12,7 @@ public struct LockOwner: Hashable, Sendable {
   /// When it opened the store, in seconds since 1970 (UTC); 0 when unknown.
   public var since: Int64
 
+  /// - Parameter since: when it opened the store, in seconds since 1970 (UTC); 0 when unknown.
   public init(processID: Int32, processName: String, host: String, since: Int64) {
     self.processID = processID
     self.processName = processName

@@ -42,6 +42,8 @@ public struct PageStoreOptions: Hashable, Sendable {
   /// The memory for the pages that one transaction changes, in bytes.
   public var transactionByteLimit = 256 << 20
 
+  /// What the properties say as their defaults: a file that is created if it is missing, and
+  /// written with full durability.
   public init() {}
 }
 
@@ -61,14 +63,17 @@ public enum Durability: Hashable, Sendable {
 
 /// Figures about a store, as of its newest commit.
 public struct StoreStatistics: Hashable, Sendable {
+  /// The size of a page in bytes.
   public var pageSize: Int
   /// All pages, free ones included.
   public var pageCount: Int
+  /// The pages that nothing is kept in, to be used before the file grows.
   public var freePageCount: Int
   /// The length that the store's file has after a checkpoint, in bytes; 0 in memory.
   public var fileByteCount: Int
   /// The bytes of the log that hold commits since the last checkpoint; 0 in memory.
   public var logByteCount: Int
+  /// The newest commit.
   public var commitNumber: CommitNumber
   /// Pages in memory that are newer than the file, in bytes.
   public var changedByteCount: Int

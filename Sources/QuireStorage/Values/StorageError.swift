@@ -144,9 +144,12 @@ extension StorageError: CustomStringConvertible {
 
 /// The version of the file format: a reader refuses a newer `major`.
 public struct FormatVersion: Hashable, Sendable, CustomStringConvertible {
+  /// A file of another major version is not read by releases that do not know it.
   public var major: UInt16
+  /// A file of a later minor version can be read, but not written.
   public var minor: UInt16
 
+  /// A version, as `1.0`.
   public init(major: UInt16, minor: UInt16) {
     self.major = major
     self.minor = minor

@@ -5,6 +5,7 @@ public struct StoreIdentity: Hashable, Sendable {
   /// The last eight bytes, read big-endian.
   public var low: UInt64
 
+  /// The identity with these 16 bytes.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
