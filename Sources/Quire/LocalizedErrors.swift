@@ -19,6 +19,7 @@ extension PersistenceError: LocalizedError {
     return text
   }
 
+  /// What ``underlying`` says; `nil` without one.
   public var failureReason: String? { underlying.map { "\($0)" } }
 }
 

@@ -20,6 +20,7 @@ public struct ManagedObjectID: Hashable, Sendable {
   /// In a temporary ID a number that this process gives once.
   package let key: Int64
 
+  /// Whether the object was never saved, so that the ID means something in its context only.
   public var isTemporaryID: Bool { store == nil }
 
   public static func == (left: ManagedObjectID, right: ManagedObjectID) -> Bool {

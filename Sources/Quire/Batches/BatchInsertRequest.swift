@@ -41,6 +41,7 @@ public struct BatchInsertRequest {
     }
   }
 
+  /// Inserts an object of an entity for each dictionary.
   public init(entity: EntityDescription, objects: some Sequence<[String: Any]>) {
     self.init(entityName: entity.name, objects: objects)
   }

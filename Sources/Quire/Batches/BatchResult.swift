@@ -19,6 +19,7 @@ public typealias BatchProgress = (_ doneCount: Int) -> Bool
 
 /// The result of a batch request in all its stores.
 public struct BatchResult: Sendable {
+  /// What ``result`` is, as the request asked for it.
   public let resultType: BatchResultType
   /// The number of objects that were inserted, changed or deleted. Objects at the other ends of
   /// their relationships do not count.
@@ -54,22 +55,34 @@ public struct BatchResult: Sendable {
   public func objectIDNotification() -> ObjectIDNotice { notice }
 }
 
+/// Core Data's name for what an insertion results in.
 public typealias BatchInsertResult = BatchResult
+/// Core Data's name for what an update results in.
 public typealias BatchUpdateResult = BatchResult
+/// Core Data's name for what a deletion results in.
 public typealias BatchDeleteResult = BatchResult
 
 // Core Data's names of the types and their cases.
 
+/// Core Data's name for the type of an insertion's result.
 public typealias BatchInsertRequestResultType = BatchResultType
+/// Core Data's name for the type of an update's result.
 public typealias BatchUpdateRequestResultType = BatchResultType
+/// Core Data's name for the type of a deletion's result.
 public typealias BatchDeleteRequestResultType = BatchResultType
 
 extension BatchResultType {
+  /// Core Data's name for ``statusOnly`` in an update.
   public static var statusOnlyResultType: BatchResultType { .statusOnly }
+  /// Core Data's name for ``objectIDs`` in an update.
   public static var updatedObjectIDsResultType: BatchResultType { .objectIDs }
+  /// Core Data's name for ``count`` in an update.
   public static var updatedObjectsCountResultType: BatchResultType { .count }
+  /// Core Data's name for ``statusOnly`` in a deletion.
   public static var resultTypeStatusOnly: BatchResultType { .statusOnly }
+  /// Core Data's name for ``objectIDs`` in a deletion.
   public static var resultTypeObjectIDs: BatchResultType { .objectIDs }
+  /// Core Data's name for ``count`` in a deletion.
   public static var resultTypeCount: BatchResultType { .count }
 }
 

@@ -38,6 +38,11 @@ public struct BatchUpdateRequest {
   /// Called with the number of objects processed so far.
   public var progress: BatchProgress?
 
+  /// A request that changes the objects of an entity of which a predicate is true.
+  ///
+  /// - Parameters:
+  ///   - predicate: `nil` for all objects of the entity.
+  ///   - propertiesToUpdate: what properties become, by their names; see ``propertiesToUpdate``.
   public init(
     entityName: String, predicate: FetchPredicate? = nil, propertiesToUpdate: [String: Any?] = [:]
   ) {
@@ -46,6 +51,7 @@ public struct BatchUpdateRequest {
     self.propertiesToUpdate = propertiesToUpdate
   }
 
+  /// A request for all objects of an entity, whose changes are still to be given.
   public init(entity: EntityDescription) { self.init(entityName: entity.name) }
 
   /// A request for the objects of the entity that a class is registered for.

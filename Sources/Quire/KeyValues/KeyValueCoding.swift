@@ -30,6 +30,9 @@ public protocol KeyValueCoding: AnyObject {
 }
 
 extension KeyValueCoding {
+  /// Refuses: nothing can be changed by name unless the type says how.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` in any case.
   public func setValue(_ value: Any?, forKey key: String) throws {
     throw PersistenceError.undefinedKey(key, of: self, message: "has no property \(key) to change")
   }

@@ -36,13 +36,18 @@ public protocol ValueTransformer: Sendable {
 /// dictionaries whose keys are neither strings nor integers, as their members have no fixed order.
 /// Numbers are restored exactly; those that are not finite are stored as strings.
 public struct CodableTransformer<Value: Codable>: ValueTransformer {
+  /// - Parameter type: the type of the values, where the context does not say it.
   public init(_ type: Value.Type = Value.self) {}
 
   /// The error for a value of another type than the transformer's.
   public struct WrongType: Error, CustomStringConvertible {
+    /// Which value was given, and which type is wanted.
     public let description: String
   }
 
+  /// The value as JSON, with sorted keys.
+  ///
+  /// - Throws: ``WrongType`` if the value is none of the type; what its encoding throws.
   public func transformedValue(_ value: Any) throws -> Data {
     guard let value = value as? Value else {
       throw WrongType(
@@ -56,6 +61,9 @@ public struct CodableTransformer<Value: Codable>: ValueTransformer {
     return try encoder.encode(value)
   }
 
+  /// The value that the JSON is one of.
+  ///
+  /// - Throws: what the decoding of the type throws.
   public func reverseTransformedValue(_ data: Data) throws -> Any { try value(of: data) }
 
   func value(of data: Data) throws -> Value {
@@ -81,6 +89,7 @@ public struct CodableTransformer<Value: Codable>: ValueTransformer {
 public struct ValueTransformers: Sendable, ExpressibleByDictionaryLiteral {
   private var byName: [String: any ValueTransformer] = [:]
 
+  /// No transformers.
   public init() {}
 
   /// If a name occurs twice, the later transformer counts.
@@ -88,6 +97,7 @@ public struct ValueTransformers: Sendable, ExpressibleByDictionaryLiteral {
     for (name, transformer) in elements { byName[name] = transformer }
   }
 
+  /// The transformer of that name; `nil` when there is none. Setting `nil` removes it.
   public subscript(name: String) -> (any ValueTransformer)? {
     get { byName[name] }
     set { byName[name] = newValue }
@@ -96,5 +106,6 @@ public struct ValueTransformers: Sendable, ExpressibleByDictionaryLiteral {
   /// The names of all transformers, sorted.
   public var names: [String] { byName.keys.sorted() }
 
+  /// Whether there is no transformer.
   public var isEmpty: Bool { byName.isEmpty }
 }

@@ -13,14 +13,18 @@ import QuireModel
 public struct MigrationRecord: Hashable, Sendable {
   /// The names of the versions, and the hashes of their complete models.
   public let sourceVersion: String
+  /// The hash of the whole model that the store had.
   public let sourceChecksum: VersionHash
+  /// The name of the version that the store got.
   public let destinationVersion: String
+  /// The hash of the whole model that the store got.
   public let destinationChecksum: VersionHash
   /// The start of the migration, by the machine's clock.
   public let date: Date
   /// The time from the comparison of the models up to the commit, a backup included. The commit
   /// itself does not count, as it contains the record.
   public let duration: Duration
+  /// How many objects have a new row.
   public let rewrittenObjectCount: Int
   /// The approximate size of the rewritten rows and links in the file, in whole pages.
   public let writtenByteCount: Int
