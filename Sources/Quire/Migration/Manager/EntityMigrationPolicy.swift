@@ -22,6 +22,7 @@ import QuireModel
 /// migration, so that a policy finds earlier objects there; frequently used ones are better kept in
 /// ``MigrationManager/userInfo``.
 nonisolated open class EntityMigrationPolicy: FunctionReceiver {
+  /// A policy of one entity mapping: the manager makes a new one for each.
   public required init() {}
 
   /// The name of this class in mapping models; by default that of the class itself.

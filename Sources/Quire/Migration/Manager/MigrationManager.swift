@@ -45,7 +45,9 @@ import QuireStorage
 /// A manager, its contexts and its policies belong to the isolation of the caller of
 /// ``migrateStore(from:type:options:mapping:to:type:options:)``, and run there.
 nonisolated open class MigrationManager {
+  /// The model of the store that is migrated.
   public let sourceModel: ManagedObjectModel
+  /// The model that the store is migrated to.
   public let destinationModel: ManagedObjectModel
   /// The mapping model that is being executed; `nil` before.
   open internal(set) var mappingModel: MappingModel? {
@@ -102,6 +104,7 @@ nonisolated open class MigrationManager {
     let identity: StoreIdentity
   }
 
+  /// A manager that leads from one model to another, of any number of stores, one after the other.
   public init(sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel) {
     self.sourceModel = sourceModel
     self.destinationModel = destinationModel
@@ -273,6 +276,9 @@ nonisolated open class MigrationManager {
 
   // MARK: `$manager` in expressions
 
+  /// What an expression gets that names a property of the manager, such as `$manager.userInfo`.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when it has none of the name.
   open func value(forKey key: String) throws -> Any? { try answer(toKey: key) }
 
   /// The result of `FUNCTION($manager, "selector:", …)`. The default knows the selectors that Core

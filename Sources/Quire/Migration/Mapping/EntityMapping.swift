@@ -22,13 +22,22 @@ public struct EntityMapping: Sendable {
   /// The name by which other mappings refer to this one; Core Data's default is
   /// `SourceToDestination`.
   public var name: String
+  /// What is done with the objects of the source entity.
   public var mappingType: EntityMappingType
+  /// The name of the entity whose objects are migrated; `nil` for a mapping that adds.
   public var sourceEntityName: String?
   /// The hash that the source entity must have; `nil` for any.
   public var sourceEntityVersionHash: VersionHash?
+  /// The name of the entity whose objects are made; `nil` for a mapping that removes, or whose
+  /// policy decides.
   public var destinationEntityName: String?
+  /// The hash that the destination entity must have; any when `nil`.
   public var destinationEntityVersionHash: VersionHash?
+  /// Where the attributes of a destination object get their values from. Those without a mapping
+  /// keep their defaults.
   public var attributeMappings: [PropertyMapping] = []
+  /// Where the relationships of a destination object lead. Those without a mapping are left as they
+  /// are.
   public var relationshipMappings: [PropertyMapping] = []
   /// An expression for the source objects; `nil` for all of the entity, without those of
   /// subentities.
@@ -38,6 +47,7 @@ public struct EntityMapping: Sendable {
   /// The name of the policy in ``MappingModel/migrationPolicies``; used if
   /// ``entityMigrationPolicy`` is `nil`.
   public var entityMigrationPolicyClassName: String?
+  /// Texts of the application's own by its own keys, for policies to read.
   public var userInfo: [String: String] = [:]
 
   /// - Parameters:

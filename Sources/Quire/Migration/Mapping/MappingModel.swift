@@ -41,6 +41,7 @@ public struct MappingModel: Sendable {
     for policy in migrationPolicies { self.migrationPolicies[policy.policyName] = policy }
   }
 
+  /// The entity mappings by name; the first one of each name.
   public var entityMappingsByName: [String: EntityMapping] {
     Dictionary(entityMappings.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }

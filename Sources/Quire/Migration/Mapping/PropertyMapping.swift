@@ -6,8 +6,10 @@ public struct PropertyMapping: Sendable {
   public var name: String
   /// `nil` to keep the default of a new object.
   public var valueExpression: MappingExpression?
+  /// Texts of the application's own by its own keys, for policies to read.
   public var userInfo: [String: String] = [:]
 
+  /// - Parameter name: the property of the destination entity that the value is for.
   public init(_ name: String, valueExpression: MappingExpression? = nil) {
     self.name = name
     self.valueExpression = valueExpression
@@ -47,16 +49,23 @@ public enum MappingExpression: Sendable {
   /// as far as the destination's relationship may have them, and no other object has them already
   /// where they can have only one owner. Used by inferred mappings.
   case relationship(String)
+  /// What a function in Swift makes of the source object and of what goes with it. An error that it
+  /// throws ends the migration.
   case closure(@Sendable (MappingArguments) throws -> Any?)
 }
 
 /// The values from which a value of a mapping may be computed.
 public struct MappingArguments {
+  /// The manager that carries the mapping out.
   public let manager: MigrationManager
+  /// The mapping that the expression is part of.
   public let entityMapping: EntityMapping
   /// `nil` in the expression that finds the source objects.
   public let propertyMapping: PropertyMapping?
+  /// The policy that carries the entity mapping out.
   public let entityPolicy: EntityMigrationPolicy
+  /// The source object, of the manager's source context; `nil` where there is none.
   public let source: ManagedObject?
+  /// The destination object, of the manager's destination context; `nil` where it is not made yet.
   public let destination: ManagedObject?
 }

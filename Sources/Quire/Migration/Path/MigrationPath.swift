@@ -23,15 +23,21 @@ import QuireStorage
 /// all entities of a pair of versions is used for such pairs only. One that may fit several pairs,
 /// without naming all entities of any, is an error that asks for checksums.
 public struct MigrationPath: Sendable, CustomStringConvertible {
+  /// By what a step is carried out.
   public enum Method: String, Hashable, Sendable {
+    /// By a mapping that is inferred from the two models.
     case inferred
+    /// By a mapping model that somebody wrote.
     case mappingModel
     /// A mapping with the handlers of a ``CustomMigrationStage``.
     case customStage
   }
 
+  /// One migration: from a version of the model to another.
   public struct Step: Sendable, CustomStringConvertible {
+    /// The version that the step begins with.
     public let source: VersionedModel.Version
+    /// The version that the step makes.
     public let destination: VersionedModel.Version
     /// The mapping model that is executed; `nil` if the mapping is inferred.
     public var mappingModel: MappingModel?
@@ -40,6 +46,7 @@ public struct MigrationPath: Sendable, CustomStringConvertible {
     /// Whether an inferred step may leave objects in their old layout.
     var defers = false
 
+    /// By what the step is carried out.
     public var method: Method {
       stage is CustomMigrationStage ? .customStage : mappingModel == nil ? .inferred : .mappingModel
     }

@@ -5,15 +5,20 @@ import QuireModel
 /// The checksum is written separately from the model on purpose: if a released version is edited, a
 /// staged migration reports an error instead of misreading stores.
 public struct ManagedObjectModelReference: Sendable {
+  /// The model itself.
   public let resolvedModel: ManagedObjectModel
   /// ``ManagedObjectModel/versionChecksum`` as a string of 64 hexadecimal digits.
   public let versionChecksum: String
 
+  /// - Parameter versionChecksum: what ``ManagedObjectModel/versionChecksum`` was when the version
+  ///   was shipped, as 64 hexadecimal digits. A staged migration compares it with the model's.
   public init(model: ManagedObjectModel, versionChecksum: String) {
     resolvedModel = model
     self.versionChecksum = versionChecksum
   }
 
+  /// - Parameter versionChecksum: what ``ManagedObjectModel/versionChecksum`` was when the version
+  ///   was shipped.
   public init(model: ManagedObjectModel, versionChecksum: VersionHash) {
     self.init(model: model, versionChecksum: versionChecksum.description)
   }

@@ -20,12 +20,17 @@ public final class LightweightMigrationStage: MigrationStage {
   public let versionChecksums: [String]
   private let text = Mutex<String?>(nil)
 
+  /// - Parameter versionChecksums: ``ManagedObjectModel/versionChecksum`` of each version, as 64
+  ///   hexadecimal digits, in the order of the versions' history.
   public init(_ versionChecksums: [String]) { self.versionChecksums = versionChecksums }
 
+  /// - Parameter versionChecksums: ``ManagedObjectModel/versionChecksum`` of each version, in the
+  ///   order of the versions' history.
   public convenience init(_ versionChecksums: [VersionHash]) {
     self.init(versionChecksums.map(\.description))
   }
 
+  /// For people: in errors, in a ``MigrationPath`` and in progress; `nil` for none.
   public var label: String? {
     get { text.withLock { $0 } }
     set { text.withLock { $0 = newValue } }
@@ -62,9 +67,11 @@ public final class CustomMigrationStage: MigrationStage {
 
   /// The version before the stage, and the one after it.
   public let currentModel: ManagedObjectModelReference
+  /// The version that the stage makes.
   public let nextModel: ManagedObjectModelReference
   private let state = Mutex(State())
 
+  /// A stage without handlers, whose values are those of an inferred migration.
   public init(
     migratingFrom currentModel: ManagedObjectModelReference,
     to nextModel: ManagedObjectModelReference
@@ -73,6 +80,7 @@ public final class CustomMigrationStage: MigrationStage {
     self.nextModel = nextModel
   }
 
+  /// For people: in errors, in a ``MigrationPath`` and in progress; `nil` for none.
   public var label: String? {
     get { state.withLock { $0.label } }
     set { state.withLock { $0.label = newValue } }

@@ -18,9 +18,12 @@ import Synchronization
 ///
 /// A manager can be used from any thread, for one store at a time.
 public final class StagedMigrationManager: Sendable {
+  /// The stages in the order in which a store goes through them.
   public let stages: [any MigrationStage]
   /// The container of the handler that is being called.
   let current = Mutex<(any AnyObject & Sendable)?>(nil)
 
+  /// - Parameter stages: in the order of the versions' history. They are checked when a store is
+  ///   opened.
   public init(_ stages: [any MigrationStage]) { self.stages = stages }
 }

@@ -1,6 +1,7 @@
 extension MigrationPlan {
   /// A link that a migration drops although both its objects are kept.
   public struct DroppedLink: Sendable, Hashable, Codable {
+    /// Why the new model has no place for the link.
     public enum Reason: String, Sendable, Codable {
       /// An end of the link can have only one, and has another: the first one, by the keys of the
       /// objects, is kept.
@@ -23,7 +24,9 @@ extension MigrationPlan {
     public let relationshipName: String
     /// The destination of the link.
     public let destinationEntityName: String
+    /// That object's key in the store.
     public let destinationKey: Int64
+    /// Why the link goes.
     public let reason: Reason
   }
 }

@@ -15,6 +15,7 @@ import QuireModel
 /// A migration that cannot be inferred also has a plan: ``obstacles`` has the reasons and the
 /// remedies.
 public struct MigrationPlan: Sendable, Hashable, Codable {
+  /// What a migration does with the objects of an entity.
   public enum Action: String, Sendable, Codable {
     /// The entity's objects are not touched.
     case kept
@@ -31,11 +32,13 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     case blocked
   }
 
+  /// What a migration does with one entity.
   public struct EntityStep: Sendable, Hashable, Codable {
     /// The entity's name in the new model; in the old one if it is removed.
     public let name: String
     /// The entity's name in the old model; `nil` if it is added.
     public let sourceName: String?
+    /// What is done with its objects.
     public let action: Action
     /// The number of the entity's own objects, without those of subentities; for a deferred entity
     /// an upper bound on the number of those that remain to be rewritten.
@@ -44,22 +47,32 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public let byteCount: Int
     /// See ``MigrationPlan/estimatedDuration``.
     public let estimatedMilliseconds: Double
+    /// The names of properties that the new model has and the old one has not.
     public let addedProperties: [String]
+    /// The names of properties that the old model has and the new one has not; their values go.
     public let removedProperties: [String]
+    /// The properties that have other names in the new model.
     public let renamedProperties: [PropertyRenaming]
 
+    /// Whether the entity has another name in the new model.
     public var isRenamed: Bool { sourceName.map { $0 != name } ?? false }
   }
 
+  /// A property that both models have, under two names.
   public struct PropertyRenaming: Sendable, Hashable, Codable {
+    /// The name in the old model.
     public let from: String
+    /// The name in the new model.
     public let to: String
   }
 
   /// A relationship whose links are rebuilt: in rows, in link trees, or in both.
   public struct RelationshipStep: Sendable, Hashable, Codable {
+    /// The entity that declares the relationship, in the new model.
     public let entityName: String
+    /// The relationship, in the new model.
     public let name: String
+    /// How many links are written.
     public let linkCount: Int
     /// The number of links that are dropped although both objects are kept, mostly because an
     /// inverse is now to-one. All of them were counted in the store.
@@ -71,13 +84,17 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
   /// A structure beside the rows: the links of a to-many relationship of an entity, a fetch index,
   /// or the index of a uniqueness constraint.
   public struct IndexStep: Sendable, Hashable, Codable {
+    /// What an index finds objects by.
     public enum Kind: String, Sendable, Codable {
       /// The links of a to-many relationship, by the object that has the relationship.
       case relationship
+      /// A fetch index of the model.
       case fetchIndex
+      /// What a uniqueness constraint is checked with.
       case uniquenessConstraint
     }
 
+    /// What a migration does with an index.
     public enum Action: String, Sendable, Codable {
       /// It is not touched.
       case kept
@@ -89,6 +106,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
       case removed
     }
 
+    /// What the index finds objects by.
     public let kind: Kind
     /// The entity whose objects are indexed, in the new model; in the old one if the index is
     /// removed.
@@ -98,6 +116,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public let name: String
     /// The name in the old model; `nil` if it is added.
     public let sourceName: String?
+    /// What is done with the index.
     public let action: Action
     /// The number of entries that are kept, written or dropped.
     public let entryCount: Int
@@ -116,6 +135,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public let propertyName: String
     /// The types, named as in ``QuireModel/AttributeType``: `integer16`.
     public let sourceType: String
+    /// The type in the new model.
     public let destinationType: String
     /// Whether the new type has every number of the old one.
     public let direction: NumberConversion.Direction
@@ -144,10 +164,13 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public let needsObjects: Bool
   }
 
+  /// The name of the version that the store has.
   public let sourceVersion: String
+  /// The name of the version that the store is to have.
   public let destinationVersion: String
   /// Sorted by name.
   public let entities: [EntityStep]
+  /// The relationships whose links are made anew; empty when all links stay as they are.
   public let relationships: [RelationshipStep]
   /// Sorted by entity and name.
   public let indexes: [IndexStep]
@@ -156,8 +179,10 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
   /// Empty if the migration is possible.
   public let obstacles: [Obstacle]
 
+  /// The entities with which one thing is done, by name.
   public func entities(_ action: Action) -> [EntityStep] { entities.filter { $0.action == action } }
 
+  /// The indexes with which one thing is done, by entity and name.
   public func indexes(_ action: IndexStep.Action) -> [IndexStep] {
     indexes.filter { $0.action == action }
   }

@@ -15,12 +15,15 @@ import Synchronization
 /// store has its former version; after several steps, the version of the last completed one. After
 /// the last commit cancelling has no effect.
 public final class MigrationProgress: Sendable {
+  /// Called with the progress itself when there is something new to tell, on the thread of the
+  /// migration.
   public typealias Handler = @Sendable (MigrationProgress) -> Void
 
   private struct State {
     var completedUnitCount = 0
     var totalUnitCount = 0
     var phase = ""
+    /// Whether ``cancel()`` was called.
     var isCancelled = false
   }
 
