@@ -26,11 +26,15 @@ import QuireModel
 /// they have and, roughly, how many lie between two keys; no statistics are kept. A condition
 /// without an index is taken to be true of every row, and conditions to be independent.
 public struct FetchExplanation: Hashable, Sendable {
+  /// The entity whose objects are found.
   public let entityName: String
+  /// The predicate of the request; `nil` for all objects.
   public let predicate: FetchPredicate?
+  /// The order that the request asks for.
   public let sortDescriptors: [FetchSortDescriptor]
   /// The largest number of objects that the request wants; 0 is no limit.
   public let fetchLimit: Int
+  /// How many objects the request leaves out at the beginning.
   public let fetchOffset: Int
   /// The searches of the stores, in the order of the stores. No further store is searched once
   /// enough objects are found.
@@ -40,11 +44,13 @@ public struct FetchExplanation: Hashable, Sendable {
 
   /// The search in one store.
   public struct Search: Hashable, Sendable {
+    /// The UUID of the store.
     public let storeIdentifier: UUID
     /// The source of the rows.
     public let source: Source
     /// The predicate that is evaluated on each row; `nil` if every row is a match.
     public let filter: FetchPredicate?
+    /// Where the order of the rows comes from.
     public let order: Order
     /// The number of rows read, including those of an index's order that was given up.
     public let rowCount: Int
@@ -67,6 +73,7 @@ public struct FetchExplanation: Hashable, Sendable {
 
   /// A source of rows.
   public struct Source: Hashable, Sendable {
+    /// What rows are found by.
     public enum Kind: Hashable, Sendable {
       /// All rows of these entities, one after the other.
       case allRows(entityNames: [String])
@@ -87,13 +94,17 @@ public struct FetchExplanation: Hashable, Sendable {
       case otherStore
     }
 
+    /// What rows are found by.
     public let kind: Kind
     /// The conditions that narrow an index.
     public let conditions: [FetchPredicate]
+    /// The sources of which a union or an intersection is made, or from which links lead back;
+    /// empty for the others.
     public let parts: [Source]
     /// The number of rows found, or named by the keys that are read. For the order of an index and
     /// for all rows: their number, even if the search may end early.
     public let rowCount: Int
+    /// How many rows were expected.
     public let expectedRowCount: Int
   }
 

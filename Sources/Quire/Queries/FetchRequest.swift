@@ -63,6 +63,7 @@ public struct FetchRequest<Result: ManagedObject> {
   /// The stores that are searched, and whose new objects count; `nil` for all of the context.
   public var affectedStores: [PersistentStore]?
 
+  /// A request for all objects of an entity, by its name.
   public init(entityName: String) { self.entityName = entityName }
 
   /// A request for the objects of the entity that the class is registered for.

@@ -4,6 +4,9 @@ extension ManagedObjectContext: FetchReceiver {
     try fetch(try plainRequest(request))
   }
 
+  /// How many objects a request finds that an expression has; see ``FetchReceiver``.
+  ///
+  /// - Parameter request: a ``FetchRequest`` of any class.
   public final func count(ofFetch request: Any) throws -> Int {
     try count(for: try plainRequest(request))
   }

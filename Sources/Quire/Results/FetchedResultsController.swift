@@ -50,6 +50,7 @@ import QuireModel
 public final class FetchedResultsController<Result: ManagedObject> {
   /// The request. A change takes effect with the next ``performFetch()``.
   public var fetchRequest: FetchRequest<Result>
+  /// The context whose objects these are, and whose changes are followed.
   public let managedObjectContext: ManagedObjectContext
   /// The key path of section names; `nil` if there is one section, or if a function makes the
   /// names.

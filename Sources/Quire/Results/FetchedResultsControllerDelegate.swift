@@ -6,7 +6,9 @@
 
 /// The kind of a change of an object or a section. The raw values are those of Core Data.
 public enum FetchedResultsChangeType: UInt, Sendable, CaseIterable {
+  /// An object or a section is new among the results.
   case insert = 1
+  /// An object or a section is among the results no longer.
   case delete = 2
   /// An object has moved, within its section or to another one; it may have changed as well.
   case move = 3
@@ -29,8 +31,10 @@ public enum FetchedResultsChangeType: UInt, Sendable, CaseIterable {
 /// Changes that a delegate makes in the context are reported with the next set of changes. A class
 /// of the main actor conforms there: `extension List: @MainActor FetchedResultsControllerDelegate`.
 public protocol FetchedResultsControllerDelegate<Result>: AnyObject {
+  /// The class of the objects.
   associatedtype Result: ManagedObject
 
+  /// Called before all others of one set of changes; the controller still has the former results.
   func controllerWillChangeContent(_ controller: FetchedResultsController<Result>)
 
   /// - Parameters:
@@ -63,6 +67,7 @@ public protocol FetchedResultsControllerDelegate<Result>: AnyObject {
     _ controller: FetchedResultsController<Result>,
     didChangeContentWith snapshot: FetchedResultsSnapshot)
 
+  /// Called after all others of one set of changes.
   func controllerDidChangeContent(_ controller: FetchedResultsController<Result>)
 
   /// The title of a section in an index beside a list; by default the first letter of the name in
@@ -73,29 +78,35 @@ public protocol FetchedResultsControllerDelegate<Result>: AnyObject {
 }
 
 extension FetchedResultsControllerDelegate {
+  /// Does nothing.
   public func controllerWillChangeContent(_ controller: FetchedResultsController<Result>) {}
 
+  /// Does nothing.
   public func controller(
     _ controller: FetchedResultsController<Result>,
     didChange section: FetchedResultsSectionInfo<Result>, atSectionIndex sectionIndex: Int,
     for type: FetchedResultsChangeType
   ) {}
 
+  /// Does nothing.
   public func controller(
     _ controller: FetchedResultsController<Result>, didChange object: Result,
     at indexPath: IndexPath?, for type: FetchedResultsChangeType, newIndexPath: IndexPath?
   ) {}
 
+  /// Does nothing.
   public func controller(
     _ controller: FetchedResultsController<Result>,
     didChangeContentWith difference: CollectionDifference<ManagedObjectID>
   ) {}
 
+  /// Does nothing.
   public func controller(
     _ controller: FetchedResultsController<Result>,
     didChangeContentWith snapshot: FetchedResultsSnapshot
   ) {}
 
+  /// Does nothing.
   public func controllerDidChangeContent(_ controller: FetchedResultsController<Result>) {}
 
   public func controller(

@@ -13,6 +13,7 @@ public struct FetchedResultsSectionInfo<Result: ManagedObject> {
   /// In the order of the request.
   public let objects: [Result]
 
+  /// How many objects the section has.
   public var numberOfObjects: Int { objects.count }
 
   /// The section without objects, for reporting its removal.
@@ -25,24 +26,32 @@ extension FetchedResultsSectionInfo: Sendable {}
 /// The IDs of a ``FetchedResultsController``'s objects, in sections: a sendable value, for
 /// comparing a displayed state with the present one.
 public struct FetchedResultsSnapshot: Hashable, Sendable {
+  /// One section: its name, and its objects by their IDs.
   public struct Section: Hashable, Sendable {
+    /// What the objects have in common; empty when the controller has no sections of its own.
     public let name: String
+    /// The objects in their order.
     public let objectIDs: [ManagedObjectID]
   }
 
+  /// The sections in their order.
   public let sections: [Section]
   /// Those of the IDs whose objects were in the former result and have changed, wherever they are
   /// now.
   public let updatedObjectIDs: Set<ManagedObjectID>
 
+  /// The names of the sections, in their order.
   public var sectionNames: [String] { sections.map(\.name) }
+  /// The objects of all sections, in their order.
   public var objectIDs: [ManagedObjectID] { sections.flatMap(\.objectIDs) }
 }
 
 #if !canImport(UIKit) && !canImport(AppKit)
   // The members that UIKit and AppKit add to index paths on their platforms.
   extension IndexPath {
+    /// The place of an item in a section, both counted from 0.
     public init(item: Int, section: Int) { self.init(indexes: [section, item]) }
+    /// The place of a row in a section, both counted from 0.
     public init(row: Int, section: Int) { self.init(indexes: [section, row]) }
 
     /// The number of the section in a list.

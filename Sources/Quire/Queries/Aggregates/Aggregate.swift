@@ -79,6 +79,7 @@ extension Aggregate where Value == Int {
     Aggregate(.count, property, integer)
   }
 
+  /// How many of the objects have a value at the end of the key's path.
   public static func valueCount(_ key: Key) -> Aggregate { Aggregate(.count, key, integer) }
 
   /// The number of different values.
@@ -86,6 +87,7 @@ extension Aggregate where Value == Int {
     Aggregate(.distinctCount, property, integer)
   }
 
+  /// How many different values the objects have at the end of the key's path.
   public static func distinctCount(_ key: Key) -> Aggregate {
     Aggregate(.distinctCount, key, integer)
   }
@@ -144,6 +146,7 @@ extension Aggregate {
 /// A type of numbers that can be summed up, and its optional: integers make an `Int`, doubles and
 /// floats a `Double`, decimals a `Decimal`.
 public protocol AggregateNumber {
+  /// What a sum is: a type that more numbers fit in.
   associatedtype Sum: ManagedAttribute
   /// The type of an average.
   associatedtype Mean: ManagedAttribute
