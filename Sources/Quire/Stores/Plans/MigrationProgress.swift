@@ -23,7 +23,6 @@ public final class MigrationProgress: Sendable {
     var completedUnitCount = 0
     var totalUnitCount = 0
     var phase = ""
-    /// Whether ``cancel()`` was called.
     var isCancelled = false
   }
 
@@ -58,6 +57,7 @@ public final class MigrationProgress: Sendable {
   /// Cancels the migration, and every later one with this progress.
   public func cancel() { state.withLock { $0.isCancelled = true } }
 
+  /// Whether ``cancel()`` was called.
   public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
   // MARK: Reporting
