@@ -40,6 +40,7 @@ public final class PersistentStoreDescription: Sendable {
     set { state.withLock { $0.url = newValue } }
   }
 
+  /// Whether the store is a file, in memory, or of another make.
   public var type: StoreType {
     get { state.withLock { $0.type } }
     set { state.withLock { $0.type = newValue } }
@@ -63,6 +64,7 @@ public final class PersistentStoreDescription: Sendable {
     set { state.withLock { $0.options = newValue } }
   }
 
+  /// Whether the file is only read: ``PersistentStoreOptions/isReadOnly`` of the ``options``.
   public var isReadOnly: Bool {
     get { options.isReadOnly }
     set { state.withLock { $0.options.isReadOnly = newValue } }

@@ -109,6 +109,7 @@ extension FetchedResultsControllerDelegate {
   /// Does nothing.
   public func controllerDidChangeContent(_ controller: FetchedResultsController<Result>) {}
 
+  /// The first letter of the name as a capital; `nil` where there is none.
   public func controller(
     _ controller: FetchedResultsController<Result>, sectionIndexTitleForSectionName name: String
   ) -> String? {

@@ -3,7 +3,9 @@ import QuireStorage
 
 /// The work that a deferred migration has left in a store: the objects still to be rewritten.
 public struct DeferredMigration: Hashable, Sendable {
+  /// What is left of one entity.
   public struct Entity: Hashable, Sendable {
+    /// The name of the entity.
     public let name: String
     /// The largest number of objects left. Some may have been saved or deleted since.
     public let objectCount: Int
@@ -14,7 +16,9 @@ public struct DeferredMigration: Hashable, Sendable {
   /// Sorted by name.
   public let entities: [Entity]
 
+  /// How many objects are left at most, of all entities.
   public var objectCount: Int { entities.reduce(0) { $0 + $1.objectCount } }
+  /// What these take of the file, about.
   public var byteCount: Int { entities.reduce(0) { $0 + $1.byteCount } }
 
   /// - Returns: `nil` if nothing is left.

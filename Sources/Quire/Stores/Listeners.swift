@@ -8,6 +8,7 @@ public final class CoordinatorObservation: Sendable {
 
   deinit { end() }
 
+  /// Ends the registration. A call that has begun on another thread may still be running.
   public func cancel() { end() }
 }
 

@@ -13,9 +13,11 @@ import Synchronization
 /// It can be used until the coordinator removes or replaces it
 /// (``PersistentStoreCoordinator/migratePersistentStore(_:to:options:type:)``).
 public final class PersistentStore: Sendable {
+  /// Whether the store is a file, in memory, or of another make.
   public let type: StoreType
   /// The file, or `/dev/null`; `nil` for a store in memory without a URL.
   public let url: URL?
+  /// Whether nothing can be saved to the store.
   public let isReadOnly: Bool
   /// The name of the model's configuration that the store is for; `DefaultConfigurationName` for
   /// all entities.

@@ -49,6 +49,7 @@ public final class PersistentStoreCoordinator: Sendable {
     }
   }
 
+  /// The current version of the model, which stores are opened with.
   public var managedObjectModel: ManagedObjectModel { versionedModel.current }
 
   /// In the order in which they were added. One that was migrated to another place keeps its own.

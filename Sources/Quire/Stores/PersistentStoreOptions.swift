@@ -10,8 +10,13 @@ import QuireStorage
 /// Options for adding a store, written as a dictionary of Core Data's option names, or set by
 /// property.
 public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
+  /// Whether a store of an earlier version is migrated when it is added; otherwise adding it is
+  /// error 134100.
   public var migratesAutomatically = false
+  /// Whether a migration for which there is no mapping model is inferred from the two models. Only
+  /// together with ``migratesAutomatically``.
   public var infersMappingModel = false
+  /// Whether nothing can be saved to the store, and nothing is written to its file.
   public var isReadOnly = false
   /// Whether pages without a verifiable checksum are read, if their page map is damaged: see
   /// `PageStoreOptions.readsUnvouchedPages`. It is for recovering data from a damaged store without
@@ -68,6 +73,8 @@ public struct PersistentStoreOptions: Sendable, ExpressibleByDictionaryLiteral {
   /// cannot throw.
   var mistakes: [PersistentStoreOption: String] = [:]
 
+  /// What the properties say as their defaults: a store that is created if it is missing, not
+  /// migrated, and written with full durability.
   public init() {}
 
   /// Options by name. A value of another type than the option's, or an unknown key, is error 134070

@@ -18,9 +18,12 @@ public struct StoreInspection: Sendable {
   public internal(set) var findings: [String] = []
   /// Valid but remarkable states, such as a required attribute without a value.
   public private(set) var notes: [String] = []
+  /// How many rows were looked at.
   public private(set) var objectCount = 0
+  /// How many to-one references and links were followed.
   public private(set) var referenceCount = 0
 
+  /// Whether nothing is wrong.
   public var isSound: Bool { findings.isEmpty }
 
   /// - Throws: an error if the store cannot be opened at all.

@@ -13,6 +13,7 @@ public struct StoreRemoteChange: Sendable {
   /// Core Data's name of the notification.
   public static let name = "NSPersistentStoreRemoteChangeNotification"
 
+  /// The UUID of the store.
   public let storeUUID: UUID
   /// The file; `nil` for a store in memory.
   public let storeURL: URL?
@@ -25,8 +26,11 @@ public struct StoreRemoteChange: Sendable {
   public let transactionAuthor: String?
   /// ``ManagedObjectContext/name`` of the context that saved.
   public let contextName: String?
+  /// The objects that the save inserted.
   public let insertedObjectIDs: Set<ManagedObjectID>
+  /// The objects that the save changed.
   public let updatedObjectIDs: Set<ManagedObjectID>
+  /// The objects that the save deleted.
   public let deletedObjectIDs: Set<ManagedObjectID>
 
   /// The user info of Core Data's notification, by its keys.

@@ -9,8 +9,11 @@ import QuireStorage
 
 /// A store file's description of itself, read without a model and without writing.
 public struct StoreSummary: Sendable {
+  /// How many objects of one entity there are, without those of its subentities.
   public struct EntityCount: Sendable {
+    /// The name of the entity.
     public let name: String
+    /// The number of its own objects.
     public let objectCount: Int
   }
 
@@ -32,8 +35,10 @@ public struct StoreSummary: Sendable {
   public let deferredMigration: DeferredMigration?
   /// The extent of the store's history; `nil` if it keeps none.
   public let history: PersistentHistorySummary?
+  /// Figures of the engine: pages, bytes, commits.
   public let statistics: StoreStatistics
 
+  /// The number of all objects.
   public var objectCount: Int { entities.reduce(0) { $0 + $1.objectCount } }
 
   /// - Throws: ``PersistenceError/Code/persistentStoreOpen`` if the file is not an intact store of

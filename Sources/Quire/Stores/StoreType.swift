@@ -48,11 +48,15 @@ extension StoreType {
 }
 
 // Core Data's names, so that code ports by search and replace.
+/// Core Data's name of ``StoreType/sqlite``, which is a file of Quire's own format here.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let SQLiteStoreType = StoreType.sqlite
+/// Core Data's name of ``StoreType/inMemory``.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let InMemoryStoreType = StoreType.inMemory
+/// Core Data's name of ``StoreType/binary``, which cannot be added.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let BinaryStoreType = StoreType.binary
+/// Core Data's name of ``StoreType/xml``, which cannot be added.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public let XMLStoreType = StoreType.xml

@@ -4,6 +4,7 @@ public struct StoresChange: Sendable {
   /// Core Data's name of the notification.
   public static let name = "NSPersistentStoreCoordinatorStoresDidChangeNotification"
 
+  /// The stores that the coordinator has got.
   public let added: [PersistentStore]
   /// Removed stores, of which only the identity can be read. A store that was moved to another
   /// place is in both lists.

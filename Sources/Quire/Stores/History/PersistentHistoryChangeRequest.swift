@@ -122,6 +122,7 @@ public struct PersistentHistoryChangeRequest: Sendable {
 
 /// The result of a ``PersistentHistoryChangeRequest``.
 public struct PersistentHistoryResult: Sendable {
+  /// What ``result`` is, as the request asked for it.
   public let resultType: PersistentHistoryResultType
   /// The result, of the type that ``resultType`` says.
   public let result: (any Sendable)?

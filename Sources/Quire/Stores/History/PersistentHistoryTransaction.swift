@@ -54,8 +54,11 @@ public struct PersistentHistoryTransaction: Sendable {
 
 /// The kind of a change of an object. The raw values are those of Core Data.
 public enum PersistentHistoryChangeType: Int, Sendable {
+  /// The object was new.
   case insert = 0
+  /// The object was changed.
   case update = 1
+  /// The object was deleted.
   case delete = 2
 }
 
@@ -65,6 +68,7 @@ public struct PersistentHistoryChange: Sendable {
   public let changeID: Int64
   /// The object, with the entity that it has now. A deleted object has only this and ``tombstone``.
   public let changedObjectID: ManagedObjectID
+  /// What the save was to the object.
   public let changeType: PersistentHistoryChangeType
   /// The names of the properties that an update has changed, at the time of the save.
   public let updatedPropertyNames: Set<String>

@@ -9,6 +9,7 @@ import QuireStorage
 
 /// The extent of a store's history.
 public struct PersistentHistorySummary: Hashable, Sendable {
+  /// How many saves the history has.
   public let transactionCount: Int
   /// The number of changes in all transactions.
   public let changeCount: Int

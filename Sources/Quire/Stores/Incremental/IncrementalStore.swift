@@ -85,12 +85,15 @@ public protocol IncrementalStore: Sendable {
 }
 
 extension IncrementalStore {
+  /// `nil`: rows are looked for and counted.
   public func count(_ request: IncrementalStoreFetch) throws -> Int? { nil }
 
+  /// `nil`: members are looked for by the other side of the relationship.
   public func newValue(
     forRelationship relationship: RelationshipDescription, forObjectWith key: IncrementalStoreKey
   ) throws -> [IncrementalStoreKey]? { nil }
 
+  /// Does nothing.
   public func close() throws {}
 }
 
@@ -105,6 +108,12 @@ public struct IncrementalStoreMetadata: Sendable {
   /// ``IncrementalStoreSave/metadata``.
   public var userMetadata: [String: any Sendable]
 
+  /// What a store says when it is opened.
+  ///
+  /// - Parameters:
+  ///   - identifier: the store's UUID, the same for as long as it exists.
+  ///   - versionHashes: of the model that the store was written with; `nil` where it knows none.
+  ///   - userMetadata: what the application keeps in the store.
   public init(
     identifier: UUID, versionHashes: [String: VersionHash]? = nil,
     userMetadata: [String: any Sendable] = [:]
@@ -117,6 +126,7 @@ public struct IncrementalStoreMetadata: Sendable {
 
 /// The place and the purpose for which an incremental store is added.
 public struct IncrementalStorePlace: Sendable {
+  /// The type that the store was added as.
   public let type: StoreType
   /// The URL with which the store was added; its meaning is up to the store.
   public let url: URL?
@@ -133,5 +143,6 @@ public struct IncrementalStoreConflict: Error, Hashable {
   /// The rows in conflict, for messages: the context determines conflicts itself.
   public var keys: [IncrementalStoreKey]
 
+  /// - Parameter keys: the rows that have other versions.
   public init(_ keys: [IncrementalStoreKey]) { self.keys = keys }
 }

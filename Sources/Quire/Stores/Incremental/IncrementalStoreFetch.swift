@@ -7,6 +7,8 @@ public struct IncrementalStoreFetch: Sendable {
   /// The condition on rows; `nil` for all. Objects in it are ``ManagedObjectID``s as
   /// ``OpaqueIdentity``.
   public let predicate: FetchPredicate?
+  /// The order that rows should come in; a store that does not order says so in
+  /// ``IncrementalStoreAnswer/handled``.
   public let sortDescriptors: [FetchSortDescriptor]
   /// The number of rows that are enough, in the order of the sort descriptors; 0 for all.
   public let limit: Int
@@ -30,9 +32,12 @@ public struct IncrementalStoreAnswer: Sendable {
 
   /// A row by its key, or with its values, which are not read again then.
   public enum Row: Hashable, Sendable {
+    /// A row that is asked for when somebody looks at its object.
     case key(IncrementalStoreKey)
+    /// A row with what it holds.
     case node(IncrementalStoreNode)
 
+    /// The key of the row.
     public var key: IncrementalStoreKey {
       switch self {
       case .key(let key): key
@@ -43,17 +48,21 @@ public struct IncrementalStoreAnswer: Sendable {
 
   /// Each row once.
   public var rows: [Row]
+  /// What of the request the store has done itself; the rest is done here.
   public var handled: Parts
 
+  /// - Parameter handled: what of the request the store has done itself.
   public init(_ rows: [Row], handled: Parts = []) {
     self.rows = rows
     self.handled = handled
   }
 
+  /// Rows without what they hold.
   public init(_ keys: [IncrementalStoreKey], handled: Parts = []) {
     self.init(keys.map(Row.key), handled: handled)
   }
 
+  /// Rows with what they hold.
   public init(_ nodes: [IncrementalStoreNode], handled: Parts = []) {
     self.init(nodes.map(Row.node), handled: handled)
   }

@@ -10,8 +10,12 @@ public struct IncrementalStoreKey: Hashable, Sendable, CustomStringConvertible {
   /// From 1 to ``maximumNumber``; no other row of the entity ever has the same number.
   public var number: Int64
 
+  /// The largest number that a row can have.
   public static let maximumNumber = Reference.maximumKey
 
+  /// - Parameters:
+  ///   - entityName: the name of the row's own entity.
+  ///   - number: from 1 to ``maximumNumber``.
   public init(_ entityName: String, _ number: Int64) {
     self.entityName = entityName
     self.number = number
@@ -28,6 +32,7 @@ public struct IncrementalStoreKey: Hashable, Sendable, CustomStringConvertible {
 
 /// The values of a row in an incremental store.
 public struct IncrementalStoreNode: Hashable, Sendable {
+  /// Names the row.
   public var key: IncrementalStoreKey
   /// At least 1, and different after each change, so that a save detects conflicts.
   ///
@@ -39,6 +44,11 @@ public struct IncrementalStoreNode: Hashable, Sendable {
   /// The rows to which to-one relationships lead, by name; absent ones are left out.
   public var destinations: [String: IncrementalStoreKey]
 
+  /// A row with its version and what it holds.
+  ///
+  /// - Parameters:
+  ///   - values: by the names of attributes; none where there is none.
+  ///   - destinations: the rows that to-one relationships lead to, by their names.
   public init(
     key: IncrementalStoreKey, version: UInt32, values: [String: AttributeValue] = [:],
     destinations: [String: IncrementalStoreKey] = [:]

@@ -7,7 +7,9 @@ import QuireModel
 public struct IncrementalStoreSave: Sendable {
   /// Changes of a to-many relationship that is more than the other side's to-one.
   public struct MemberChange: Hashable, Sendable {
+    /// The members that the relationship has got.
     public let added: [IncrementalStoreKey]
+    /// The members that the relationship has lost.
     public let removed: [IncrementalStoreKey]
     /// All present members of an ordered relationship.
     public let order: [IncrementalStoreKey]?
@@ -20,12 +22,15 @@ public struct IncrementalStoreSave: Sendable {
     }
   }
 
+  /// A row that is new, and its members of to-many relationships.
   public struct Insertion: Hashable, Sendable {
+    /// All that the row holds, with its first version.
     public let node: IncrementalStoreNode
     /// By the names of the relationships.
     public let members: [String: MemberChange]
   }
 
+  /// A row that has changed, and its changed members of to-many relationships.
   public struct Update: Hashable, Sendable {
     /// All new values of the row, with its new version.
     public let node: IncrementalStoreNode
@@ -33,17 +38,21 @@ public struct IncrementalStoreSave: Sendable {
     public let formerVersion: UInt32
     /// The names of the properties that have changed.
     public let changedProperties: Set<String>
+    /// By the names of the relationships.
     public let members: [String: MemberChange]
   }
 
   /// A row with the version that it must have.
   public struct Expectation: Hashable, Sendable {
+    /// Names the row.
     public let key: IncrementalStoreKey
     /// `nil` if it must exist in any version.
     public let version: UInt32?
   }
 
+  /// The rows that are new.
   public internal(set) var inserted: [Insertion] = []
+  /// The rows that have changed.
   public internal(set) var updated: [Update] = []
   /// Rows to remove.
   public internal(set) var deleted: [Expectation] = []
@@ -55,6 +64,7 @@ public struct IncrementalStoreSave: Sendable {
   /// ``ManagedObjectContext/transactionAuthor`` of the context.
   public internal(set) var author: String?
 
+  /// Whether there is nothing to write.
   public var isEmpty: Bool {
     inserted.isEmpty && updated.isEmpty && deleted.isEmpty && metadata == nil
   }
