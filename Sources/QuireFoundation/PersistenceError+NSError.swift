@@ -32,6 +32,7 @@ extension PersistenceError: CustomNSError {
   /// `NSCocoaErrorDomain`.
   public static var errorDomain: String { domain }
 
+  /// Core Data's number for the kind of error.
   public var errorCode: Int { code.rawValue }
 
   /// The content of Core Data's errors under its keys, with the message as `localizedDescription`.

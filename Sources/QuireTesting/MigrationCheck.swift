@@ -24,6 +24,7 @@ public struct MigrationCheck: Sendable {
   public let store: URL
   /// The length of the fixture's file.
   public let byteCount: Int
+  /// The number of objects that the fixture has.
   public let objectCount: Int
   /// The name of the version the fixture has.
   public let sourceVersion: String

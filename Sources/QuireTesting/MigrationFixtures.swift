@@ -25,6 +25,7 @@ import Quire
 /// ``record(_:named:uuid:replacing:classes:fill:)`` and ``record(copying:of:named:replacing:)``
 /// make files there.
 public struct MigrationFixtures: Sendable {
+  /// Where the fixtures are.
   public let folder: URL
   private let ignored: Set<String>
 

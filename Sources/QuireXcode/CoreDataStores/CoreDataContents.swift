@@ -7,7 +7,9 @@ import QuireModel
 /// references are valid. ``objects`` is the second pass, which reads values, one object at a time:
 /// memory grows with the number of objects and links, some 30 bytes each, not with their content.
 public final class CoreDataContents {
+  /// The model as the version has it that the store is read by.
   public let model: ManagedObjectModel
+  /// The name of that version.
   public let versionName: String
   /// Objects by the name of their entity, subentities counted for themselves.
   public let objectCounts: [String: Int]
@@ -63,6 +65,7 @@ public final class CoreDataContents {
     self.layout = layout
   }
 
+  /// The number of all objects.
   public var objectCount: Int { objectCounts.values.reduce(0, +) }
 
   /// The objects: by the name of their root entity, and in a hierarchy by key.

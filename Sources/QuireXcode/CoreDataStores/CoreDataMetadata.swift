@@ -9,7 +9,10 @@ public struct CoreDataMetadata: Hashable, Sendable {
   public let versionHashes: [String: Data]
   /// Hints that the model's author gave to versions; not reliable.
   public let versionIdentifiers: [String]
+  /// Core Data's name of the type, such as `SQLite`; `nil` when the store does not say.
   public let storeType: String?
+  /// The number of the Core Data framework that wrote the store last; `nil` when the store does not
+  /// say.
   public let frameworkVersion: Int?
   /// All keys of the property list, an application's own among them.
   public let keys: [String]

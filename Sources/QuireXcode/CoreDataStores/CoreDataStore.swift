@@ -27,7 +27,9 @@ import QuireModel
 /// - a value that cannot be read as its attribute's type is left out and reported, never changed
 ///   silently.
 public final class CoreDataStore {
+  /// The file.
   public let url: URL
+  /// What the store says about itself.
   public let metadata: CoreDataMetadata
   let database: SQLiteDatabase
   let entityTable: CoreDataEntityTable

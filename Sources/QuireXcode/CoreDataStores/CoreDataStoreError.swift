@@ -3,6 +3,7 @@ import Quire
 
 /// Why a store of Core Data could not be read.
 public struct CoreDataStoreError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong with the store.
   public enum Reason: Hashable, Sendable {
     /// The SQLite file itself cannot be read.
     case file(SQLiteError)
@@ -20,10 +21,12 @@ public struct CoreDataStoreError: Error, Hashable, Sendable, CustomStringConvert
 
   /// The path of the store.
   public var file: String
+  /// What is wrong with the store.
   public var reason: Reason
   /// Another possible cause, as the end of the sentence; mostly empty.
   public var remark = ""
 
+  /// - Parameter file: the path of the store.
   public init(file: String, reason: Reason) {
     self.file = file
     self.reason = reason
@@ -61,7 +64,9 @@ extension CoreDataStoreError: LocalizedError, CustomNSError {
 
   /// That of Core Data, with its code for records that cannot be imported (134200).
   public static var errorDomain: String { PersistenceError.domain }
+  /// Core Data's code for records that cannot be imported, 134200.
   public var errorCode: Int { PersistenceError.Code.externalRecordImport.rawValue }
+  /// The description, the path of the store, and the error of SQLite where there is one.
   public var errorUserInfo: [String: Any] {
     var info: [String: Any] = [
       NSLocalizedDescriptionKey: description, NSFilePathErrorKey: file,

@@ -2,6 +2,7 @@
 public struct ImportReport: Sendable {
   /// A reference that was left out, on both sides.
   public struct DanglingReference: Hashable, Sendable {
+    /// Why a reference was left out.
     public enum Reason: Hashable, Sendable {
       /// There is no row with the key.
       case missing
@@ -11,13 +12,22 @@ public struct ImportReport: Sendable {
       case taken
     }
 
+    /// The entity of the object that the reference belonged to.
     public var entity: String
+    /// That object's key.
     public var key: Int64
+    /// The name of the relationship.
     public var relationship: String
+    /// The entity of the object that it led to, as the store has it.
     public var destination: String
+    /// That object's key.
     public var destinationKey: Int64
+    /// Why the reference was left out.
     public var reason: Reason
 
+    /// - Parameters:
+    ///   - key: of the object that the reference belonged to.
+    ///   - destinationKey: of the object that it led to.
     public init(
       entity: String, key: Int64, relationship: String, destination: String,
       destinationKey: Int64, reason: Reason
@@ -33,24 +43,33 @@ public struct ImportReport: Sendable {
 
   /// A value that is not of its attribute's type, and was left out.
   public struct UnreadableValue: Hashable, Sendable {
+    /// The entity of the object.
     public var entity: String
+    /// The object's key.
     public var key: Int64
+    /// The name of the attribute; an element of a composite with its path.
     public var attribute: String
     /// The stored value, shortened.
     public var found: String
+    /// What the attribute's type would be.
     public var expected: String
   }
 
   /// A value that lies in a file of its own which is not there, and was left out.
   public struct MissingFile: Hashable, Sendable {
+    /// The entity of the object.
     public var entity: String
+    /// The object's key.
     public var key: Int64
+    /// The name of the attribute.
     public var attribute: String
+    /// The name of the file that is not there.
     public var file: String
   }
 
   /// The path of the store.
   public var source: String
+  /// The UUID that the store has in Core Data.
   public var storeUUID: String
   /// The name of the version whose structure the store has.
   public var version: String
@@ -58,8 +77,11 @@ public struct ImportReport: Sendable {
   public var objectCounts: [String: Int] = [:]
   /// Links by relationship, as in `Artwork.artist`; both sides of a pair are counted.
   public var linkCounts: [String: Int] = [:]
+  /// References that were left out, on both sides.
   public var danglingReferences: [DanglingReference] = []
+  /// Values that were left out because they are not of their attributes' types.
   public var unreadableValues: [UnreadableValue] = []
+  /// Values that were left out because their files are not there.
   public var missingFiles: [MissingFile] = []
   /// The number of objects without a value for a required attribute, by names such as
   /// `Artwork.title`.
@@ -67,6 +89,7 @@ public struct ImportReport: Sendable {
   /// Further remarks on the import.
   public var notes: [String] = []
 
+  /// The number of all objects.
   public var objectCount: Int { objectCounts.values.reduce(0, +) }
 
   /// Whether everything in the store was taken over.

@@ -3,14 +3,19 @@
 /// Core Data itself compares version hashes, but how these are computed is not published. Tables
 /// and columns identify a version nearly as well, and they show what is different.
 public struct StructuralDistance: Hashable, Sendable {
+  /// One thing that a store and a version of the model do not have in common.
   public enum Difference: Hashable, Sendable {
     /// An entity of the model that the store does not list.
     case missingEntity(String)
     /// An entity of the store that the model does not have.
     case extraEntity(String)
+    /// A table of the model, with all its columns, that the store does not have.
     case missingTable(String, columnCount: Int)
+    /// A table of the store, with all its columns, that the model does not have.
     case extraTable(String, columnCount: Int)
+    /// A column of the model that the store's table does not have.
     case missingColumn(table: String, column: String)
+    /// A column of the store's table that the model does not have.
     case extraColumn(table: String, column: String)
     /// A column whose declared type is that of another attribute type.
     case columnType(table: String, column: String, declared: String, expected: String)
@@ -20,8 +25,10 @@ public struct StructuralDistance: Hashable, Sendable {
     case extraJoinTable(String)
   }
 
+  /// Everything that differs; empty when the store fits the version.
   public var differences: [Difference]
 
+  /// - Parameter differences: none for a store that fits.
   public init(_ differences: [Difference] = []) { self.differences = differences }
 
   /// The number of things that differ; a whole table counts its columns too. Zero is a fit.
@@ -35,6 +42,7 @@ public struct StructuralDistance: Hashable, Sendable {
     }
   }
 
+  /// Whether the store fits the version.
   public var isZero: Bool { differences.isEmpty }
 }
 

@@ -16,8 +16,13 @@ import Foundation
 /// `\n`, `\t` and their like, `\"`, `\\`, `\U00e9` in UTF-16, and octal numbers of ASCII. Where a
 /// key occurs twice, the last counts.
 public struct StringsFile: Hashable, Sendable {
+  /// The translations by their keys.
   public let translations: [String: String]
 
+  /// Reads a file.
+  ///
+  /// - Throws: ``StringsFileError`` with the place of what is malformed, or why the file cannot be
+  ///   read.
   public init(contentsOf url: URL) throws(StringsFileError) {
     let data: Data
     do {

@@ -1,5 +1,6 @@
 /// Why a file of translations could not be loaded.
 public struct StringsFileError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong with the file.
   public enum Reason: Hashable, Sendable {
     /// The operating system refused to read the file; its message follows.
     case unreadable(String)
@@ -13,8 +14,10 @@ public struct StringsFileError: Error, Hashable, Sendable, CustomStringConvertib
 
   /// The path of the file.
   public var file: String
+  /// What is wrong with the file.
   public var reason: Reason
 
+  /// - Parameter file: the path of the file.
   public init(file: String, reason: Reason) {
     self.file = file
     self.reason = reason

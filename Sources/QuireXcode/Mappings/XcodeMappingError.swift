@@ -3,6 +3,7 @@
 /// Content that Xcode writes and this loader does not know is no error: it becomes a
 /// ``XcodeModelNote``.
 public struct XcodeMappingError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong with the file or folder.
   public enum Reason: Hashable, Sendable {
     /// The operating system refused to read the file; its message follows.
     case unreadable(String)
@@ -19,8 +20,10 @@ public struct XcodeMappingError: Error, Hashable, Sendable, CustomStringConverti
 
   /// The path of the file or folder.
   public var file: String
+  /// What is wrong with it.
   public var reason: Reason
 
+  /// - Parameter file: the path of the file or folder.
   public init(file: String, reason: Reason) {
     self.file = file
     self.reason = reason

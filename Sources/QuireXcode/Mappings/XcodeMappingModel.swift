@@ -32,13 +32,16 @@ import QuireModel
 public struct XcodeMappingModel: Sendable {
   /// The name of the file or folder, without the extension.
   public let name: String
+  /// The mapping itself, with entities by their names.
   public let mappingModel: MappingModel
   /// The path of the source model in the project when Xcode saved the mapping; `nil` when compiled.
   public let sourceModelPath: String?
+  /// The path of the destination model, in the same way.
   public let destinationModelPath: String?
   /// Apple's hashes of source entities, as ``CoreDataMetadata/versionHashes`` has them; empty
   /// unless compiled.
   public let sourceVersionHashes: [String: Data]
+  /// Apple's hashes of destination entities; empty unless compiled.
   public let destinationVersionHashes: [String: Data]
   /// Remarks on content that was not understood, or that was changed in reading.
   public let notes: [XcodeModelNote]

@@ -14,6 +14,7 @@ import QuireModel
 public struct XcodeModel: Sendable {
   /// The name of the version: that of its folder, without the extension.
   public let name: String
+  /// The model itself.
   public let model: ManagedObjectModel
   /// Remarks on content that was not understood, or that was changed in reading.
   public let notes: [XcodeModelNote]

@@ -5,6 +5,7 @@ import QuireModel
 /// Content that Xcode writes and this loader does not know is no error: it becomes a
 /// ``XcodeModelNote``.
 public struct XcodeModelError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong with the file or folder.
   public enum Reason: Hashable, Sendable {
     /// The operating system refused to read the file; its message follows.
     case unreadable(String)
@@ -24,8 +25,10 @@ public struct XcodeModelError: Error, Hashable, Sendable, CustomStringConvertibl
 
   /// The path of the file or folder.
   public var file: String
+  /// What is wrong with it.
   public var reason: Reason
 
+  /// - Parameter file: the path of the file or folder.
   public init(file: String, reason: Reason) {
     self.file = file
     self.reason = reason
@@ -56,8 +59,10 @@ public struct XcodeModelError: Error, Hashable, Sendable, CustomStringConvertibl
 public struct XcodeModelNote: Hashable, Sendable, CustomStringConvertible {
   /// The line of the model's `contents`.
   public var line: Int
+  /// What the loader did not know, and what it made of it.
   public var text: String
 
+  /// - Parameter line: of the model's `contents`, counted from 1.
   public init(line: Int, _ text: String) {
     self.line = line
     self.text = text

@@ -20,8 +20,11 @@ public struct XcodeModelHistory: Sendable {
   /// The name of the version that Xcode compiles.
   public let currentName: String
 
+  /// A version whose model could not be loaded.
   public struct UnreadableVersion: Sendable, Hashable {
+    /// The name of the version.
     public var name: String
+    /// Why it could not be loaded.
     public var error: XcodeModelError
   }
 

@@ -5,6 +5,7 @@ import Quire
 ///
 /// The file itself is never at risk: it is opened for reading, and no lock is taken on it.
 public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong with the file.
   public enum Reason: Hashable, Sendable {
     /// The operating system refused to read the file; its message follows.
     case unreadable(String)
@@ -18,6 +19,7 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     case truncated(expectedPages: UInt32, foundPages: UInt32)
     /// A page contains something impossible.
     case damaged(page: UInt32, String)
+    /// The database has no table of the name.
     case noTable(String)
     /// A table of a kind that this reader does not read.
     case unsupportedTable(String, String)
@@ -27,8 +29,10 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The path of the file.
   public var file: String
+  /// What is wrong with the file.
   public var reason: Reason
 
+  /// - Parameter file: the path of the file.
   public init(file: String, reason: Reason) {
     self.file = file
     self.reason = reason
@@ -65,7 +69,9 @@ extension SQLiteError: LocalizedError, CustomNSError {
 
   /// That of Core Data, whose code for errors of SQLite this has (134180).
   public static var errorDomain: String { PersistenceError.domain }
+  /// Core Data's code for errors of SQLite, 134180.
   public var errorCode: Int { PersistenceError.Code.sqlite.rawValue }
+  /// The description, and the path of the file.
   public var errorUserInfo: [String: Any] {
     [NSLocalizedDescriptionKey: description, NSFilePathErrorKey: file]
   }
