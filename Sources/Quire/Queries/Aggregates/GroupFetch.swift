@@ -55,14 +55,18 @@ extension GroupQuery {
         guard let path = aggregate.path else { continue }
         var type = try check.type(of: path)
         if case .collection(let element) = type { type = element }
-        switch (aggregate.function, type) {
-        case (.sum, .number), (.average, .number), (_, .unknown), (.count, _), (.distinctCount, _):
-          break
-        case (.sum, _), (.average, _):
-          throw mistake(path, entity, "is \(type), and only numbers have a sum or an average")
-        case (_, .object), (_, .composite):
-          throw mistake(path, entity, "is \(type), and has no smallest or largest")
-        default: break
+        switch aggregate.function {
+        case .count, .distinctCount: break
+        case .sum, .average:
+          guard type == .number || type == .unknown else {
+            throw mistake(path, entity, "is \(type), and only numbers have a sum or an average")
+          }
+        case .minimum, .maximum:
+          switch type {
+          case .object, .composite:
+            throw mistake(path, entity, "is \(type), and has no smallest or largest")
+          case .unknown, .absent, .number, .text, .date, .data, .uuid, .url, .collection: break
+          }
         }
       }
     } catch let mistake as PredicateMistake {

@@ -67,7 +67,7 @@ extension AggregateFunction {
     switch self {
     case .minimum: false
     case .maximum: true
-    default: nil
+    case .count, .distinctCount, .sum, .average: nil
     }
   }
 }
