@@ -27,7 +27,7 @@ public struct PersistenceError: Error, Sendable, CustomStringConvertible {
   /// The objects behind ``Code/managedObjectMerge`` and ``Code/persistentStoreSaveConflicts``.
   public var conflicts: [MergeConflictReport] = []
   /// The values behind ``Code/managedObjectConstraintMerge``.
-  public var constraintConflicts: [ConstraintConflict.Report] = []
+  public var constraintConflicts: [ConstraintConflictReport] = []
   /// The error of the engine, of the file system or of somebody's own code behind this one, if
   /// there is one.
   public var underlying: (any Error & Sendable)?
