@@ -12,6 +12,30 @@ import Synchronization
 ///
 /// An object that was never saved has a temporary ID, which the save that first writes it replaces
 /// by a permanent one. IDs can be sent anywhere and compared between contexts.
+///
+/// ## Example
+///
+/// From an object of one context to the same one of another:
+///
+/// ```swift
+/// let wave = Artwork(context: context)
+/// wave.title = "The Great Wave"
+/// print(wave.objectID.isTemporaryID)
+/// try context.save()
+/// print(wave.objectID.isTemporaryID)
+///
+/// let other = container.newBackgroundContext()
+/// let same = try other.existingObject(with: wave.objectID) as? Artwork
+/// print(same?.title ?? "not there")
+/// ```
+///
+/// prints
+///
+/// ```
+/// true
+/// false
+/// The Great Wave
+/// ```
 public struct ManagedObjectID: Hashable, Sendable {
   /// The object's entity: the concrete one, never an ancestor.
   public let entity: EntityDescription

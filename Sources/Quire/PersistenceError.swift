@@ -4,6 +4,30 @@ import QuireModel
 ///
 /// The number says which kind of error it is, the message says what, where, and what to do. Errors
 /// of the engine (your disk, your file, someone else) arrive as ``underlying``.
+///
+/// ## Example
+///
+/// A save that fails since a required attribute has no value, and goes well when it has one.
+/// Nothing was lost in between:
+///
+/// ```swift
+/// let artist = Artist(context: context)
+/// do {
+///   try context.save()
+/// } catch let error as PersistenceError {
+///   print(error.code == .validationMissingMandatoryProperty, error.key ?? "")
+/// }
+/// artist.name = "Katsushika Hokusai"
+/// try context.save()
+/// print(context.hasChanges)
+/// ```
+///
+/// prints
+///
+/// ```
+/// true name
+/// false
+/// ```
 public struct PersistenceError: Error, Sendable, CustomStringConvertible {
   /// Core Data's error codes, as numbers so that code which compares numbers ports unchanged.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -27,9 +51,9 @@ public struct PersistenceError: Error, Sendable, CustomStringConvertible {
   /// The objects behind ``Code/managedObjectMerge`` and ``Code/persistentStoreSaveConflicts``.
   public var conflicts: [MergeConflictReport] = []
   /// The values behind ``Code/managedObjectConstraintMerge``.
-  public var constraintConflicts: [ConstraintConflictReport] = []
-  /// The error of the engine, of the file system or of somebody's own code behind this one, if
-  /// there is one.
+  public var constraintConflicts: [ConstraintConflict.Report] = []
+  /// The error behind this one, of the engine, of the file system or of the program, if there is
+  /// one.
   public var underlying: (any Error & Sendable)?
   /// The value that a validation error is about.
   public var rejectedValue: AttributeValue?

@@ -24,6 +24,39 @@ import Quire
 /// The files are read and never written to; they may be in a read-only folder. Only
 /// ``record(_:named:uuid:replacing:classes:fill:)`` and ``record(copying:of:named:replacing:)``
 /// make files there.
+///
+/// ## Example
+///
+/// A fixture of the version that is shipped, recorded once, and the check that every later version
+/// has to pass:
+///
+/// ```swift
+/// let first = try ManagedObjectModel { Entity("Artwork") { Attribute("title", .string) } }
+/// let second = try ManagedObjectModel {
+///   Entity("Artwork") {
+///     Attribute("title", .string)
+///     Attribute("price", .double, default: 0)
+///   }
+/// }
+/// guard let model = VersionedModel(versions: [.init("1", first), .init("2", second)]),
+///   let shipped = model.endingAt("1")
+/// else { return }
+/// let fixtures = MigrationFixtures(in: folder)
+/// try fixtures.record(shipped) { context in
+///   let wave = try EntityDescription.insertNewObject(forEntityName: "Artwork", into: context)
+///   try wave.setValue("The Great Wave", forKey: "title")
+/// }
+/// try fixtures.check(migratingTo: model, budget: .seconds(5)) { fixture, context in
+///   let request = FetchRequest<ManagedObject>(entityName: "Artwork")
+///   print(fixture.name, try context.count(for: request))
+/// }
+/// ```
+///
+/// prints
+///
+/// ```
+/// 1 1
+/// ```
 public struct MigrationFixtures: Sendable {
   /// Where the fixtures are.
   public let folder: URL

@@ -24,6 +24,34 @@ import Testing
 
   private func decimal(_ text: String) throws -> Decimal { try #require(Decimal(string: text)) }
 
+  /// Arguments for which a function has a value. The compiler asks for those of a new one.
+  private static func arguments(
+    of function: FetchExpression.Function
+  ) -> [any PredicateConvertible] {
+    switch function {
+    case .add, .subtract, .multiply, .divide, .power, .modulus, .bitwiseAnd, .bitwiseOr,
+      .bitwiseXor, .leftShift, .rightShift:
+      [6, 2]
+    case .negate, .absolute, .ceiling, .floor, .truncated, .squareRoot, .onesComplement,
+      .randomBelow, .withoutIndex:
+      [6]
+    case .sum, .average, .minimum, .maximum, .median, .standardDeviation: [6, 2]
+    case .uppercase, .lowercase, .canonical, .length: ["six"]
+    case .now, .random: []
+    case .cast: ["6", "NSNumber"]
+    case .count, .first, .last: [[6, 2]]
+    case .element: [[6, 2], 1]
+    case .union, .intersection, .difference: [[6, 2], [2]]
+    }
+  }
+
+  @Test(arguments: FetchExpression.Function.allCases)
+  private func `each function has a value`(_ function: FetchExpression.Function) throws {
+    let arguments = Self.arguments(of: function).map(\.predicateValue)
+    #expect(function.takes(arguments.count))
+    #expect(try Computation(function).value(arguments) != nil)
+  }
+
   @Test func `the types of numbers decide the type of the result`() throws {
     try expect(.divide, 7, 2, makes: 3)
     try expect(.divide, 7, 2.0, makes: 3.5)

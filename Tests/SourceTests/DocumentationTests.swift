@@ -37,8 +37,8 @@ import Testing
     let requirements = Self.requirements(among: declarations)
     for declaration in declarations where !declaration.isDocumented {
       guard !Self.foldersToCome.contains(where: declaration.place.hasPrefix),
-        !declaration.isOverride, !Self.knownMembers.contains(declaration.name),
-        !declaration.isWitness(of: requirements)
+        !declaration.isOverride, !declaration.isUnavailable,
+        !Self.knownMembers.contains(declaration.name), !declaration.isWitness(of: requirements)
       else { continue }
       Issue.record("\(declaration.place): \(declaration.name) has no documentation comment")
     }
@@ -74,15 +74,25 @@ import Testing
       public protocol Place {
         func find(at index: Int)
       }
+      public protocol Room: Place {
+        @available(
+          *, unavailable, message: "knock first")
+        func enter()
+      }
       // public var none = 0
       """, path: "Shelf.swift")
     #expect(
       source.declarations.map { "\($0.name) \($0.isDocumented)" } == [
         "Shelf true", "width false", "put(_ false", "init(from true", "== false", "books false",
         "label( false", "Kind false", "oak false", "pine true", "Place false", "find(at false",
+        "Room false", "enter( false",
       ])
     #expect(source.declarations.filter(\.isOverride).map(\.name) == ["label("])
-    #expect(Self.requirements(among: source.declarations) == ["Place": ["find"]])
+    #expect(source.declarations.filter(\.isUnavailable).map(\.name) == ["enter("])
+    #expect(
+      Self.requirements(among: source.declarations) == [
+        "Place": ["find"], "Room": ["enter", "find"],
+      ])
   }
 
   // MARK: Reading
@@ -92,9 +102,13 @@ import Testing
     var place: String
     /// `width`, `put(_`, `init(from`, `==`: of a function, the first label too.
     var name: String
+    /// Of a protocol, all up to its brace.
+    var head: String
     /// The head of the type, the protocol or the extension around it.
     var owner: String
     var isOverride: Bool
+    /// Whether every use of it is an error, whose message says what to do.
+    var isUnavailable: Bool
     var isDocumented: Bool
 
     var baseName: String { String(name.prefix { $0 != "(" }) }
@@ -107,15 +121,26 @@ import Testing
     }
   }
 
-  /// The names that each public protocol requires.
+  /// The names that each public protocol requires, those of protocols that it refines included.
   private static func requirements(
     among declarations: [Declaration]
   ) -> [String: Set<String>] {
+    func words(_ head: String) -> [String] {
+      head.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+    }
     var requirements: [String: Set<String>] = [:]
-    for declaration in declarations {
-      guard let name = declaration.owner.firstRange(of: "protocol ") else { continue }
-      let proto = declaration.owner[name.upperBound...].prefix { $0.isLetter || $0.isNumber }
-      requirements[String(proto), default: []].insert(declaration.baseName)
+    for declaration in declarations where declaration.owner.contains("protocol ") {
+      let name = words(declaration.owner).drop { $0 != "protocol" }.dropFirst().first ?? ""
+      requirements[name, default: []].insert(declaration.baseName)
+    }
+    // Twice: no protocol refines one that refines one that refines another.
+    let refinements = declarations.map { words($0.head) }.filter { $0.contains("protocol") }
+    for refinement in refinements + refinements {
+      let names = refinement.drop { $0 != "protocol" }.dropFirst()
+      guard let name = names.first else { continue }
+      for refined in names.dropFirst() {
+        requirements[name, default: []].formUnion(requirements[refined] ?? [])
+      }
     }
     return requirements
   }
@@ -189,8 +214,9 @@ import Testing
       guard isPublic else { return nil }
       return Declaration(
         place: "\(path):\(index + 1)", name: Self.name(words.joined(separator: " "), keyword),
-        owner: owner, isOverride: modifiers.contains("override"),
-        isDocumented: isDocumented(index))
+        head: keyword == "protocol" ? head(at: index) : "", owner: owner,
+        isOverride: modifiers.contains("override"),
+        isUnavailable: isUnavailable(index), isDocumented: isDocumented(index))
     }
 
     /// - Parameter code: the declaration from its keyword on.
@@ -217,19 +243,30 @@ import Testing
       for above in stride(from: index - 1, through: 0, by: -1) where indentation(above) < width {
         let code = lines[above].dropFirst(indentation(above))
         if code.isEmpty || "{})/".contains(code.first ?? "/") { continue }
-        guard code.hasPrefix("#") else {
-          let end = (above..<index).first { lines[$0].contains("{") } ?? above
-          return lines[above...end].joined(separator: " ")
-        }
+        guard code.hasPrefix("#") else { return head(at: above) }
         width = indentation(above)
       }
       return ""
     }
 
+    private func head(at index: Int) -> String {
+      let end = lines[index...].prefix(10).firstIndex { $0.contains("{") } ?? index
+      return lines[index...end].joined(separator: " ")
+    }
+
+    private func isUnavailable(_ index: Int) -> Bool {
+      // The attribute may take several lines.
+      let above = lines[..<index].reversed().prefix(6).prefix {
+        !$0.isEmpty && !$0.hasSuffix("{") && !$0.hasSuffix("}")
+      }
+      return above.contains { $0.contains("@available(") }
+        && above.contains { $0.contains("unavailable") }
+    }
+
     private func isDocumented(_ index: Int) -> Bool {
       let above = lines[..<index].reversed().first { line in
         let code = line.drop { $0 == " " }
-        return !code.hasPrefix("@") && !code.hasPrefix("// swift-format-ignore")
+        return !code.hasPrefix("@") && (!code.hasPrefix("//") || code.hasPrefix("///"))
       }
       return above?.drop { $0 == " " }.hasPrefix("///") == true
     }

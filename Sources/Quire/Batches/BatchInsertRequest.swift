@@ -13,6 +13,25 @@ import QuireModel
 /// constraints are resolved by the context's merge policy, and derived attributes, indexes and the
 /// history are kept up to date. Hooks and validation methods of classes are not called. See
 /// ``ManagedObjectContext/execute(_:)-(BatchInsertRequest)``.
+///
+/// ## Example
+///
+/// Ten thousand objects out of a sequence that is never in memory as a whole:
+///
+/// ```swift
+/// let prints = (1...10_000).lazy.map {
+///   ["title": "Print \($0)", "price": Double($0)] as [String: Any]
+/// }
+/// let result = try context.execute(
+///   BatchInsertRequest(entityName: "Artwork", objects: prints))
+/// print(result.count, try context.count(for: FetchRequest<Artwork>()))
+/// ```
+///
+/// prints
+///
+/// ```
+/// 10000 10000
+/// ```
 public struct BatchInsertRequest {
   /// The entity of the new objects; looked up in the context's model when the request runs.
   public var entityName: String

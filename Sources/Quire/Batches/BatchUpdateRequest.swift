@@ -16,6 +16,28 @@ import QuireModel
 /// model's rules, both sides of relationships agree, versions increase, and derived attributes,
 /// indexes and the history are kept up to date. Hooks and validation methods of classes are not
 /// called. See ``ManagedObjectContext/execute(_:)-(BatchUpdateRequest)``.
+///
+/// ## Example
+///
+/// Prices below 1,000 are doubled; they were 80, 900 and 1,600:
+///
+/// ```swift
+/// let raise = BatchUpdateRequest(
+///   entityName: "Artwork", predicate: Key("price") < 1_000,
+///   propertiesToUpdate: ["price": try FetchExpression(format: "price * 2")])
+/// print(try context.execute(raise).count)
+///
+/// var request = FetchRequest<Artwork>()
+/// request.sortDescriptors = [FetchSortDescriptor(key: "price")]
+/// print(try context.fetch(request).map(\.price))
+/// ```
+///
+/// prints
+///
+/// ```
+/// 2
+/// [160.0, 1600.0, 1800.0]
+/// ```
 public struct BatchUpdateRequest {
   /// The entity whose objects are changed; looked up in the context's model when the request runs.
   public var entityName: String

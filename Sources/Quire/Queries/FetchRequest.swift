@@ -8,6 +8,27 @@ import QuireModel
 /// request.sortDescriptors = [FetchSortDescriptor(key: "title")]
 /// let artworks = try context.fetch(request)
 /// ```
+///
+/// ## Example
+///
+/// The two dearest works of an artist, the dearest first:
+///
+/// ```swift
+/// var request = FetchRequest<Artwork>()
+/// request.predicate = Key("artist.name") == "Katsushika Hokusai"
+/// request.sortDescriptors = [FetchSortDescriptor(key: "price", ascending: false)]
+/// request.fetchLimit = 2
+/// for artwork in try context.fetch(request) {
+///   print(artwork.title, artwork.price)
+/// }
+/// ```
+///
+/// prints
+///
+/// ```
+/// The Great Wave 1600.0
+/// Red Fuji 900.0
+/// ```
 public struct FetchRequest<Result: ManagedObject> {
   /// The entity whose objects are found; looked up in the context's model when the request runs.
   public var entityName: String

@@ -47,6 +47,31 @@ import QuireModel
 ///
 /// The controller holds all objects of the result; ``FetchRequest/fetchBatchSize`` is ignored. It
 /// belongs to the isolation of its context, as the objects do.
+///
+/// ## Example
+///
+/// A list that is told what changes in it, by a delegate whose
+/// `controller(_:didChange:at:for:newIndexPath:)` notes a line for each change:
+///
+/// ```swift
+/// var request = FetchRequest<Artwork>()
+/// request.sortDescriptors = [FetchSortDescriptor(key: "title")]
+/// let controller = FetchedResultsController(
+///   fetchRequest: request, managedObjectContext: context)
+/// let list = List()
+/// controller.delegate = list
+/// try controller.performFetch()
+///
+/// Artwork(context: context).title = "Storm"
+/// context.processPendingChanges()
+/// print(list.lines)
+/// ```
+///
+/// prints
+///
+/// ```
+/// ["insert Storm at 1"]
+/// ```
 public final class FetchedResultsController<Result: ManagedObject> {
   /// The request. A change takes effect with the next ``performFetch()``.
   public var fetchRequest: FetchRequest<Result>

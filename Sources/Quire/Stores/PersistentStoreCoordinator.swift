@@ -14,6 +14,29 @@ import Synchronization
 /// memory, each for all entities of the model or for those of a configuration. Contexts show the
 /// objects of all of them. Relationships cannot connect objects of different stores; for such a
 /// link an object stores the other's URI (``ManagedObjectID/uriRepresentation()``).
+///
+/// ## Example
+///
+/// A store that is created in a folder, and a context that saves to it. ``PersistentContainer``
+/// does the same in two lines:
+///
+/// ```swift
+/// let coordinator = PersistentStoreCoordinator(
+///   managedObjectModel: model, classes: [Artist.self, Artwork.self])
+/// try coordinator.addPersistentStore(
+///   type: .quire, at: folder.appending(path: "gallery.quire"))
+/// let context = ManagedObjectContext()
+/// context.persistentStoreCoordinator = coordinator
+/// Artist(context: context).name = "Katsushika Hokusai"
+/// try context.save()
+/// print(coordinator.persistentStores.count, try context.count(for: FetchRequest<Artist>()))
+/// ```
+///
+/// prints
+///
+/// ```
+/// 1 1
+/// ```
 public final class PersistentStoreCoordinator: Sendable {
   /// The versions that a store may have, and the current one, to which it is migrated.
   public let versionedModel: VersionedModel

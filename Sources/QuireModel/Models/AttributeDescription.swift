@@ -11,6 +11,36 @@
 /// ```swift
 /// Attribute("title", .string, optional: false, default: "Untitled")
 /// ```
+///
+/// ## Example
+///
+/// Attributes with a default value and with limits. The default is there at once; limits are
+/// checked when the object is saved:
+///
+/// ```swift
+/// let model = try ManagedObjectModel {
+///   Entity("Artwork") {
+///     Attribute("title", .string, optional: false, default: "Untitled", length: 1...200)
+///     Attribute("year", .integer16, range: 1400...2100)
+///   }
+/// }
+/// let context = try ManagedObjectContext.stubbed(model)
+/// let artwork = try EntityDescription.insertNewObject(forEntityName: "Artwork", into: context)
+/// print(try artwork.value(forKey: "title") ?? "nothing")
+/// try artwork.setValue(1066, forKey: "year")
+/// do {
+///   try context.save()
+/// } catch let error as PersistenceError {
+///   print(error)
+/// }
+/// ```
+///
+/// prints
+///
+/// ```
+/// Untitled
+/// error 1620: Artwork.year is 1066; the smallest allowed is 1400
+/// ```
 public struct AttributeDescription: Hashable, Sendable {
   /// The name, under which objects have the value: unique among the properties of the entity and
   /// its ancestors.

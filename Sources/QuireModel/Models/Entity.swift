@@ -14,6 +14,26 @@
 ///   FetchedProperty("namesakes", of: "Artwork", where: "title == $FETCH_SOURCE.title")
 /// }
 /// ```
+///
+/// ## Example
+///
+/// An entity that inherits the attributes of another one:
+///
+/// ```swift
+/// let model = try ManagedObjectModel {
+///   Entity("Person", abstract: true) { Attribute("name", .string, optional: false) }
+///   Entity("Artist", parent: "Person") { Attribute("born", .integer16) }
+/// }
+/// if let artist = model.entity(named: "Artist") {
+///   print(artist.attributes.map(\.name), artist.parent?.name ?? "no parent")
+/// }
+/// ```
+///
+/// prints
+///
+/// ```
+/// ["name", "born"] Person
+/// ```
 public struct Entity: Hashable, Sendable {
   /// The name, unique in the model.
   public var name: String

@@ -4,6 +4,23 @@
 /// FetchIndex("byRatingAndPrice", on: "rating", .descending("price"), where: "price > 0")
 /// FetchIndex("byFoldedTitle", on: .expression("canonical:(title)", type: "String"))
 /// ```
+///
+/// ## Example
+///
+/// Whether a request is served by `FetchIndex("byPrice", on: "price")`:
+///
+/// ```swift
+/// var request = FetchRequest<Artwork>()
+/// request.predicate = Key("price") > 1_000
+/// let explanation = try request.explain(in: context)
+/// print(explanation.searches[0].source.kind)
+/// ```
+///
+/// prints
+///
+/// ```
+/// index(name: "byPrice")
+/// ```
 public struct FetchIndexDescription: Hashable, Sendable {
   /// How an element is indexed: in the order of its values, or in space.
   public enum Kind: String, Sendable { case binary = "Binary", rTree = "RTree" }

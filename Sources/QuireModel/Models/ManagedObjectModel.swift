@@ -19,6 +19,38 @@ import Synchronization
 ///   FetchRequestTemplate("byTitle", of: "Artwork", where: "title == $TITLE")
 /// }
 /// ```
+///
+/// ## Example
+///
+/// A model of two entities, and one that is refused since it names an entity that is not there:
+///
+/// ```swift
+/// let model = try ManagedObjectModel {
+///   Entity("Artist") { Attribute("name", .string, optional: false) }
+///   Entity("Artwork") {
+///     Attribute("title", .string, default: "Untitled")
+///     Attribute("price", .double, default: 0)
+///   }
+/// }
+/// for entity in model.entities {
+///   print(entity.name, entity.attributes.map(\.name))
+/// }
+/// do {
+///   _ = try ManagedObjectModel {
+///     Entity("Artwork") { Relationship("artist", toOne: "Artits") }
+///   }
+/// } catch {
+///   print(error)
+/// }
+/// ```
+///
+/// prints
+///
+/// ```
+/// Artist ["name"]
+/// Artwork ["title", "price"]
+/// entity Artwork has a relationship artist to Artits, which the model does not have
+/// ```
 public final class ManagedObjectModel: Sendable {
   /// The model as it was declared, with entities ordered by name and inverses named on both sides.
   public let declaration: ModelDeclaration

@@ -13,6 +13,31 @@ public enum DeleteRule: Int, Sendable, CaseIterable {
 }
 
 /// A relationship of an entity to another, or to itself.
+///
+/// ## Example
+///
+/// Setting one side of `artist` and `artworks`, which are each other's inverse, sets the other. The
+/// delete rule of `artworks` is cascade, so that the works go with their artist:
+///
+/// ```swift
+/// let hokusai = Artist(context: context)
+/// hokusai.name = "Katsushika Hokusai"
+/// let wave = Artwork(context: context)
+/// wave.artist = hokusai
+/// print(hokusai.artworks.count)
+/// try context.save()
+///
+/// context.delete(hokusai)
+/// try context.save()
+/// print(try context.count(for: FetchRequest<Artwork>()))
+/// ```
+///
+/// prints
+///
+/// ```
+/// 1
+/// 0
+/// ```
 public struct RelationshipDescription: Hashable, Sendable {
   /// The name, unique among the properties of the entity and its ancestors.
   public var name: String

@@ -1,6 +1,46 @@
 /// A model in all the versions it was ever shipped in.
 ///
 /// A store written by any of them can be migrated to the current one, or to a chosen one.
+///
+/// ## Example
+///
+/// A store that the first version of a model wrote is opened with the second one, which renames an
+/// attribute and adds another:
+///
+/// ```swift
+/// let first = try ManagedObjectModel { Entity("Artwork") { Attribute("name", .string) } }
+/// let second = try ManagedObjectModel {
+///   Entity("Artwork") {
+///     Attribute("title", .string, renamedFrom: "name")
+///     Attribute("price", .double, default: 0)
+///   }
+/// }
+/// let old = PersistentContainer(name: "Gallery", managedObjectModel: first)
+/// try old.loadPersistentStore(at: url)
+/// let context = old.newBackgroundContext()
+/// let wave = try EntityDescription.insertNewObject(forEntityName: "Artwork", into: context)
+/// try wave.setValue("The Great Wave", forKey: "name")
+/// try context.save()
+/// try old.close()
+///
+/// guard
+///   let model = VersionedModel(
+///     versions: [.init("Gallery 1", first), .init("Gallery 2", second)])
+/// else { return }
+/// let new = PersistentContainer(name: "Gallery", versionedModel: model)
+/// try new.loadPersistentStore(at: url)
+/// let request = FetchRequest<ManagedObject>(entityName: "Artwork")
+/// for artwork in try new.newBackgroundContext().fetch(request) {
+///   print(try artwork.value(forKey: "title") ?? "", try artwork.value(forKey: "price") ?? "")
+/// }
+/// try new.close()
+/// ```
+///
+/// prints
+///
+/// ```
+/// The Great Wave 0.0
+/// ```
 public struct VersionedModel: Sendable {
   /// One version: a model and what it was called.
   public struct Version: Sendable, Hashable {

@@ -21,6 +21,29 @@
 ///
 /// A request whose predicate compares what can never be equal, such as a number and a text, is
 /// refused.
+///
+/// ## Example
+///
+/// The same kind of condition as a format in a fetch, and in Swift on objects that are in memory:
+///
+/// ```swift
+/// var request = FetchRequest<Artwork>()
+/// request.predicate = try FetchPredicate(
+///   format: "title BEGINSWITH %@ AND price < %@", "The", 2_000)
+/// print(try context.fetch(request).map(\.title))
+///
+/// let dear = Key("price") > 1_000 && Key("artist") != nil
+/// print(dear)
+/// print(try context.fetch(FetchRequest<Artwork>()).filtered(using: dear).map(\.title))
+/// ```
+///
+/// prints
+///
+/// ```
+/// ["The Great Wave"]
+/// price > 1000 AND artist != nil
+/// ["The Great Wave"]
+/// ```
 public indirect enum FetchPredicate: Hashable, Sendable {
   /// True of everything, or of nothing.
   case constant(Bool)

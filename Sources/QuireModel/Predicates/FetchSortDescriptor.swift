@@ -17,6 +17,32 @@
 /// ```
 ///
 /// Arrays of objects are sorted with the same descriptors, by `sorted(using:)`.
+///
+/// ## Example
+///
+/// Titles in the order of their characters, and as people order them:
+///
+/// ```swift
+/// let titles = ["View 10", "View 9", "view 2"]
+/// let model = try ManagedObjectModel { Entity("Artwork") { Attribute("title", .string) } }
+/// let context = try ManagedObjectContext.stubbed(model)
+/// for title in titles {
+///   let artwork = try EntityDescription.insertNewObject(forEntityName: "Artwork", into: context)
+///   try artwork.setValue(title, forKey: "title")
+/// }
+/// var request = FetchRequest<ManagedObject>(entityName: "Artwork")
+/// for options in [[], .natural] as [FetchComparisonOptions] {
+///   request.sortDescriptors = [FetchSortDescriptor(key: "title", options: options)]
+///   print(try context.fetch(request).map { try $0.value(forKey: "title") ?? "" })
+/// }
+/// ```
+///
+/// prints
+///
+/// ```
+/// ["View 10", "View 9", "view 2"]
+/// ["view 2", "View 9", "View 10"]
+/// ```
 public struct FetchSortDescriptor: Hashable, Sendable {
   /// The position of objects whose value is absent.
   public enum AbsentValues: UInt8, Hashable, Sendable, CaseIterable {

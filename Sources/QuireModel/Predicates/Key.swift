@@ -7,6 +7,25 @@
 /// Key("artworks.price").sum > 1_000 && Key("tags.word").none == "print"
 /// Key("artworks").filtered(by: Key("price") > 100).count >= 3
 /// ```
+///
+/// ## Example
+///
+/// Artists by what is true of their works, of which there are three:
+///
+/// ```swift
+/// var request = FetchRequest<Artist>()
+/// request.predicate = Key("artworks.price").sum > 2_000 && Key("artworks").count == 3
+/// print(try context.fetch(request).map(\.name))
+/// request.predicate = Key("artworks.title").any == "Red Fuji"
+/// print(try context.count(for: request))
+/// ```
+///
+/// prints
+///
+/// ```
+/// ["Katsushika Hokusai"]
+/// 1
+/// ```
 public struct Key: Sendable {
   /// The left side of comparisons with this key.
   public let expression: FetchExpression

@@ -44,6 +44,56 @@ import QuireStorage
 ///
 /// A manager, its contexts and its policies belong to the isolation of the caller of
 /// ``migrateStore(from:type:options:mapping:to:type:options:)``, and run there.
+///
+/// ## Example
+///
+/// Two names become one, which no mapping that is inferred could know:
+///
+/// ```swift
+/// let source = try ManagedObjectModel {
+///   Entity("Artist") {
+///     Attribute("first", .string); Attribute("last", .string)
+///   }
+/// }
+/// let destination = try ManagedObjectModel { Entity("Artist") { Attribute("name", .string) } }
+/// let old = PersistentContainer(name: "Old", managedObjectModel: source)
+/// try old.loadPersistentStore(at: oldURL)
+/// let context = old.newBackgroundContext()
+/// let artist = try EntityDescription.insertNewObject(forEntityName: "Artist", into: context)
+/// try artist.setValue("Katsushika", forKey: "first")
+/// try artist.setValue("Hokusai", forKey: "last")
+/// try context.save()
+/// try old.close()
+///
+/// var mapping = EntityMapping(from: "Artist", to: "Artist", .transformEntityMappingType)
+/// mapping.attributeMappings = [
+///   PropertyMapping(
+///     "name",
+///     valueExpression: .closure { arguments in
+///       let first = try arguments.source?.value(forKey: "first") as? String ?? ""
+///       let last = try arguments.source?.value(forKey: "last") as? String ?? ""
+///       return "\(first) \(last)"
+///     })
+/// ]
+/// let manager = MigrationManager(sourceModel: source, destinationModel: destination)
+/// try manager.migrateStore(
+///   from: oldURL, type: .quire, mapping: MappingModel(entityMappings: [mapping]),
+///   to: newURL, type: .quire)
+///
+/// let new = PersistentContainer(name: "New", managedObjectModel: destination)
+/// try new.loadPersistentStore(at: newURL)
+/// let request = FetchRequest<ManagedObject>(entityName: "Artist")
+/// for artist in try new.newBackgroundContext().fetch(request) {
+///   print(try artist.value(forKey: "name") ?? "")
+/// }
+/// try new.close()
+/// ```
+///
+/// prints
+///
+/// ```
+/// Katsushika Hokusai
+/// ```
 nonisolated open class MigrationManager {
   /// The model of the store that is migrated.
   public let sourceModel: ManagedObjectModel

@@ -27,7 +27,7 @@ public struct MigrationPath: Sendable, CustomStringConvertible {
   public enum Method: String, Hashable, Sendable {
     /// By a mapping that is inferred from the two models.
     case inferred
-    /// By a mapping model that somebody wrote.
+    /// By a mapping model that was written by hand.
     case mappingModel
     /// A mapping with the handlers of a ``CustomMigrationStage``.
     case customStage

@@ -33,6 +33,30 @@ public enum PersistentHistoryResultType: Int, Sendable {
 ///   lastToken = lastToken?.merging(transaction.token) ?? transaction.token
 /// }
 /// ```
+///
+/// ## Example
+///
+/// What was saved to a store that was opened with ``PersistentStoreOptions/tracksHistory``, and by
+/// what author:
+///
+/// ```swift
+/// context.transactionAuthor = "import"
+/// Artwork(context: context).title = "The Great Wave"
+/// try context.save()
+///
+/// let request = PersistentHistoryChangeRequest.fetchHistory(after: nil)
+/// for transaction in try context.execute(request).transactions {
+///   for change in transaction.changes ?? [] {
+///     print(transaction.author ?? "", change.changeType, change.changedObjectID.entity.name)
+///   }
+/// }
+/// ```
+///
+/// prints
+///
+/// ```
+/// import insert Artwork
+/// ```
 public struct PersistentHistoryChangeRequest: Sendable {
   /// The limit between requested and other transactions.
   enum Line: Sendable {

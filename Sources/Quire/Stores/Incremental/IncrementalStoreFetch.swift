@@ -32,7 +32,7 @@ public struct IncrementalStoreAnswer: Sendable {
 
   /// A row by its key, or with its values, which are not read again then.
   public enum Row: Hashable, Sendable {
-    /// A row that is asked for when somebody looks at its object.
+    /// A row whose values are asked for when they are needed.
     case key(IncrementalStoreKey)
     /// A row with what it holds.
     case node(IncrementalStoreNode)
