@@ -2,6 +2,7 @@ import QuireModel
 
 /// What one can know of a ``MergeConflict`` anywhere.
 public struct MergeConflictReport: Hashable, Sendable {
+  /// The object that the context would write.
   public var objectID: ManagedObjectID
   /// The version the changes were made to.
   public var oldVersion: Int
@@ -18,7 +19,9 @@ public struct MergeConflictReport: Hashable, Sendable {
 
   /// What one property of a row holds.
   public enum Value: Hashable, Sendable {
+    /// The value of an attribute.
     case attribute(AttributeValue)
+    /// The destination of a to-one relationship.
     case object(ManagedObjectID)
   }
 }

@@ -51,7 +51,7 @@ public struct PersistenceError: Error, Sendable, CustomStringConvertible {
   /// The objects behind ``Code/managedObjectMerge`` and ``Code/persistentStoreSaveConflicts``.
   public var conflicts: [MergeConflictReport] = []
   /// The values behind ``Code/managedObjectConstraintMerge``.
-  public var constraintConflicts: [ConstraintConflict.Report] = []
+  public var constraintConflicts: [ConstraintConflictReport] = []
   /// The error behind this one, of the engine, of the file system or of the program, if there is
   /// one.
   public var underlying: (any Error & Sendable)?

@@ -55,7 +55,7 @@ import Quire
 /// prints
 ///
 /// ```
-/// 1 1
+/// 1.quire 1
 /// ```
 public struct MigrationFixtures: Sendable {
   /// Where the fixtures are.

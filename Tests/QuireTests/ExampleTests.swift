@@ -111,7 +111,7 @@ import Testing
       do {
         try context.save()
       } catch let error as PersistenceError {
-        print(error)
+        print(error.code.rawValue, error.message)
       }
     }
     try expect(printed, "AttributeDescription", "QuireModel/Models/AttributeDescription")
@@ -191,7 +191,8 @@ import Testing
       var request = FetchRequest<ManagedObject>(entityName: "Artwork")
       for options in [[], .natural] as [FetchComparisonOptions] {
         request.sortDescriptors = [FetchSortDescriptor(key: "title", options: options)]
-        print(try context.fetch(request).map { try $0.value(forKey: "title") ?? "" })
+        let all = try context.fetch(request)
+        print(try all.map { try $0.value(forKey: "title") as? String ?? "" }.joined(separator: ", "))
       }
     }
     try expect(printed, "FetchSortDescriptor", "QuireModel/Predicates/FetchSortDescriptor")

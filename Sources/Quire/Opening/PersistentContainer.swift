@@ -31,7 +31,10 @@ import Synchronization
 /// `@unchecked`: all stored properties are constants of types that are `Sendable`, which the
 /// compiler checks of final classes only.
 nonisolated open class PersistentContainer: @unchecked Sendable {
+  /// The name of the container, and of the file of its first store unless a description says
+  /// otherwise.
   public let name: String
+  /// The coordinator that all contexts of the container share.
   public let persistentStoreCoordinator: PersistentStoreCoordinator
 
   /// The context of the main actor.
@@ -65,6 +68,12 @@ nonisolated open class PersistentContainer: @unchecked Sendable {
   /// Made when somebody asks for them: finding the folder takes longer than making a stack.
   private let descriptions = Mutex<[PersistentStoreDescription]?>(nil)
 
+  /// A container without a store, for a model with its earlier versions.
+  ///
+  /// - Parameters:
+  ///   - name: also that of the file in ``defaultDirectoryURL()``.
+  ///   - classes: as for a ``PersistentStoreCoordinator``.
+  ///   - transformers: what turns values of transformable attributes into bytes and back.
   public init(
     name: String, versionedModel: VersionedModel, classes: [ManagedObject.Type] = [],
     transformers: ValueTransformers = [:]
@@ -74,6 +83,7 @@ nonisolated open class PersistentContainer: @unchecked Sendable {
       versionedModel: versionedModel, classes: classes, transformers: transformers)
   }
 
+  /// The same, for a model that has one version.
   public init(
     name: String, managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = [],
     transformers: ValueTransformers = [:]
@@ -83,6 +93,7 @@ nonisolated open class PersistentContainer: @unchecked Sendable {
       managedObjectModel: managedObjectModel, classes: classes, transformers: transformers)
   }
 
+  /// The current version of the model.
   public final var managedObjectModel: ManagedObjectModel {
     persistentStoreCoordinator.managedObjectModel
   }

@@ -31,7 +31,7 @@
 /// do {
 ///   try context.save()
 /// } catch let error as PersistenceError {
-///   print(error)
+///   print(error.code.rawValue, error.message)
 /// }
 /// ```
 ///
@@ -39,7 +39,7 @@
 ///
 /// ```
 /// Untitled
-/// error 1620: Artwork.year is 1066; the smallest allowed is 1400
+/// 1620 Artwork.year is 1066; the smallest allowed is 1400
 /// ```
 public struct AttributeDescription: Hashable, Sendable {
   /// The name, under which objects have the value: unique among the properties of the entity and

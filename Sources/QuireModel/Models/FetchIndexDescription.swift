@@ -19,7 +19,7 @@
 /// prints
 ///
 /// ```
-/// index(name: "byPrice")
+/// index(name: "Artwork.byPrice")
 /// ```
 public struct FetchIndexDescription: Hashable, Sendable {
   /// How an element is indexed: in the order of its values, or in space.

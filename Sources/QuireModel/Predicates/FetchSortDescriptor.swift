@@ -33,15 +33,16 @@
 /// var request = FetchRequest<ManagedObject>(entityName: "Artwork")
 /// for options in [[], .natural] as [FetchComparisonOptions] {
 ///   request.sortDescriptors = [FetchSortDescriptor(key: "title", options: options)]
-///   print(try context.fetch(request).map { try $0.value(forKey: "title") ?? "" })
+///   let all = try context.fetch(request)
+///   print(try all.map { try $0.value(forKey: "title") as? String ?? "" }.joined(separator: ", "))
 /// }
 /// ```
 ///
 /// prints
 ///
 /// ```
-/// ["View 10", "View 9", "view 2"]
-/// ["view 2", "View 9", "View 10"]
+/// View 10, View 9, view 2
+/// view 2, View 9, View 10
 /// ```
 public struct FetchSortDescriptor: Hashable, Sendable {
   /// The position of objects whose value is absent.

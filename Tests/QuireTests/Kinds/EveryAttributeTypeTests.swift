@@ -107,7 +107,9 @@ import Testing
       var request = Self.byNumber
       request.predicate = predicate
       let found = try context.fetch(request).map { try $0.value(forKey: "number") as? Int ?? -1 }
-      // In memory the predicate is true of as many.
+      // In memory the predicate is true of as many. Objects show these two as plain values (a URL,
+      // what a transformer makes), which no constant that stands for their bytes is equal to.
+      if type == .transformable || type == .objectID { return found }
       let held = try context.fetch(Self.byNumber).filter { try predicate.evaluate(with: $0) }
       #expect(held.count == found.count)
       return found

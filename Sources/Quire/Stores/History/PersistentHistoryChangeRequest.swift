@@ -44,7 +44,8 @@ public enum PersistentHistoryResultType: Int, Sendable {
 /// Artwork(context: context).title = "The Great Wave"
 /// try context.save()
 ///
-/// let request = PersistentHistoryChangeRequest.fetchHistory(after: nil)
+/// let lastToken: PersistentHistoryToken? = nil
+/// let request = PersistentHistoryChangeRequest.fetchHistory(after: lastToken)
 /// for transaction in try context.execute(request).transactions {
 ///   for change in transaction.changes ?? [] {
 ///     print(transaction.author ?? "", change.changeType, change.changedObjectID.entity.name)
