@@ -192,7 +192,8 @@ import Testing
       for options in [[], .natural] as [FetchComparisonOptions] {
         request.sortDescriptors = [FetchSortDescriptor(key: "title", options: options)]
         let all = try context.fetch(request)
-        print(try all.map { try $0.value(forKey: "title") as? String ?? "" }.joined(separator: ", "))
+        let found = try all.map { try $0.value(forKey: "title") as? String ?? "" }
+        print(found.joined(separator: ", "))
       }
     }
     try expect(printed, "FetchSortDescriptor", "QuireModel/Predicates/FetchSortDescriptor")

@@ -145,6 +145,7 @@ public typealias Attribute = AttributeDescription
 /// Collects the elements between the braces of a composite ``Attribute``.
 @resultBuilder
 public enum ElementBuilder {
+  /// One attribute of a declaration.
   public static func buildExpression(
     _ element: AttributeDescription
   ) -> [AttributeDescription] { [element] }

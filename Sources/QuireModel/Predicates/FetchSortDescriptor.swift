@@ -34,7 +34,8 @@
 /// for options in [[], .natural] as [FetchComparisonOptions] {
 ///   request.sortDescriptors = [FetchSortDescriptor(key: "title", options: options)]
 ///   let all = try context.fetch(request)
-///   print(try all.map { try $0.value(forKey: "title") as? String ?? "" }.joined(separator: ", "))
+///   let found = try all.map { try $0.value(forKey: "title") as? String ?? "" }
+///   print(found.joined(separator: ", "))
 /// }
 /// ```
 ///
