@@ -32,7 +32,9 @@ final class BatchInsertion {
     self.storage = storage
     self.policy = policy
     self.execution = execution
-    row = BatchRow(storage)
+    row = BatchRow(
+      storage,
+      execution.context.persistentStoreCoordinator?.classes.computedDefaults(of: storage.binding))
     rowWriter = RowWriter(storage.layout)
     constraints = try BatchConstraints(write, storage)
     let isRead = write.entities.derivations?.readsObjects(of: storage.binding) ?? false

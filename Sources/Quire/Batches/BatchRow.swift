@@ -30,9 +30,12 @@ public final class BatchRow {
   // found.
   @exclusivity(unchecked) private var known: [(name: String, slot: Int)] = []
   @exclusivity(unchecked) private var place = 0
+  private let computedDefaults: ComputedDefaults?
 
-  init(_ storage: EntityStorage) {
+  /// - Parameter computedDefaults: those of the entity's class.
+  init(_ storage: EntityStorage, _ computedDefaults: ComputedDefaults?) {
     self.storage = storage
+    self.computedDefaults = computedDefaults
     values = storage.binding.defaultValues
   }
 
@@ -70,6 +73,7 @@ public final class BatchRow {
   func begin() {
     for slot in givenSlots { values[slot] = storage.binding.defaultValues[slot] }
     givenSlots = SlotSet()
+    computedDefaults?.forEach { slot, value in values[slot] = value }
     if !destinations.isEmpty { destinations.removeAll(keepingCapacity: true) }
     place = 0
   }

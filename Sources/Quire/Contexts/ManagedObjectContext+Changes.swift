@@ -62,7 +62,10 @@ extension ManagedObjectContext {
     guard !binding.entity.isAbstract else {
       throw PersistenceError.isAbstract(binding.entity)
     }
-    if object.isPersistent { object.becomeNew() }
+    if object.isPersistent {
+      object.becomeNew()
+      object.apply(persistentStoreCoordinator?.classes.computedDefaults(of: binding))
+    }
     // Equal entities have equal slots.
     take(object, to: arena(ofNew: binding))
   }

@@ -29,6 +29,7 @@ extension EntityDescription {
     }
     let object = coordinator.classes.makeObject(context.arena(ofNew: binding).outside)
     object.applyDefaults()
+    object.apply(coordinator.classes.computedDefaults(of: binding))
     try context.adopt(object)
     return object
   }
@@ -44,6 +45,10 @@ struct ObjectMaking {
   let arena: Unmanaged<ObjectArena>
   let outside: Unmanaged<ObjectArena>
   let isAbstract: Bool
+  // Sound: the coordinator's classes keep it.
+  fileprivate let uncountedDefaults: Unmanaged<ComputedDefaults>?
+
+  var computedDefaults: ComputedDefaults? { uncountedDefaults?.takeUnretainedValue() }
 }
 
 extension ManagedObjectContext {
@@ -56,11 +61,14 @@ extension ManagedObjectContext {
 
   @inline(never)
   private final func findMaking(of type: ManagedObject.Type) -> ObjectMaking? {
-    guard let binding = persistentStoreCoordinator?.classes.entity(of: type) else { return nil }
+    guard let classes = persistentStoreCoordinator?.classes,
+      let binding = classes.entity(of: type)
+    else { return nil }
     let arena = arena(ofNew: binding)
     recentMaking = ObjectMaking(
       type: type, arena: .passUnretained(arena), outside: .passUnretained(arena.outside),
-      isAbstract: binding.entity.isAbstract)
+      isAbstract: binding.entity.isAbstract,
+      uncountedDefaults: classes.computedDefaults(of: binding).map { .passUnretained($0) })
     return recentMaking
   }
 }

@@ -28,6 +28,8 @@ import QuireModel
 @frozen
 public struct Managed<Value> {
   /// The property's slot, found at the first access; 255 before, and where it is higher than 253.
+  /// 254 marks a property that is being looked for or, in an object that is made to tell what its
+  /// class declares, one that declares something.
   ///
   /// One byte, as there may be many objects.
   @usableFromInline var slot: UInt8
@@ -92,7 +94,7 @@ public struct Managed<Value> {
   ) -> Value where Value: ManagedValue {
     @inline(__always) get {
       var slot = Int(object[keyPath: storageKeyPath].slot)
-      if slot == 255 {
+      if slot >= 254 {
         slot = object.findSlot(
           ofPropertyAt: withUnsafeMutablePointer(to: &object[keyPath: storageKeyPath]) {
             UInt(bitPattern: $0)
@@ -108,7 +110,7 @@ public struct Managed<Value> {
     }
     @inline(__always) set {
       var slot = Int(object[keyPath: storageKeyPath].slot)
-      if slot == 255 {
+      if slot >= 254 {
         slot = object.findSlot(
           ofPropertyAt: withUnsafeMutablePointer(to: &object[keyPath: storageKeyPath]) {
             UInt(bitPattern: $0)
@@ -131,7 +133,7 @@ public struct Managed<Value> {
   ) -> ManagedProperty<Value> {
     @inline(__always) get {
       var slot = Int(object[keyPath: storageKeyPath].slot)
-      if slot == 255 {
+      if slot >= 254 {
         slot = object.findSlot(
           ofPropertyAt: withUnsafeMutablePointer(to: &object[keyPath: storageKeyPath]) {
             UInt(bitPattern: $0)

@@ -8,8 +8,8 @@ import QuireModel
 
 /// A Swift type that stands for attribute values of a typed property. An enumeration with raw
 /// values of such a type needs to say no more than that it conforms.
-public protocol ManagedAttribute: ManagedValue, OptionalManagedValue, PredicateConvertible,
-  GroupValue, AggregateValue
+public protocol ManagedAttribute: ManagedValue, OptionalManagedValue, AttributeManagedValue,
+  PredicateConvertible, GroupValue, AggregateValue
 where Present == Self {
   /// The types of attributes of which the type can show every value. A property of another
   /// attribute is an error when a store is added; where there are none, as it is unless a type
@@ -258,7 +258,7 @@ extension UUID: ManagedAttribute {
   public var attributeValue: AttributeValue { .uuid(self) }
 }
 
-extension URL: OptionalManagedValue {
+extension URL: OptionalManagedValue, AttributeManagedValue {
   public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> URL? {
     switch try object.attribute(slot) {
     case nil: return nil

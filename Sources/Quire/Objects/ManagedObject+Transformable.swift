@@ -172,7 +172,7 @@ extension EntityBinding {
 /// A type that conforms to ``ManagedValue`` besides, by saying what it is when it is
 /// ``ManagedValue/empty``, can be a property's that is not optional. Dictionaries are such; arrays
 /// and sets are not, as those that are not optional stand for relationships.
-public protocol TransformableValue: OptionalManagedValue, Codable {}
+public protocol TransformableValue: OptionalManagedValue, AttributeManagedValue, Codable {}
 
 extension TransformableValue {
   public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Self? {
@@ -194,9 +194,12 @@ extension ManagedValue where Self: TransformableValue {
   }
 }
 
-extension Array: OptionalManagedValue, TransformableValue where Element: Codable {}
-extension Set: OptionalManagedValue, TransformableValue where Element: Codable {}
-extension Dictionary: OptionalManagedValue, TransformableValue where Key: Codable, Value: Codable {}
+extension Array: OptionalManagedValue, AttributeManagedValue, TransformableValue
+where Element: Codable {}
+extension Set: OptionalManagedValue, AttributeManagedValue, TransformableValue
+where Element: Codable {}
+extension Dictionary: OptionalManagedValue, AttributeManagedValue, TransformableValue
+where Key: Codable, Value: Codable {}
 
 extension Dictionary: ManagedValue where Key: Codable, Value: Codable {
   public static var empty: [Key: Value] { [:] }

@@ -120,6 +120,9 @@ nonisolated open class ManagedObject {
     let binding = context?.modelBinding?.entity(named: entity.name)
     self.init(Origin(ObjectArena(binding ?? EntityBinding(entity, index: 0))))
     applyDefaults()
+    if let binding {
+      apply(context?.persistentStoreCoordinator?.classes.computedDefaults(of: binding))
+    }
     guard let context else { return }
     do {
       try context.adopt(self)
@@ -137,6 +140,7 @@ nonisolated open class ManagedObject {
     if let making = context.making(of: Self.self) {
       self.init(Origin(new: making.outside))
       applyDefaults()
+      apply(making.computedDefaults)
       if making.isAbstract {
         let arena = making.arena.takeUnretainedValue()
         context.report(PersistenceError.isAbstract(arena.binding.entity))
@@ -164,6 +168,24 @@ nonisolated open class ManagedObject {
 
   /// The name of the entity this class is registered for; the name of the class unless overridden.
   open class var entityName: String { ClassNames.name(of: self) }
+
+  /// What the entity of this class has besides the properties of the class, in the words of models:
+  /// whether it is abstract, former names, constraints and indexes of several properties, fetched
+  /// properties, attributes without a property of the class.
+  ///
+  /// ```swift
+  /// override class var entityDeclaration: Entity? {
+  ///   Entity("Artwork", renamedFrom: "Work") {
+  ///     UniquenessConstraint("title", "artist")
+  ///     FetchIndex("byYearAndTitle", on: "year", "title")
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// It names the entity of the class: a subclass inherits what is said here of its parent, and
+  /// that holds for the parent alone. Counts where a model is made of classes
+  /// (``QuireModel/ManagedObjectModel/init(for:)``), and nowhere else.
+  open class var entityDeclaration: Entity? { nil }
 
   /// The object for people who look for a mistake: see ``fullDescription``, which it is unless a
   /// class overrides it.

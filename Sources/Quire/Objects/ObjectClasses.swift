@@ -10,6 +10,8 @@ final class ObjectClasses: Sendable {
   /// In the order of the model's entities.
   private let byIndex: [ManagedObject.Type]
   private let differences = Mutex<ClassDifferences?>(nil)
+  /// By the index of the entity, as far as they were needed.
+  private let defaults: Mutex<[ComputedDefaults??]>
 
   /// Finds the class of each entity among some. In this order:
   ///
@@ -28,6 +30,7 @@ final class ObjectClasses: Sendable {
       byName[binding.entity.name] = names.type(for: binding.entity)
     }
     self.entities = entities
+    defaults = Mutex(Array(repeating: nil, count: entities.count))
     byIndex = entities.map { binding in
       var ancestor: EntityDescription? = binding.entity
       while let level = ancestor, byName[level.name] == nil { ancestor = level.parent }
@@ -51,6 +54,14 @@ final class ObjectClasses: Sendable {
   /// - Parameter reference: `nil` for one that no store has seen.
   func makeObject(_ arena: ObjectArena, at reference: Reference? = nil) -> ManagedObject {
     type(for: arena.binding).init(.init(arena, at: reference))
+  }
+
+  /// The default values that are made for each new object of an entity; `nil` where there are none.
+  func computedDefaults(of binding: EntityBinding) -> ComputedDefaults? {
+    if let known = defaults.withLock({ $0[binding.index] }) { return known }
+    let made = ComputedDefaults(type(for: binding), binding)
+    defaults.withLock { $0[binding.index] = .some(made) }
+    return made
   }
 
   /// The class of an entity's objects.

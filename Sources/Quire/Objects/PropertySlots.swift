@@ -6,7 +6,7 @@ private let typedPropertyPrefix = _typeName(Managed<Int>.self).prefix { $0 != "<
 ///
 /// Its type is known by its name: whether it conforms to a protocol takes much longer to find out,
 /// the first time.
-private func marker(of property: Any) -> UInt8? {
+func propertyByte(of property: Any) -> UInt8? {
   func look<Property>(_ property: Property) -> UInt8? {
     guard MemoryLayout<Property>.size == MemoryLayout<UInt8>.size,
       _typeName(Property.self).hasPrefix(typedPropertyPrefix)
@@ -27,6 +27,8 @@ extension ManagedObject {
   @usableFromInline final func findSlot(ofPropertyAt address: UInt) -> Int {
     let object = Unmanaged.passUnretained(self).toOpaque()
     let offset = Int(bitPattern: address) - Int(bitPattern: object)
+    // Of an object that is made to be looked at, no property has a slot.
+    if DeclarationRecorder.isLooking { return -1 }
     // A wrapper is its slot, and nothing else.
     let property = (object + offset).assumingMemoryBound(to: UInt8.self)
     learnProperties()
@@ -94,7 +96,7 @@ extension ManagedObject {
     guard mirror != nil else { return [] }
     for level in levels.reversed() {
       for child in level.children {
-        guard let slot = marker(of: child.value) else { return properties }
+        guard let slot = propertyByte(of: child.value) else { return properties }
         properties.append((child.label, slot))
       }
     }
@@ -113,7 +115,7 @@ extension ManagedObject {
     var mirror: Mirror? = Mirror(reflecting: self)
     while let level = mirror, level.subjectType != ManagedObject.self {
       for child in level.children {
-        if marker(of: child.value) == SlotCache.mark { return child.label }
+        if propertyByte(of: child.value) == SlotCache.mark { return child.label }
       }
       mirror = level.superclassMirror
     }

@@ -13,14 +13,17 @@ struct ClassDifferences {
   /// - Parameter types: of the entities, in their order.
   init(_ entities: [EntityBinding], _ types: [ManagedObject.Type]) {
     for (binding, type) in zip(entities, types) where type != ManagedObject.self {
-      for property in DeclaredClass.of(type, binding).properties {
-        guard let words = difference(property, binding, entities, types),
+      for property in DeclaredClass.of(type).properties {
+        let slot = binding.slot(named: property.name)
+        let typeWords = difference(property, binding, entities, types)
+          .map { "is declared as \(property.type.name), " + $0 }
+        guard
+          let words = typeWords ?? slot.flatMap({ property.declarationDifference($0, of: binding) }),
           seen.insert([ClassNames.fullName(of: type), property.name]).inserted
         else { continue }
         var error = PersistenceError(
-          binding.slot(named: property.name) == nil ? .undefinedKey : .unacceptableValue,
-          "\(ClassNames.name(of: type)).\(property.name) is declared as \(property.type.name), "
-            + words)
+          slot == nil ? .undefinedKey : .unacceptableValue,
+          "\(ClassNames.name(of: type)).\(property.name) \(words)")
         error.entityName = binding.entity.name
         error.key = property.name
         errors.append(error)
@@ -88,12 +91,13 @@ struct ClassDifferences {
     _ destinations: [(binding: EntityBinding, type: ManagedObject.Type)]
   ) -> String? {
     let destination = relationship.destination
-    let (what, element): (String, String)
+    let what: String
+    let element: ManagedObject.Type
     switch declared.kind {
     case .unknown: return nil
-    case .object(let name) where !relationship.isToMany: element = name
-    case .set(let name) where relationship.isToMany && !relationship.isOrdered: element = name
-    case .array(let name) where relationship.isToMany: element = name
+    case .object(let type) where !relationship.isToMany: element = type
+    case .set(let type) where relationship.isToMany && !relationship.isOrdered: element = type
+    case .array(let type) where relationship.isToMany: element = type
     default:
       what =
         !relationship.isToMany
@@ -103,10 +107,11 @@ struct ClassDifferences {
           : "a relationship to many without an order: declare it as Set<\(destination)>"
       return "and the model of \(entity) has \(what)"
     }
-    if element == ClassNames.fullName(of: ManagedObject.self) { return nil }
+    if element == ManagedObject.self { return nil }
+    let elementName = ClassNames.fullName(of: element)
     for (binding, type) in destinations where !binding.entity.isAbstract {
       if type != ManagedObject.self,
-        DeclaredClass.of(type, binding).ancestry.contains(element)
+        DeclaredClass.of(type).ancestry.contains(elementName)
       {
         continue
       }

@@ -16,41 +16,88 @@ struct DeclaredClass: Sendable {
   struct Property: Sendable {
     var name: String
     var type: DeclaredType
+    /// What it says besides; `nil` of one that says nothing.
+    var declaration: PropertyDeclaration?
   }
 
   /// Itself, its superclass and so on, without ``ManagedObject``; with their modules.
   let ancestry: [String]
+  /// `nil` for ``ManagedObject``.
+  let superclass: ManagedObject.Type?
   /// Those of superclasses come first.
   let properties: [Property]
+  /// How many of the properties, the last ones, the class declares itself.
+  let ownPropertyCount: Int
+  /// Whether the class has a mirror of its own, which shows none of them.
+  let hidesProperties: Bool
 
   private static let known = Mutex<[ObjectIdentifier: DeclaredClass]>([:])
 
   /// The declaration of a class, which is looked at once in a process.
-  ///
-  /// - Parameter binding: of an entity that the class is for.
-  static func of(_ type: ManagedObject.Type, _ binding: EntityBinding) -> DeclaredClass {
+  static func of(_ type: ManagedObject.Type) -> DeclaredClass {
     let identifier = ObjectIdentifier(type)
     if let declared = known.withLock({ $0[identifier] }) { return declared }
-    let declared = DeclaredClass(type.init(ManagedObject.Origin(ObjectArena(binding))))
+    // Of an entity that nobody else has: the properties are to find no slots.
+    let arena = ObjectArena(.unknown(named: type.entityName))
+    let (object, declarations) = DeclarationRecorder.record {
+      type.init(ManagedObject.Origin(arena))
+    }
+    let declared = DeclaredClass(object, declarations)
     known.withLock { $0[identifier] = declared }
     return declared
   }
 
-  private init(_ object: ManagedObject) {
+  private init(_ object: ManagedObject, _ declarations: [PropertyDeclaration]) {
     var levels: [Mirror] = []
     // A class with a mirror of its own hides its properties; whoever reads one is told.
-    var mirror = object is any CustomReflectable ? nil : Mirror(reflecting: object)
+    hidesProperties = object is any CustomReflectable
+    var mirror = hidesProperties ? nil : Mirror(reflecting: object)
     while let level = mirror, level.subjectType != ManagedObject.self {
       levels.append(level)
       mirror = level.superclassMirror
     }
     ancestry = levels.map { ClassNames.fullName(of: $0.subjectType) }
-    properties = levels.reversed().flatMap { level in
-      level.children.compactMap { child in
+    superclass = levels.count < 2 ? nil : levels[1].subjectType as? ManagedObject.Type
+    // A class makes its properties before its superclass does.
+    var declarations = declarations[...]
+    let byLevel = levels.map { level in
+      level.children.compactMap { child -> Property? in
         guard let label = child.label, let type = DeclaredType(wrapper: type(of: child.value))
         else { return nil }
-        return Property(name: label.hasPrefix("_") ? String(label.dropFirst()) : label, type: type)
+        return Property(
+          name: label.hasPrefix("_") ? String(label.dropFirst()) : label, type: type,
+          declaration: propertyByte(of: child.value) == SlotCache.mark
+            ? declarations.popFirst() : nil)
       }
+    }
+    properties = byLevel.reversed().flatMap { $0 }
+    ownPropertyCount = byLevel.first?.count ?? 0
+  }
+
+  /// The properties that the class declares itself.
+  var ownProperties: ArraySlice<Property> { properties.suffix(ownPropertyCount) }
+}
+
+extension DeclaredClass.Property {
+  /// The default value, where that is the same each time; `nil` for none.
+  var constantDefault: AttributeValue? {
+    get throws {
+      let defaultValue = declaration?.defaultValue
+      guard let value = try defaultValue?(), let again = try defaultValue?(),
+        value.isIdentical(to: again)
+      else { return nil }
+      return value
+    }
+  }
+
+  /// Makes a default value that is another one each time; `nil` where there is none, or it is
+  /// always the same.
+  var computedDefault: (@Sendable () throws -> AttributeValue?)? {
+    get throws {
+      guard let defaultValue = declaration?.defaultValue, try defaultValue() != nil else {
+        return nil
+      }
+      return try constantDefault == nil ? defaultValue : nil
     }
   }
 }
@@ -61,15 +108,15 @@ struct DeclaredType: Sendable {
     /// A value that stands for attributes of some types; of any, where there are none.
     case attribute([AttributeType])
     case transformable
-    /// A class, with its module.
-    case object(String)
-    case set(of: String)
-    case array(of: String)
+    case object(ManagedObject.Type)
+    case set(of: ManagedObject.Type)
+    case array(of: ManagedObject.Type)
     /// A type that says nothing about itself.
     case unknown
   }
 
   let kind: Kind
+  let isOptional: Bool
   /// As the program has it, nearly: `Set<Artwork>`, `Int16?`.
   let name: String
 
@@ -79,6 +126,7 @@ struct DeclaredType: Sendable {
     guard name.hasPrefix(Self.wrapperPrefix) else { return nil }
     let value = name.dropFirst(Self.wrapperPrefix.count).dropLast()
     let wrapped = Self.argument(of: "Swift.Optional", in: value)
+    isOptional = wrapped != nil
     self.name = Self.shortName(of: wrapped ?? value) + (wrapped == nil ? "" : "?")
     if let types = Self.attributeTypes[String(wrapped ?? value)] {
       kind = .attribute(types)
@@ -104,7 +152,7 @@ struct DeclaredType: Sendable {
   private static func kind(of wrapper: Any.Type) -> Kind {
     guard let value = (wrapper as? any ManagedWrapper.Type)?.valueType else { return .unknown }
     let wrapped = (value as? any OptionalType.Type)?.wrappedType ?? value
-    if let type = wrapped as? ManagedObject.Type { return .object(ClassNames.fullName(of: type)) }
+    if let type = wrapped as? ManagedObject.Type { return .object(type) }
     if let collection = wrapped as? any CollectionOfObjects.Type {
       // A conditional conformance: the elements are objects.
       return collection.kindOfProperty
@@ -113,6 +161,25 @@ struct DeclaredType: Sendable {
       return .attribute(attribute.attributeTypes)
     }
     return wrapped is any TransformableValue.Type ? .transformable : .unknown
+  }
+
+  /// The class of the objects that a relationship leads to; `nil` for an attribute.
+  var destination: ManagedObject.Type? {
+    switch kind {
+    case .object(let type), .set(let type), .array(let type): type
+    case .attribute, .transformable, .unknown: nil
+    }
+  }
+
+  /// The type of the attribute that a property declares: of several that its values can be, the one
+  /// that keeps them all.
+  var attributeType: AttributeType? {
+    switch kind {
+    case .transformable: .transformable
+    case .attribute(let types):
+      types.last { $0.integerRange != nil } ?? types.first
+    case .object, .set, .array, .unknown: nil
+    }
   }
 
   private static func argument(of type: String, in name: Substring) -> Substring? {
@@ -169,12 +236,12 @@ private protocol CollectionOfObjects {
 
 extension Set: CollectionOfObjects where Element: ManagedObject {
   fileprivate static var kindOfProperty: DeclaredType.Kind {
-    .set(of: ClassNames.fullName(of: Element.self))
+    .set(of: Element.self)
   }
 }
 
 extension Array: CollectionOfObjects where Element: ManagedObject {
   fileprivate static var kindOfProperty: DeclaredType.Kind {
-    .array(of: ClassNames.fullName(of: Element.self))
+    .array(of: Element.self)
   }
 }

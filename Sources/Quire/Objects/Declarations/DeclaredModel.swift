@@ -1,0 +1,234 @@
+import QuireModel
+
+/// The model that classes declare.
+///
+/// A class is an entity, its superclass the parent, its typed properties the properties; what these
+/// say of themselves (``PropertyDeclaration``) and what the class says beside them
+/// (``ManagedObject/entityDeclaration``) make the rest.
+struct DeclaredModel {
+  private struct DeclaredEntity {
+    let type: ManagedObject.Type
+    var entity: Entity
+    /// What is known of the inverses of its relationships, in their order.
+    var inverses: [PropertyDeclaration.Inverse] = []
+
+    var className: String { ClassNames.name(of: type) }
+  }
+
+  private var entities: [DeclaredEntity] = []
+  private var errors: [PersistenceError] = []
+
+  /// - Parameter classes: with them come their superclasses, and all classes that relationships
+  ///   lead to.
+  /// - Throws: ``PersistenceError/Code/coreData`` (134060) with one error for each mistake in
+  ///   ``PersistenceError/detailedErrors``.
+  static func declaration(of classes: [ManagedObject.Type]) throws -> ModelDeclaration {
+    var model = DeclaredModel()
+    for type in self.classes(of: classes) { model.declare(type) }
+    try model.throwErrors()
+    try model.findInverses()
+    try model.throwErrors()
+    model.findMissingInverses(in: try ManagedObjectModel(model.declaration))
+    try model.throwErrors()
+    return model.declaration
+  }
+
+  private var declaration: ModelDeclaration {
+    var declaration = ModelDeclaration()
+    declaration.entities = entities.map(\.entity)
+    return declaration
+  }
+
+  /// The classes, their superclasses, and those that relationships lead to.
+  static func classes(of classes: [ManagedObject.Type]) -> [ManagedObject.Type] {
+    var found: [ManagedObject.Type] = []
+    var known: Set<ObjectIdentifier> = [ObjectIdentifier(ManagedObject.self)]
+    var open = classes
+    while !open.isEmpty {
+      let type = open.removeFirst()
+      guard known.insert(ObjectIdentifier(type)).inserted else { continue }
+      found.append(type)
+      let declared = DeclaredClass.of(type)
+      if let superclass = declared.superclass { open.append(superclass) }
+      for property in declared.ownProperties {
+        if let destination = property.type.destination { open.append(destination) }
+      }
+    }
+    return found
+  }
+
+  // MARK: Entities
+
+  private mutating func declare(_ type: ManagedObject.Type) {
+    let declared = DeclaredClass.of(type)
+    var new = DeclaredEntity(type: type, entity: Entity(type.entityName))
+    if let own = type.entityDeclaration, own.name == type.entityName { new.entity = own }
+    if let superclass = declared.superclass { new.entity.parent = superclass.entityName }
+    // What it says in its own words comes after what its properties say.
+    let (attributes, relationships) = (new.entity.attributes, new.entity.relationships)
+    (new.entity.attributes, new.entity.relationships) = ([], [])
+    if declared.hidesProperties {
+      fail(
+        new, nil,
+        "has a mirror of its own (CustomReflectable), in which its properties are not found: "
+          + "describe objects by description")
+    }
+    for property in declared.ownProperties { add(property, to: &new) }
+    new.entity.attributes += attributes
+    for relationship in relationships {
+      new.entity.relationships.append(relationship)
+      new.inverses.append(relationship.inverse.map { .named($0) } ?? .unsaid)
+    }
+    entities.append(new)
+  }
+
+  private mutating func add(_ property: DeclaredClass.Property, to new: inout DeclaredEntity) {
+    if let destination = property.type.destination {
+      addRelationship(property, to: destination, of: &new)
+    } else {
+      addAttribute(property, to: &new)
+    }
+  }
+
+  private mutating func addAttribute(
+    _ property: DeclaredClass.Property, to new: inout DeclaredEntity
+  ) {
+    guard let type = property.type.attributeType else {
+      return fail(
+        new, property.name,
+        "is declared as \(property.type.name), which says no type of attribute: conform it to "
+          + "ManagedAttribute, with attributeTypes, or to TransformableValue")
+    }
+    var attribute = AttributeDescription(property.name, type)
+    var options: AttributeOptions = []
+    if case .attribute(let description, let declaredOptions)? = property.declaration?.kind {
+      (attribute, options) = (description, declaredOptions)
+      (attribute.name, attribute.type) = (property.name, type)
+    }
+    attribute.isOptional = property.type.isOptional
+    do {
+      attribute.defaultValue = try property.constantDefault
+    } catch {
+      fail(new, property.name, "has a default value that cannot be kept: \(error)")
+    }
+    new.entity.attributes.append(attribute)
+    if options.contains(.unique) { new.entity.uniquenessConstraints.append([property.name]) }
+    if options.contains(.indexed) {
+      let name = property.name.prefix(1).uppercased() + property.name.dropFirst()
+      new.entity.indexes.append(
+        FetchIndexDescription("by\(name)", [FetchIndexDescription.Element(property.name)]))
+    }
+  }
+
+  private mutating func addRelationship(
+    _ property: DeclaredClass.Property, to destination: ManagedObject.Type,
+    of new: inout DeclaredEntity
+  ) {
+    guard destination != ManagedObject.self else {
+      return fail(
+        new, property.name,
+        "leads to ManagedObject, which is no entity's class: name the class of the destinations")
+    }
+    var relationship = RelationshipDescription(property.name, toMany: "")
+    var inverse = PropertyDeclaration.Inverse.unsaid
+    if case .relationship(let description, let declaredInverse)? = property.declaration?.kind {
+      (relationship, inverse) = (description, declaredInverse)
+      relationship.name = property.name
+    }
+    relationship.destination = destination.entityName
+    switch property.type.kind {
+    case .array: relationship.isOrdered = true
+    case .object:
+      relationship.maxCount = 1
+      relationship.isOptional = property.type.isOptional
+    case .set, .attribute, .transformable, .unknown: break
+    }
+    if case .named(let name) = inverse { relationship.inverse = name }
+    new.entity.relationships.append(relationship)
+    new.inverses.append(inverse)
+  }
+
+  // MARK: Inverses
+
+  /// Finds the names of inverses that are said by key paths: by objects of a model that has none of
+  /// them yet.
+  private mutating func findInverses() throws {
+    guard entities.contains(where: { $0.inverses.contains(where: \.isPath) }) else { return }
+    var declaration = declaration
+    for index in declaration.entities.indices {
+      for place in declaration.entities[index].relationships.indices {
+        declaration.entities[index].relationships[place].inverse = nil
+      }
+    }
+    let model = ModelBinding(try ManagedObjectModel(unchecked: declaration), [:])
+    let objectClasses = model.classes(entities.map(\.type))
+    for index in entities.indices {
+      for (place, inverse) in entities[index].inverses.enumerated() {
+        guard case .path(let path) = inverse else { continue }
+        let relationship = entities[index].entity.relationships[place]
+        guard let destination = model.entity(named: relationship.destination) else { continue }
+        do {
+          let names = try path.names(destination, model, objectClasses)
+          guard names.count == 1, destination.entity.relationship(named: names[0]) != nil else {
+            fail(
+              entities[index], relationship.name,
+              "has the inverse \(names.joined(separator: ".")), which is no relationship of "
+                + destination.entity.name)
+            continue
+          }
+          entities[index].entity.relationships[place].inverse = names[0]
+        } catch {
+          fail(entities[index], relationship.name, "has an inverse that is not found: \(error)")
+        }
+      }
+    }
+  }
+
+  /// Two relationships that lead to each other's entities, of which nothing says whether they are
+  /// each other's inverse: one that changes without the other is seldom meant.
+  ///
+  /// - Parameter model: which has completed the inverses that one side says.
+  private mutating func findMissingInverses(in model: ManagedObjectModel) {
+    var open: [(entity: DeclaredEntity, relationship: RelationshipDescription)] = []
+    for entity in entities {
+      for (relationship, inverse) in zip(entity.entity.relationships, entity.inverses) {
+        let resolved = model.entity(named: entity.entity.name)?
+          .relationship(named: relationship.name)
+        if case .unsaid = inverse, resolved?.inverse == nil { open.append((entity, relationship)) }
+      }
+    }
+    for (index, one) in open.enumerated() {
+      let other = open[(index + 1)...].first { other in
+        one.relationship.destination == other.entity.entity.name
+          && other.relationship.destination == one.entity.entity.name
+      }
+      guard let other else { continue }
+      let path = "\(other.entity.className).\(other.relationship.name)"
+      fail(
+        one.entity, one.relationship.name,
+        "and \(path) lead to each other's classes: write @Managed(inverse: \\\(path)) if they are "
+          + "two sides of one relationship, @Managed(inverse: nil) if they are not")
+    }
+  }
+
+  // MARK: Errors
+
+  private mutating func fail(_ entity: DeclaredEntity, _ property: String?, _ words: String) {
+    let subject = property.map { "\(entity.className).\($0)" } ?? entity.className
+    var error = PersistenceError(.coreData, "\(subject) \(words)")
+    error.entityName = entity.entity.name
+    error.key = property
+    errors.append(error)
+  }
+
+  private func throwErrors() throws(PersistenceError) {
+    guard !errors.isEmpty else { return }
+    var error = PersistenceError(
+      .coreData,
+      errors.count == 1
+        ? "a class declares what cannot be a model"
+        : "classes declare what cannot be a model, in \(errors.count) places")
+    error.detailedErrors = errors
+    throw error
+  }
+}

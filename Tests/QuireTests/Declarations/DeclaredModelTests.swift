@@ -1,0 +1,273 @@
+import Foundation
+import Quire
+import QuireModel
+import Testing
+
+private enum Manner: String, CaseIterable, ManagedAttribute { case painting, print, sculpture }
+
+private struct Size: TransformableValue, Equatable {
+  var width = 0
+  var height = 0
+}
+
+private class Person: ManagedObject {
+  override class var entityDeclaration: Entity? {
+    Entity("Person", abstract: true, userInfo: ["note": "people"]) {
+      UniquenessConstraint("name", "born")
+    }
+  }
+  @Managed var name: String = "Nobody"
+  @Managed var born: Int16?
+}
+
+private final class Artist: Person {
+  @Managed(inverse: \Artwork.artist, deleteRule: .cascade) var artworks: Set<Artwork>
+  @Managed(derivedFrom: "artworks.@count") var artworkCount: Int
+}
+
+private final class Artwork: ManagedObject {
+  @Managed(.unique, length: 1...40) var slug: String
+  @Managed(renamedFrom: "cost") var price: Double = 0
+  @Managed([.indexed, .keptInHistory], range: 1400...2100) var year: Int16?
+  @Managed var technique: Manner = .print
+  @Managed var size: Size? = Size(width: 3, height: 4)
+  @Managed(.external) var scan: Data?
+  @Managed(.transient) var note: String?
+  @Managed var page: URL?
+  @Managed var identifier: UUID = UUID()
+  @Managed var added: Date = Date()
+  @Managed var artist: Artist?
+  @Managed(inverse: "artworks") var rooms: [Room]
+}
+
+private final class Room: ManagedObject {
+  @Managed(deleteRule: .deny, count: 0...3) var artworks: Set<Artwork>
+  @Managed(inverse: nil) var next: Room? = nil
+}
+
+@Suite struct DeclaredModelTests {
+  @Test func `classes say what a model in Swift says`() throws {
+    let written = try ManagedObjectModel {
+      Entity("Person", abstract: true, userInfo: ["note": "people"]) {
+        Attribute("name", .string, optional: false, default: "Nobody")
+        Attribute("born", .integer16)
+        UniquenessConstraint("name", "born")
+      }
+      Entity("Artist", parent: "Person") {
+        Attribute("artworkCount", .integer64, optional: false, derivedFrom: "artworks.@count")
+        Relationship("artworks", toMany: "Artwork", inverse: "artist", deleteRule: .cascade)
+      }
+      Entity("Artwork") {
+        Attribute("slug", .string, optional: false, length: 1...40)
+        Attribute("price", .double, optional: false, default: 0, renamedFrom: "cost")
+        Attribute("year", .integer16, range: 1400...2100).with {
+          $0.preservesValueInHistoryOnDeletion = true
+        }
+        Attribute("technique", .string, optional: false, default: "print")
+        Attribute("size", .transformable).with {
+          $0.defaultValue = .transformed(Data(#"{"height":4,"width":3}"#.utf8))
+        }
+        Attribute("scan", .binaryData, storedExternally: true)
+        Attribute("note", .string, transient: true)
+        Attribute("page", .uri)
+        Attribute("identifier", .uuid, optional: false)
+        Attribute("added", .date, optional: false)
+        Relationship("artist", toOne: "Artist")
+        Relationship("rooms", toMany: "Room", inverse: "artworks", ordered: true)
+        UniquenessConstraint("slug")
+        FetchIndex("byYear", on: "year")
+      }
+      Entity("Room") {
+        Relationship("artworks", toMany: "Artwork", count: 0...3, deleteRule: .deny)
+        Relationship("next", toOne: "Room")
+      }
+    }
+    let declared = try ManagedObjectModel(for: Artist.self, Artwork.self)
+    for (one, other) in zip(declared.declaration.entities, written.declaration.entities) {
+      #expect(one == other, "\(one.name)")
+    }
+    #expect(declared.declaration == written.declaration)
+    #expect(declared.versionChecksum == written.versionChecksum)
+  }
+
+  @Test func `new objects have the defaults, and computed ones of their own`() throws {
+    let container = try PersistentContainer(name: "Gallery", for: Artist.self)
+    try container.loadPersistentStore(at: nil)
+    let context = container.newBackgroundContext()
+    let start = Date()
+    let one = Artwork(context: context)
+    let other = try #require(
+      try EntityDescription.insertNewObject(forEntityName: "Artwork", into: context) as? Artwork)
+    let third = Artwork(entity: one.entity, insertInto: context)
+    for (index, artwork) in [one, other, third].enumerated() {
+      #expect(artwork.price == 0)
+      #expect(artwork.technique == .print)
+      #expect(artwork.size == Size(width: 3, height: 4))
+      #expect(artwork.added >= start && artwork.added <= Date())
+      #expect(artwork.identifier != UUID.empty)
+      artwork.slug = "\(index)"
+    }
+    #expect(Set([one, other, third].map(\.identifier)).count == 3)
+    let artist = Artist(context: context)
+    artist.name = "Katsushika Hokusai"
+    one.artist = artist
+    #expect(artist.artworks == [one])
+    try context.save()
+    #expect(artist.artworkCount == 1)
+    let identifier = one.identifier
+    context.refreshAllObjects()
+    #expect(one.identifier == identifier)
+  }
+
+  // MARK: Mistakes
+
+  @Test func `mistakes are one error that lists them`() throws {
+    final class Kept: ManagedObject, CustomReflectable {
+      @Managed var name: String
+      var customMirror: Mirror { Mirror(self, children: []) }
+    }
+    final class One: ManagedObject {
+      @Managed var plain: ManagedObject?
+      @Managed var two: Two?
+      @Managed var kept: Kept?
+    }
+    final class Two: ManagedObject {
+      @Managed var one: One?
+    }
+    func texts(_ classes: ManagedObject.Type...) throws -> [String] {
+      let error = #expect(throws: PersistenceError.self) {
+        _ = try ManagedObjectModel(for: classes)
+      }
+      return error?.detailedErrors.map(\.message) ?? []
+    }
+    #expect(
+      try texts(One.self) == [
+        "One.plain leads to ManagedObject, which is no entity's class: name the class of the "
+          + "destinations",
+        "Kept has a mirror of its own (CustomReflectable), in which its properties are not found: "
+          + "describe objects by description",
+      ])
+    final class Three: ManagedObject { @Managed var four: Four? }
+    final class Four: ManagedObject { @Managed var threes: Set<Three> }
+    #expect(
+      try texts(Three.self) == [
+        "Three.four and Four.threes lead to each other's classes: write "
+          + "@Managed(inverse: \\Four.threes) if they are two sides of one relationship, "
+          + "@Managed(inverse: nil) if they are not"
+      ])
+    final class Five: ManagedObject {
+      @Managed(inverse: \Six.name) var sixes: Set<Six>
+    }
+    final class Six: ManagedObject { @Managed var name: String }
+    #expect(
+      try texts(Five.self) == [
+        "Five.sixes has the inverse name, which is no relationship of Six"
+      ])
+  }
+}
+
+// MARK: - Versions
+
+private final class FormerNote: ManagedObject {
+  override class var entityName: String { "Note" }
+  @Managed var text: String
+  @Managed var pages: Int16 = 1
+}
+
+private final class Note: ManagedObject {
+  @Managed(renamedFrom: "text") var title: String
+  @Managed var pages: Int = 1
+  @Managed var rating: Int16 = 3
+  @Managed var identifier: UUID? = UUID()
+}
+
+@Suite struct DeclaredVersionTests {
+  @Test func `stores of an earlier version migrate without its classes`() throws {
+    try withTemporaryFolder { folder in
+      let url = folder.appending(path: "notes.quire")
+      do {
+        let container = try PersistentContainer(name: "Notes", for: FormerNote.self)
+        try container.loadPersistentStore(at: url)
+        let context = container.newBackgroundContext()
+        let note = FormerNote(context: context)
+        (note.text, note.pages) = ("First", 7)
+        try context.save()
+        try container.close()
+      }
+      let container = try PersistentContainer(name: "Notes", for: Note.self)
+      try container.loadPersistentStore(at: url)
+      let context = container.newBackgroundContext()
+      let note = try #require(try context.fetch(FetchRequest<Note>()).first)
+      #expect(note.title == "First")
+      #expect(note.pages == 7)
+      #expect(note.rating == 3)
+      #expect(note.identifier == nil)
+      #expect(Note(context: context).identifier != nil)
+    }
+  }
+
+  @Test func `a batch makes computed defaults for each object`() throws {
+    let container = try PersistentContainer(name: "Notes", for: Note.self)
+    try container.loadPersistentStore(at: nil)
+    let context = container.newBackgroundContext()
+    let given = UUID()
+    try context.execute(
+      BatchInsertRequest(
+        entityName: "Note",
+        objects: [["title": "a"], ["title": "b"], ["title": "c", "identifier": given]]))
+    let identifiers = try context.fetch(FetchRequest<Note>()).map(\.identifier)
+    #expect(Set(identifiers).count == 3)
+    #expect(identifiers.contains(given) && !identifiers.contains(nil))
+  }
+}
+
+// MARK: - Classes beside another model
+
+private final class Book: ManagedObject {
+  @Managed(.unique) var title: String
+  @Managed(.indexed) var year: Int16?
+  @Managed(length: 1...10) var code: String?
+  @Managed var pages: Int16 = 5
+  @Managed var weight: Double = 0
+  @Managed(deleteRule: .cascade) var chapters: Set<Chapter>
+}
+
+private final class Chapter: ManagedObject {
+  @Managed(inverse: "chapters") var book: Book?
+  @Managed(inverse: nil) var next: Chapter?
+}
+
+@Suite struct DeclaredDifferenceTests {
+  @Test func `what a class says is held against a model in Swift`() throws {
+    func messages(_ model: ManagedObjectModel) -> [String] {
+      let coordinator = PersistentStoreCoordinator(
+        managedObjectModel: model, classes: [Book.self, Chapter.self])
+      let error = #expect(throws: PersistenceError.self) { try coordinator.checkClasses() }
+      return error?.detailedErrors.map(\.message).sorted() ?? []
+    }
+    let other = try ManagedObjectModel {
+      Entity("Book") {
+        Attribute("title", .string)
+        Attribute("year", .integer16)
+        Attribute("code", .string, length: 1...12)
+        Attribute("pages", .integer16)
+        Attribute("weight", .double, default: 0)
+        Relationship("chapters", toMany: "Chapter", inverse: "book")
+      }
+      Entity("Chapter") {
+        Relationship("book", toOne: "Book")
+        Relationship("next", toOne: "Chapter")
+      }
+    }
+    #expect(
+      messages(other) == [
+        "Book.chapters has the delete rule cascade, in the model nullify",
+        "Book.code has the largest value 10, in the model 12",
+        "Book.pages has the default value 5, in the model none",
+        "Book.title is unique, and the model has no such constraint",
+        "Book.year is indexed, and the model has no index that begins with it",
+      ])
+    let coordinator = try PersistentStoreCoordinator(for: Book.self)
+    try coordinator.checkClasses()
+  }
+}
