@@ -21,9 +21,9 @@ import QuireModel
 /// Reading never throws: where the store cannot be read, the empty value is returned and the
 /// context throws the error from its next fetch or save. That is also so in a class that conforms
 /// to `CustomReflectable`: its properties are found by the mirror that every class has.
-// Only what needs it asks for a `ManagedValue`: the runtime, which names a class's properties,
-// would look for the conformance of each type among all that a process has, a tenth of a
-// millisecond each.
+// `Value` is constrained to `ManagedValue` only where that is needed: when the runtime names the
+// properties of a class, it would otherwise search all conformances of the process for each type,
+// which takes a tenth of a millisecond.
 @propertyWrapper
 @frozen
 public struct Managed<Value> {
@@ -34,10 +34,15 @@ public struct Managed<Value> {
   /// One byte, as there may be many objects.
   @usableFromInline var slot: UInt8
 
+  /// Declares a property of the model, found by its name when an object of the class first uses it.
+  ///
+  /// The types are those of ``ManagedValue``: of an attribute, its optional, an object or its
+  /// optional, a set or an array of objects. Another type does not compile. Names and types are
+  /// compared with the model when a store is added.
   @inlinable public init() where Value: ManagedValue { slot = 255 }
 
-  // What no property can be, with what to write. They lie before the compiler's own message, which
-  // would speak of conformances.
+  // Types that no property can have, with messages that say what to write instead. Without these
+  // declarations the compiler's message would speak of missing conformances.
 
   @available(
     *, unavailable,
@@ -64,7 +69,7 @@ public struct Managed<Value> {
     preconditionFailure("unavailable: the compiler lets nobody come here")
   }
 
-  /// The property is used through the object it belongs to.
+  /// The value, which only the object that has the property can give.
   @available(
     *, unavailable, message: "@Managed is for properties of classes: ManagedObject subclasses"
   )
@@ -73,7 +78,7 @@ public struct Managed<Value> {
     set { preconditionFailure("unavailable: the compiler lets nobody come here") }
   }
 
-  /// The property itself, for what can be asked without its value: `artwork.$artist.objectID`.
+  /// The property itself, for questions that need no value: `artwork.$artist.objectID`.
   @available(
     *, unavailable, message: "@Managed is for properties of classes: ManagedObject subclasses"
   )
@@ -81,11 +86,20 @@ public struct Managed<Value> {
     preconditionFailure("unavailable: the compiler lets nobody come here")
   }
 
-  // Inlined into the property of another module, where the key path is known, the wrapper is one
-  // look at the object's memory. For that the key path must not be handed on: a slot that is not
+  // Inlined into a property of another module, where the key path is known, the slot is read by one
+  // load from the object's memory. For that the key path must not be passed on: a slot that is not
   // known yet is found by the wrapper's address. And nothing may be called while the wrapper is
-  // accessed: where the compiler sees the whole class, it then knows that no two accesses can meet,
-  // and checks none.
+  // accessed: where the compiler sees the whole class, it then knows that accesses never overlap,
+  // and leaves the checks out.
+
+  /// Reads or sets the property of an object; the compiler calls this for each use of the property.
+  ///
+  /// Neither throws. An error is kept in ``ManagedObjectContext/keptErrors`` of the object's
+  /// context, for its next fetch or save to throw, and reading returns ``ManagedValue/empty``.
+  /// Setting a relationship changes its inverse as well.
+  ///
+  /// - Complexity: O(1) where the object's row was read, otherwise one row is read, O(log *n*). A
+  ///   to-many relationship takes O(members) to read and to set.
   @inlinable
   public static subscript<Object: ManagedObject>(
     _enclosingInstance object: Object,
@@ -125,6 +139,8 @@ public struct Managed<Value> {
     }
   }
 
+  /// The property itself, under its name with a dollar sign; the compiler calls this. Nothing is
+  /// read from the store.
   @inlinable
   public static subscript<Object: ManagedObject>(
     _enclosingInstance object: Object,
@@ -148,13 +164,48 @@ public struct Managed<Value> {
 public protocol ManagedValue {
   /// What a property shows when there is no value.
   static var empty: Self { get }
+
+  /// The value of a property of an object; ``empty`` where the object has none.
+  ///
+  /// Conformances come with ``ManagedAttribute``, ``TransformableValue`` and the library's own
+  /// types; a program need not write this function.
+  ///
+  /// - Parameters:
+  ///   - object: the object; a fault is read.
+  ///   - slot: the number of the property in the object's entity.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when the model's property is of another
+  ///   kind, or its value cannot be shown as this type, and what reading the store throws.
   static func read(from object: ManagedObject, _ slot: Int) throws -> Self
+
+  /// Sets a property of an object, and of a relationship the inverse as well.
+  ///
+  /// - Parameters:
+  ///   - value: the new value.
+  ///   - object: the object, which has unsaved changes afterwards.
+  ///   - slot: the number of the property in the object's entity.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when the model's property cannot have
+  ///   such a value; ``PersistenceError/Code/managedObjectExternalRelationship`` when it is an
+  ///   object of another context or store; and what reading a fault throws.
   static func write(_ value: Self, to object: ManagedObject, _ slot: Int) throws
 }
 
 /// A type whose optional a ``Managed`` property can have.
 public protocol OptionalManagedValue {
+  /// The value of a property of an object; `nil` where the object has none.
+  ///
+  /// - Parameters:
+  ///   - object: the object; a fault is read.
+  ///   - slot: the number of the property in the object's entity.
+  /// - Throws: as ``ManagedValue/read(from:_:)``.
   static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Self?
+
+  /// Sets a property of an object, or clears it.
+  ///
+  /// - Parameters:
+  ///   - value: the new value; `nil` for none.
+  ///   - object: the object, which has unsaved changes afterwards.
+  ///   - slot: the number of the property in the object's entity.
+  /// - Throws: as ``ManagedValue/write(_:to:_:)``.
   static func writeOptional(_ value: Self?, to object: ManagedObject, _ slot: Int) throws
 }
 
@@ -173,8 +224,8 @@ extension Optional: ManagedValue where Wrapped: OptionalManagedValue {
 // MARK: - Relationships
 
 extension ManagedObject: OptionalManagedValue, ManagedValue {
-  /// What a to-one property that is not optional shows where there is no destination: an object of
-  /// no context, which is lost with what is set on it.
+  /// The value of a to-one property that is not optional where there is no destination: a new
+  /// object without a context. What is set on it is never saved.
   public static var empty: Self { emptyObject(.unknown(named: entityName)) }
 
   public static func read(from object: ManagedObject, _ slot: Int) throws -> Self {
@@ -198,7 +249,7 @@ extension ManagedObject: OptionalManagedValue, ManagedValue {
   public static func readOptional(from object: ManagedObject, _ slot: Int) throws -> Self? {
     let destination = try object.one(object.checkedRelationship(slot, isToMany: false))
     guard let destination else { return nil }
-    // Mostly an object is of the very class; that is known sooner than whether it descends from it.
+    // Most objects are of exactly this class. Comparing classes is faster than a cast.
     if type(of: destination) == Self.self { return unsafeDowncast(destination, to: Self.self) }
     guard let typed = destination as? Self else {
       throw object.unacceptable(destination, for: object.binding.properties[slot].name)
@@ -225,7 +276,7 @@ extension ManagedObject: OptionalManagedValue, ManagedValue {
   }
 }
 
-/// An optional set or array of objects, which no property is.
+/// An optional set or array of objects, which no property can be: see ``Managed``.
 public protocol OptionalToManyValue {}
 
 extension Optional: OptionalToManyValue where Wrapped: ToManyManagedValue {}
@@ -233,8 +284,8 @@ extension Optional: OptionalToManyValue where Wrapped: ToManyManagedValue {}
 extension Set: ManagedValue where Element: ManagedObject {
   public static var empty: Set<Element> { [] }
 
-  // Inlined, so that the set is made by code for its very elements. It takes each reference over
-  // from who has found the object, and counts none.
+  // Inlined, so that the set is made by code that is specialised for its elements. Each reference
+  // is moved into the set and not retained again.
   @inlinable
   public static func read(from object: ManagedObject, _ slot: Int) throws -> Set<Element> {
     var members: Set<Element> = []
@@ -247,7 +298,7 @@ extension Set: ManagedValue where Element: ManagedObject {
     }
     return members
   }
-  // Inlined as well: the objects pass into an array by code for their very class.
+  // Inlined as well: the objects are copied into an array by code specialised for their class.
   @inlinable
   public static func write(_ value: Set<Element>, to object: ManagedObject, _ slot: Int) throws {
     var members: [ManagedObject] = []

@@ -1,6 +1,6 @@
 import QuireModel
 
-// Enumerations as types of properties: what is stored is their raw values.
+// Enumerations as types of properties. The raw value is stored.
 //
 // ```swift
 // enum Technique: String, CaseIterable, ManagedAttribute { case painting, print, sculpture }
@@ -13,9 +13,9 @@ import QuireModel
 // request.predicate = Key("technique") == Technique.print
 // ```
 //
-// The attribute is one of the raw value's type. A row with a raw value that is no case, as another
-// version of the program may have written, is not another case: the property reads as empty, and
-// the context throws an error that names object and value from its next fetch or save.
+// The attribute has the type of the raw value. A row may have a raw value that is no case, which
+// another version of the program has written: the property then reads as empty, and the context's
+// next fetch or save throws an error that names object and value.
 
 extension ManagedAttribute where Self: RawRepresentable, RawValue: ManagedAttribute {
   public static var attributeTypes: [AttributeType] { RawValue.attributeTypes }
@@ -29,7 +29,7 @@ extension ManagedAttribute where Self: RawRepresentable, RawValue: ManagedAttrib
 }
 
 extension ManagedAttribute where Self: CaseIterable {
-  /// The first case. A type that has another default says so: `static let empty = Technique.print`.
+  /// The first case. A type with another default declares it: `static let empty = Technique.print`.
   public static var empty: Self {
     guard let first = allCases.first else {
       preconditionFailure("\(Self.self) has no case, so no property can have one")

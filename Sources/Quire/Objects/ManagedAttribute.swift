@@ -11,12 +11,22 @@ import QuireModel
 public protocol ManagedAttribute: ManagedValue, OptionalManagedValue, AttributeManagedValue,
   PredicateConvertible, GroupValue, AggregateValue
 where Present == Self {
-  /// The types of attributes of which the type can show every value. A property of another
-  /// attribute is an error when a store is added; where there are none, as it is unless a type
-  /// says more, nothing is checked.
+  /// The types of attributes of which the type can show every value.
+  ///
+  /// A property that stands for an attribute of another type is an error when a store is added. An
+  /// empty array, which is what a type has unless it says more, means that this is not checked.
   static var attributeTypes: [AttributeType] { get }
-  /// - Returns: `nil` when the value is of another kind, or not one this type can show.
+
+  /// The value of this type that stands for an attribute's.
+  ///
+  /// - Returns: `nil` when the value is of another kind, or not one this type can show, such as a
+  ///   raw value that is no case. A property then reads as ``ManagedValue/empty``, and the context
+  ///   keeps an error.
   init?(attributeValue: AttributeValue)
+
+  /// The value that a property of this type stores.
+  ///
+  /// A number is converted to the attribute's own type when the property is set.
   var attributeValue: AttributeValue { get }
 }
 
@@ -165,6 +175,7 @@ extension Int64: ManagedAttribute {
 }
 
 extension Double: ManagedAttribute {
+  /// Doubles, and floats, each of which is exactly a double.
   public static var attributeTypes: [AttributeType] { [.double, .float] }
   public static var empty: Double { 0 }
   public init?(attributeValue: AttributeValue) {
@@ -213,6 +224,7 @@ extension Decimal: ManagedAttribute {
 
 extension Date: ManagedAttribute {
   public static var attributeTypes: [AttributeType] { [.date] }
+  /// The reference date: midnight of 1 January 2001, UTC.
   public static var empty: Date { Date(timeIntervalSinceReferenceDate: 0) }
   public init?(attributeValue: AttributeValue) {
     guard case .date(let value) = attributeValue else { return nil }
@@ -236,6 +248,7 @@ extension Date: ManagedAttribute {
 }
 
 extension Data: ManagedAttribute {
+  /// Binary data, and the bytes of transformable attributes as they are stored.
   public static var attributeTypes: [AttributeType] { [.binaryData, .transformable] }
   public static var empty: Data { Data() }
   public init?(attributeValue: AttributeValue) {

@@ -1,12 +1,18 @@
 import QuireModel
 
-// What an object is, and how it stands to its context and store.
+// The identity of an object, and its state in its context and store.
 extension ManagedObject {
+  /// The description of the object's entity; where the object has a context, that of the model of
+  /// its coordinator.
   public final var entity: EntityDescription { binding.entity }
 
+  /// The context that the object belongs to.
+  ///
+  /// `nil` for an object that was never inserted, whose deletion was saved, or whose context was
+  /// reset or is gone. Such an object shows the attributes it has read, and no relationships.
   public final var managedObjectContext: ManagedObjectContext? { context }
 
-  /// Temporary until the first save, then permanent and always the same.
+  /// The object's ID: temporary until the first save, then permanent and always the same.
   public final var objectID: ManagedObjectID {
     if reference.isTemporary {
       return promisedID ?? ManagedObjectID(entity: entity, store: nil, key: reference.key)
@@ -15,15 +21,27 @@ extension ManagedObject {
     return ManagedObjectID(entity: entity, store: storage?.identity, key: reference.key)
   }
 
+  /// Whether the next save of the context inserts the object: it is new there, or its deletion was
+  /// saved and then undone.
   public final var isInserted: Bool { state.contains(.inserted) }
+
+  /// Whether a stored object was changed since it was last fetched or saved.
+  ///
+  /// As in Core Data, that is also so when a setter has given a property the value that it had; see
+  /// ``hasPersistentChangedValues``. An inserted or a deleted object is not updated as well.
   public final var isUpdated: Bool { state.contains(.updated) }
+
   /// Whether the object is deleted in its context and that is not saved yet.
   public final var isDeleted: Bool { state.contains(.deleted) }
 
-  /// Whether there is anything to save, or the object was touched by a setter since the last save.
+  /// Whether the object is inserted, updated or deleted in its context, and not saved since.
   public final var hasChanges: Bool { !state.isDisjoint(with: [.inserted, .updated, .deleted]) }
 
-  /// Whether a save would write another row than the store has.
+  /// Whether a save would change the store: the object is inserted or deleted, or a value differs
+  /// from what was fetched or saved. Transient and derived properties do not count.
+  ///
+  /// - Complexity: O(properties); an ordered relationship that was changed is compared with the
+  ///   store's.
   public final var hasPersistentChangedValues: Bool {
     isInserted || isDeleted || slots.indices.contains(where: isChanged)
   }
@@ -37,8 +55,8 @@ extension ManagedObject {
     return rowVersion
   }
 
-  /// Whether the object has come from where its context's objects come from: a store, where it has
-  /// a permanent reference, or the context's parent, where it may be new.
+  /// Whether the object has an arena with storage: it came from a store, where it has a permanent
+  /// reference, or from the context's parent, where it may be new.
   final var isPersistent: Bool { ofArena { $0.storageReference != nil } }
 
   /// Whether the store, or the context's parent, has a row for the object, as far as its context
@@ -52,9 +70,11 @@ extension ManagedObject: Hashable {
   public static func == (left: ManagedObject, right: ManagedObject) -> Bool { left === right }
   public final func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-  /// What sets and dictionaries of objects ask for. An address is nothing that a stranger could
-  /// choose, so one multiplication spreads it, where a hasher would take the time of ten. The seed
-  /// is another for each set: what goes from one into another does not come in the other's order.
+  /// The hash value that sets and dictionaries use: the object's address, multiplied.
+  ///
+  /// Input from outside the program cannot choose addresses, so collisions cannot be provoked and
+  /// one multiplication is enough; a hasher takes ten times as long. Each set has its own seed, so
+  /// that copying one set into another does not insert in the order of the other's buckets.
   @inlinable
   public final func _rawHashValue(seed: Int) -> Int {
     let bits = UInt(bitPattern: ObjectIdentifier(self)) ^ UInt(bitPattern: seed)
@@ -66,7 +86,7 @@ extension ManagedObject: Hashable {
 extension ManagedObject {
   /// Whether an object is of this class, or of one that descends from it.
   ///
-  /// A method of the class and not a cast to a generic parameter that an existential was opened as:
-  /// an optimiser makes such a cast one to `ManagedObject`, which every object is.
+  /// A method of the class instead of a cast to a generic parameter that was bound by opening an
+  /// existential: the optimiser turns such a cast into one to `ManagedObject`, which never fails.
   static func isClass(of object: ManagedObject) -> Bool { object is Self }
 }

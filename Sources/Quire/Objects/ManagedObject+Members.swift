@@ -1,7 +1,7 @@
 import QuireModel
 
-// What generated accessors do for one relationship, here by name for all; and what can be known of
-// a relationship without its objects.
+// Changes of relationships by name, which Core Data's generated accessors make for one relationship
+// each, and questions about a relationship that need no objects.
 extension ManagedObject {
   // MARK: Changing
 
@@ -15,7 +15,10 @@ extension ManagedObject {
     try addMember(object, toManySlot(key, isOrdered: nil))
   }
 
-  /// Adds several objects, up to the first that cannot be added.
+  /// Adds several objects to a to-many relationship, unless they are there. Those before the first
+  /// that cannot be added stay added.
+  ///
+  /// - Throws: as ``addToRelationship(_:forKey:)-(ManagedObject,_)``.
   public final func addToRelationship(
     _ objects: some Sequence<some ManagedObject>, forKey key: String
   ) throws {
@@ -24,10 +27,18 @@ extension ManagedObject {
   }
 
   /// Removes an object from a to-many relationship, if it is there.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
+  ///   ``PersistenceError/Code/unacceptableValue`` when it is no to-many relationship; and what
+  ///   reading the store throws.
   public final func removeFromRelationship(_ object: ManagedObject, forKey key: String) throws {
     try removeMember(object, toManySlot(key, isOrdered: nil))
   }
 
+  /// Removes several objects from a to-many relationship, as far as they are there. Those before
+  /// the first error stay removed.
+  ///
+  /// - Throws: as ``removeFromRelationship(_:forKey:)-(ManagedObject,_)``.
   public final func removeFromRelationship(
     _ objects: some Sequence<some ManagedObject>, forKey key: String
   ) throws {
@@ -46,18 +57,25 @@ extension ManagedObject {
   }
 
   /// Removes the object at `index` from an ordered relationship.
+  ///
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place, or the
+  ///   relationship has no order; ``PersistenceError/Code/undefinedKey`` when there is no such
+  ///   property.
   public final func removeFromRelationship(at index: Int, forKey key: String) throws {
     try mutableOrderedSetValue(forKey: key).removeObject(at: index)
   }
 
-  /// Puts another object in the place of the one at `index` of an ordered relationship.
+  /// Puts another object in the place of the one at `index` of an ordered relationship. Does
+  /// nothing when the relationship has it already.
+  ///
+  /// - Throws: as ``insertIntoRelationship(_:at:forKey:)``.
   public final func replaceInRelationship(
     at index: Int, with object: ManagedObject, forKey key: String
   ) throws {
     try mutableOrderedSetValue(forKey: key).replaceObject(at: index, with: object)
   }
 
-  // MARK: Knowing without reading
+  // MARK: Questions that read no objects
 
   /// The IDs of the objects that a relationship leads to, in order if it has one. No object is made
   /// or read for that.
@@ -108,8 +126,10 @@ extension ManagedObject {
     return session?.registered(reference)?.isFault ?? true
   }
 
-  /// 0 when the object has its values and is not about to get or lose them; otherwise another
-  /// number. An accessor of your own can tell by it that the object is being set up.
+  /// 0 when the object has its values; 1 when it is a fault; 2 while a hook such as
+  /// ``awakeFromFetch()`` runs. An accessor written by hand can find out here that the object is
+  /// being set up. Core Data promises only that another number than 0 means that the object's
+  /// state is changing.
   public final var faultingState: Int { isFault ? 1 : state.contains(.awaking) ? 2 : 0 }
 
   private func relationshipSlot(_ key: String) throws -> Int {

@@ -1,10 +1,10 @@
 import QuireModel
 
-// What an object is in the midst of, and what it has changed.
+// The state of an object in its context, and the content of its slots.
 extension ManagedObject {
   /// What one property of a changed object holds.
   enum Slot {
-    /// What the row says.
+    /// The value is the row's.
     case unchanged
     case value(AttributeValue?)
     case one(ManagedObject?)
@@ -20,15 +20,15 @@ extension ManagedObject {
     static let propagated = State(rawValue: 8)
     /// The object's row is gone from the store.
     static let inaccessible = State(rawValue: 16)
-    /// The object is told that its row has come: what it then sets is no change to save.
+    /// A hook such as ``awakeFromFetch()`` runs: what it sets is no change to save.
     static let awaking = State(rawValue: 32)
-    /// The object was told that it is inserted. Stays with an object that was never saved.
+    /// ``awakeFromInsert()`` is called, or was. Stays with an object that was never saved.
     static let awoken = State(rawValue: 64)
     /// A save has removed the object's row, and the deletion was undone: the next save writes the
     /// row anew, in its former place.
     static let returning = State(rawValue: 128)
 
-    /// What an object is that its context's list of changes has.
+    /// The flags of which an object in its context's lists of changes has one.
     static let unsaved: State = [.inserted, .updated, .deleted]
   }
 }

@@ -1,11 +1,12 @@
 import QuireModel
 
-/// What a to-many relationship's property is: a set or an array of objects.
+/// A type of a property that stands for a to-many relationship: a set or an array of objects.
 public protocol ToManyManagedValue<Member> {
+  /// The class of the objects that the relationship leads to.
   associatedtype Member: ManagedObject
 }
 
-/// What an ordered relationship's property is: an array of objects.
+/// A type of a property that stands for an ordered relationship: an array of objects.
 public protocol OrderedManagedValue<Member>: ToManyManagedValue {}
 
 extension Set: ToManyManagedValue where Element: ManagedObject {
@@ -17,8 +18,8 @@ extension Array: ToManyManagedValue, OrderedManagedValue where Element: ManagedO
 }
 
 // A to-many relationship changed in place. `department.staff.insert(employee)` reads all members
-// into a set and writes the set back, as Swift has it of every property with a getter and a setter:
-// its cost grows with the relationship. What is asked here costs what it changes.
+// into a set and writes the set back, as Swift does with every property that has a getter and a
+// setter: its cost grows with the relationship. The cost of these functions grows with the change.
 extension ManagedProperty where Value: ToManyManagedValue {
   /// How many objects the relationship has. No object is made for that, unless some are deleted and
   /// not saved, or the relationship's delete rules leave others behind.
@@ -36,6 +37,9 @@ extension ManagedProperty where Value: ToManyManagedValue {
     }
   }
 
+  /// Whether the relationship has no object, or cannot be read.
+  ///
+  /// - Complexity: as ``count``.
   public var isEmpty: Bool { count == 0 }
 
   /// Whether the relationship has an object.
@@ -86,6 +90,12 @@ extension ManagedProperty where Value: ToManyManagedValue {
     for member in members { try object.removeMember(member, slot) }
   }
 
+  /// Removes all objects. The other side of the relationship changes with each of them.
+  ///
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the model has no such property, and what
+  ///   reading the store throws.
+  /// - Complexity: O(*n*): the members are read, and each becomes a changed object where the
+  ///   relationship has an inverse.
   public func removeAll() throws { try object.setMembers(checkedSlot, []) }
 
   fileprivate var checkedSlot: Int {
@@ -101,12 +111,16 @@ extension ManagedProperty where Value: ToManyManagedValue {
   }
 }
 
-// What has a place. An array may also be the property of a relationship without an order: then
-// these throw ``PersistenceError/Code/unacceptableValue``.
+// Positions. An array may also be the property of a relationship without an order: then these throw
+// ``PersistenceError/Code/unacceptableValue``.
 extension ManagedProperty where Value: OrderedManagedValue {
   /// Adds an object at the end, unless it is there. The same as ``insert(_:)``.
   public func append(_ member: Value.Member) throws { try insert(member) }
 
+  /// Adds the objects that are not there at the end, in their order; ends at the first that cannot
+  /// be added. The same as ``formUnion(_:)``.
+  ///
+  /// - Throws: as ``insert(_:)``.
   public func append(contentsOf members: some Sequence<Value.Member>) throws {
     try formUnion(members)
   }
@@ -165,7 +179,7 @@ extension ManagedProperty where Value: OrderedManagedValue {
     get throws {
       let slot = try checkedSlot
       if object.isOrdered(slot) { return MutableOrderedMembers(object, slot) }
-      // For its words.
+      // Throws, with its message.
       return try object.mutableOrderedSetValue(forKey: object.binding.name(of: slot))
     }
   }

@@ -1,6 +1,6 @@
 import QuireModel
 
-/// A property of one object, for what can be asked of it without its value.
+/// A property of one object, for questions that need no value.
 ///
 /// A ``Managed`` property has one under its name with a dollar sign:
 ///
@@ -8,11 +8,11 @@ import QuireModel
 /// for artwork in artworks { count[artwork.$artist.objectID, default: 0] += 1 }
 /// ```
 ///
-/// It holds its object.
+/// It keeps a strong reference to its object.
 @frozen
 public struct ManagedProperty<Value> {
   @usableFromInline let object: ManagedObject
-  /// -1 when the model has no such property: then the context knows.
+  /// -1 when the model has no such property: the context has kept an error about it.
   @usableFromInline let slot: Int
 
   @inlinable
@@ -27,11 +27,11 @@ extension ManagedProperty: Sendable {}
 
 extension ManagedProperty where Value: ToOneManagedValue {
   /// The ID of the object that a to-one relationship leads to, and `nil` where it leads to none. No
-  /// object is made for that; none is read, unless only its row can tell whether there is such an
-  /// object: where there is no inverse, or one whose delete rule is to take no action.
+  /// object is made for that. The destination is looked up only where it may be gone: where
+  /// there is no inverse, or one whose delete rule is to take no action.
   ///
-  /// As with the property itself, a fault is read to know it, and what reading throws the context
-  /// throws from its next fetch or save. The class of the destination is not looked at.
+  /// As with the property itself, a fault is read for its reference, and what reading throws the
+  /// context throws from its next fetch or save. The class of the destination is not checked.
   ///
   /// - Complexity: O(1), or that of reading one object.
   @inlinable
@@ -40,7 +40,7 @@ extension ManagedProperty where Value: ToOneManagedValue {
   }
 }
 
-/// What a to-one relationship's property is: an object, or its optional.
+/// A type of a property that stands for a to-one relationship: an object, or its optional.
 public protocol ToOneManagedValue {}
 
 extension ManagedObject: ToOneManagedValue {}
@@ -50,7 +50,7 @@ extension Optional: ToOneManagedValue where Wrapped: ManagedObject {}
 extension ManagedObject {
   /// The ID of what a to-one property leads to. Errors are kept, as by the property.
   @usableFromInline final func destinationID(ofProperty slot: Int) -> ManagedObjectID? {
-    // The row of a clean object says it, unless the object it names shows another ID.
+    // The row of a clean object has it, unless the object it refers to shows another ID.
     if let reference = sureReference(slot),
       let identifier = ofArena({ $0.destinationID(at: reference) })
     {

@@ -1,10 +1,11 @@
 import QuireModel
 
-/// The objects of an unordered to-many relationship, to look at and to change in place.
+/// The objects of an unordered to-many relationship, to read and to change in place.
 ///
-/// A view: it shows what the relationship has at the moment it is asked, and changes go to the
-/// object itself, the other side of the relationship included. What cannot be read shows as empty,
-/// and the object's context throws the error from its next fetch or save.
+/// A view: each call reads what the relationship has at that moment, and changes go to the object
+/// itself, the other side of the relationship included. What cannot be read shows as empty, and the
+/// object's context throws the error from its next fetch or save. Core Data has it as a mutable set
+/// whose methods do not throw.
 ///
 /// ```swift
 /// let artworks = try artist.mutableSetValue(forKey: "artworks")
@@ -19,17 +20,28 @@ public struct MutableMembers: Sequence {
     self.slot = slot
   }
 
-  /// The objects as a set of their own, which later changes leave alone.
+  /// A copy of the objects, which later changes of the relationship do not reach.
+  ///
+  /// - Complexity: O(objects).
   public var set: Set<ManagedObject> { Set(members) }
 
+  /// The number of objects; 0 where they cannot be read.
+  ///
   /// - Complexity: O(objects).
   public var count: Int { members.count }
+
+  /// Whether there is no object, or they cannot be read.
+  ///
+  /// - Complexity: O(objects).
   public var isEmpty: Bool { members.isEmpty }
 
-  /// - Complexity: O(log *n*) where the inverse is to-one, otherwise O(objects).
+  /// Whether the relationship has an object; `false` where it cannot be read.
+  ///
+  /// - Complexity: O(log *n*); O(objects) in a context with a parent and in an incremental store,
+  ///   where the inverse is not a to-one relationship.
   public func contains(_ member: ManagedObject) -> Bool { object.shows(member, slot) }
 
-  /// Goes through the objects as they are now, in no order.
+  /// An iterator over the objects that are there now, in no order. Later changes do not reach it.
   public func makeIterator() -> IndexingIterator<[ManagedObject]> { members.makeIterator() }
 
   /// Adds an object unless it is there.
@@ -39,23 +51,37 @@ public struct MutableMembers: Sequence {
   public func add(_ member: ManagedObject) throws { try object.addMember(member, slot) }
 
   /// Adds the objects that are not there; ends at the first that cannot be added.
+  ///
+  /// - Throws: as ``add(_:)``.
   public func formUnion(_ others: some Sequence<some ManagedObject>) throws {
     for member in others { try add(member) }
   }
 
   /// Removes an object, if it is there.
+  ///
+  /// - Throws: what reading the store throws.
   public func remove(_ member: ManagedObject) throws { try object.removeMember(member, slot) }
 
+  /// Removes the objects that are there; ends at the first error.
+  ///
+  /// - Throws: as ``remove(_:)``.
   public func subtract(_ others: some Sequence<some ManagedObject>) throws {
     for member in others { try remove(member) }
   }
 
-  /// Removes all objects but these.
+  /// Removes all objects but these; ends at the first error.
+  ///
+  /// - Throws: what reading the store throws.
+  /// - Complexity: O(objects).
   public func formIntersection(_ others: some Sequence<some ManagedObject>) throws {
     let kept = Set(others.lazy.map { $0 as ManagedObject })
     for member in try object.members(slot) where !kept.contains(member) { try remove(member) }
   }
 
+  /// Removes all objects. The other side of the relationship changes with each of them.
+  ///
+  /// - Throws: what reading the store throws.
+  /// - Complexity: O(objects).
   public func removeAll() throws { try object.setMembers(slot, []) }
 
   private var members: [ManagedObject] { object.shownMembers(slot) }

@@ -1,9 +1,10 @@
 import QuireModel
 
-/// The objects of an ordered to-many relationship, to look at and to change in place.
+/// The objects of an ordered to-many relationship, to read and to change in place.
 ///
 /// A view, as ``MutableMembers`` is: each object is in it once, and both sides of the relationship
-/// are changed. Each call looks at the relationship anew, in O(objects); a loop asks once.
+/// are changed. Each call reads the relationship anew, in O(objects), so a loop should take
+/// ``array`` once.
 ///
 /// ```swift
 /// let rooms = try show.mutableOrderedSetValue(forKey: "rooms")
@@ -18,24 +19,34 @@ public struct MutableOrderedMembers: Sequence {
     self.slot = slot
   }
 
-  /// The objects as an array of their own, which later changes leave alone.
+  /// A copy of the objects in their order, which later changes of the relationship do not reach;
+  /// empty where they cannot be read.
   public var array: [ManagedObject] { object.shownMembers(slot) }
+
+  /// The number of objects; 0 where they cannot be read.
   public var count: Int { array.count }
+
+  /// Whether there is no object, or they cannot be read.
   public var isEmpty: Bool { array.isEmpty }
 
+  /// Whether the relationship has an object; `false` where it cannot be read.
   public func contains(_ member: ManagedObject) -> Bool { object.shows(member, slot) }
 
-  /// The place of an object; `nil` when it is not there.
+  /// The position of an object; `nil` when it is not there.
   public func index(of member: ManagedObject) -> Int? { array.firstIndex(of: member) }
 
-  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place.
+  /// The object at a position, from 0.
+  ///
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place, where Core
+  ///   Data's ordered set ends the program; and what reading the store throws.
   public func object(at index: Int) throws -> ManagedObject {
     let members = try object.members(slot)
     try check(index, members.indices)
     return members[index]
   }
 
-  /// Goes through the objects as they are now, in their order.
+  /// An iterator over the objects that are there now, in their order. Later changes do not reach
+  /// it.
   public func makeIterator() -> IndexingIterator<[ManagedObject]> { array.makeIterator() }
 
   // MARK: Changing
@@ -55,7 +66,10 @@ public struct MutableOrderedMembers: Sequence {
     try insert([member], at: index)
   }
 
-  /// Adds objects, in their order, before the one at `index`.
+  /// Adds the objects that are not there, in their order, before the one at `index`, or at the end.
+  ///
+  /// - Throws: as ``insert(_:at:)-(ManagedObject,_)``. Objects before the one that cannot be added
+  ///   are then at the end.
   public func insert(_ members: some Sequence<some ManagedObject>, at index: Int) throws {
     var order = try object.members(slot)
     try check(index, 0..<order.count + 1)
@@ -67,16 +81,23 @@ public struct MutableOrderedMembers: Sequence {
   }
 
   /// Removes an object, if it is there.
+  ///
+  /// - Throws: what reading the store throws.
   public func remove(_ member: ManagedObject) throws { try object.removeMember(member, slot) }
 
+  /// Removes the object at a position.
+  ///
   /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place.
   public func removeObject(at index: Int) throws { try remove(object(at: index)) }
 
+  /// Removes all objects. The other side of the relationship changes with each of them.
+  ///
+  /// - Throws: what reading the store throws.
   public func removeAll() throws { try object.setMembers(slot, []) }
 
   /// Puts another object in the place of one. Nothing happens when it is there already.
   ///
-  /// - Throws: as ``insert(_:at:)``.
+  /// - Throws: as ``insert(_:at:)-(ManagedObject,_)``.
   public func replaceObject(at index: Int, with member: ManagedObject) throws {
     let order = try object.members(slot)
     try check(index, order.indices)
@@ -85,8 +106,8 @@ public struct MutableOrderedMembers: Sequence {
     try remove(order[index])
   }
 
-  /// Moves the objects at `indexes`, in their order, to where the first of them has the place
-  /// `index` among the others.
+  /// Moves the objects at `indexes`, in their present order: `index` is the position of the first
+  /// of them afterwards.
   ///
   /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place.
   public func moveObjects(at indexes: some Sequence<Int>, to index: Int) throws {
@@ -100,6 +121,9 @@ public struct MutableOrderedMembers: Sequence {
     try object.putShownOrder(order, in: slot)
   }
 
+  /// Exchanges the positions of two objects.
+  ///
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when there is no such place.
   public func exchangeObject(at first: Int, withObjectAt second: Int) throws {
     var order = try object.members(slot)
     for index in [first, second] { try check(index, order.indices) }
@@ -107,6 +131,12 @@ public struct MutableOrderedMembers: Sequence {
     try object.putShownOrder(order, in: slot)
   }
 
+  /// Sorts the objects.
+  ///
+  /// - Parameter areInIncreasingOrder: whether the first object comes before the second.
+  /// - Throws: what `areInIncreasingOrder` and reading the store throw; the order is then what it
+  ///   was.
+  /// - Complexity: O(*n* log *n*) comparisons.
   public func sort(
     by areInIncreasingOrder: (ManagedObject, ManagedObject) throws -> Bool
   ) throws {

@@ -3,15 +3,15 @@
 /// Only differences are kept, so that an object can be added to a relationship with a million
 /// members without reading them. An ordered relationship keeps its whole new order besides.
 final class PendingMembers {
-  /// Where members are, for those who ask about many of many: made by the first question.
+  /// The positions of members, for lookups among many: made by the first lookup.
   private final class Places {
     var additions: [ObjectIdentifier: Int]?
     var list: Set<ObjectIdentifier>?
-    /// Where a member was last removed from the list. The next one is mostly beside it.
+    /// Where a member was last removed from the list. The next one is usually beside it.
     var removal = 0
   }
 
-  /// Up to so many members are looked through.
+  /// The number of members up to which a list is searched without a table.
   private static let searchLimit = 16
 
   // Unchecked as in ``ManagedObject``: each access is over before anything else is called.
@@ -42,7 +42,7 @@ final class PendingMembers {
 
   // MARK: Changes
 
-  /// Takes note of an object that has come, and stands at the end of an order.
+  /// Records an object that was added, at the end of an order.
   func add(_ object: ManagedObject) {
     if removed.isEmpty || removed.remove(object.reference) == nil {
       additions.append(object)
@@ -54,7 +54,7 @@ final class PendingMembers {
     }
   }
 
-  /// Takes note of an object that has gone.
+  /// Records an object that was removed.
   func remove(_ object: ManagedObject) {
     if let place = placeAmongAdditions(of: object) {
       removeAddition(at: place)
@@ -79,7 +79,7 @@ final class PendingMembers {
   }
 
   private func removeFromList(_ object: ManagedObject) {
-    // An object that leads to itself by both sides of one relationship is there twice.
+    // An object that leads to itself, by a relationship that is its own inverse, is there twice.
     guard let places = placesInList(), places.list?.count == list?.count else {
       list?.removeAll { $0 === object }
       places?.list = nil
@@ -108,7 +108,7 @@ final class PendingMembers {
 
   // MARK: Questions
 
-  /// Whether no member has come or gone; an order may still be another.
+  /// Whether no member was added or removed; the order may still have changed.
   var hasNoMemberChange: Bool { additions.isEmpty && removed.isEmpty }
 
   /// Whether nothing differs from the members that the store has, hidden ones among them.
@@ -135,14 +135,14 @@ final class PendingMembers {
       places.additions = Dictionary(
         zip(additions.lazy.map(ObjectIdentifier.init), 0...), uniquingKeysWith: { $1 })
     }
-    // As in the list.
+    // As in the list: the table has fewer entries when an object is there twice.
     guard places.additions?.count == additions.count else {
       return additions.firstIndex { $0 === object }
     }
     return places.additions?[ObjectIdentifier(object)]
   }
 
-  /// With the set of those in the list; `nil` where there are few.
+  /// The positions, with the set of the list's members; `nil` where there are few.
   private func placesInList() -> Places? {
     guard let list, list.count > Self.searchLimit else { return nil }
     let places = madePlaces()
@@ -159,7 +159,7 @@ final class PendingMembers {
 }
 
 extension ManagedObject.Slot {
-  /// The same content, with members of its own, which changes of the object do not reach.
+  /// A copy of the content that later changes of the object do not reach.
   var copy: ManagedObject.Slot {
     guard case .many(let members) = self else { return self }
     let copy = PendingMembers()
