@@ -1,13 +1,13 @@
-/// What lies in a variable: while that stays as it is, nobody has written there. Says so without a
-/// look at a type.
+/// The bits of a variable. While they stay equal, the variable was not written to. Compared without
+/// a look at the value's type.
 struct VariableBits {
   private let words: (UInt, UInt, UInt, UInt)
 
   @inline(__always)
   init() { words = (0, 0, 0, 0) }
 
-  /// - Parameter byteCount: how many bytes of the value lie in the variable, which has room for
-  ///   three words: what is behind them is nobody's, and may be anything.
+  /// - Parameter byteCount: the number of bytes of the value that are in the variable, which has
+  ///   room for three words; the rest is padding and is ignored.
   @inline(__always)
   init(_ value: inout Any?, _ byteCount: Int) {
     let (first, second, third, type) = withUnsafeBytes(of: &value) {
@@ -24,7 +24,7 @@ struct VariableBits {
     byteCount >= 8 ? .max : byteCount <= 0 ? 0 : .max &>> UInt(64 &- 8 &* byteCount)
   }
 
-  /// Keys that lie elsewhere may be equal all the same.
+  /// The bits of a text. Equal texts may have different bits, when they are stored elsewhere.
   @inline(__always)
   init(_ key: String) {
     let text = withUnsafeBytes(of: key) { $0.loadUnaligned(as: (UInt, UInt).self) }
@@ -37,8 +37,8 @@ struct VariableBits {
       | (words.3 ^ other.words.3) == 0
   }
 
-  /// How many bytes of a value lie in a variable of any type: a large one is elsewhere, and where
-  /// that is lies there.
+  /// The number of bytes of a value that are stored in an `Any` itself. A large value is stored in
+  /// a box, and the `Any` has the box's address.
   static func byteCount(of value: Any?) -> Int {
     func size<Value>(_ value: Value) -> Int { MemoryLayout<Value>.size }
     guard let value else { return 0 }
@@ -47,9 +47,10 @@ struct VariableBits {
   }
 }
 
-/// The value of a property that a class was asked about, to be known again where it comes back.
+/// The value for which ``ManagedObject/validateValue(_:forKey:)`` is being called, so that the base
+/// class recognises it when an override passes it on unchanged.
 struct AskedValue {
-  /// `nil` while nobody is asked.
+  /// `nil` while no such call runs.
   var object: ObjectIdentifier?
   var slot = 0
   var byteCount = 0

@@ -3,7 +3,7 @@ import QuireModel
 extension ManagedObject: CustomStringConvertible {}
 
 extension ManagedObject {
-  /// The object's class, entity, ID, state and values, for people who look for a mistake.
+  /// The object's class, entity, ID, state and values, for debugging.
   ///
   /// ```
   /// Painting (entity: Artwork; id: Artwork/p12; state: updated; data: {
@@ -59,7 +59,7 @@ extension ManagedObject {
     }
   }
 
-  /// What a store, or a parent, has of a to-many relationship was not read.
+  /// The text for a to-many relationship without changes, whose stored members are not read.
   private var describedStoredMembers: String { isPersistent ? "<fault>" : "[]" }
 
   private func described(_ members: PendingMembers) -> String {

@@ -52,7 +52,7 @@ extension ManagedObject {
   /// - Throws: an error that says why a relationship cannot lead to `object`.
   @inline(__always)
   final func checkDestination(_ object: ManagedObject, _ slot: Int) throws {
-    // Mostly it is of the very entity, in the same context and store.
+    // In most cases it is of exactly the entity, in the same context and store.
     if isOf(ofArena { $0.binding.traits[slot].destination }, object),
       ofArena({ arena in object.ofArena { arena.canLead(to: $0) } })
     {

@@ -1,6 +1,6 @@
 import QuireModel
 
-// What differs from the row, and what of that a save has to write.
+// Differences between an object and its row, and which of them a save has to write.
 extension ManagedObject {
   /// The slots whose content differs from the row's.
   final var changedSlots: SlotSet {
@@ -22,14 +22,14 @@ extension ManagedObject {
   /// Whether a save has to write a slot.
   final func isToBeWritten(_ slot: Int) -> Bool { isChanged(slot) && !isStillDangling(slot) }
 
-  /// Whether a to-one slot that led nowhere was set to what the same save deletes. Until then the
-  /// deletion may be taken back.
+  /// Whether a to-one slot that led nowhere was set to an object that the same save deletes. Until
+  /// the save the deletion may be taken back, so the slot keeps the object.
   private func isStillDangling(_ slot: Int) -> Bool {
     guard case .one(let destination?) = slots[slot], !isShown(destination) else { return false }
     return storedReference(slot).map { isGone($0, slot) } ?? true
   }
 
-  /// Whether what the row leads to is gone, so that the object shows the same as if it led nowhere.
+  /// Whether the row's destination is gone, so that the object shows none: a dangling reference.
   final func isGone(_ reference: Reference, _ slot: Int) -> Bool {
     guard binding.traits[slot].canDangle, let session,
       session.registered(reference)?.isFault ?? true
@@ -54,7 +54,7 @@ extension ManagedObject {
     if let value, let row = rowStart, let place = ofArena({ $0.place(of: slot) }), place.kind != 0,
       !place.isNil(in: row)
     {
-      // Numbers, which are mostly what changes, without a look at anything else.
+      // Numbers, which change most often, are compared without decoding the row.
       switch value {
       case .double(let number) where place.isKind(.double):
         return place.fixed(in: row) == number.bitPattern
@@ -68,7 +68,7 @@ extension ManagedObject {
       }
     }
     do {
-      // What is large is not read to be compared with what is longer or shorter.
+      // A value outside of the row is not read if its length differs.
       if let row, row.hasExternal, let field = storage?.fieldBySlot[slot], field >= 0,
         let external = row.external(field), value?.binaryByteCount != external.byteCount
       {
@@ -83,7 +83,8 @@ extension ManagedObject {
     }
   }
 
-  /// Whether the row leads there. Places alone do not tell an object of another store.
+  /// Whether the row leads to an object. Sessions are compared too, as objects of two stores may
+  /// have equal references.
   private func isStored(_ destination: ManagedObject?, _ slot: Int) -> Bool {
     guard destination?.reference == storedReference(slot) else { return false }
     return destination == nil || destination?.session === session
@@ -110,7 +111,7 @@ extension ManagedObject {
   }
 
   /// A value that is outside of the object's row. When another save has replaced it since the row
-  /// was read, the one that the row has now: the former is nowhere.
+  /// was read, the present one is returned, as the former is gone.
   private func storedValue(
     _ external: ExternalValue, _ field: Int, _ row: Row
   ) throws -> AttributeValue? {
@@ -124,7 +125,7 @@ extension ManagedObject {
   /// The row's destination of a to-one slot.
   final func storedReference(_ slot: Int) -> Reference? {
     if let row = rowStart, let place = ofArena({ $0.place(of: slot) }), place.isKind(.reference) {
-      // Mostly a look is enough.
+      // In most cases the field of the row is all that is needed.
       if place.isNil(in: row) { return nil }
       let reference = Reference(rawValue: place.fixed(in: row))
       if !reference.isTemporary { return reference }

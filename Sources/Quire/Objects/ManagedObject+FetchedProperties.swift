@@ -3,9 +3,9 @@ import QuireModel
 // Fetched properties: links in one direction, found by a request instead of being stored. Key-value
 // coding gives an array, which stays the same until the object is refreshed.
 
-/// What the fetched properties of a context's objects have found.
+/// The results of the fetched properties of a context's objects.
 struct FetchedLists {
-  /// Objects are not held: two that find each other would never go.
+  /// A reference to an object, which is not retained: two that find each other would never end.
   private struct Member {
     let reference: Reference
     /// Of which store the reference is; `nil` when the object was not saved.
@@ -29,13 +29,17 @@ struct FetchedLists {
 
   mutating func forgetAll() { byObject = [:] }
 
-  /// - Returns: `false` when the request that is to find them is running already.
+  /// Marks that the request of a fetched property is running.
+  ///
+  /// - Returns: `false` when it was running already.
   mutating func begin(_ name: String, of object: ManagedObject) -> Bool {
     if case .none? = byObject[ObjectIdentifier(object)]?[name] { return false }
     byObject[ObjectIdentifier(object), default: [:]][name] = Content.none
     return true
   }
 
+  /// Stores the result of a fetched property.
+  ///
   /// - Parameter found: `nil` when the request has failed.
   mutating func end(_ name: String, of object: ManagedObject, _ found: [ManagedObject]?) {
     byObject[ObjectIdentifier(object), default: [:]][name] = found.map { found in
@@ -43,8 +47,10 @@ struct FetchedLists {
     }
   }
 
-  /// - Returns: `nil` when the property was not asked for yet, or was saved since by an object that
-  ///   nobody holds any more: then nobody knows its place.
+  /// The stored result of a fetched property.
+  ///
+  /// - Returns: `nil` when there is none. Also when it has a new object that was released since: if
+  ///   it was saved before that, its reference is not known.
   func objects(
     _ name: String, of object: ManagedObject, in context: ManagedObjectContext
   ) throws -> [ManagedObject]? {
@@ -63,7 +69,7 @@ struct FetchedLists {
   }
 }
 
-/// Finds the objects of fetched properties: every context does, by a request.
+/// Finds the objects of fetched properties by a request. Every context conforms.
 protocol FetchedPropertySearch {
   func objects(
     _ property: FetchedPropertyDescription, of object: ManagedObject
@@ -73,7 +79,7 @@ protocol FetchedPropertySearch {
 extension ManagedObject {
   /// The objects that a fetched property finds.
   final func fetchedObjects(_ property: FetchedPropertyDescription) throws -> [ManagedObject] {
-    // One that has lost its context shows no other objects.
+    // An object without a context shows no other objects.
     guard let context else { return [] }
     let name = property.name
     if let known = try context.fetchedLists.objects(name, of: self, in: context) { return known }
@@ -91,7 +97,7 @@ extension ManagedObject {
     return objects
   }
 
-  /// The error of somebody who takes a fetched property for one that the object keeps.
+  /// The error for a fetched property that is used as one that the object stores.
   final func fetchedPropertyError(_ key: String) -> PersistenceError {
     var error = PersistenceError(
       .unacceptableValue,

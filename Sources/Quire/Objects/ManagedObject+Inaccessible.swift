@@ -1,19 +1,19 @@
 import QuireModel
 
-// Objects that nothing can be read of any more: their rows are gone, or their stores.
+// Objects that can no longer be read: their rows are gone, or their stores.
 extension ManagedObject {
   /// Whether the object cannot be read any more: it was deleted by another context and this has
   /// not been merged here, or its store was removed from the coordinator.
   ///
-  /// Known from when somebody has tried to read the object; before that a fault looks like any
+  /// That a row is gone is found out when the object is read; before that a fault looks like any
   /// other (``ManagedObjectContext/existingObject(with:)`` asks the store). What was read before
-  /// stays readable until the object is refreshed. Those who observe the context are told of the
-  /// object as of a deleted one when it is found out that the row is gone.
+  /// stays readable until the object is refreshed. When the context finds out that the row is gone,
+  /// its next notice has the object among the deleted ones.
   public final var isInaccessible: Bool {
     !hasRow && (state.contains(.inaccessible) || session?.isRetired == true)
   }
 
-  /// The row was looked for, and is not there.
+  /// Marks the object, whose row is not in the store, as inaccessible.
   ///
   /// - Throws: ``PersistenceError/Code/managedObjectReferentialIntegrity`` when the context wants
   ///   an error.
@@ -34,8 +34,8 @@ extension ManagedObject {
     if !isDeleted { context.noticeCenter?.didDelete(self) }
   }
 
-  /// Finds out whether a fault that shows no members has a row at all. Members are read without
-  /// the row, so that nobody else would notice.
+  /// Finds out whether a fault that shows no members has a row at all. Members are read without the
+  /// row, so a missing row would go unnoticed.
   @inline(never)
   final func checkRow() throws {
     guard !hasRow, isStored, let session else { return }
@@ -45,8 +45,8 @@ extension ManagedObject {
   }
 
   /// Keeps an error that a property cannot throw while it is read, for the context's next fetch or
-  /// save. That a store was removed is known to whoever has removed it, and no reason to refuse
-  /// what is to be saved in others: the object says so by ``isInaccessible``.
+  /// save. That the object's store was removed is no error to keep, as the program has removed it
+  /// and may go on saving to others: ``isInaccessible`` tells.
   @usableFromInline final func keepReadError(_ error: any Error) {
     guard let context else { return }
     if session?.isRetired == true, context.shouldDeleteInaccessibleFaults { return }

@@ -1,11 +1,11 @@
 import QuireModel
 
-// Changes of relationships, each of which two to four objects show.
+// Changes of relationships, each of which changes two to four objects.
 //
-// An object whose row comes may do anything: change the very relationship, drop all changes, save.
-// So all that a change touches is made ready before anything is changed, and looked at again until
-// that calls nobody. Then nobody is called from the first side to the last, and no save, undo or
-// refresh ever meets half of a change.
+// Reading a row calls a hook of its object, which may do anything: change the same relationship,
+// drop all changes, save. So all objects of a change are made ready before anything is changed, and
+// checked again until making ready calls no hook. Then no hook runs from the first side to the
+// last, and no save, undo or refresh sees half of a change.
 extension ManagedObject {
   /// Points a to-one slot at `object`, and both old and new destination back accordingly.
   final func setOne(_ slot: Int, _ object: ManagedObject?) throws {
@@ -14,7 +14,7 @@ extension ManagedObject {
       return try put(object, in: slot)
     }
     let ends = try readyEnds(slot, object)
-    // Also where nothing changes: where the row dangles, what was read as nil is now nil in truth.
+    // Also where nothing changes: a dangling reference, which reads as nil, is replaced by nil.
     try put(object, in: slot)
     if ends.old === object { return }
     if let old = ends.old, let inverse = ends.oldInverse {
@@ -37,7 +37,7 @@ extension ManagedObject {
     try pendingAdd(object, slot)
     guard let inverse = ends.inverse else { return }
     if object.isToMany(inverse) {
-      // What leads to itself by a relationship that is its own inverse is there once.
+      // An object that leads to itself by a relationship that is its own inverse is there once.
       if object !== self || inverse != slot { try object.pendingAdd(self, inverse) }
       return
     }
@@ -76,7 +76,7 @@ extension ManagedObject {
     for object in objects where !present.contains(object) { try addMember(object, slot) }
     guard ofArena({ $0.binding.traits[slot].isOrdered }) else { return }
     try untilReady { try makeReady(slot) }
-    // Objects that were told of their rows meanwhile may have brought members, and taken some.
+    // Hooks of objects that were read meanwhile may have added and removed members.
     var seen: Set<ManagedObject> = []
     let order = objects.filter { seen.insert($0).inserted }
     try putOrder(MergedOrder.order(of: rawMembers(slot), as: order), in: slot)
@@ -84,8 +84,8 @@ extension ManagedObject {
 
   /// Makes the objects of a set the destinations of a to-many property.
   ///
-  /// A set that somebody has put one more object into comes here as a whole. So what is done for
-  /// each object is little, and only what differs is changed.
+  /// `department.staff.insert(employee)` passes the whole set. So little is done for each object,
+  /// and only differences are changed.
   ///
   /// - Parameter objects: each of them once, in any order.
   /// - Complexity: O(members + objects).
@@ -93,7 +93,7 @@ extension ManagedObject {
     ofProperty slot: Int, distinct objects: [ManagedObject]
   ) throws {
     let slot = try checkedRelationship(slot, isToMany: true)
-    // A set has no order of its own; that of the keys makes the outcome repeatable.
+    // A set has no order; that of the keys makes the result repeatable.
     func inOrder(_ objects: [ManagedObject]) -> [ManagedObject] {
       objects.count < 2 ? objects : objects.sorted { $0.reference < $1.reference }
     }
@@ -113,8 +113,8 @@ extension ManagedObject {
     for object in inOrder(new) { try addMember(object, slot) }
   }
 
-  /// Removes the members that are deleted and were not taken from here, by their delete rules:
-  /// they would come back with their insertion, or deny their deletion for what no longer holds.
+  /// Removes the deleted members that their delete rules have left in the relationship. Otherwise
+  /// they would be back in it when they are inserted again, or a deny rule would count this object.
   private func removeHiddenMembers(_ slot: Int, but wanted: Set<ManagedObject>) throws {
     guard let context, !context.changes.deleted.isEmpty else { return }
     for object in try rawMembers(slot)
@@ -132,7 +132,7 @@ extension ManagedObject {
     }
   }
 
-  /// Whether a to-one slot leads to an object. None is made to find out.
+  /// Whether a to-one slot leads to an object. No object is made for that.
   private func leadsByOne(_ slot: Int, to object: ManagedObject) throws -> Bool {
     if hasSlots, case .one(let destination) = slots[slot] { return destination === object }
     try fulfil()
@@ -141,8 +141,8 @@ extension ManagedObject {
     return object.session == nil || object.session === session
   }
 
-  /// Whether a change of a relationship changes the other side too. When an object's row comes, it
-  /// may set up transient relationships without anybody being changed.
+  /// Whether a change of a relationship changes the other side too. Within ``awakeFromFetch()`` an
+  /// object sets transient relationships on its side alone.
   private func maintainsInverse(_ slot: Int) -> Bool {
     !state.contains(.awaking) || !binding.traits[slot].isTransient
   }
@@ -152,20 +152,20 @@ extension ManagedObject {
 
 /// What changes along with one side of a relationship.
 private struct RelationshipEnds {
-  /// Where a to-one side has led.
+  /// The former destination of a to-one side.
   var old: ManagedObject?
   var oldInverse: Int?
   /// The slot of the new destination that leads back.
   var inverse: Int?
-  /// What the new destination, which can lead to one object only, has led to.
+  /// The former destination of the new destination, where its side is to-one.
   var rival: ManagedObject?
 }
 
 extension ManagedObject {
-  /// How often all is made ready: beyond that objects take back for ever what they are asked for.
+  /// The number of rounds of making ready, after which hooks are taken to undo it for ever.
   private static var readyLimit: Int { 100 }
 
-  /// Does something that may call objects, until it says that there was nothing to do.
+  /// Repeats something that may call hooks, until it returns that there was nothing to do.
   private func untilReady(_ isReady: () throws -> Bool) throws {
     for _ in 1...Self.readyLimit where try isReady() { return }
     throw PersistenceError(
@@ -174,9 +174,9 @@ extension ManagedObject {
         + "object drops what was read")
   }
 
-  /// Makes a slot one that can be changed without a row being read or an object being made.
+  /// Reads what is needed so that a change of the slot reads no row and makes no object.
   ///
-  /// - Returns: whether it was so already.
+  /// - Returns: whether that was so already.
   final func makeReady(_ slot: Int) throws -> Bool {
     let isOrdered = ofArena { $0.binding.traits[slot].isOrdered }
     if hasSlots {
@@ -191,7 +191,8 @@ extension ManagedObject {
   private func readyEnds(_ slot: Int, _ object: ManagedObject?) throws -> RelationshipEnds {
     var ends = RelationshipEnds()
     try untilReady {
-      // Nobody else may hold them: they would come back without what was made ready.
+      // Keeps the objects of the round before, which may have no other reference: they would be
+      // released, and be made again without what was made ready.
       let former = ends
       defer { withExtendedLifetime(former) {} }
       if let object { try checkDestination(object, slot) }
@@ -230,7 +231,7 @@ extension ManagedObject {
     return ends
   }
 
-  /// Makes the other end of a relationship that is to lead there ready.
+  /// Makes the new destination of a relationship ready, and its former destination.
   private func makeReady(
     _ ends: inout RelationshipEnds, _ slot: Int, _ object: ManagedObject
   ) throws -> Bool {

@@ -19,8 +19,8 @@ struct AnnouncedChanges {
   }
 }
 
-// Primitive accessors: the value itself, past all that goes with it. An accessor written by hand is
-// made of them:
+// Primitive accessors: they read and set the value without the rest of what an accessor does. An
+// accessor written by hand is made of them:
 //
 //     var name: String? {
 //       get {
@@ -35,18 +35,18 @@ struct AnnouncedChanges {
 //       }
 //     }
 extension ManagedObject {
-  /// The value of a property, past any accessor of a subclass. A fault is read for it.
+  /// The value of a property, without calling an accessor of a subclass. A fault is read for it.
   ///
   /// - Throws: what ``value(forKey:)`` throws.
   public final func primitiveValue(forKey key: String) throws -> Any? { try value(forKey: key) }
 
   /// Sets a property and does nothing else: the other side of a relationship stays as it is, the
-  /// object is not marked as changed, nobody is told, nothing can be undone.
+  /// object is not marked as changed, no notice is posted, nothing can be undone.
   ///
-  /// The value is saved with the object's other changes, if there are any; it is lost with an
-  /// object that nobody holds. In a one-to-many the to-one side says what is saved. Where
-  /// ``willChangeValue(forKey:)`` and ``didChangeValue(forKey:)`` stand around the call, it is a
-  /// change like any other, but for the other side.
+  /// The value is saved with the object's other changes, if there are any; without any it is lost
+  /// when the program releases the object. In a one-to-many the to-one side decides what is saved.
+  /// Between calls of ``willChangeValue(forKey:)`` and ``didChangeValue(forKey:)`` it is a change
+  /// like any other, except that the other side stays as it is.
   ///
   /// A relationship whose two sides a store keeps (a one-to-one, a many-to-many, an ordered one) is
   /// changed as by ``setValue(_:forKey:)``: one side alone would make a store that contradicts
@@ -78,12 +78,12 @@ extension ManagedObject {
       try putPrimitive(.one(destination), in: slot)
     }
     guard let context else { return }
-    // A save that has looked at the object already looks again.
+    // A save that has prepared the object already prepares it again.
     context.preparation?.isOutdated = true
     if context.deferredLinks != nil { markUpdated() }
   }
 
-  /// What makes a to-many relationship that leads to these objects of the one in the store.
+  /// The changes by which the store's to-many relationship becomes one that leads to these objects.
   private func primitiveMembers(_ value: Any?, _ slot: Int) throws -> PendingMembers {
     let relationship = binding.relationship(slot)
     var seen: Set<ManagedObject> = []
@@ -99,7 +99,7 @@ extension ManagedObject {
     return pending
   }
 
-  // MARK: Around them
+  // MARK: Calls around primitive accessors
 
   /// Reads the object if it is a fault: the first step of an accessor written by hand. What reading
   /// throws, the context throws from its next fetch or save.
@@ -114,12 +114,12 @@ extension ManagedObject {
     }
   }
 
-  /// Ends what ``willAccessValue(forKey:)`` began. Values stay as long as the object is no fault:
-  /// there is nothing to end; an accessor may call it all the same.
+  /// Ends what ``willAccessValue(forKey:)`` began. Does nothing, as values stay for as long as the
+  /// object is no fault; an accessor that was written for Core Data calls it.
   public final func didAccessValue(forKey key: String?) {}
 
-  /// Says that a property is about to be set by ``setPrimitiveValue(_:forKey:)``: that will then be
-  /// told to those who want to know of changes, so that it can be undone.
+  /// Announces that a property is about to be set by ``setPrimitiveValue(_:forKey:)``. That call is
+  /// then recorded for undo and reported to observers of the context.
   ///
   /// A key that the entity does not have is an error that the context throws from its next fetch or
   /// save. Each call is ended by one of ``didChangeValue(forKey:)``.
@@ -133,7 +133,11 @@ extension ManagedObject {
     }
   }
 
-  /// Marks the object as changed. What differs from the store is saved.
+  /// Ends what ``willChangeValue(forKey:)`` began, and marks the object as changed. What differs
+  /// from the store is saved.
+  ///
+  /// A key that the entity does not have is an error that the context throws from its next fetch or
+  /// save.
   public final func didChangeValue(forKey key: String) {
     do {
       context?.announcedChanges.end(self, try slot(for: key))

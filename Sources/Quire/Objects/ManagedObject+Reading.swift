@@ -6,10 +6,10 @@ import QuireModel
   import Foundation
 #endif
 
-// Attributes of the usual types, read from the row of a clean object without a detour: what typed
-// properties call. Everything else goes by `attribute(_:)`.
+// Attributes of the usual types, read directly from the row of a clean object: typed properties
+// call these functions. Everything else is read by `attribute(_:)`.
 extension ManagedObject {
-  /// What a row says of a slot.
+  /// The result of reading a slot's field in the row.
   private enum Found<Value> {
     case value(Value?)
     /// The slot was changed, the row is not here, or the field is of another kind.
@@ -28,8 +28,8 @@ extension ManagedObject {
     return .value(place.isNil(in: row) ? nil : read(place, row))
   }
 
-  /// The destination that the row of a clean object names, where there has to be such an object;
-  /// `nil` when there is none, and where it takes more than a look to find it.
+  /// The destination that the row of a clean object has, where it cannot be dangling; `nil` when
+  /// there is none, and where the general way has to find it.
   @inline(__always)
   final func sureReference(_ slot: Int) -> Reference? {
     guard slots.isEmpty, let row = rowStart, let place = ofArena({ $0.place(of: slot) }),
@@ -41,7 +41,7 @@ extension ManagedObject {
 
   /// Reads the row of a fault.
   ///
-  /// - Returns: whether it has come, so that it is worth looking there once more.
+  /// - Returns: whether the object has a row now, so that its field can be read.
   @inline(never)
   private func fulfilFault() throws -> Bool {
     guard !hasRow, slots.isEmpty else { return false }
@@ -85,7 +85,7 @@ extension ManagedObject {
     return try typed(slot)
   }
 
-  /// A value that `Number` cannot show is left to the general way, which throws.
+  /// An integer attribute. A value that `Number` cannot show is left to `typed(_:)`, which throws.
   @inline(__always)
   final func integer<Number: FixedWidthInteger & SignedInteger & ManagedAttribute>(
     _ slot: Int
@@ -119,7 +119,8 @@ extension ManagedObject {
     return typed
   }
 
-  /// A stored value that is none of a property's type, such as a raw value that is no case.
+  /// The error for a stored value that a property's type cannot show, such as a raw value that is
+  /// no case.
   private func cannotShow(
     _ value: AttributeValue, _ slot: Int, _ type: Any.Type
   ) -> PersistenceError {

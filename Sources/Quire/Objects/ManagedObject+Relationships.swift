@@ -3,7 +3,7 @@ import QuireModel
 extension ManagedObject {
   /// The destination of a to-one slot.
   final func one(_ slot: Int) throws -> ManagedObject? {
-    // Mostly nothing stands between the row and what it names.
+    // In most cases the destination is the one that the row names.
     if let reference = sureReference(slot), let session, session.context.parent == nil {
       if let registered = session.registered(reference) { return registered }
       return try session.makeObject(at: reference)
@@ -31,7 +31,7 @@ extension ManagedObject {
 
   private enum Destination {
     case object(ManagedObject)
-    /// Where nobody holds an object.
+    /// The reference of a destination of which there is no object in memory.
     case place(Reference, StoreSession)
   }
 
@@ -77,7 +77,7 @@ extension ManagedObject {
   ///
   /// - Complexity: O(log *n* + destinations), each a fault unless its row was read before.
   final func members(_ slot: Int) throws -> [ManagedObject] {
-    // No store has them: an object may set them when its row comes.
+    // No store has a transient relationship; `awakeFromFetch()` may set it.
     if !hasRow, binding.traits[slot].isTransient { try fulfil() }
     if context == nil {
       if !slots.isEmpty, case .many(let pending) = slots[slot] {
@@ -99,7 +99,7 @@ extension ManagedObject {
     return members
   }
 
-  /// Hands over what the row of a clean object leads to by a to-many slot.
+  /// Passes the destinations of a clean object's to-many slot to `take`.
   @inline(__always)
   private func takeStoredMembers(
     _ slot: Int, willTake: (Int) -> Void, _ take: (consuming ManagedObject) throws -> Void
@@ -113,10 +113,10 @@ extension ManagedObject {
     }
   }
 
-  /// Hands over what a to-many property leads to, in order if it has one: for a collection that
-  /// takes each reference as it comes.
+  /// Passes the destinations of a to-many property to `take`, in order if it has one, without an
+  /// array in between.
   ///
-  /// - Parameter willTake: is told before how many there may be.
+  /// - Parameter willTake: called first, with the largest number that there may be.
   @usableFromInline final func takeMembers(
     _ slot: Int, willTake: (Int) -> Void, _ take: (consuming ManagedObject) throws -> Void
   ) throws {
@@ -140,7 +140,7 @@ extension ManagedObject {
     for member in members { try take(member) }
   }
 
-  /// The same of an unordered relationship with changes, without an array in between.
+  /// The same for an unordered relationship with changes.
   private func takeMembers(
     _ slot: Int, _ pending: PendingMembers, willTake: (Int) -> Void,
     _ take: (consuming ManagedObject) throws -> Void
@@ -156,15 +156,15 @@ extension ManagedObject {
     for member in pending.added where isShown(member) { try take(member) }
   }
 
-  /// The error of a property whose class its destination does not have.
+  /// The error for a destination that is not of the property's class.
   @usableFromInline final func isNoDestination(
     _ object: ManagedObject, of slot: Int
   ) -> any Error {
     unacceptable(object, for: binding.properties[slot].name)
   }
 
-  /// The store's destinations of a to-many slot, without those that are gone: also where somebody
-  /// holds an object for one, of which nothing was read.
+  /// The store's destinations of a to-many slot, without those that are gone, even if there is a
+  /// fault for one in memory.
   final func existingMembers(_ slot: Int) throws -> [Reference] {
     let stored = try storedMembers(slot)
     guard !stored.isEmpty, binding.traits[slot].canDangle, let session else { return stored }

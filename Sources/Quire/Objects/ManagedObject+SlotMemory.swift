@@ -1,6 +1,6 @@
-/// The slots of an object, to look at: none as long as nothing was changed.
+/// The slots of an object, to read: empty as long as nothing was changed.
 ///
-/// Valid until the object gets other slots; its memory is the object's.
+/// A view of the object's memory, valid until the object gets other slots.
 struct ObjectSlots: RandomAccessCollection {
   fileprivate let start: UnsafeMutablePointer<ManagedObject.Slot>?
   let endIndex: Int
@@ -9,10 +9,10 @@ struct ObjectSlots: RandomAccessCollection {
 
   @inline(__always) var isEmpty: Bool { start == nil }
 
-  /// Lent in its place: who only looks copies nothing.
+  /// Borrowed where it is, so that reading copies nothing.
   ///
-  /// Without slots nothing is changed: who goes from slot to slot, and calls what a program does
-  /// when an object is told of something, may find that the object has been saved, or reset.
+  /// Without slots every slot is unchanged: a caller that visits slots and calls hooks in between
+  /// may find that the object was saved, or its context reset.
   @inline(__always)
   subscript(slot: Int) -> ManagedObject.Slot {
     _read {
@@ -25,11 +25,11 @@ struct ObjectSlots: RandomAccessCollection {
     }
   }
 
-  /// What `body` says of a slot's content, of which nothing is counted: it is out of its place
-  /// meanwhile.
+  /// Calls `body` with a slot's content, moved out of its place meanwhile so that it is not
+  /// retained.
   ///
-  /// - Parameter body: changes no slots, and calls nothing that may. Who looks at the slot sees
-  ///   what was in it.
+  /// - Parameter body: must not change slots, nor call anything that may. It can still read the
+  ///   slot, whose bits stay.
   @inline(__always)
   func lend<Result>(
     _ slot: Int, _ body: (borrowing ManagedObject.Slot) throws -> Result
@@ -43,12 +43,11 @@ struct ObjectSlots: RandomAccessCollection {
   }
 }
 
-// The memory of an object's slots. It is the object's alone, so that no change asks whether
-// somebody shares it; and there is as much of it as the entity has properties, which the arena
-// knows.
+// The memory of an object's slots. It is never shared, so a change need not check for that; and it
+// has one slot for each property of the entity, whose number the arena knows.
 //
 // Sound: the memory is taken, exchanged and given back in this file and in the object's `deinit`
-// alone, and whoever looks goes by `slots`, which checks its bounds.
+// alone, and is read through `slots`, which checks bounds.
 extension ManagedObject {
   @inline(__always) final var hasSlots: Bool { slotStart != nil }
 
@@ -56,7 +55,7 @@ extension ManagedObject {
     ObjectSlots(start: slotStart, endIndex: slotStart == nil ? 0 : ofArena { $0.slotCount })
   }
 
-  /// Makes slots that say what the row says.
+  /// Gives the object slots, all unchanged.
   final func makeSlots() {
     let count = ofArena { $0.slotCount }
     if count == 0 { return }
@@ -65,20 +64,20 @@ extension ManagedObject {
     replaceSlots(with: start)
   }
 
-  /// Makes the slots these: one for each property, or none at all.
+  /// Replaces the slots by a copy of these: one for each property, or none at all.
   final func takeSlots(_ content: [Slot]) { content.withUnsafeBufferPointer(takeSlots) }
 
-  /// The same of slots that somebody keeps meanwhile.
+  /// Replaces the slots by a copy of these, which the caller keeps valid during the call.
   final func takeSlots(_ content: UnsafeBufferPointer<Slot>) {
     if content.isEmpty { return dropSlots() }
     precondition(content.count == ofArena { $0.slotCount }, "each property has one slot")
     let start = ofArena { $0.takeSlotMemory() }
-    // One by one: that is known to the compiler, where a copy of an array asks the type.
+    // One by one, which the compiler specialises; copying an array would ask the type's metadata.
     for slot in content.indices { (start + slot).initialize(to: content[slot]) }
     replaceSlots(with: start)
   }
 
-  /// Goes back to what the row says.
+  /// Drops all slots, so that the object shows its row.
   @inline(__always)
   final func dropSlots() {
     if slotStart != nil { replaceSlots(with: nil) }
@@ -91,11 +90,11 @@ extension ManagedObject {
       return $0.slotCount
     }
     slotStart = start
-    // What they hold may end here, and its `deinit` run: the object has its new slots already.
+    // Releasing the former content may run a `deinit`: the object has its new slots already.
     if let former { ManagedObject.free(former, count) }
   }
 
-  /// The object is about to move to another arena, with its slots.
+  /// Takes the slots along when the object moves to another arena.
   final func bringSlots(to arena: ObjectArena) {
     arena.recordSlots()
     guard let former = slotStart, !ofArena({ arena.takesSlots(from: $0) }) else { return }
@@ -113,9 +112,9 @@ extension ManagedObject {
     SlotMemory.give(start)
   }
 
-  /// Changes what a slot holds.
+  /// Sets the content of a slot.
   ///
-  /// There are slots, unless who is told of the change has made the object drop them.
+  /// The caller has made slots; they are made again if an observer of the change had them dropped.
   @inline(__always)
   final func setSlot(_ slot: Int, _ content: consuming Slot) {
     if slotStart == nil { makeSlots() }

@@ -1,21 +1,21 @@
 import QuireModel
 
-// The slots of an object: what it has changed since its row was read. Everything that changes a
-// single slot is in this file, and tells the context before, if somebody there wants to know.
+// The slots of an object: what was changed since its row was read. Everything that changes a single
+// slot is in this file, and is announced to the context's observers first.
 
 // MARK: - Changing one slot
 
 extension ManagedObject {
-  /// Makes slots to change, with the row behind them.
+  /// Gives the object slots if it has none, and reads its row.
   final func prepareForChange() throws {
     guard !hasSlots else { return }
     if ofArena({ $0.isObserved }) { context?.journal?.record(self) }
     try fulfil()
-    // Unless the object has made them itself, when its row came.
+    // A hook of the object may have made them when the row was read.
     if !hasSlots { makeSlots() }
   }
 
-  /// Costs two comparisons when nobody wants to know.
+  /// Announces a change to the context's observers. Two comparisons where there are none.
   @inline(__always)
   private func announce(_ slot: Int, _ change: @autoclosure () -> SlotChange) {
     if ofArena({ $0.isObserved }) { context?.record(slot, of: self, change()) }
@@ -96,11 +96,12 @@ extension ManagedObject {
   final func beginPendingMembers(_ slot: Int) throws {
     if ofArena({ $0.isObserved }) { context?.journal?.record(self) }
     let pending = try newPendingMembers(slot)
-    // The members, which may have been made for it, may have changed the slot.
+    // Reading the members may have called hooks, which may have changed the slot.
     if hasSlots, case .unchanged = slots[slot] { setSlot(slot, .many(pending)) }
   }
 
-  /// Changes any slot, on this side alone and without a mark. Told only if that was announced.
+  /// Changes any slot, on this side alone, without marking the object as updated. Observers are
+  /// notified only if ``willChangeValue(forKey:)`` has announced the change.
   final func putPrimitive(_ content: Slot, in slot: Int) throws {
     try prepareForChange()
     if let context, context.isObserved, context.announcedChanges.contains(self, slot) {
@@ -109,7 +110,7 @@ extension ManagedObject {
     setSlot(slot, content)
   }
 
-  /// What leads from a slot's content to another.
+  /// The changes that make other content of a slot's present content.
   private func changes(to content: Slot, of slot: Int) throws -> [SlotChange] {
     switch content {
     case .unchanged: return []
@@ -132,7 +133,7 @@ extension ManagedObject {
     }
   }
 
-  /// Makes a slot what the row says, where that is the same to everybody who looks.
+  /// Drops the content of a slot, which then reads as in the row. No observer is notified.
   final func discard(_ slot: Int) { setSlot(slot, .unchanged) }
 
   final func markUpdated() {
@@ -142,8 +143,8 @@ extension ManagedObject {
     setPending(.update)
   }
 
-  /// A stored relationship is changed in earnest even when the object's row has just come, as the
-  /// other side is changed too.
+  /// Marks the object as updated by a relationship: a stored one also within ``awakeFromFetch()``,
+  /// as the other side is changed too.
   private func markUpdated(byRelationship slot: Int) {
     guard state.contains(.awaking) else { return markUpdated() }
     guard !binding.traits[slot].isTransient else { return markUpdated() }
@@ -160,7 +161,7 @@ extension ManagedObject {
     ofArena { takeSlots($0.newSlots) }
   }
 
-  /// Forgets unsaved changes of relationships, by which objects hold each other; attributes stay.
+  /// Drops unsaved changes of relationships, by which objects retain each other; attributes stay.
   final func letGoOfDestinations() {
     for slot in slots.indices {
       switch slots[slot] {
@@ -170,7 +171,7 @@ extension ManagedObject {
     }
   }
 
-  /// After a save the row says everything but transient properties.
+  /// Drops all slots but those of transient properties: after a save the row has everything else.
   ///
   /// Transient relationships keep their objects in memory, as there is nothing to read them from
   /// again, until the object is refreshed or its context goes.
@@ -189,7 +190,7 @@ extension ManagedObject {
     if !isAnyKept { dropSlots() }
   }
 
-  /// Becomes an object that no store has seen, with the values of new ones.
+  /// Makes this a new object: with a temporary reference, and the model's default values.
   final func becomeNew() {
     reference = Reference(
       entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey())

@@ -6,7 +6,7 @@ import QuireModel
   import Foundation
 #endif
 
-// Transformable attributes: bytes in the row, values to whoever looks.
+// Transformable attributes: bytes in the row, converted to values when they are read.
 extension ManagedObject {
   /// An attribute's value as key-value coding shows it.
   final func plainAttribute(_ value: AttributeValue?, _ slot: Int) throws -> Any? {

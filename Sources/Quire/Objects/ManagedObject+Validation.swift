@@ -1,10 +1,10 @@
 import QuireModel
 
-// The values of an object and the rules for them, one property at a time. What goes through whole
-// objects is `Contexts/Validation.swift`.
+// Validation of an object's values, one property at a time. Whole objects are validated by
+// `Contexts/Saving/Validation.swift`.
 extension ManagedObject {
-  /// Whether the content of a slot may break a rule. What was valid when it was saved still is; but
-  /// no store remembers transient values.
+  /// Whether the content of a slot may break a rule. A stored value without a change was validated
+  /// when it was saved; transient values are not stored.
   final func mayBeInvalid(_ slot: Int) -> Bool {
     if ofArena({ $0.storage == nil || $0.binding.traits[slot].isTransient }) { return true }
     if !hasSlots { return false }
@@ -12,17 +12,17 @@ extension ManagedObject {
     return true
   }
 
-  /// Asks ``validateValue(_:forKey:)`` about a property, and sets what it has put in the value's
-  /// place. Nobody is told of a change again because of that.
+  /// Calls ``validateValue(_:forKey:)`` for a property, and sets the value that it returns if that
+  /// is another. A value that is set so does not make the save call ``willSave()`` again.
   ///
-  /// A class may override the function, and nobody can tell whether it does; so it is called for
-  /// every property. What can be saved is all else: where the value arrives in the base class as it
-  /// set out, the rule looks at the slot, and where it comes back so, it is not taken.
+  /// A class may override the function, and that cannot be found out; so it is called for every
+  /// property. The rest can be saved: a value that arrives in the base class unchanged is checked
+  /// where it is, in the slot, and one that is returned unchanged is not set.
   ///
   /// - Parameter context: the object's own.
   final func validateContent(of slot: Int, in context: ManagedObjectContext) throws {
     if hasSlots, case .value(let attribute?) = slots[slot] {
-      // What most values are needs no look at the attribute's type, and nothing to keep it.
+      // The most common types, without a look at the attribute's type.
       switch attribute {
       case .string(let text): return try askKeeping(text, slot, context)
       case .double(let number): return try askPlainly(about: number, slot, context)
@@ -47,17 +47,17 @@ extension ManagedObject {
     withExtendedLifetime(before) {}
   }
 
-  /// Asks about a value that is nothing but its bits.
+  /// Calls ``validateValue(_:forKey:)`` with a value that has no references.
   @inline(__always)
   private func askPlainly<Value>(
     about content: Value, _ slot: Int, _ context: ManagedObjectContext
   ) throws {
-    // Known when this is compiled: costs nothing, and a larger value would lie elsewhere.
+    // Evaluated by the compiler, so it costs nothing. A larger value would be stored in a box.
     precondition(MemoryLayout<Value>.size <= 3 * MemoryLayout<UInt>.size)
     try withUnsafeTemporaryAllocation(of: Any?.self, capacity: 1) { room in
       let value = room.baseAddress.unsafelyUnwrapped
       value.initialize(to: content)
-      // Sound: as long as the variable has these bits, there is nothing in it that could end.
+      // Sound: as long as the variable has these bits, it has nothing to deinitialise.
       var isUntouched = false
       defer { if !isUntouched { value.deinitialize(count: 1) } }
       isUntouched = try ask(
@@ -65,10 +65,9 @@ extension ManagedObject {
     }
   }
 
-  /// Asks about a value that is, or has, references to objects.
+  /// Calls ``validateValue(_:forKey:)`` with a value that is, or has, references to objects.
   ///
-  /// The value is kept meanwhile, so that nothing new can come to lie in its place and look like
-  /// it.
+  /// The value is retained meanwhile, so that no new object can get its address and look like it.
   @inline(__always)
   private func askKeeping<Value>(
     _ content: Value, _ slot: Int, _ context: ManagedObjectContext
@@ -76,9 +75,9 @@ extension ManagedObject {
     try withUnsafeTemporaryAllocation(of: Any?.self, capacity: 1) { room in
       let value = room.baseAddress.unsafelyUnwrapped
       value.initialize(to: content)
-      // Sound: a variable that has the bits it was given holds a value of this very type, which
-      // lies at its beginning, as it is no larger than three words. So it ends as one, which needs
-      // no look at its type.
+      // Sound: a variable that has the bits it was given holds a value of exactly this type, stored
+      // at its beginning, as it is no larger than three words. So it is deinitialised as that type,
+      // without a look at its metadata.
       var isUntouched = false
       defer {
         if isUntouched {
@@ -93,8 +92,8 @@ extension ManagedObject {
     }
   }
 
-  /// - Parameter byteCount: how many bytes of the value lie in the variable.
-  /// - Returns: whether the variable is as it was.
+  /// - Parameter byteCount: the number of bytes of the value that are in the variable.
+  /// - Returns: whether the variable is unchanged.
   private func ask(
     about value: inout Any?, _ byteCount: Int, _ slot: Int, _ context: ManagedObjectContext
   ) throws -> Bool {
@@ -103,7 +102,7 @@ extension ManagedObject {
     context.askedValue = AskedValue(
       object: ObjectIdentifier(self), slot: slot, byteCount: byteCount, value: bits,
       key: VariableBits(key))
-    // Who is asked about another value meanwhile finds out about this one in the longer way.
+    // If the class validates another value meanwhile, this one is checked in the general way.
     defer { context.askedValue.object = nil }
     try validateValue(&value, forKey: key)
     guard VariableBits(&value, byteCount).isSame(as: bits) else {
@@ -114,7 +113,7 @@ extension ManagedObject {
     return true
   }
 
-  /// The same for an object that has no context.
+  /// Calls ``validateValue(_:forKey:)`` for a property of an object that has no context.
   final func validateContent(of slot: Int) throws {
     var value = try content(of: slot)
     let before = value
@@ -127,10 +126,10 @@ extension ManagedObject {
     if isUntouched { try checkWidth(of: slot) } else { try take(value, slot, key) }
   }
 
-  /// Checks what a slot holds, when ``validateContent(of:in:)`` has asked about it and the value
-  /// arrives as it was: nothing has to be found out about either then.
+  /// Checks the content of a slot, when ``validateContent(of:in:)`` has passed it and it arrives
+  /// unchanged: then neither key nor value has to be looked up or converted.
   ///
-  /// - Returns: whether it was one.
+  /// - Returns: whether that was so, and the value has been checked.
   @inline(__always)
   final func checkAsked(_ value: inout Any?, _ key: String) throws -> Bool {
     let keyBits = VariableBits(key)
@@ -145,7 +144,7 @@ extension ManagedObject {
     }
   }
 
-  /// Holds what a slot has against the model's rule for it.
+  /// Checks the content of a slot by the model's rule for it.
   private func checkContent(of slot: Int) throws {
     if binding.traits[slot].attributeType != nil {
       try binding.rules[slot]?.check(self, slot)
@@ -160,13 +159,13 @@ extension ManagedObject {
     try validation.finish()
   }
 
-  /// Whether an attribute has got a value here; says nothing of what a row says.
+  /// Whether an attribute was set to a value other than nil; the row's value does not count.
   final func isSetToValue(_ slot: Int) -> Bool {
     guard hasSlots, case .value(.some) = slots[slot] else { return false }
     return true
   }
 
-  /// Sets what has come back from ``validateValue(_:forKey:)``, unless it is what was there.
+  /// Sets the value that ``validateValue(_:forKey:)`` has returned, unless the slot has it already.
   private func take(_ value: Any?, _ slot: Int, _ key: String) throws {
     if try isContent(value, of: slot) { return try checkWidth(of: slot) }
     context?.preparation?.primitiveChangeCount += 1
@@ -174,7 +173,8 @@ extension ManagedObject {
     try setValue(value, forKey: key)
   }
 
-  /// Refuses an integer that does not fit, whatever a class thinks of its model's rules.
+  /// Refuses an integer that does not fit its attribute's type, even if an override did not call
+  /// `super`.
   private func checkWidth(of slot: Int) throws {
     guard let range = binding.traits[slot].attributeType?.integerRange,
       case .integer(let number)? = try attribute(slot), !range.contains(number),
@@ -184,8 +184,7 @@ extension ManagedObject {
     throw error
   }
 
-  /// What ``validateValue(_:forKey:)`` is given: the value, but of a to-many relationship no more
-  /// than a way to look at it.
+  /// The argument for ``validateValue(_:forKey:)``: the value, or a view of a to-many relationship.
   private func content(of slot: Int) throws -> Any? {
     let trait = binding.traits[slot]
     if trait.attributeType != nil { return try plainAttribute(attribute(slot), slot) }
@@ -193,7 +192,7 @@ extension ManagedObject {
     return trait.isOrdered ? MutableOrderedMembers(self, slot) : MutableMembers(self, slot)
   }
 
-  /// Whether a value that came back says what the slot holds: setting it would tell of a change
+  /// Whether a value that was returned equals the slot's content: setting it would report a change
   /// that is none.
   private func isContent(_ value: Any?, of slot: Int) throws -> Bool {
     let trait = binding.traits[slot]
@@ -202,7 +201,7 @@ extension ManagedObject {
       else { return try flattened(value) == nil && attribute(slot) == nil }
       return value.isIdentical(to: present)
     }
-    // A way to look at the members is still one to look at them.
+    // A view of the members was returned.
     if trait.isToMany { return value is MutableMembers || value is MutableOrderedMembers }
     return try (flattened(value) as? ManagedObject) === one(slot)
       && (flattened(value) == nil) == (one(slot) == nil)
@@ -212,7 +211,7 @@ extension ManagedObject {
   ///
   /// - Throws: ``PersistenceError/Code/unacceptableValue`` when it is of another type.
   final func attributeValue(_ value: Any?, for slot: Int) throws -> AttributeValue? {
-    // What most attributes are: no description is copied, and a type is compared before it is cast.
+    // The most common type, without copying a description; comparing types is faster than a cast.
     let type = binding.traits[slot].attributeType
     if let value, type == .string, Swift.type(of: value) == String.self,
       let text = value as? String

@@ -13,24 +13,25 @@ import QuireModel
 ///
 /// An object that outlives its context shows the attributes it has read, and no relationships.
 ///
-/// A context knows an object until its `deinit` is over. That of a subclass is for what the
-/// subclass itself holds, and not for the context: a fetch, a merge or a notice would find the
-/// object there, and Swift ends a program in which something holds an object after its `deinit`.
-/// ``didTurnIntoFault()`` is the place for what is to be done when values go.
+/// A context has an object registered until its `deinit` is over. The `deinit` of a subclass must
+/// not use the context: a fetch, a merge or a notice would find the object there, and Swift ends a
+/// program that retains an object beyond its `deinit`. ``didTurnIntoFault()`` is the place for what
+/// is to be done when values are dropped.
 ///
 /// ## Isolation
 ///
-/// An object belongs to the isolation of its context. Neither is `Sendable`; what may travel is the
-/// object's ``objectID``.
+/// An object belongs to the isolation of its context. Neither is `Sendable`; the object's
+/// ``objectID`` is, and finds the object in another context.
 nonisolated open class ManagedObject {
-  /// How an object comes into being. Only the framework makes one; a subclass hands it on.
+  /// The argument of the initialiser by which the library makes objects. Only the library makes
+  /// origins; a subclass that overrides the initialiser passes it to `super`.
   public struct Origin {
     // Sound: `keeper` keeps it, or the session or context that has made it.
     fileprivate let arena: Unmanaged<ObjectArena>
     private let keeper: ObjectArena?
     let reference: Reference
 
-    /// - Parameter reference: `nil` for an object that no store has seen.
+    /// - Parameter reference: `nil` for an object that no store has.
     init(_ arena: ObjectArena, at reference: Reference? = nil) {
       self.arena = .passUnretained(arena)
       keeper = arena
@@ -39,9 +40,9 @@ nonisolated open class ManagedObject {
         ?? Reference(entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey())
     }
 
-    /// An object that no store has seen.
+    /// The origin of a new object.
     ///
-    /// - Parameter arena: of a context, which stays for longer than the origin.
+    /// - Parameter arena: of a context, which outlives the origin.
     @inline(__always)
     init(new arena: Unmanaged<ObjectArena>) {
       self.init(
@@ -50,7 +51,7 @@ nonisolated open class ManagedObject {
           entity: Reference.temporaryEntity, key: ManagedObjectID.takeTemporaryKey()))
     }
 
-    /// - Parameter arena: of a session, which stays for longer than the origin.
+    /// - Parameter arena: of a session, which outlives the origin.
     @inline(__always)
     init(_ arena: Unmanaged<ObjectArena>, known reference: Reference) {
       self.arena = arena
@@ -59,14 +60,13 @@ nonisolated open class ManagedObject {
     }
   }
 
-  // Of the following, none is looked at while another part of the program changes it: an object
-  // belongs to one isolation, and each access is over before anything else is called. What a
-  // changed slot held may end in the change, and its `deinit` run, when the slot has its new
-  // content. So there is nothing that a check of every access, a tenth of the time of a migration,
-  // would find.
+  // Accesses to the following never overlap: an object belongs to one isolation, and each access is
+  // over before anything else is called. Changing a slot may release its former content and run a
+  // `deinit`; by then the slot has its new content. So the dynamic check of exclusivity, which
+  // takes a tenth of the time of a migration, would find nothing.
 
-  // There may be many objects: each part is as narrow as may be, and the narrowest come last, where
-  // the slots of typed properties follow.
+  // There may be many objects: each part is as narrow as possible, and the narrowest come last,
+  // where the slots of typed properties follow.
 
   // Sound: the object is one of the arena's users, from `init` to `deinit` or to another arena.
   @exclusivity(unchecked) private final var arenaReference: Unmanaged<ObjectArena>
@@ -85,28 +85,31 @@ nonisolated open class ManagedObject {
   @exclusivity(unchecked) final var listPosition = Int32.max
   @exclusivity(unchecked) final var state: State
 
-  /// The bytes of the heap that an object of up to seven typed properties takes.
+  /// The size on the heap, in bytes, of an object with up to seven typed properties.
   static var usualByteCount: Int { 80 }
 
-  /// The address behind the last of these, where a subclass's properties begin.
+  /// The address behind the last stored property, where those of a subclass begin.
   final var endOfState: UInt {
     withUnsafeMutablePointer(to: &state) { UInt(bitPattern: $0 + 1) }
   }
 
-  /// Objects made by the framework come through here.
+  /// Makes an object of a row, or a new one. Only the library calls this, directly or by another
+  /// initialiser.
+  ///
+  /// A subclass overrides it only to set up what it stores itself, and calls `super`.
   public required init(_ origin: Origin) {
     let arena = origin.arena
     arenaReference = arena
     reference = origin.reference
     arena._withUnsafeGuaranteedRef { $0.addUser() }
-    // What a subclass sets of an object that has a row is no change, as when the row comes.
+    // What a subclass sets here of an object that has a row is no change, as in `awakeFromFetch()`.
     state = arena._withUnsafeGuaranteedRef { $0.hasContext } ? .awaking : []
-    // Subclasses have initialised their properties already, and nobody else has the object.
+    // Subclasses have initialised their properties already, and there is no other reference yet.
     let memory = Unmanaged.passUnretained(self).toOpaque()
     arena._withUnsafeGuaranteedRef {
       $0.fillProperties(of: memory, type(of: self))
-      // Here, and not when it is made: what a subclass sets may read the row, and what the object
-      // does then may ask for the one object of that row.
+      // Here, and not after `init`: a subclass's `init` may set properties, which reads the row and
+      // calls a hook, and that may look up the one object of the row.
       $0.enter(self)
     }
   }
@@ -214,7 +217,7 @@ nonisolated open class ManagedObject {
   ///
   /// It may change this and other objects; those that it changes are asked again, and a save gives
   /// up when they are still changing after ``ManagedObjectContext/willSaveLimit`` rounds. Setting a
-  /// property to what it is, or by ``setPrimitiveValue(_:forKey:)``, asks nobody again.
+  /// property to the value it has, or by ``setPrimitiveValue(_:forKey:)``, causes no other round.
   open func willSave() {}
 
   /// Called when a save of the object is durable. The object is clean, its ID permanent; one that
@@ -224,7 +227,7 @@ nonisolated open class ManagedObject {
 
   /// Called before the object forgets its values, which can still be read.
   ///
-  /// Not called when nobody holds the object any more; that is what `deinit` is for.
+  /// Not called when the object is released: `deinit` is.
   open func willTurnIntoFault() {}
 
   /// Called when the object has forgotten its values: the place to drop what was computed of them.
@@ -249,11 +252,11 @@ nonisolated open class ManagedObject {
   /// delete rule that denies holds also where an override does not call `super`.
   open func validateForDelete() throws { try validateDeletion() }
 
-  /// Says whether a value will do for a property, and may put another in its place.
+  /// Checks a value for a property, and may replace it by another.
   ///
   /// The validation of an object calls this for each property that was set, and for all properties
   /// of a new object; what comes back in `value` becomes the property's value. A form may call it
-  /// for what somebody has typed. A class with rules of its own overrides it:
+  /// for a text that was typed. A class with rules of its own overrides it:
   ///
   /// ```swift
   /// override func validateValue(_ value: inout Any?, forKey key: String) throws {
@@ -280,10 +283,10 @@ nonisolated open class ManagedObject {
 @available(*, unavailable)
 extension ManagedObject: Sendable {}
 
-// MARK: - Where it is
+// MARK: - Arena
 
 extension ManagedObject {
-  /// Where the object is, in which context and store.
+  /// The arena, which has the object's entity, context and storage.
   @inline(__always) final var arena: ObjectArena {
     get { arenaReference.takeUnretainedValue() }
     set {
@@ -295,7 +298,7 @@ extension ManagedObject {
     }
   }
 
-  /// What `body` says of the arena, which is not counted for it.
+  /// Calls `body` with the arena, without retaining it.
   @inline(__always) final func ofArena<Result>(_ body: (ObjectArena) throws -> Result) rethrows
     -> Result
   {
@@ -305,8 +308,8 @@ extension ManagedObject {
   /// The context's binding of the entity, from when the object has a context.
   @inline(__always) final var binding: EntityBinding { ofArena { $0.binding } }
   @inline(__always) final var context: ManagedObjectContext? { ofArena { $0.context } }
-  /// Where the object was saved; `nil` before the first save, and without a context.
+  /// The session of the object's store; `nil` before the first save, and without a context.
   @inline(__always) final var session: StoreSession? { ofArena { $0.session } }
-  /// Where the object's entity lies in the store; `nil` before the first save, be it to a parent.
+  /// The storage of the object's entity; `nil` before the first save, to a store or to a parent.
   @inline(__always) final var storage: EntityStorage? { ofArena { $0.storage } }
 }

@@ -27,8 +27,8 @@ extension ManagedProperty: Sendable {}
 
 extension ManagedProperty where Value: ToOneManagedValue {
   /// The ID of the object that a to-one relationship leads to, and `nil` where it leads to none. No
-  /// object is made for that. The destination is looked up only where it may be gone: where
-  /// there is no inverse, or one whose delete rule is to take no action.
+  /// object is made for that. The destination is looked up only where it may be gone: where there
+  /// is no inverse, or one whose delete rule is to take no action, and in a context with a parent.
   ///
   /// As with the property itself, a fault is read for its reference, and what reading throws the
   /// context throws from its next fetch or save. The class of the destination is not checked.

@@ -1,8 +1,7 @@
 /// The slots of the new objects of an entity.
 final class NewSlots: Sendable {
-  // Sound: written in `init` alone, and freed with this. No slot leads to an object; they are
-  // values.
-  /// Where whoever copies them counts nothing else.
+  // Sound: written in `init` alone, and freed with this. The slots hold values, not objects.
+  /// Plain memory, so that copying retains nothing but the values.
   nonisolated(unsafe) let slots: UnsafeMutableBufferPointer<ManagedObject.Slot>
 
   init(_ binding: EntityBinding) {

@@ -1,13 +1,13 @@
 import QuireModel
 
-/// What the objects of one entity have in common that are in one place: those of a context that lie
-/// in a store, those that are new in a context, those that are nowhere.
+/// What objects of one entity share: those of a context that are in one store, those that are new
+/// in a context, or those without a context.
 ///
-/// Each of them has one reference to its arena, where it would have one to each of these. A context
-/// that goes takes itself out of its arenas, and need not look for the objects.
+/// Each object has one reference, to its arena, instead of one to entity, storage, context and
+/// session. A context that ends clears its arenas, and need not visit the objects.
 final class ObjectArena: SharedByObjects {
   let binding: EntityBinding
-  /// Where the entity lies in the store; `nil` for objects that no store has, nor a parent.
+  /// The entity's storage; `nil` for objects that neither a store nor a parent has.
   let storage: EntityStorage?
   // Sound: held above.
   let storageReference: Unmanaged<EntityStorage>?
@@ -18,8 +18,8 @@ final class ObjectArena: SharedByObjects {
   private let accessors: Unmanaged<SlotCache>
   /// The slots of new objects.
   let newSlots: UnsafeBufferPointer<ManagedObject.Slot>
-  // Sound: a context and a session make `leave()` known to their arenas before they go, in the
-  // isolation that they share with their objects.
+  // Sound: a context and a session call `leave()` of their arenas before they end, in the isolation
+  // that they share with their objects.
   @exclusivity(unchecked) private var contextReference: Unmanaged<ManagedObjectContext>?
   @exclusivity(unchecked) private var sessionReference: Unmanaged<StoreSession>?
   /// The class of objects that a session makes.
@@ -66,12 +66,12 @@ final class ObjectArena: SharedByObjects {
     self.init(storage.binding, storage, session.context, session, of: type)
   }
 
-  /// The arena of those who have left the context.
+  /// The arena of objects that have left the context.
   var outside: ObjectArena {
     if !hasContext { return self }
     if let detachedArena { return detachedArena }
     let arena = ObjectArena(binding, storage, nil, nil)
-    // New objects are made outside, and come in with the slots they have.
+    // New objects are made in that arena, and keep their slots when they are inserted.
     let memory = slotMemory ?? makeSlotMemory()
     memory.join()
     arena.slotMemory = memory
@@ -96,17 +96,17 @@ final class ObjectArena: SharedByObjects {
     return memory
   }
 
-  /// Whether an object that comes from there brings its slots along: not to another context, where
-  /// it may be used while the first one is.
+  /// Whether an object that moves here from another arena keeps the memory of its slots. Not in
+  /// another context, which may be used by another thread at the same time.
   @inline(__always)
   func takesSlots(from other: ObjectArena) -> Bool {
     sharesContext(with: other) || slotMemory === other.slotMemory
   }
 
-  /// An object here has slots.
+  /// Records that an object here has slots.
   @inline(__always) func recordSlots() { hasHadSlots = true }
 
-  /// The context goes, or the session: all who are here have left.
+  /// Clears the context and the session, one of which is about to end.
   func leave() {
     contextReference = nil
     sessionReference = nil
@@ -115,7 +115,7 @@ final class ObjectArena: SharedByObjects {
 
 extension ObjectArena {
   @inline(__always) var hasContext: Bool { contextReference != nil }
-  /// Whether somebody in the context wants to know of changes.
+  /// Whether the context has observers of changes.
   @inline(__always) var isObserved: Bool {
     contextReference.map { $0._withUnsafeGuaranteedRef { $0.isObserved } } ?? false
   }
@@ -127,7 +127,7 @@ extension ObjectArena {
     contextReference?._withUnsafeGuaranteedRef { body($0) }
   }
 
-  /// A hook of an object here begins: the context is busy until it has ended.
+  /// Marks that a hook of an object here begins: the context is busy until it has ended.
   @inline(__always)
   func hookWillRun() {
     contextReference?._withUnsafeGuaranteedRef { $0.runningHookCount &+= 1 }
@@ -137,9 +137,9 @@ extension ObjectArena {
   func hookDidRun() {
     contextReference?._withUnsafeGuaranteedRef { $0.runningHookCount &-= 1 }
   }
-  /// Which session that is.
+  /// The address of the session.
   @inline(__always) var sessionIdentity: UnsafeMutableRawPointer? { sessionReference?.toOpaque() }
-  /// Where the objects were saved; `nil` before the first save, and without a context.
+  /// The session of the objects' store; `nil` before the first save, and without a context.
   @inline(__always) var session: StoreSession? { sessionReference?.takeUnretainedValue() }
 
   @inline(__always)
@@ -147,15 +147,16 @@ extension ObjectArena {
     contextReference?.toOpaque() == other.contextReference?.toOpaque()
   }
 
-  /// Whether relationships may lead from objects here to those there, as far as stores go: not from
-  /// one to another.
+  /// Whether relationships may lead from objects here to those of another arena: not from one store
+  /// to another.
   @inline(__always)
   func canLead(to other: ObjectArena) -> Bool {
     sessionReference == nil || other.sessionReference == nil
       || sessionReference?.toOpaque() == other.sessionReference?.toOpaque()
   }
 
-  /// The slot whose value an object was asked about, as it is; -1 when it was not.
+  /// The slot for which ``ManagedObject/validateValue(_:forKey:)`` is being called, if key and
+  /// value are unchanged; -1 otherwise.
   @inline(__always)
   func askedSlot(
     _ object: ObjectIdentifier, _ value: inout Any?, _ key: VariableBits
@@ -169,7 +170,7 @@ extension ObjectArena {
     }
   }
 
-  /// Where the field of a slot lies in a row, for objects that have rows.
+  /// The position of a slot's field in a row, for objects that have rows.
   @inline(__always)
   func place(of slot: Int) -> FieldTable.Place? {
     guard let places, slot < slotCount else { return nil }
@@ -182,7 +183,8 @@ extension ObjectArena {
     accessors._withUnsafeGuaranteedRef { $0.fill(object, of: type) }
   }
 
-  /// The same of an object that was asked for a property.
+  /// Gives an existing object the slots of its typed properties, if that of the property at an
+  /// offset is known.
   ///
   /// - Returns: the property's slot, if it is known.
   func fillProperties(
@@ -195,14 +197,14 @@ extension ObjectArena {
     }
   }
 
-  /// Gives a fault its row from the state of the store that its session shows, and tells nobody.
+  /// Gives a fault its row from the state of the store that its session shows. Calls no hook.
   ///
   /// - Returns: whether the store has a row; `nil` where there is no session.
   func giveRow(to object: ManagedObject) throws -> Bool? {
     try sessionReference?._withUnsafeGuaranteedRef { try $0.giveRow(to: object) }
   }
 
-  /// The ID of what is in a place of the same store; `nil` when that takes more than a look.
+  /// The ID of an object of the same store; `nil` where it is not known without a lookup.
   @inline(__always)
   func destinationID(at reference: Reference) -> ManagedObjectID? {
     guard let contextReference, let sessionReference,
@@ -211,13 +213,13 @@ extension ObjectArena {
     return sessionReference._withUnsafeGuaranteedRef { $0.permanentID(of: reference) }
   }
 
-  /// An object comes that a session makes.
+  /// Enters an object that a session makes into the session's identity map.
   @inline(__always)
   func enter(_ object: ManagedObject) {
     sessionReference?._withUnsafeGuaranteedRef { $0.enter(object) }
   }
 
-  /// An object goes that was here.
+  /// Removes an object that ends from the context and its identity map.
   @inline(__always)
   func forget(_ object: ManagedObject) {
     contextReference?._withUnsafeGuaranteedRef { context in
@@ -234,10 +236,10 @@ extension ObjectArena {
 struct ObjectArenas {
   /// By the entity's index in the model.
   private var current: [ObjectArena?] = []
-  /// Those that others have taken the place of, as the model or the store is another.
+  /// Arenas that were replaced when the model or the store changed.
   private var former: [ObjectArena] = []
 
-  /// The arena of an entity that is `isWanted`, or else a new one.
+  /// The current arena of an entity if `isWanted` accepts it, otherwise a new one.
   @inline(__always)
   mutating func arena(
     _ binding: EntityBinding, where isWanted: (ObjectArena) -> Bool, make: () -> ObjectArena
@@ -261,7 +263,7 @@ struct ObjectArenas {
     current.contains { $0?.hasHadSlots ?? false } || former.contains(where: \.hasHadSlots)
   }
 
-  /// Tells all arenas that who has made them goes.
+  /// Clears context and session of all arenas, one of which is about to end.
   func leave() {
     for arena in current { arena?.leave() }
     for arena in former { arena.leave() }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The classes of a model's objects.
 ///
-/// Classes belong to a coordinator, never to the process: two coordinators may use the same class
-/// for different entities, and a test may load a model as often as it likes.
+/// Classes are registered with a coordinator, not in the process: two coordinators may use the same
+/// class for different entities, and a test may load a model any number of times.
 final class ObjectClasses: Sendable {
   private let entities: [EntityBinding]
   /// In the order of the model's entities.
@@ -13,13 +13,13 @@ final class ObjectClasses: Sendable {
   /// By the index of the entity, as far as they were needed.
   private let defaults: Mutex<[ComputedDefaults??]>
 
-  /// Finds the class of each entity among some. In this order:
+  /// Finds the class of each entity among those given, in this order:
   ///
   /// 1. A class that overrides ``ManagedObject/entityName`` with the entity's name.
-  /// 2. One that is called as the model says (``EntityDescription/managedObjectClassName``). Where
-  ///    the model names a module too, that module's class is preferred; any other of the name will
-  ///    do, for code that moved.
-  /// 3. One that is called like the entity.
+  /// 2. One with the name that the model gives (``EntityDescription/managedObjectClassName``).
+  ///    Where the model names a module too, that module's class is preferred; a class of the name
+  ///    in another module is accepted, for code that moved.
+  /// 3. One with the name of the entity.
   /// 4. The class of the nearest ancestor.
   ///
   /// An entity without any of these has plain managed objects.
@@ -38,11 +38,11 @@ final class ObjectClasses: Sendable {
     }
   }
 
-  /// Looks, once, whether the classes declare what the model has.
+  /// Compares the properties of the classes with the model, once.
   ///
   /// - Throws: ``PersistenceError/Code/coreData`` (134060) with each difference as a detail.
   func check() throws(PersistenceError) {
-    // Classes are looked at without the lock: what they do when an object is made is theirs.
+    // Without the lock: making an object runs code of its class.
     if let known = differences.withLock({ $0 }) { return try known.check() }
     let found = ClassDifferences(entities, byIndex)
     differences.withLock { $0 = found }
@@ -51,7 +51,7 @@ final class ObjectClasses: Sendable {
 
   /// A new object of the entity, of its class.
   ///
-  /// - Parameter reference: `nil` for one that no store has seen.
+  /// - Parameter reference: `nil` for one that no store has.
   func makeObject(_ arena: ObjectArena, at reference: Reference? = nil) -> ManagedObject {
     type(for: arena.binding).init(.init(arena, at: reference))
   }
@@ -69,7 +69,7 @@ final class ObjectClasses: Sendable {
 
   /// The entity whose objects have exactly this class.
   func entity(of type: ManagedObject.Type) -> EntityBinding? {
-    // Mostly there is one.
+    // Usually there is one.
     var first: EntityBinding?
     var isOnly = true
     for entity in entities where byIndex[entity.index] == type {
@@ -78,15 +78,15 @@ final class ObjectClasses: Sendable {
     }
     if isOnly { return first }
     let candidates = entities.filter { byIndex[$0.index] == type }
-    // Subentities without a class of their own share their ancestor's: the ancestor is meant.
-    // Unrelated entities share a class when the model says so: one may be called like it.
+    // Subentities without a class of their own share their ancestor's: the ancestor is taken.
+    // Unrelated entities share a class when the model says so: the one with its name is taken.
     return candidates.first { candidate in
       candidates.allSatisfy { $0.entity.isKindOf(entity: candidate.entity) }
     } ?? candidates.first { $0.entity.name == type.entityName }
   }
 }
 
-/// Classes by the names under which entities may look for them. Of two with one name, the later.
+/// Classes by the names under which entities find them. Of two with one name, the later.
 private struct RegisteredClassNames {
   private var byEntity: [String: ManagedObject.Type] = [:]
   private var byFullName: [String: ManagedObject.Type] = [:]
@@ -104,7 +104,7 @@ private struct RegisteredClassNames {
   func type(for entity: EntityDescription) -> ManagedObject.Type? {
     if let type = byEntity[entity.name] { return type }
     if let type = entity.managedObjectClassName.flatMap(type(called:)) { return type }
-    // A class that says it is another entity's is not meant by its own name.
+    // A class that overrides its entity's name is not found by its own.
     guard let type = byName[entity.name], type.entityName == entity.name else { return nil }
     return type
   }
@@ -117,14 +117,14 @@ private struct RegisteredClassNames {
 }
 
 extension ModelBinding {
-  /// Which class stands for which entity, where these classes are registered.
+  /// The class of each entity, among these classes.
   func classes(_ types: [ManagedObject.Type]) -> ObjectClasses {
     companion(of: types.map { ObjectIdentifier($0) }) { ObjectClasses(types, for: entities) }
   }
 }
 
 extension EntityBinding {
-  /// Stands for an entity that no model has, so that an object of it can exist until the error
+  /// A binding of an entity that no model has, so that an object of it can exist until the error
   /// about it is thrown.
   static func unknown(named name: String) -> EntityBinding {
     EntityBinding(EntityDescription(unresolved: name), index: 0)

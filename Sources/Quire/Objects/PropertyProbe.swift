@@ -9,11 +9,11 @@ import QuireModel
 /// Finds the names of the properties that a key path of a class reads: `\Artwork.artist?.name` is
 /// `["artist", "name"]`.
 ///
-/// A key path does not tell names. So it is asked of an object of no context, whose typed
-/// properties have been made to forget their slots: each that is read looks for its slot, and is
-/// noted. Where a relationship is read, another such object is put there first. What a key path
-/// makes of the last property is then told from it by values: a key path that shows another one
-/// than the property has is no path of the model.
+/// A key path does not contain names. So it is evaluated on an object without a context, whose
+/// typed properties do not know their slots: each property that is read looks its slot up, which
+/// records its name. Where a to-one relationship is read, another such object is made its
+/// destination. At the end the last property is set to sample values: a key path that does not read
+/// them back is no path of the model, such as one that computes something of a property.
 ///
 /// `@unchecked Sendable`: a task-local value has to be; it is used within ``names(of:in:)`` alone,
 /// by the thread that called it.
@@ -48,7 +48,7 @@ final class PropertyProbe: @unchecked Sendable {
 
   private func record(_ slot: Int, of object: ManagedObject) {
     guard object === self.object, slot < object.binding.properties.count else { return }
-    // Something is made of two properties.
+    // The key path reads two properties of one object.
     if self.slot != nil, owner === object { isOfSeveral = true }
     names.append(object.binding.name(of: slot))
     (self.slot, owner) = (slot, object)
@@ -86,7 +86,7 @@ final class PropertyProbe: @unchecked Sendable {
     return probe.names
   }
 
-  /// Whether the key path shows what the property has.
+  /// Whether the key path reads the value of the property.
   private func shows<Value>(_ value: Value, _ slot: Int, _ read: () -> Value) throws -> Bool {
     switch owner.binding.properties[slot] {
     case .relationship(let relationship) where relationship.isToMany:
@@ -108,7 +108,7 @@ final class PropertyProbe: @unchecked Sendable {
               && shown.plainValue is URL
         else { return false }
       }
-      // What nobody has looked at may be anything.
+      // Without samples nothing was compared.
       return !samples.isEmpty
     }
   }
@@ -125,7 +125,7 @@ final class PropertyProbe: @unchecked Sendable {
     return (present as? any CaseIterable.Type).map { values($0) }
   }
 
-  /// Values that few functions leave as they are.
+  /// Values that most functions of a value change.
   private static func samples(of type: AttributeType) -> [AttributeValue] {
     switch type {
     case .integer16, .integer32, .integer64: [.integer(-259), .integer(515)]

@@ -1,8 +1,8 @@
-/// Objects whose properties can be read by a call that throws.
+/// Objects whose properties can be read by a call that throws: all managed objects.
 ///
 /// A typed property cannot throw: where the store cannot be read it shows its empty value, and the
-/// context keeps the error (``ManagedObjectContext/keptErrors``). Who has to know at once asks with
-/// ``value(of:)``.
+/// context keeps the error (``ManagedObjectContext/keptErrors``). A program that needs the error at
+/// once calls ``value(of:)``.
 public protocol PropertyReading: ManagedObject {}
 
 extension ManagedObject: PropertyReading {}

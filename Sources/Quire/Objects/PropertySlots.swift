@@ -17,13 +17,13 @@ func propertyByte(of property: Any) -> UInt8? {
 }
 
 extension ManagedObject {
-  /// Finds the slot of a typed property, and notes it in the property.
+  /// Finds the slot of a typed property, and stores it in the property.
   ///
   /// Called for the first objects of a class; those that are made later know their slots, and so do
   /// others that a fetch has made (``learnProperties()``).
   ///
-  /// - Returns: -1 when the model has no such property; the context is told.
-  /// - Parameter address: of the property, in this object.
+  /// - Returns: -1 when the model has no such property; the context keeps an error.
+  /// - Parameter address: the address of the property in this object.
   @usableFromInline final func findSlot(ofPropertyAt address: UInt) -> Int {
     let object = Unmanaged.passUnretained(self).toOpaque()
     let offset = Int(bitPattern: address) - Int(bitPattern: object)
@@ -32,7 +32,7 @@ extension ManagedObject {
     // A wrapper is its slot, and nothing else.
     let property = (object + offset).assumingMemoryBound(to: UInt8.self)
     learnProperties()
-    // The object may be older than what is known of its class: then it learns all of it.
+    // The class may have become known after the object was made: then all properties are filled.
     if let slot = ofArena({ $0.fillProperties(of: object, type(of: self), askedAt: offset) }) {
       PropertyProbe.record(slot, of: self)
       return slot
@@ -47,8 +47,8 @@ extension ManagedObject {
   /// Finds the slots of the typed properties with which the class begins, all at once: for the
   /// objects of its class that are made from now on.
   ///
-  /// They lie one behind the other, a byte each, as they are declared, behind what every managed
-  /// object has. That is looked at, not believed: each must show the number that is put there.
+  /// They follow the stored properties of ``ManagedObject`` in the order of their declaration, a
+  /// byte each. That is verified: each must show the number that is written at its place.
   final func learnProperties() {
     let (object, type) = (Unmanaged.passUnretained(self).toOpaque(), type(of: self))
     guard type != ManagedObject.self, !binding.accessors.knows(type), !hasOwnMirror else { return }
@@ -64,9 +64,9 @@ extension ManagedObject {
       properties.storeBytes(of: SlotCache.unknown, toByteOffset: index, as: UInt8.self)
     }
     let found = labels.prefix(count).prefix { $0 != nil }
-    // From the last one on, as a place is noted together with those before it.
+    // From the last one to the first, as remembering one includes those before it.
     for (index, label) in found.enumerated().reversed() {
-      // What the model does not have is told to who asks for it.
+      // A property that the model does not have is an error when it is used.
       if let label, let slot = binding.slot(named: Self.name(ofWrapper: label)) {
         binding.accessors.remember(slot, at: Int(start) + index, in: type)
       }
@@ -74,7 +74,7 @@ extension ManagedObject {
     ofArena { $0.fillProperties(of: object, type) }
   }
 
-  /// Makes the typed properties look for their slots when they are read.
+  /// Clears the slots of the typed properties, which look them up when they are next used.
   final func forgetProperties() {
     binding.accessors.clear(Unmanaged.passUnretained(self).toOpaque(), of: type(of: self))
   }
@@ -103,11 +103,11 @@ extension ManagedObject {
     return properties
   }
 
-  /// Whether its class shows itself in a mirror of its own: without stored properties, mostly, and
-  /// it may ask the object for the very properties that are looked for.
+  /// Whether the class has a mirror of its own (`CustomReflectable`). Usually that has no stored
+  /// properties, and making it may read the properties that are looked for.
   private var hasOwnMirror: Bool { self is any CustomReflectable }
 
-  /// The name of a property of this object: the one that changes when the property does.
+  /// The name of a property of this object: of the one in the mirror that changes with it.
   private func name(of property: UnsafeMutablePointer<UInt8>) -> String? {
     if hasOwnMirror { return nil }
     property.pointee = SlotCache.mark
@@ -122,7 +122,9 @@ extension ManagedObject {
     return nil
   }
 
-  /// - Parameter label: of the wrapper: the property's name with an underscore before it.
+  /// The slot of a property; where there is none, the context keeps an error.
+  ///
+  /// - Parameter label: the wrapper's: the property's name with an underscore before it.
   private func findSlot(named label: String?) -> Int? {
     guard let label else {
       keep(
@@ -145,8 +147,8 @@ extension ManagedObject {
     label.hasPrefix("_") ? String(label.dropFirst()) : label
   }
 
-  /// Calls `body`, which sets a relationship. An error goes to the context of a destination as
-  /// well, where the object itself has none that could keep it.
+  /// Calls `body`, which sets a relationship. An error is thrown, and also kept by the context of a
+  /// destination where the object itself has no context to keep it.
   final func reportingElsewhere(
     _ destinations: @autoclosure () -> [ManagedObject?], _ body: () throws -> Void
   ) throws {

@@ -1,22 +1,22 @@
-/// What many objects of one isolation refer to: it lives for as long as one of them does, and as
-/// anybody else refers to it.
+/// Something that many objects of one isolation refer to. It lives for as long as one of them does,
+/// or another reference to it.
 ///
-/// The objects count themselves here, and are one reference together. An object comes and goes in
-/// its context's isolation, and so do all that share a part with it; so the count is a plain
-/// number. One that any thread may change, as the language has it, waits each time until all that
-/// was written before is in the cache.
+/// The objects are counted here, and together are one reference of the language. An object is made
+/// and released in its context's isolation, and so are all that share this with it; so the count is
+/// a plain number. The language's atomic count would wait at each change until earlier writes have
+/// reached the cache.
 class SharedByObjects {
   // Sound: private, and nothing is called while it changes.
   @exclusivity(unchecked) private final var userCount = 0
 
-  /// An object refers to this from now on.
+  /// Counts an object that refers to this from now on.
   @inline(__always)
   final func addUser() {
     userCount &+= 1
     if userCount == 1 { holdTogether() }
   }
 
-  /// An object does not refer to this any more; the last one may end it.
+  /// Counts an object that no longer refers to this; the last one releases it.
   @inline(__always)
   final func removeUser() {
     userCount &-= 1
@@ -39,7 +39,8 @@ final class RowKeeper: SharedByObjects {
   init(_ owner: AnyObject) { self.owner = owner }
 }
 
-/// What keeps the bytes of an object's row: something of its own, or a keeper with others'.
+/// A reference to what keeps the bytes of an object's row: an owner of its own, or a keeper that it
+/// shares with other objects.
 struct RowHold {
   // Sound: an address of a counted object, of which the lowest bit says whether it is a keeper.
   // Objects are at multiples of 16. One reference belongs to the object that has the row.
@@ -69,7 +70,7 @@ struct RowHold {
     }
   }
 
-  /// Gives the reference back.
+  /// Releases the reference.
   @inline(__always)
   func end() {
     guard let address = UnsafeRawPointer(bitPattern: bits & ~1) else { return }

@@ -14,22 +14,23 @@ package enum SlotChange {
   case order([ManagedObject])
 }
 
-/// Who is told what happens in a context, in the context's isolation.
+/// Gets notified of what happens in a context, in the context's isolation.
 package protocol ContextObserver: AnyObject {
-  /// A property is about to change. The object still shows what it had; nothing may be changed.
+  /// Called before a property changes. The object still shows the former value; the observer must
+  /// not change anything.
   func willChange(_ property: String, of object: ManagedObject, by change: SlotChange)
 
-  /// An object has come into the context: it is new, or was dropped before.
+  /// Called when an object was inserted: a new one, or one that the context had dropped.
   func didInsert(_ object: ManagedObject)
 
-  /// An object is marked as deleted; its delete rules are applied later.
+  /// Called when an object was marked as deleted; its delete rules are applied later.
   func didDelete(_ object: ManagedObject)
 
-  /// A deleted object was taken back.
+  /// Called when the deletion of an object was taken back.
   func didRevive(_ object: ManagedObject)
 
-  /// A save is durable. Its objects are clean and have their final places; nothing else was told
-  /// of it yet.
+  /// Called when a save is durable, before ``ManagedObject/didSave()`` and before notices. The
+  /// objects are clean and have their permanent references.
   func didSave(_ changes: SavedChanges)
 }
 

@@ -1,36 +1,36 @@
 import QuireStorage
 
-/// The memory of the slots of objects that are in one arena: pieces with room for many, as all take
-/// the same (Bonwick, *The Slab Allocator*, 1994).
+/// The memory of the slots of objects that are in one arena: pieces with room for many objects, as
+/// all slots take the same room (Bonwick, *The Slab Allocator*, 1994).
 ///
-/// The general allocator would be asked once for each object, thousands of times in a row when many
-/// are inserted, and give some bytes more than are wanted each time.
+/// The general allocator would be called once for each object, thousands of times in a row when
+/// many are inserted, and would round each size up.
 ///
-/// A piece has room for as many as are in use already, or two megabytes if those are many, and goes
-/// when its last slots come back; but the piece that serves stays, unless it is large, for those
-/// who come and go one after the other. An object that is saved moves to another arena of its
-/// context while its slots stay where they are, so before them stands the piece that they came
-/// from.
+/// A piece has room for as many objects as are in use already, up to two megabytes, and is freed
+/// when its last slots are given back. The current piece is kept then, unless it is large, so that
+/// objects which are made and released one after the other allocate nothing. An object that is
+/// saved moves to another arena of its context while its slots stay where they are, so a reference
+/// to their piece is stored before them.
 ///
-/// Not for two threads at once: objects come and go in their context's isolation, as
+/// Not for two threads at once: objects are made and released in their context's isolation, as
 /// ``SharedByObjects`` says.
 package final class SlotMemory {
   private let placeByteCount: Int
   // Nothing is called while these change.
-  /// Serves next.
+  /// The piece that room is taken from first.
   @exclusivity(unchecked) private var current: Piece? {
     didSet { currentReference = current.map { .passUnretained($0) } }
   }
   // Sound: held above.
   @exclusivity(unchecked) private var currentReference: Unmanaged<Piece>?
-  /// Others with room.
+  /// Other pieces with room.
   @exclusivity(unchecked) private var roomy: [Piece] = []
   @exclusivity(unchecked) private var takenCount = 0
-  /// The arenas that take from here.
+  /// The number of arenas that take from here.
   @exclusivity(unchecked) private var arenaCount = 1
   private let leastCapacity: Int
 
-  /// What the pieces take, those included that empty after the arenas have gone.
+  /// The size of the pieces, including those in use after the arenas have ended.
   @exclusivity(unchecked) package private(set) var byteCount = 0
 
   /// - Parameters:
@@ -51,10 +51,10 @@ package final class SlotMemory {
     private static let keptByteLimit = 64 << 10
   #endif
 
-  /// One more arena takes from here.
+  /// Counts one more arena that takes from here.
   package func join() { arenaCount += 1 }
 
-  /// An arena goes; after the last one, pieces go as they empty.
+  /// Counts one arena less; after the last one, pieces are freed when they are empty.
   package func leave() {
     arenaCount -= 1
     guard arenaCount == 0 else { return }
@@ -77,8 +77,8 @@ package final class SlotMemory {
       last.rank = nil
       piece = last
     } else {
-      // A large page is taken whole, though the last of its places may have no room there; and from
-      // an eighth of it on, as many small ones cost a fault each.
+      // From an eighth of a large page on, a whole one is taken, though its end may be too short
+      // for an object: small pages would cost a page fault each.
       let wanted = max(leastCapacity, takenCount) * placeByteCount
       let limit = SlotMemory.pieceByteLimit
       let byteCount = wanted < limit / 8 ? wanted : limit
@@ -89,7 +89,7 @@ package final class SlotMemory {
     return place
   }
 
-  /// Takes room back; what the slots held has ended.
+  /// Gives room back; the slots were deinitialised.
   @inline(__always)
   package static func give(_ slots: UnsafeMutableRawPointer) {
     let place = slots - headerByteCount
@@ -97,7 +97,7 @@ package final class SlotMemory {
     place.load(as: Unmanaged<Piece>.self)._withUnsafeGuaranteedRef { $0.give(place) }
   }
 
-  /// Something came back to a piece.
+  /// Records that room was given back to a piece.
   @inline(__always)
   private func record(_ piece: Piece, isEmpty: Bool) {
     takenCount &-= 1
@@ -122,17 +122,17 @@ package final class SlotMemory {
     }
   }
 
-  /// Memory with room for the slots of many objects. It holds itself while something is taken.
+  /// Memory with room for the slots of many objects. It retains itself while something is taken.
   private final class Piece {
     private let memory: PageMemory
     private let placeByteCount: Int
     private let owner: SlotMemory
-    /// Where it is among those with room.
+    /// Its index among the pieces with room.
     @exclusivity(unchecked) var rank: Int?
-    /// Places that came back; each begins with the address of the next.
+    /// A list of the places that were given back; each begins with the address of the next.
     @exclusivity(unchecked) private var free: UnsafeMutableRawPointer?
-    /// Where the places begin that were never taken, and where the last of them does: their memory
-    /// is not touched before.
+    /// The first place that was never taken, whose memory is not touched before that; `last` is the
+    /// last place.
     @exclusivity(unchecked) private var untouched: UnsafeMutableRawPointer
     private let last: UnsafeMutableRawPointer
     @exclusivity(unchecked) private var takenCount = 0
@@ -171,7 +171,7 @@ package final class SlotMemory {
     @inline(__always)
     func give(_ place: UnsafeMutableRawPointer) {
       #if DEBUG
-        // Whoever still reads it shall notice.
+        // A pattern that makes a use after the release visible.
         place.initializeMemory(as: UInt8.self, repeating: 0xDB, count: placeByteCount)
       #endif
       place.storeBytes(of: free, as: UnsafeMutableRawPointer?.self)

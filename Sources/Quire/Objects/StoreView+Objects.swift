@@ -1,8 +1,8 @@
 import QuireStorage
 
-// The rows of a store, given to the objects that they are of.
+// Reading of the rows of objects.
 extension StoreView {
-  /// The row of an object, which knows where it lies.
+  /// The row of an object, found by the storage that the object knows.
   func row(of object: ManagedObject) throws -> RowBytes? {
     guard isPlain, let storage = object.storage else { return try row(object.reference)?.bytes }
     guard let tree = try rows(of: storage), let value = try tree.value(for: object.reference.key)
@@ -10,7 +10,7 @@ extension StoreView {
     return try RowBytes(value, layout: storage.layout)
   }
 
-  /// Gives a fault its row, and tells nobody.
+  /// Gives a fault its row. Calls no hook.
   ///
   /// - Returns: `false` when the store has none.
   func giveRow(to object: ManagedObject) throws -> Bool {
@@ -31,15 +31,16 @@ extension StoreView {
     return isThere
   }
 
-  /// Gives a fault its row, and tells nobody. Calls nothing that may let go of the view.
+  /// Gives a fault its row, where that needs no more than a search in a tree that was used before.
+  /// Calls no hook, and nothing that may release the view.
   ///
-  /// - Returns: `false` where there is none, or it takes more than a look.
+  /// - Returns: `false` where there is no row, or it has to be read in another way.
   @inline(__always)
   func givePlainRow(to object: ManagedObject) throws -> Bool {
     guard isPlain, !entities.isRetired, let storage = object.ofArena({ $0.storageReference }) else {
       return false
     }
-    // Sound: as above, and below.
+    // Sound: the object's arena keeps the storage, and the view keeps the trees it has found.
     return try storage._withUnsafeGuaranteedRef { storage in
       guard let rows = foundRows[storage.index] else { return false }
       return try rows._withUnsafeGuaranteedRef { try $0.giveRow(to: object, storage.shape) }
