@@ -1,7 +1,7 @@
-/// What a context is in the middle of while it may call hooks, policies, handlers or observers.
+/// The work during which a context may call hooks, policies, handlers or observers.
 ///
 /// A context that is busy, or whose parent or child is, may be read, fetched from, and changed by
-/// what it calls. What would take its objects or its stores away is refused with one error: see
+/// what it calls. Calls that would remove its objects or its stores are refused with
 /// ``PersistenceError/Code/managedObjectContextBusy``.
 enum ContextActivity: String {
   case saving = "being saved"
@@ -15,7 +15,7 @@ enum ContextActivity: String {
 }
 
 extension ManagedObjectContext {
-  /// What this context itself is in the middle of; `nil` when it is idle.
+  /// The work that this context itself is doing; `nil` when it is idle.
   final var presentActivity: ContextActivity? {
     activity ?? (runningHookCount > 0 ? .callingHook : nil)
   }
@@ -44,7 +44,7 @@ extension ManagedObjectContext {
         + "\(call) when that has returned")
   }
 
-  /// The same for what cannot throw.
+  /// As ``requireIdle(for:)``, for calls that cannot throw.
   ///
   /// - Returns: whether the context is idle; if not, the error is kept for its next fetch or save.
   final func isIdle(for call: String) -> Bool {

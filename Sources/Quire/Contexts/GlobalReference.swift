@@ -1,14 +1,13 @@
 import QuireStorage
 
-/// A place in one of several stores.
+/// A reference in one of several stores.
 struct GlobalReference: Hashable {
   let store: StoreIdentity
   let reference: Reference
 }
 
-/// Where an object stands among those of all stores: in the order of the coordinator's stores, and
-/// then of the places in them; objects that were never saved last, in the order in which they were
-/// made.
+/// The position of an object in an order of all objects: by the coordinator's stores, and then by
+/// their references; new objects come last, in the order in which they were made.
 struct ReferenceOrder: Comparable {
   let store: Int
   let reference: Reference

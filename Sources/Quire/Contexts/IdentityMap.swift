@@ -1,30 +1,30 @@
-/// Which object stands for which row: the objects a context knows, by their places in the store.
+/// The registered objects of a session or context, by their references: one object for each row.
 ///
-/// Every object that is read, made, saved or forgotten passes here several times. Eight references
-/// that follow each other share a line of memory, as objects come and go together; a hash table,
-/// the directory, says where the lines are. A fetch of all rows writes line after line, and finds
-/// the directory's entry once for each.
+/// Every object that is read, made, saved or released is looked up here several times. Eight
+/// consecutive references share a cache line, as objects of adjacent rows are usually made and
+/// released together; a hash table, the directory, finds the lines. A fetch of all rows writes line
+/// after line, and looks up the directory once for each.
 struct IdentityMap: ~Copyable {
   private struct Entry {
     /// The line's number and one; 0 where there is none.
     var mark: UInt64
-    /// The line's address, and in the lower bits how many objects are in it.
+    /// The line's address, and in the lower bits the number of objects in it.
     var word: UInt
   }
 
-  /// The objects of eight references, a whole line of memory.
+  /// The objects of eight references, a whole cache line.
   private typealias Line = UnsafeMutablePointer<Unmanaged<ManagedObject>?>
 
-  // Sound: the memory belongs to this register alone, which is not copied. A place is a product's
-  // upper bits, or one that `mask` has brought back into the directory.
+  // Sound: the memory belongs to this map alone, which is not copied. An index into the directory
+  // is made of a product's upper bits, or reduced by `mask`.
   /// `mask` + 1 entries.
   private var entries: UnsafeMutablePointer<Entry>
   private var mask: Int
-  /// How far a product is shifted to make a place.
+  /// The number of bits by which a product is shifted to make an index.
   private var shift: UInt64
   private var lineCount = 0
   private var lines = LineMemory()
-  /// The entry that was looked for last.
+  /// The index of the entry that was found last.
   private var recent = 0
   private(set) var count = 0
 
@@ -34,7 +34,7 @@ struct IdentityMap: ~Copyable {
   private static var groupBitCount: UInt64 { 3 }
   private static var groupMask: UInt64 { 1 << groupBitCount - 1 }
   static var lineByteCount: Int { 64 }
-  /// How many objects a number is believed that only says how many there may be.
+  /// Upper bound on the capacity reserved from an unverified row count.
   static var believedCount: Int { 1 << 17 }
 
   init() {
@@ -59,11 +59,11 @@ struct IdentityMap: ~Copyable {
     }
   }
 
-  /// Forgets all objects, whose arenas have left their context.
+  /// Removes all objects, after the context has cleared their arenas.
   ///
   /// - Parameter mayHaveChanges: whether any of them has ever had changes.
-  /// - Returns: those with changes, which may hold others: they may go when the first lets go of
-  ///   the others, and have to be held until all of them know.
+  /// - Returns: the objects with changes, which may retain others. The caller keeps them until all
+  ///   have released their destinations.
   mutating func abandon(mayHaveChanges: Bool) -> [ManagedObject] {
     var changed: [ManagedObject] = []
     if mayHaveChanges {
@@ -84,13 +84,14 @@ struct IdentityMap: ~Copyable {
     }
   }
 
-  /// Makes room for so many more objects that follow each other, as far as the number is believed.
+  /// Reserves room for a number of more objects with consecutive references, up to
+  /// ``believedCount``.
   mutating func reserve(_ more: Int) {
     let lines = min(max(0, more), IdentityMap.believedCount) >> IdentityMap.lineBitCount
     growIfFull(with: lineCount + lines)
   }
 
-  /// Enters an object, in the place of one that was there under the same reference.
+  /// Enters an object, and replaces one that is there under the same reference.
   @inline(__always)
   mutating func set(_ reference: Reference, to object: Unmanaged<ManagedObject>) {
     if !find(reference.rawValue) { addLine(of: reference.rawValue) }
@@ -102,7 +103,7 @@ struct IdentityMap: ~Copyable {
     slot.pointee = object
   }
 
-  /// Removes an object, unless another one has its place.
+  /// Removes an object, unless another one is there under its reference.
   @inline(__always)
   mutating func removeEntry(of object: ManagedObject) {
     let reference = object.reference.rawValue
@@ -136,7 +137,9 @@ struct IdentityMap: ~Copyable {
     reference &>> IdentityMap.lineBitCount &+ 1
   }
 
-  /// Looks for the line of a reference; `recent` is its entry, if there is one.
+  /// Looks up the line of a reference, and sets `recent` to its entry.
+  ///
+  /// - Returns: whether there is one.
   @inline(__always)
   private mutating func find(_ reference: UInt64) -> Bool {
     let mark = mark(of: reference)
@@ -151,15 +154,16 @@ struct IdentityMap: ~Copyable {
     return true
   }
 
-  /// Where the line is, or where it would go.
+  /// The index of a line's entry, or where it would be added.
   private func place(of mark: UInt64) -> Int {
     var place = arena(mark)
     while entries[place].mark != mark, entries[place].mark != 0 { place = (place + 1) & mask }
     return place
   }
 
-  /// Groups of eight lines are spread by a multiplication, which does for keys that a store gives
-  /// out one by one. A group lies together, as whoever comes for one line comes for the next.
+  /// The index at which the search for a line begins. Groups of eight lines are spread by a
+  /// multiplication, which is enough for keys that a store assigns consecutively. The lines of a
+  /// group are adjacent, as one is often looked up after the other.
   private func arena(_ mark: UInt64) -> Int {
     let product = (mark &>> IdentityMap.groupBitCount) &* 0x9E37_79B9_7F4A_7C15
     let group = product &>> (shift &+ IdentityMap.groupBitCount)
@@ -180,7 +184,7 @@ struct IdentityMap: ~Copyable {
   private mutating func removeLine(at place: Int) {
     lines.give(UnsafeMutableRawPointer(line(at: place)))
     lineCount -= 1
-    // What follows without a gap moves up where its way from home leads over the hole.
+    // Entries that follow without a gap move up, unless their search begins behind the hole.
     var hole = place
     var next = (hole + 1) & mask
     while entries[next].mark != 0 {
@@ -200,7 +204,7 @@ struct IdentityMap: ~Copyable {
     return entries
   }
 
-  /// The directory is at most five eighths full, so that the ways stay short.
+  /// Keeps the directory at most five eighths full, so that searches stay short.
   @inline(__always)
   private mutating func growIfFull(with lineCount: Int) {
     if 8 * lineCount > 5 * (mask + 1) { grow(for: lineCount) }

@@ -1,11 +1,13 @@
-/// The lines of one register: pieces that grow with their number, and go with the identityMap.
+/// The memory of one identity map's lines: pieces that grow with their number, and are freed
+/// together.
 struct LineMemory: ~Copyable {
-  // Sound: belongs to one register alone; a line is given out once, until it comes back.
+  // Sound: belongs to one map alone; a line that was taken is not taken again until it is given
+  // back.
   private var pieces: [UnsafeMutableRawPointer] = []
   private var unused: UnsafeMutableRawPointer?
   private var unusedCount = 0
   private var pieceCount = 4
-  /// Lines that came back, all zero but for the address of the next.
+  /// A list of lines that were given back, all zero except for the address of the next.
   private var free: UnsafeMutableRawPointer?
 
   deinit { for piece in pieces { piece.deallocate() } }

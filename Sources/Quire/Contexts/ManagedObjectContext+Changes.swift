@@ -1,25 +1,47 @@
 import QuireModel
 
 extension ManagedObjectContext {
+  /// The objects that the next save inserts: new ones, and those whose deletion was saved and then
+  /// undone. In the destination of a migration also those that it has written already.
+  ///
+  /// - Complexity: O(objects), as the set is made at each call; so are ``updatedObjects`` and
+  ///   ``deletedObjects``.
   public final var insertedObjects: Set<ManagedObject> {
     let inserted = Set(changes.inserted.objects)
     if writtenObjects.isEmpty { return inserted }
     return inserted.union(writtenObjects.lazy.filter { $0.context === self && !$0.isDeleted })
   }
-  /// Changed objects, also those set to what they were.
+  /// The stored objects that were changed and not saved since, as Core Data has them: also those
+  /// whose properties were set to the values that they had.
+  /// ``ManagedObject/hasPersistentChangedValues`` tells them apart.
   public final var updatedObjects: Set<ManagedObject> { Set(changes.updated.objects) }
+
+  /// The stored objects that the next save deletes. A new object that was deleted is not among
+  /// them.
   public final var deletedObjects: Set<ManagedObject> {
     Set(changes.deleted.objects.lazy.filter(\.isStored))
   }
+
+  /// Whether any object was inserted, changed or deleted here and not saved since.
+  ///
+  /// An object whose properties were set to the values that they had counts, as in Core Data; a
+  /// save then writes nothing for it.
+  ///
+  /// - Complexity: O(1).
   public final var hasChanges: Bool { !changes.isEmpty }
 
   /// Takes an object without a context into this one, to be saved with it.
   ///
-  /// A deleted object of this context comes back, with its relationships: what its delete rules
-  /// have cleared leads to it again, unless it leads to another object by now. Objects that were
-  /// deleted along with it stay so. One that a context has dropped before it was saved keeps its
-  /// attributes; one whose deletion was saved becomes a new object. Errors (another context's
-  /// object, an abstract or unknown entity) are thrown by the next fetch or save.
+  /// The deletion of an object of this context is taken back, with its effect on relationships:
+  /// what the delete rules have cleared leads to the object again, unless it leads to another one
+  /// by now. Objects that were deleted along with it stay deleted. An object that a context has
+  /// dropped before it was saved keeps its attributes; one whose deletion was saved becomes a new
+  /// object.
+  ///
+  /// The next fetch or save throws ``PersistenceError/Code/managedObjectExternalRelationship`` for
+  /// an object of another context, ``PersistenceError/Code/undefinedKey`` for an entity that the
+  /// model does not have, and ``PersistenceError/Code/coreData`` for one that is abstract or of
+  /// another model. The object is not inserted then.
   public final func insert(_ object: ManagedObject) {
     do {
       if object.context === self {
@@ -70,9 +92,9 @@ extension ManagedObjectContext {
     take(object, to: arena(ofNew: binding))
   }
 
-  /// Takes in an object that nobody has.
+  /// Inserts an object without a context.
   ///
-  /// - Parameter arena: that of new objects of its entity.
+  /// - Parameter arena: the arena of new objects of its entity.
   final func take(_ object: ManagedObject, to arena: ObjectArena) {
     journal?.recordInsertion(of: object)
     let isAwoken = object.state.contains(.awoken)
@@ -92,23 +114,23 @@ extension ManagedObjectContext {
     for observer in audience { observer.didDelete(object) }
   }
 
-  /// Merges what others have saved, if ``automaticallyMergesChangesFromParent`` says so; applies
+  /// Merges what others have saved, if ``automaticallyMergesChangesFromParent`` is `true`; applies
   /// the delete rules of objects deleted since the last call; posts what has changed since then, as
-  /// one ``ContextNotice/Kind/didChangeObjects``; and ends the event: changes that come after this
-  /// are undone by themselves.
+  /// one ``ContextNotice/Kind/didChangeObjects``; and ends the event: later changes are another
+  /// undo group.
   ///
-  /// The main actor's context of a container, and its children, do this by themselves at the end of
+  /// The main actor's context of a container, and its children, do this automatically at the end of
   /// an event: in the main actor's next turn after something has changed. Other contexts do it when
-  /// they fetch, save or perform something, or are asked to.
+  /// they fetch, save or perform something, or when this is called.
   ///
-  /// Does nothing when an object calls it that is just told of its deletion: what it deletes is
-  /// processed after it.
+  /// Does nothing when ``ManagedObject/prepareForDeletion()`` calls it: what that deletes is
+  /// processed afterwards.
   public final func processPendingChanges() {
     processPendingChangesOfEvent()
     if presentActivity == nil { undoRecording?.manager.endEvent() }
   }
 
-  /// The same within an event.
+  /// Processes pending changes without ending the event.
   final func processPendingChangesOfEvent() {
     guard activity != .applyingDeleteRules else { return }
     mergeWaitingCommits()
@@ -116,13 +138,14 @@ extension ManagedObjectContext {
     noticeCenter?.postEvent()
   }
 
-  /// Applies the rules of what waits for them; who is doing so already goes on with it.
+  /// Applies the delete rules of objects that were deleted since the last call. Does nothing within
+  /// a call, which goes on until no object is left.
   final func applyDeleteRules() {
     guard activity != .applyingDeleteRules else { return }
     guard let first = changes.takeUndecided() else { return }
     during(.applyingDeleteRules) {
       processDeletion(of: first)
-      // Rules may delete more objects, which line up behind.
+      // Rules may delete more objects, which are appended.
       while let object = changes.takeUndecided() { processDeletion(of: object) }
     }
   }
@@ -130,7 +153,7 @@ extension ManagedObjectContext {
   final func processDeletion(of object: ManagedObject) {
     guard isUndecided(object) else { return }
     object.prepareForDeletion()
-    // It may have been taken back, or dropped, by what it did.
+    // The hook may have taken the deletion back, or dropped the object.
     guard isUndecided(object) else { return }
     do {
       try propagateDeletion(of: object)
@@ -144,8 +167,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// An object whose deletion was taken back while its delete rules were applied has lost what they
-  /// had cleared by then.
+  /// Restores what delete rules had cleared of an object whose deletion was taken back while they
+  /// were applied.
   private func restoreInverses(to object: ManagedObject) {
     guard object.context === self, !object.isDeleted else { return }
     do {
@@ -155,7 +178,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Lets go of a deleted object that the store does not have: there is nothing to do for a save.
+  /// Removes a deleted object that the store does not have: a save has nothing to do for it.
   final func drop(_ object: ManagedObject) {
     undoRecording?.keepContent(of: object)
     release(object)
@@ -165,12 +188,13 @@ extension ManagedObjectContext {
     object.context === self && object.isDeleted && !object.state.contains(.propagated)
   }
 
-  /// Ends when the deletion is taken back, or dropped, by what objects do when they are read.
+  /// Applies the delete rules of an object. Ends when a hook of an object that is read takes the
+  /// deletion back, or drops the object.
   final func propagateDeletion(of object: ManagedObject) throws {
     for slot in object.binding.relationshipSlots {
       let given = object.ofArena { $0.binding.traits[slot].deleteRule }
       var rule = given
-      // Nobody is to go on pointing to an object that never was, should it be inserted again.
+      // No object may go on leading to one that was never stored, should it be inserted again.
       if !object.isStored, rule != .cascade { rule = .nullify }
       switch rule {
       case .noAction, .deny: continue
@@ -180,7 +204,8 @@ extension ManagedObjectContext {
           if let inverse { _ = try destination.makeReady(inverse) }
           guard object.context === self, object.isDeleted else { return }
           if let inverse { try destination.removeInverse(inverse, to: object) }
-          // Nothing is to deny it either, when it is made again after the object was saved.
+          // Cleared on this side too: otherwise the rule would deny the deletion if it were redone
+          // after the object was saved.
           if given == .deny { try object.removeInverse(slot, to: destination) }
         }
       case .cascade:

@@ -1,9 +1,10 @@
 import QuireModel
 
-// How new objects are made.
+// Making of new objects.
 
 extension EntityDescription {
-  /// The entity of that name in the context's model.
+  /// The entity of that name in the context's model; `nil` when there is none, or the context has
+  /// no coordinator.
   public static func entity(
     forEntityName name: String, in context: ManagedObjectContext
   ) -> EntityDescription? {
@@ -12,8 +13,9 @@ extension EntityDescription {
 
   /// Inserts a new object of the entity's class.
   ///
-  /// - Throws: an error that names the entity when the context's model does not have it, or it is
-  ///   abstract.
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the context's model does not have the
+  ///   entity, or the context has no coordinator; ``PersistenceError/Code/coreData`` when the
+  ///   entity is abstract. Core Data raises an exception in either case.
   @discardableResult
   public static func insertNewObject(
     forEntityName name: String, into context: ManagedObjectContext
@@ -35,13 +37,13 @@ extension EntityDescription {
   }
 }
 
-/// Where the objects of a class are made, as was found out for the one before.
+/// The arenas in which the objects of a class are made, remembered for the next one.
 ///
 /// Sound: the context keeps its arenas, and forgets this when it gets another coordinator, with
 /// whose model all of it may be different.
 struct ObjectMaking {
   let type: ManagedObject.Type
-  /// Of objects that are new in the context, and of those that are made.
+  /// The arena of objects that are new in the context, and that of objects not yet inserted.
   let arena: Unmanaged<ObjectArena>
   let outside: Unmanaged<ObjectArena>
   let isAbstract: Bool
@@ -52,6 +54,8 @@ struct ObjectMaking {
 }
 
 extension ManagedObjectContext {
+  /// The arenas for a class.
+  ///
   /// - Returns: `nil` where the class stands for no entity of the model.
   @inline(__always)
   final func making(of type: ManagedObject.Type) -> ObjectMaking? {

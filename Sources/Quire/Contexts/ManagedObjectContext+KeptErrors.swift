@@ -1,15 +1,15 @@
 import QuireStorage
 
 extension ManagedObjectContext {
-  /// Errors that could not be thrown where they happened: a typed property, an array of objects
-  /// that are read when they are looked at, a hook.
+  /// Errors that could not be thrown where they happened: in a typed property, in an array of
+  /// objects that are read when they are used, in a hook.
   ///
   /// The next ``fetch(_:)`` or ``save()`` throws and forgets them, and so does
-  /// ``throwKeptErrors()``. A program that only reads, and is done, asks here whether it has read
+  /// ``throwKeptErrors()``. A program that only reads finds out here at the end whether it has read
   /// everything. At most 16 that differ are kept.
   public final var keptErrors: [any Error] { unthrownErrors.errors }
 
-  /// Throws what ``keptErrors`` has, if it has anything, and forgets it.
+  /// Throws the errors in ``keptErrors``, if there are any, and forgets them.
   ///
   /// - Throws: the oldest error. Where there are several it is a ``PersistenceError`` that has the
   ///   others as its ``PersistenceError/detailedErrors``.
@@ -31,7 +31,7 @@ extension ManagedObjectContext {
     if isStoresFault(error) { persistentStoreCoordinator.handleKeptError(error) }
   }
 
-  /// Throws the errors that are kept while something is read.
+  /// Calls `body`, and throws the errors that are kept meanwhile.
   final func throwingKeptErrors<Result>(_ body: () throws -> Result) throws -> Result {
     let (former, wasThrowing) = (unthrownErrors, throwsKeptErrors)
     (unthrownErrors, throwsKeptErrors) = (KeptErrors(), true)
@@ -45,12 +45,12 @@ extension ManagedObjectContext {
     return result
   }
 
-  /// Hands what was never thrown to the coordinator's handler, as there is nobody left to throw it.
+  /// Passes the errors that were never thrown to the coordinator's handler, as the context ends.
   final func handOverKeptErrors() {
     if unthrownErrors.isEmpty { return }
     let coordinator = persistentStoreCoordinator
     coordinator?.forgetKeptErrors(of: ObjectIdentifier(self))
-    // Of those that a store is to blame for the handler was told at once.
+    // The handler got those that a store has caused when they happened.
     for error in unthrownErrors.errors where !isStoresFault(error) {
       coordinator?.handleKeptError(error)
     }

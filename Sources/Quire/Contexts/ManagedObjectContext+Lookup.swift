@@ -2,7 +2,9 @@ import QuireModel
 
 // Objects by their IDs.
 extension ManagedObjectContext {
-  /// The object with this ID if the context knows it; never looks at the store.
+  /// The object with this ID if it is registered with the context; the store is not read.
+  ///
+  /// - Complexity: O(1).
   public final func registeredObject(for objectID: ManagedObjectID) -> ManagedObject? {
     if objectID.isTemporaryID {
       let reference = objectID.temporaryReference
@@ -14,7 +16,9 @@ extension ManagedObjectContext {
     return place(for: objectID).flatMap { known(at: $0) }
   }
 
-  /// The object with this ID, a fault if need be; whether it exists shows when it is read.
+  /// The object with this ID: a fault if it is not in memory yet. The store is not read, so a row
+  /// that does not exist is noticed when the object is first used; ``existingObject(with:)`` checks
+  /// at once.
   ///
   /// - Returns: `nil` when the ID is of a store that the coordinator does not have, or temporary
   ///   and not of this context.
@@ -41,10 +45,12 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The object with this ID, its row read.
+  /// The object with this ID, whose row is read if the object is a fault.
   ///
   /// - Throws: ``PersistenceError/Code/managedObjectReferentialIntegrity`` when there is no such
-  ///   object.
+  ///   object, or it is deleted here and delete rules were applied; and what reading the store
+  ///   throws.
+  /// - Complexity: O(1) for an object that was read before, O(log *n*) otherwise.
   public final func existingObject(with objectID: ManagedObjectID) throws -> ManagedObject {
     if let object = object(with: objectID) {
       if !object.isStored { return object }
@@ -59,14 +65,14 @@ extension ManagedObjectContext {
       .managedObjectReferentialIntegrity, "there is no object \(objectID) in the store")
   }
 
-  /// Where objects of an entity are that are inserted here.
+  /// The arena of new objects of an entity.
   final func arena(ofNew binding: EntityBinding) -> ObjectArena {
     newArenas.arena(binding, where: { $0.binding === binding }) {
       ObjectArena(binding, newIn: self)
     }
   }
 
-  /// Where the object with a permanent ID is, if the coordinator has its store.
+  /// The session and reference of the object with a permanent ID, if the coordinator has its store.
   final func place(
     for objectID: ManagedObjectID
   ) -> (session: StoreSession, reference: Reference)? {
@@ -77,7 +83,7 @@ extension ManagedObjectContext {
     return (session, Reference(entity: storage.stored.number, key: objectID.key))
   }
 
-  /// The object that is in a place, or was promised it.
+  /// The registered object with a session and reference, or the new one that was promised them.
   private func known(
     at place: (session: StoreSession, reference: Reference)
   ) -> ManagedObject? {

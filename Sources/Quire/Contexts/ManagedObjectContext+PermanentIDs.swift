@@ -1,19 +1,19 @@
 import QuireModel
 import QuireStorage
 
-/// The places in stores that objects have been promised before they are saved.
+/// Permanent references that new objects were promised before they are saved.
 struct PromisedIDs {
   private var places: [Reference: GlobalReference] = [:]
   private var promised: [GlobalReference: Reference] = [:]
 
   var isEmpty: Bool { places.isEmpty }
 
-  /// Where the object with a temporary reference will be.
+  /// The store and permanent reference of the object with a temporary reference.
   func place(of temporary: Reference) -> GlobalReference? {
     places.isEmpty ? nil : places[temporary]
   }
 
-  /// The temporary reference of the object that will be in a place.
+  /// The temporary reference of the object that a permanent one was promised to.
   func temporary(of place: Reference, in store: StoreIdentity) -> Reference? {
     promised.isEmpty ? nil : promised[GlobalReference(store: store, reference: place)]
   }
@@ -24,7 +24,7 @@ struct PromisedIDs {
     promised[place] = temporary
   }
 
-  /// The object is in its place.
+  /// Removes the promise to an object, which was saved.
   mutating func keep(_ temporary: Reference) {
     if let place = places.removeValue(forKey: temporary) { promised[place] = nil }
   }
@@ -33,14 +33,14 @@ struct PromisedIDs {
 extension ManagedObjectContext {
   /// Gives objects that were never saved the IDs that they will have when they are.
   ///
-  /// Each store is told that these IDs are taken, in one commit for all its objects; IDs of objects
-  /// that are not saved after all are never given again. Objects that have permanent IDs keep them.
-  /// Which store an object belongs to is settled by this; see ``assign(_:to:)``.
+  /// Each store records that these IDs are taken, in one commit for all its objects; IDs of objects
+  /// that are not saved after all are never assigned again. Objects that have permanent IDs keep
+  /// them. Afterwards the object cannot be assigned to another store; see ``assign(_:to:)``.
   ///
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` (134070) when an object is not
   ///   inserted in this context, no store takes it, or all that would are read-only;
   ///   ``PersistenceError/Code/persistentStoreSave`` (134030) when the engine cannot write. No ID
-  ///   has changed then, but those in stores that were told before.
+  ///   has changed then, except those in stores that came before.
   public final func obtainPermanentIDs(for objects: [ManagedObject]) throws {
     _ = try requiredSessions()
     var candidates: [(session: StoreSession, objects: [ManagedObject])] = []

@@ -7,7 +7,7 @@ import QuireStorage
   import Foundation
 #endif
 
-// Which stores a context has, and which of them its objects belong to.
+// The stores of a context, and the store of each of its objects.
 extension ManagedObjectContext {
   /// The sessions of the coordinator's stores, in their order.
   final func presentSessions() -> [StoreSession] {
@@ -17,9 +17,9 @@ extension ManagedObjectContext {
     return sessions
   }
 
-  /// The same.
+  /// The sessions of the coordinator's stores, in their order.
   ///
-  /// - Throws: when there is none, saying why.
+  /// - Throws: when there is no coordinator or no store.
   final func requiredSessions() throws -> [StoreSession] {
     let sessions = presentSessions()
     if !sessions.isEmpty { return sessions }
@@ -55,12 +55,12 @@ extension ManagedObjectContext {
     if mergesCommits { for session in sessions { session.joinCommits() } }
   }
 
-  /// Whether objects of two stores may meet here.
+  /// Whether there may be objects of several stores.
   final var hasSeveralStores: Bool { sessions.count + formerSessions.count > 1 }
 
   // MARK: Removed stores
 
-  /// Lets go of what the objects of removed stores have read and changed.
+  /// Makes objects of removed stores faults, and drops their changes.
   final func leaveRemovedStores() {
     guard sessions.contains(where: \.isRetired) || !formerSessions.isEmpty else { return }
     matchSessions()
@@ -74,7 +74,7 @@ extension ManagedObjectContext {
     session.pinnedView = nil
     session.formerVersions = [:]
     let objects = session.objects
-    // What can be undone may lead to objects that are not there any more.
+    // Undoing could lead to objects that are gone.
     if !objects.isEmpty { forgetUndo() }
     for object in objects {
       watched.remove(object)
@@ -89,11 +89,11 @@ extension ManagedObjectContext {
 
   // MARK: New objects
 
-  /// Says which store a new object is saved in.
+  /// Chooses the store in which a new object is saved.
   ///
   /// Without this an object goes to the first of the coordinator's stores, in the order in which
   /// they were added, that is not read-only and whose configuration has the object's entity. Where
-  /// it is related to an object of another store the save fails; an assignment helps.
+  /// it is related to an object of another store the save fails; an assignment avoids that.
   ///
   /// The last assignment counts. The next fetch or save throws
   /// ``PersistenceError/Code/persistentStoreOperation`` (134070) when the object was saved before,

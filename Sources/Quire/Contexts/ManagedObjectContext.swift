@@ -1,21 +1,21 @@
 import QuireModel
 import QuireStorage
 
-/// A scratch pad of objects: what is fetched, changed and saved together.
+/// A working set of objects that are fetched, changed and saved together.
 ///
 /// ## Isolation
 ///
 /// A context and its objects belong to one isolation at a time and are not `Sendable`: the compiler
-/// refuses code that would use them from two. ``PersistentContainer`` hands contexts out, a main
-/// one on the main actor and background ones as `sending` results; `init()` makes one that belongs
-/// to whoever made it. What may travel between contexts is a ``ManagedObjectID``.
+/// refuses code that would use them from two. ``PersistentContainer`` makes contexts, a main one on
+/// the main actor and background ones as `sending` results; `init()` makes one that belongs to the
+/// caller's isolation. A ``ManagedObjectID`` may be passed between contexts.
 ///
 /// ## What a context sees
 ///
-/// A fetch sees the store as of its last save by anyone, with this context's unsaved changes on
-/// top. There is one object for each row: fetching a row again returns the same object with the
-/// values it had, until it is refreshed. Relationships are read from the state of the last fetch or
-/// save.
+/// A fetch sees the store as of the last save of any context or process, with this context's
+/// unsaved changes on top. There is one object for each row: fetching a row again returns the same
+/// object with the values it had, until it is refreshed. Relationships are read from the state of
+/// the last fetch or save.
 ///
 /// A context with a ``parent`` sees the parent's objects instead, and saves to it.
 ///
@@ -24,38 +24,57 @@ import QuireStorage
 /// A context calls the program's code: hooks of objects, merge policies, handlers of batch
 /// requests, actions of an undo manager, observers. While it does so in the middle of its work it
 /// is *busy*, and so are its parent and its children. The code may read, fetch, insert, change,
-/// delete and refresh objects. What would take its objects, its changes or its stores away has to
-/// wait: ``save()``, ``rollback()``, ``reset()``, ``undo()``, ``redo()``, ``refreshAllObjects()``,
-/// merges, batch requests, another coordinator, parent or query generation are refused with
-/// ``PersistenceError/Code/managedObjectContextBusy``, and nothing has changed. What cannot throw
-/// keeps the error for the next fetch or save. Observers that are notified of what is over, such as
-/// a save or a merge, find the context idle.
+/// delete and refresh objects. Calls that would remove its objects, its changes or its stores are
+/// refused: ``save()``, ``rollback()``, ``reset()``, ``undo()``, ``redo()``,
+/// ``refreshAllObjects()``, merges, batch requests, another coordinator, parent or query generation
+/// fail with ``PersistenceError/Code/managedObjectContextBusy``, and change nothing. Those that
+/// cannot throw keep the error for the next fetch or save. Observers that are notified after a save
+/// or a merge find the context idle.
 ///
-/// Clean objects are held by whoever uses them; changed ones by the context until they are saved.
+/// ## Lifetime of objects
+///
+/// Clean objects live for as long as the program refers to them; the context retains changed ones
+/// until they are saved.
 nonisolated open class ManagedObjectContext {
+  /// The isolation that a context is meant for. Raw values are Core Data's.
+  ///
+  /// In Core Data the type decides which queue runs a context's blocks. Here it changes nothing:
+  /// there are no queues, and the compiler checks isolation, whatever the type.
   public enum ConcurrencyType: Int, Sendable {
-    /// Belongs to the isolation that made it.
+    /// The isolation in which the context was made.
     case confinementConcurrencyType = 0
+
+    /// A background task's: the type of the contexts that
+    /// ``PersistentContainer/newBackgroundContext()`` makes.
     case privateQueueConcurrencyType = 1
+
+    /// The main actor's: the type of ``PersistentContainer/viewContext``.
     case mainQueueConcurrencyType = 2
   }
 
+  /// The isolation that the context was made for; a child has its parent's.
   public let concurrencyType: ConcurrencyType
-  /// For people: in notices of what this context saves, and while debugging.
+
+  /// A name for debugging. It appears in messages of errors and in notices of the context's saves.
   public var name: String?
-  /// Who makes the changes, for those who are told of saves, such as ``StoreRemoteChange``.
+
+  /// The author of the context's changes, as notices of saves such as ``StoreRemoteChange`` and the
+  /// store's history have it.
   public var transactionAuthor: String?
-  /// Whatever the program wants to keep with the context.
+
+  /// Values that the program keeps with the context. The library does not use them.
   public var userInfo: [String: Any] = [:]
+
   /// What a save does with objects that another save has changed since they were read; at first
   /// it fails.
   public final var mergePolicy = MergePolicy.error
+
   /// Whether an object whose row is gone, as another context has deleted it, reads as one without
   /// values.
   ///
-  /// When `true`, as at first, all its properties read as nil, zero or empty; it says that it is
-  /// ``ManagedObject/isInaccessible``, and whoever observes the context is told of it as of a
-  /// deleted object. When `false`, reading or changing it by key throws
+  /// When `true`, as at first, all its properties read as nil, zero or empty,
+  /// ``ManagedObject/isInaccessible`` is `true`, and the context's next notice has the object among
+  /// the deleted ones. When `false`, reading or changing it by key throws
   /// ``PersistenceError/Code/managedObjectReferentialIntegrity`` (133000); a typed property reads
   /// the empty value, and the next fetch or save throws that error. In both cases a save that would
   /// write the object is a conflict.
@@ -70,30 +89,31 @@ nonisolated open class ManagedObjectContext {
   public final var stalenessInterval: Double = -1 {
     didSet { for session in sessions { session.updateViewTime() } }
   }
-  /// Whether the context holds all objects that it knows, and not only the changed ones.
+  /// Whether the context retains all registered objects, and not only the changed ones. At first
+  /// `false`.
   ///
-  /// They go with ``reset()``, when the context goes, and when this becomes `false` again.
+  /// It releases them by ``reset()``, when the context ends, and when this is set to `false` again.
   public final var retainsRegisteredObjects: Bool {
     get { retained != nil }
     set { retained = newValue ? retained ?? .init(allObjects) : nil }
   }
-  /// What ``retainsRegisteredObjects`` holds; `nil` without it.
+  /// The objects that ``retainsRegisteredObjects`` retains; `nil` without it.
   @exclusivity(unchecked) final var retained: RetainedObjects?
-  // Unchecked as in ``ManagedObject``: each access is over before anything else is called, and the
-  // objects that a change lets go of go when it is made.
+  // Unchecked as in ``ManagedObject``: each access is over before anything else is called, and
+  // objects that a change releases are released after it.
   @exclusivity(unchecked) final var changes = PendingObjects()
   final var promisedIDs = PromisedIDs()
-  /// One for each of the coordinator's stores, in their order, as of the last look at them.
+  /// One for each of the coordinator's stores, in their order, as of ``presentSessions()``.
   @exclusivity(unchecked) final var sessions: [StoreSession] = []
-  /// Those of stores that were removed, for the objects that somebody holds.
+  /// The sessions of stores that were removed, for objects that the program still refers to.
   final var formerSessions: [StoreSession] = []
-  // Sound: an object leaves the register in its deinit, in this context's isolation, so that a
-  // register entry always points to a living object.
+  // Sound: an object leaves the identity map in its deinit, in this context's isolation, so that an
+  // entry always points to a living object.
   /// Objects with temporary references: those that were never saved, here or in a parent.
   @exclusivity(unchecked) private var newObjects = IdentityMap()
-  /// Of objects that are new here.
+  /// The arenas of new objects.
   @exclusivity(unchecked) final var newArenas = ObjectArenas()
-  /// Where the object was made that was made last.
+  /// What is known of the class of the object that was made last.
   @exclusivity(unchecked) final var recentMaking: ObjectMaking?
   /// Parent and children; `nil` in a context that has had neither.
   @exclusivity(unchecked) final var family: ContextFamily? {
@@ -104,70 +124,76 @@ nonisolated open class ManagedObjectContext {
   final var assignedStores: [Reference: StoreIdentity] = [:]
   /// What the context is in the middle of; `nil` when it is idle, apart from hooks.
   final var activity: ContextActivity?
-  /// How many hooks are running that rows and insertions call.
+  /// The number of running hooks that were called by reading a row or by an insertion.
   @exclusivity(unchecked) final var runningHookCount = 0
-  /// The conflicts that a policy is asked about; `nil` at all other times.
+  /// The conflicts that a policy is resolving; `nil` at all other times.
   final var merge: Merge?
-  /// What a save's policy has made of objects, to be told when they are saved; `nil` at all other
-  /// times.
+  /// The effects of a save's merge policy on objects, for notices after the save; `nil` at all
+  /// other times.
   final var policyEffects: PolicyEffects?
   /// Unchanged objects whose versions the next save compares.
   final var watched: Set<ManagedObject> = []
-  /// What objects do while they are told that they will be saved; `nil` at all other times.
+  /// The changes that objects make in ``ManagedObject/willSave()`` and in validation; `nil` at all
+  /// other times.
   final var preparation: SavePreparation? { didSet { updateIsObserved() } }
-  /// Told what objects held before they change; `nil` at most times.
+  /// Records the former state of objects before they change; `nil` at most times.
   final var journal: ContextJournal? { didSet { updateIsObserved() } }
-  /// What an object is asked to validate at the moment.
+  /// The value that ``ManagedObject/validateValue(_:forKey:)`` is being called for.
   @exclusivity(unchecked) final var askedValue = AskedValue()
-  /// Those who want to know what happens here.
+  /// Observers of changes, each of which is notified by ``record(_:of:_:)`` and others.
   package final var observers: [any ContextObserver] = [] { didSet { updateIsObserved() } }
-  /// Whether what happens now is nobody's change: only a merge's.
+  /// Whether observers are left out for now, as the changes are those of a merge.
   private var isUnobserved = false { didSet { updateIsObserved() } }
   /// Whether ``record(_:of:_:)`` is to be called.
   @exclusivity(unchecked) final private(set) var isObserved = false
-  /// Tells those who asked what happens here; `nil` until somebody does.
+  /// Posts notices; `nil` until there is a first observer of them.
   final var noticeCenter: NoticeCenter?
-  /// Whether others' saves are to be merged by themselves.
+  /// Whether saves of other contexts are merged automatically.
   final var mergesCommits = false
-  /// Called, from anywhere, when a save begins to wait.
+  /// Called, from any thread, when a save of another context begins to wait in the inbox.
   final var wakeOnCommit: (@Sendable () -> Void)?
   /// Called when something begins to wait for the end of the event, to call ``endEvent()`` then;
-  /// `nil` where nothing is processed by itself.
+  /// `nil` where nothing is processed automatically.
   final var requestEndOfEvent: (() -> Void)?
   final var isEndOfEventAwaited = false
-  /// Enters what happens here with an undo manager; `nil` unless there is one.
+  /// Registers changes with the undo manager; `nil` unless there is one.
   final var undoRecording: UndoRecording?
-  /// What could not be thrown where it happened.
+  /// Errors that could not be thrown where they happened.
   final var unthrownErrors = KeptErrors()
-  /// Whether somebody throws what is kept as soon as it is.
+  /// Whether a caller throws kept errors right after they are kept.
   final var throwsKeptErrors = false
   final var announcedChanges = AnnouncedChanges()
   final var fetchedLists = FetchedLists() {
     didSet { updateHasFamily() }
   }
-  /// Whether an object may be known elsewhere than in a identityMap. Read when one goes.
+  /// Whether objects may be referred to elsewhere than in an identity map. Read when one ends.
   @exclusivity(unchecked) final var remembersObjects = false
-  /// Where the links that ``flush()`` makes wait; only in a context that has its store for itself.
+  /// The links that ``flush()`` makes, until they are written; only in a context that no other
+  /// shares its store with.
   final var deferredLinks: DeferredLinks?
-  /// What a migration has inserted and written here. It stays registered, and counts as inserted,
-  /// until the migration ends; empty in all other contexts.
+  /// Objects that a migration has inserted and written here. They stay registered, and count as
+  /// inserted, until the migration ends; empty in all other contexts.
   final var writtenObjects: [ManagedObject] = []
 
-  /// A context for the isolation that calls this.
+  /// A context for the caller's isolation. It sees no store before it has a
+  /// ``persistentStoreCoordinator`` or a ``parent``.
   public convenience init() { self.init(concurrencyType: .confinementConcurrencyType) }
 
-  /// - Parameter concurrencyType: says what the context is meant for; the compiler, not this value,
-  ///   keeps it in its isolation.
+  /// A context that says which isolation it is meant for.
+  ///
+  /// - Parameter concurrencyType: read again as ``concurrencyType`` and not used otherwise; the
+  ///   compiler keeps the context in its isolation.
   public init(concurrencyType: ConcurrencyType) { self.concurrencyType = concurrencyType }
 
   private final func updateIsObserved() {
     isObserved = !audience.isEmpty || preparation != nil || journal != nil
   }
 
-  /// Told what happens here, in this order.
+  /// The observers to notify, in this order.
   final var audience: [any ContextObserver] { isUnobserved ? [] : observers }
 
-  /// Calls `body`, of whose changes no observer is told. Who comes or goes meanwhile has.
+  /// Calls `body`, of whose changes no observer is notified. Observers that are added or removed
+  /// meanwhile stay so.
   final func withoutObservers<Result>(_ body: () throws -> Result) rethrows -> Result {
     let wasUnobserved = isUnobserved
     isUnobserved = true
@@ -177,7 +203,7 @@ nonisolated open class ManagedObjectContext {
 
   deinit {
     handOverKeptErrors()
-    // What goes with the objects may be registrations of observers.
+    // Releasing objects may end registrations of observers.
     noticeCenter?.leaveContext()
     newArenas.leave()
     var changed = newObjects.abandon(mayHaveChanges: true)
@@ -185,8 +211,12 @@ nonisolated open class ManagedObjectContext {
     for object in changed { object.letGoOfDestinations() }
   }
 
-  /// Where objects come from and go to. Setting another one forgets all objects; who is told of
-  /// that finds the other one here.
+  /// The coordinator whose stores the context fetches from and saves to; a child has its parent's.
+  ///
+  /// Setting another one forgets all objects and unsaved changes, as ``reset()`` does, and leaves a
+  /// parent that has another coordinator. The notice about that is posted when the new one is set.
+  /// While the context is busy nothing is set, and the next fetch or save throws
+  /// ``PersistenceError/Code/managedObjectContextBusy``.
   public final var persistentStoreCoordinator: PersistentStoreCoordinator? {
     get { coordinator }
     set {
@@ -206,7 +236,7 @@ nonisolated open class ManagedObjectContext {
     if family != nil { coordinatorDidChange() }
   }
 
-  /// Forgets all objects, and the stores they are of.
+  /// Forgets all objects, and the sessions of their stores.
   ///
   /// - Returns: as ``forgetObjects()``.
   final func leaveStores() -> Set<ManagedObjectID>? {
@@ -218,10 +248,14 @@ nonisolated open class ManagedObjectContext {
     return forgotten
   }
 
-  /// Runs `body` where the caller runs.
+  /// Runs `body` in the caller's isolation. Saves that wait to be merged are merged before, and
+  /// pending changes are processed afterwards.
   ///
-  /// Code ported from Core Data keeps its shape; what moves work to another thread is
-  /// ``PersistentContainer/performBackgroundTask(_:)``.
+  /// Code ported from Core Data keeps its form. Unlike there, the work is not moved to a queue:
+  /// ``PersistentContainer/performBackgroundTask(_:)`` moves it to another thread.
+  ///
+  /// - Returns: what `body` returns.
+  /// - Throws: what `body` throws.
   open nonisolated(nonsending) func perform<Result>(
     _ body: () throws -> Result
   ) async rethrows -> Result {
@@ -230,32 +264,35 @@ nonisolated open class ManagedObjectContext {
     return try body()
   }
 
-  /// Runs `body` in place, so that it cannot wait for itself.
+  /// Runs `body` at once, as ``perform(_:)`` does. There is no queue to wait for, so calls cannot
+  /// deadlock.
+  ///
+  /// - Returns: what `body` returns.
+  /// - Throws: what `body` throws.
   open func performAndWait<Result>(_ body: () throws -> Result) rethrows -> Result {
     mergeWaitingCommits()
     defer { processPendingChanges() }
     return try body()
   }
 
-  /// Writes all changes to the store in one transaction, durable when this returns; or hands them
-  /// to the ``parent``, where that is one: see ``init(parent:)``.
+  /// Writes all changes to the store in one transaction, durable when this returns; or passes them
+  /// to the ``parent``, if there is one: see ``init(parent:)``.
   ///
-  /// A save either happens whole or leaves the store, and the changes here, as they were. Without
-  /// changes nothing is written. With several stores that holds for each of them: there is one
-  /// transaction in each store that has changes, and the first is committed when all of them are
-  /// written. Should a later one fail then, the objects of the first stores are saved and clean,
-  /// and ``PersistenceError/Code/persistentStoreIncompleteSave`` says which; the others keep their
+  /// A save either succeeds as a whole or leaves the store, and the changes here, as they were.
+  /// Without changes nothing is written. With several stores that holds for each of them: there is
+  /// one transaction in each store that has changes, and the first is committed when all of them
+  /// are written. If a later one fails then, the objects of the first stores are saved and clean,
+  /// and ``PersistenceError/Code/persistentStoreIncompleteSave`` names them; the others keep their
   /// changes. The same is true of a crash between two commits.
   ///
-  /// In this order: delete rules are applied; objects are told by
-  /// ``ManagedObject/willSave()``, again and again while they change something; they are validated,
-  /// all of them before the first error is thrown; the store is written, when ``mergePolicy`` has
-  /// resolved what conflicts there are; objects become clean, with permanent IDs, and are told by
-  /// ``ManagedObject/didSave()``. Who observes the context is told before all of this and after it;
-  /// see ``ContextNotice``.
+  /// In this order: delete rules are applied; ``ManagedObject/willSave()`` is called, again and
+  /// again while objects change something; they are validated, all of them before the first error
+  /// is thrown; the store is written, when ``mergePolicy`` has resolved the conflicts; objects
+  /// become clean, with permanent IDs, and ``ManagedObject/didSave()`` is called. Observers of the
+  /// context get notices before all of this and after it; see ``ContextNotice``.
   ///
-  /// The event ends: what objects change when they are told that they will be saved is undone with
-  /// it. What a save has written can be undone, and is then to be saved again.
+  /// The event ends: changes that objects make in ``ManagedObject/willSave()`` are undone with it.
+  /// What a save has written can be undone, and is then to be saved again.
   ///
   /// - Throws: validation errors (codes 1550 to 1700);
   ///   ``PersistenceError/Code/managedObjectMerge`` when an object to write was changed or deleted
@@ -266,10 +303,9 @@ nonisolated open class ManagedObjectContext {
   ///   when a store is read-only, or when none takes a new object;
   ///   ``PersistenceError/Code/managedObjectExternalRelationship`` (133010) when a relationship
   ///   leads from one store to another; ``PersistenceError/Code/persistentStoreIncompleteSave``
-  ///   (134040); ``PersistenceError/Code/managedObjectContextLocking`` when
-  ///   objects do not stop changing, or when objects or observers of the parent change what it is
-  ///   being handed; ``PersistenceError/Code/managedObjectContextBusy`` (132001) while the context
-  ///   is busy.
+  ///   (134040); ``PersistenceError/Code/managedObjectContextLocking`` when objects do not stop
+  ///   changing, or when objects or observers of the parent change what is being passed to it;
+  ///   ``PersistenceError/Code/managedObjectContextBusy`` (132001) while the context is busy.
   open func save() throws {
     try write(asking: true)
   }
@@ -277,7 +313,9 @@ nonisolated open class ManagedObjectContext {
   /// Marks an object to be deleted by the next save.
   ///
   /// Delete rules are applied by ``processPendingChanges()``, which fetches and saves call; until
-  /// then the relationships of the object are whole.
+  /// then the relationships of the object are unchanged. A deleted object stays deleted. For an
+  /// object of another context nothing happens, and the next fetch or save throws
+  /// ``PersistenceError/Code/managedObjectExternalRelationship``.
   open func delete(_ object: ManagedObject) {
     guard object.context === self else {
       report(
@@ -322,8 +360,8 @@ extension ManagedObjectContext {
     newObjects.set(object.reference, to: Unmanaged.passUnretained(object))
   }
 
-  /// Forgets all objects with temporary references, if they are as many as are being saved, and
-  /// nobody else knows them; says whether it did.
+  /// Removes all objects with temporary references from their identity map at once, if they are as
+  /// many as are being saved and are referred to nowhere else. Returns whether it did.
   final func forgetNewObjects(if count: Int) -> Bool {
     if remembersObjects || newObjects.count != count { return false }
     newObjects = IdentityMap()
@@ -344,16 +382,16 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Lets go of an object: it belongs to nobody. One that was never saved keeps its attributes, as
-  /// there is nothing to read them from again; others forget all.
+  /// Removes an object from the context. One that was never saved keeps its attributes, which could
+  /// not be read again; others forget everything, and their hooks are called.
   final func release(_ object: ManagedObject) {
     if object.isPersistent { object.turnIntoFault() }
     letGo(of: object)
   }
 
-  /// The same without a word to the object.
+  /// Removes an object from the context without calling its hooks.
   final func letGo(of object: ManagedObject) {
-    // When it was told it may have left by itself, or may have changed something once more.
+    // A hook may have removed the object already, or have changed it once more.
     guard object.context === self else { return }
     object.setPending(nil)
     if object.isPersistent {
@@ -368,12 +406,14 @@ extension ManagedObjectContext {
     object.arena = object.arena.outside
   }
 
-  /// All objects this context knows and somebody holds.
+  /// All objects of the context that are in memory.
+  ///
+  /// - Complexity: O(objects).
   public final var registeredObjects: Set<ManagedObject> {
     Set(allObjects)
   }
 
-  /// The same, each once, in no order.
+  /// The registered objects, each once, in no order.
   final var allObjects: [ManagedObject] {
     newObjects.objects + sessions.flatMap(\.objects) + formerSessions.flatMap(\.objects)
   }

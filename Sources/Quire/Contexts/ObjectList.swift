@@ -1,8 +1,8 @@
 /// The objects of a context that have unsaved changes of one kind.
 ///
-/// Each knows its place in the list, as it is in one list at most: nothing is hashed.
+/// Each object stores its position, as it is in one list at most, so that nothing is hashed.
 struct ObjectList {
-  /// In the order in which they came, unless some have gone since.
+  /// In the order of insertion, unless some were removed since.
   private(set) var objects: [ManagedObject] = []
 
   var isEmpty: Bool { objects.isEmpty }
@@ -20,7 +20,7 @@ struct ObjectList {
 
   mutating func remove(_ object: ManagedObject) {
     guard contains(object) else { return }
-    // Held until the list is whole again.
+    // Retained until the list is complete again.
     let last = objects.removeLast()
     if last !== object {
       objects[Int(object.listPosition)] = last
@@ -29,13 +29,13 @@ struct ObjectList {
     object.listPosition = .max
   }
 
-  /// Tells the objects their positions again, when they may know others.
+  /// Stores their positions in the objects again, after these were replaced.
   func restorePositions() {
     for place in objects.indices { objects[place].listPosition = Int32(place) }
   }
 
-  /// In the order of the objects' places in their stores, so that the same changes make the same
-  /// store. New objects are mostly in that order already.
+  /// The objects ordered by their references, so that the same changes make the same store. New
+  /// objects are usually in that order already.
   var sorted: [ManagedObject] {
     var last = Reference(rawValue: 0)
     var isSorted = true
@@ -49,7 +49,7 @@ struct ObjectList {
     return isSorted ? objects : sortedByPlace
   }
 
-  /// Places are sorted, and not objects, of which each comparison would count references.
+  /// References are sorted, and not objects, which each comparison would retain.
   private var sortedByPlace: [ManagedObject] {
     var places = objects.indices.map { index in
       let place = objects[index].referenceOrder

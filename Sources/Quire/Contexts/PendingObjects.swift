@@ -1,4 +1,4 @@
-/// What the next save of its context does with an object.
+/// The action of the next save for an object.
 enum PendingChange {
   case insertion, update, deletion
 }
@@ -12,8 +12,8 @@ struct PendingObjects {
   private(set) var inserted = ObjectList()
   private(set) var updated = ObjectList()
   private(set) var deleted = ObjectList()
-  /// Deleted objects whose delete rules were not applied yet, in the order of their deletion,
-  /// behind some that are decided.
+  /// Deleted objects in the order of their deletion. The delete rules of the first `decidedCount`
+  /// were applied.
   private var undecided: [ManagedObject] = []
   private var decidedCount = 0
 
@@ -43,7 +43,7 @@ struct PendingObjects {
     }
   }
 
-  /// Tells the objects their positions in the lists again, when they may know others.
+  /// Stores their positions in the lists in the objects again, after these were replaced.
   func restorePositions() {
     inserted.restorePositions()
     updated.restorePositions()
@@ -64,17 +64,18 @@ struct PendingObjects {
 }
 
 extension ManagedObject {
-  /// What the next save does with the object; `nil` when it is clean.
+  /// The action of the next save for the object; `nil` when it is clean.
   final var pendingChange: PendingChange? {
     if state.isDisjoint(with: .unsaved) { return nil }
     return state.contains(.inserted)
       ? .insertion : state.contains(.updated) ? .update : .deletion
   }
 
-  /// Says what the next save does with the object, in the object and in the lists of its context.
+  /// Sets the action of the next save for the object, in the object's state and in the lists of its
+  /// context.
   ///
-  /// This is the one place where an object comes to have changes or loses them, but for what ends
-  /// all changes of a context at once.
+  /// All changes of that state go through here, except those that end all changes of a context at
+  /// once.
   final func setPending(_ change: PendingChange?) {
     if pendingChange == change { return }
     ofArena { arena in
@@ -97,7 +98,7 @@ extension ManagedObjectContext {
     journal?.record(object)
     switch change {
     case .insertion, .deletion: preparation?.recordChange(of: object)
-    // Of an update the change of the slot tells whether there is something to save.
+    // For an update, the change of the slot decides whether there is something to save.
     case .update, nil: preparation?.isOutdated = true
     }
   }

@@ -1,4 +1,4 @@
-/// Objects that a context holds because it is told to hold all.
+/// The objects that ``ManagedObjectContext/retainsRegisteredObjects`` keeps in memory.
 struct RetainedObjects {
   private var objects: [ObjectIdentifier: ManagedObject] = [:]
 
@@ -6,7 +6,7 @@ struct RetainedObjects {
 
   mutating func insert(_ object: ManagedObject) { objects[ObjectIdentifier(object)] = object }
 
-  /// - Returns: the object, for the caller to let go of when nothing is being changed here.
+  /// - Returns: the object, for the caller to release when the dictionary is not being changed.
   mutating func remove(_ object: ManagedObject) -> ManagedObject? {
     objects.removeValue(forKey: ObjectIdentifier(object))
   }

@@ -1,16 +1,16 @@
-// The objects that a context has of a store.
+// The objects of a session: registering, lookup and making.
 extension StoreSession {
   var objects: [ManagedObject] { identityMap.objects }
 
-  /// Takes its objects from the context, which goes.
+  /// Separates the objects from the context, which is about to end.
   ///
-  /// - Returns: those that hold others.
+  /// - Returns: objects that may retain others; see ``IdentityMap/abandon(mayHaveChanges:)``.
   func abandonObjects() -> [ManagedObject] {
     arenas.leave()
     return identityMap.abandon(mayHaveChanges: arenas.haveHadSlots)
   }
 
-  /// Where the objects of an entity are, which lies there in the store.
+  /// The arena of the objects of an entity.
   @inline(__always)
   func arena(of storage: EntityStorage) -> ObjectArena {
     arenas.arena(storage.binding, where: { $0.storage === storage }) {
@@ -56,8 +56,8 @@ extension StoreSession {
     return object
   }
 
-  /// Objects that are new in the context's parent belong to no session's register, as it is not
-  /// certain before they are saved which store has them.
+  /// Registers an object. One that is new in the context's parent is registered with the context
+  /// instead, as its store is not certain before it is saved.
   func enter(_ object: ManagedObject) {
     if object.reference.isTemporary { return context.enterNew(object) }
     identityMap.set(object.reference, to: Unmanaged.passUnretained(object))
@@ -69,7 +69,7 @@ extension StoreSession {
     identityMap.removeEntry(of: object)
   }
 
-  /// The ID of what is in a place; `nil` when the store has no such entity.
+  /// The ID of the object with a reference; `nil` when the store has no such entity.
   func objectID(of reference: Reference) -> ManagedObjectID? {
     if reference.isTemporary { return try? context.familyObject(reference)?.objectID }
     return permanentID(of: reference)

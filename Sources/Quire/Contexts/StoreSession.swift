@@ -1,53 +1,53 @@
 import QuireModel
 import QuireStorage
 
-/// What one context has of one store: the objects that stand for its rows, and the state of the
+/// One store as one context sees it: the objects that stand for its rows, and the state of the
 /// store that they are read from.
 ///
-/// Places in a store (``Reference``) say nothing about which store it is. An object that was saved
-/// knows its session, and asks it for all that a place leads to: rows, links, other objects. As no
-/// relationship leads from one store to another, nobody else has to be asked.
+/// A ``Reference`` does not say which store it is of. An object that was saved has a session, which
+/// finds rows, links and other objects by their references. As no relationship leads from one store
+/// to another, the session is enough for all of them.
 ///
-/// A session belongs to a store by its UUID: when the coordinator opens the store again, or has it
-/// at another place, the session goes on with that. When the store is removed, the session stays
-/// for the objects that somebody holds, and refuses what they ask for.
+/// A session belongs to a store by its UUID: when the coordinator opens the store again, or moves
+/// it, the session continues with that. When the store is removed, the session stays for objects
+/// that the program still refers to, and reading them is an error.
 final class StoreSession {
-  // Sound: a context takes its objects away from their sessions before it goes.
+  // Sound: a context separates its objects from their sessions before it ends.
   @exclusivity(unchecked) unowned(unsafe) let context: ManagedObjectContext
-  /// The store as the coordinator had it when somebody looked last.
+  /// The store as the coordinator had it when the context last compared its sessions with it.
   @exclusivity(unchecked) private(set) var store: PersistentStore
   /// The classes of the context's coordinator.
   let classes: ObjectClasses?
-  /// The store's place among those of the coordinator.
+  /// The store's position among those of the coordinator.
   var place = 0
-  // Sound: an object leaves the register in its deinit, in its context's isolation, so that a
-  // register entry always points to a living object.
+  // Sound: an object leaves the identity map in its deinit, in its context's isolation, so that an
+  // entry always points to a living object.
   @exclusivity(unchecked) var identityMap = IdentityMap()
-  /// Of the objects that are here.
+  /// The arenas of the session's objects.
   @exclusivity(unchecked) var arenas = ObjectArenas()
   // Sound: a session's arenas stay as long as the session.
-  /// Where the last object was made for a reference, and the number of its entity in the store.
+  /// The arena of the object that was made last, and the number of its entity in the store.
   @exclusivity(unchecked) var recent: (number: UInt16, arena: Unmanaged<ObjectArena>)?
-  /// What relationships and faults are read from.
+  /// The state of the store that relationships and faults are read from.
   @exclusivity(unchecked) var view: StoreView? {
     didSet {
       viewReference = view.map { .passUnretained($0) }
       if context.stalenessInterval >= 0 { updateViewTime() }
     }
   }
-  /// When the state was the newest; `nil` while it may be of any age.
+  /// When the state was last known to be the newest; `nil` while it may be of any age.
   private var viewTime: ContinuousClock.Instant?
-  // Sound: held above. For looks that call nothing by which it could become another.
+  // Sound: held above. For reads that call nothing which could replace the view.
   @exclusivity(unchecked) private var viewReference: Unmanaged<StoreView>?
   /// The state of the store that a query generation keeps the context at.
   @exclusivity(unchecked) var pinnedView: StoreView?
-  /// What the versions were of rows that saves have removed and the next one writes anew.
+  /// The versions of rows that a save has removed and the next one writes again.
   var formerVersions: [Reference: UInt32] = [:]
-  /// Whether the context has let go of what it had read, as the store was removed.
+  /// Whether the context has dropped what it had read, as the store was removed.
   var hasLeft = false
-  /// Where others' saves wait to be merged; `nil` unless that is to happen by itself.
+  /// Saves of other contexts that wait to be merged; `nil` unless they are merged automatically.
   private(set) var inbox: CommitInbox?
-  /// Who fills it.
+  /// The hub that fills the inbox.
   private var joinedHub: CommitHub?
 
   init(_ context: ManagedObjectContext, _ store: PersistentStore) {
@@ -61,11 +61,11 @@ final class StoreSession {
   var identity: StoreIdentity { store.identity }
   var entities: StoreEntities { store.entities }
 
-  /// Whether the store has left the coordinator, or another one has taken its place.
+  /// Whether the store was removed from the coordinator or replaced.
   var isRetired: Bool { store.entities.isRetired }
 
-  /// Whether the session can go on with a store: with its UUID, and the layout that the objects
-  /// here know.
+  /// Whether the session can continue with a store: one with its UUID, and with the layout of the
+  /// objects here.
   func canFollow(_ other: PersistentStore) -> Bool {
     store === other
       || identity == other.identity
@@ -110,12 +110,12 @@ extension StoreSession {
       return
     }
     viewTime = .now
-    // Every look has to ask for the time.
+    // The time has to be checked for every read.
     viewReference = nil
   }
 
-  /// Whether the state is older than the context wants it to be. Where changes are written or
-  /// processed one state serves to the end.
+  /// Whether the state is older than ``ManagedObjectContext/stalenessInterval``. Not while the
+  /// context is busy: writing or processing changes uses one state from beginning to end.
   private var isStale: Bool {
     guard let viewTime, context.activity == nil else { return false }
     // An interval may be too long for a duration.
@@ -123,7 +123,7 @@ extension StoreSession {
     return Double(age.seconds) + Double(age.attoseconds) / 1e18 >= context.stalenessInterval
   }
 
-  /// Gives a fault its row from that state, and tells nobody.
+  /// Gives a fault its row from the current view. Calls no hook.
   ///
   /// - Returns: `false` when there is none.
   @inline(__always)
@@ -136,14 +136,14 @@ extension StoreSession {
     return try currentView().giveRow(to: object)
   }
 
-  /// Moves on to the store's last saved state, unless a query generation keeps the context back.
+  /// Moves on to the store's last saved state, unless the context is pinned to a query generation.
   func latestView() throws -> StoreView {
     context.parent?.processPendingChangesOfEvent()
     try writeDeferredLinks()
     return try newestView()
   }
 
-  /// The same, in which links that wait are missing.
+  /// As ``latestView()``, without writing deferred links first.
   func newestView() throws -> StoreView {
     let store = try requiredStore()
     if let pinnedView {
@@ -153,7 +153,7 @@ extension StoreSession {
       return pinnedView
     }
     if let parent = context.parent { return try newestView(of: parent) }
-    // Before the snapshot: what is saved in between waits here or is in the snapshot, or both.
+    // Before the snapshot: a save in between is then in the inbox, in the snapshot, or in both.
     joinCommits()
     if let view, view.entities === store.entities, view.incremental == nil,
       try storage({ () throws(StorageError) in try store.pages.isNewest(view.snapshot) })
@@ -163,7 +163,7 @@ extension StoreSession {
     }
     let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
     try checkVersion(of: snapshot)
-    // Where nothing was read yet, nothing is out of date.
+    // If nothing was read yet, earlier saves need not be merged.
     if view == nil, identityMap.count == 0 { inbox?.forget(through: snapshot.commitNumber) }
     leaveState()
     let view = store.view(snapshot)
@@ -171,8 +171,8 @@ extension StoreSession {
     return view
   }
 
-  /// Lets go of the state that everything was read from, before it becomes another. What was set to
-  /// what it is in it is no change, which can be seen now for the last time.
+  /// Drops the current state before it is replaced. Values that were set to those of this state are
+  /// dropped first: that they are no changes cannot be found out later.
   func leaveState() {
     guard let view else { return }
     self.view = nil
@@ -182,7 +182,7 @@ extension StoreSession {
     }
   }
 
-  /// The parent as it is, with its own newest state of the store behind it.
+  /// A view of the parent's objects, with the parent's newest state of the store behind them.
   private func newestView(of parent: ManagedObjectContext) throws -> StoreView {
     guard let source = parent.session(with: identity) else {
       throw PersistenceError(
@@ -201,15 +201,16 @@ extension StoreSession {
     return view
   }
 
-  /// The store as it is, whatever a query generation shows.
+  /// The store's newest state, even if the context is pinned to a query generation.
   func newestState() throws -> StoreView {
     let store = try requiredStore()
     let snapshot = try storage { () throws(StorageError) in try store.pages.snapshot() }
     return store.view(snapshot)
   }
 
-  /// Another coordinator of this process may have migrated the store since it was opened here; and
-  /// a third one back to our version, with other layouts.
+  /// Checks that the store still has the version and layouts with which it was opened. Another
+  /// coordinator of this process may have migrated it since; and a third one back to the same
+  /// version, with other layouts.
   func checkVersion(of reader: some TreeReader) throws {
     if try StoreSchema.isOf(entities.model, entities.hashBytes, in: reader),
       try StoreSchema.hasEntities(entities.schemaBytes, in: reader)
@@ -221,7 +222,7 @@ extension StoreSession {
       "the store was migrated to another version of the model since this coordinator opened it")
   }
 
-  /// - Throws: when the view has expired, saying what to do.
+  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` when the view has expired.
   func checkReadable(_ pinned: StoreView) throws {
     do {
       try pinned.snapshot.checkReadable()
@@ -234,7 +235,7 @@ extension StoreSession {
     }
   }
 
-  /// Puts links that wait in their trees, for somebody who is about to read there.
+  /// Writes deferred links to their trees, before something is read there.
   func writeDeferredLinks() throws {
     guard let deferredLinks = context.deferredLinks, !deferredLinks.isEmpty else { return }
     let store = try requiredStore()
@@ -245,17 +246,17 @@ extension StoreSession {
   }
 }
 
-// MARK: - Others' saves
+// MARK: - Saves of other contexts
 
 extension StoreSession {
-  /// From now on the store's saves wait in the inbox, if the context wants that.
+  /// Begins to collect the store's saves in the inbox, if the context merges them.
   func joinCommits() {
-    // A child is told by its parent.
+    // A child gets them by its parent.
     guard context.mergesCommits, context.parent == nil, joinedHub !== store.hub else { return }
     let inbox = inbox ?? CommitInbox(wake: context.wakeOnCommit)
     self.inbox = inbox
     joinedHub?.remove(inbox)
-    // What waited was of a store that has moved, and others may have saved there since.
+    // The saves in the inbox are of the store before it was moved, and others may have saved since.
     inbox.begin(missesSome: joinedHub != nil)
     joinedHub = store.hub
     store.hub.add(inbox)
