@@ -1,20 +1,21 @@
 import QuireModel
 
-/// What has happened to the objects of a context since its last notice.
+/// The changes of a context's objects since its last notice.
 struct ContextEvent {
-  /// What a property was when the event began.
+  /// The value of a property when the event began.
   enum Former {
     case value(AttributeValue?)
     case one(ManagedObject?)
     case list([ManagedObject])
-    /// The difference from now, so that nobody has to read a set to add to it.
+    /// The difference from now, so that adding to a relationship does not read it.
     case set(added: Set<ManagedObject>, removed: Set<ManagedObject>)
   }
 
   private(set) var inserted: Set<ManagedObject> = []
   private(set) var deleted: Set<ManagedObject> = []
   private(set) var refreshed: Set<ManagedObject> = []
-  /// Objects with changes that were read anew under them: more than what was set may be another.
+  /// Objects with changes that were refreshed: other properties may differ than those that were
+  /// set.
   private(set) var reread: Set<ManagedObject> = []
   /// By object and property.
   private(set) var changed: [ManagedObject: [String: Former]] = [:]
@@ -27,12 +28,14 @@ struct ContextEvent {
     if deleted.remove(object) == nil { inserted.insert(object) }
   }
 
-  /// What comes and goes within one event was never there.
+  /// Records a deletion. An object that was inserted in the same event is dropped instead.
   mutating func recordDeletion(of object: ManagedObject) {
     if inserted.remove(object) == nil { deleted.insert(object) }
   }
 
-  /// - Returns: what is held no more, to go when the event is whole.
+  /// Records a refresh.
+  ///
+  /// - Returns: values to release, which the caller does when the event is not being changed.
   mutating func recordRefresh(of object: ManagedObject) -> [String: Former]? {
     guard object.hasChanges else {
       refreshed.insert(object)
@@ -43,6 +46,8 @@ struct ContextEvent {
     return nil
   }
 
+  /// Records a change after the first one.
+  ///
   /// - Returns: `false` when it is the property's first change.
   mutating func recordAgain(
     _ property: String, of object: ManagedObject, _ change: SlotChange
@@ -50,9 +55,9 @@ struct ContextEvent {
     changed[object]?[property]?.record(change) != nil
   }
 
-  /// The first change of a property.
+  /// Records the first change of a property.
   ///
-  /// - Parameter former: `nil` where that cannot be read.
+  /// - Parameter former: the value before it; `nil` where that cannot be read.
   mutating func record(_ property: String, of object: ManagedObject, _ former: Former?) {
     changed[object, default: [:]][property] = former
   }
@@ -66,7 +71,7 @@ struct ContextEvent {
     changed = [:]
   }
 
-  /// What is to be told, each object under one key.
+  /// The notice of the event, with each object in one set; `nil` when all would be empty.
   func notice(of context: ManagedObjectContext) -> ContextNotice? {
     var notice = ContextNotice(.didChangeObjects, context)
     notice.insertedObjects = inserted.filter { $0.context === context && !$0.isDeleted }
@@ -94,10 +99,10 @@ struct ContextEvent {
 }
 
 extension ContextEvent.Former {
-  /// Takes note of what comes or goes after the first change.
+  /// Records a member that is added or removed after the first change.
   fileprivate mutating func record(_ change: SlotChange) {
     guard case .set(var added, var removed) = self else { return }
-    // Nobody else may hold the sets while they change: each change would copy them.
+    // With another reference to the sets while they change, each change would copy them.
     self = .set(added: [], removed: [])
     switch change {
     case .addition(let member): if removed.remove(member) == nil { added.insert(member) }
@@ -109,7 +114,7 @@ extension ContextEvent.Former {
 }
 
 extension ManagedObject {
-  /// What a property is that is about to change.
+  /// The value of a property that is about to change.
   func former(_ property: String, _ change: SlotChange) -> ContextEvent.Former? {
     guard let slot = binding.slot(named: property) else { return nil }
     do {
@@ -133,8 +138,8 @@ extension ManagedObject {
   /// The former values of the stored properties that have changed since the context's last
   /// ``ContextNotice/Kind/didChangeObjects``, by name; also while that is posted.
   ///
-  /// Known from when somebody observes the context; before that, and for objects that nobody has
-  /// changed, it is empty.
+  /// They are recorded while the context has observers; without observers, and for unchanged
+  /// objects, the result is empty. Core Data needs no observer for it.
   public final func changedValuesForCurrentEvent() -> [String: Any?] {
     guard let formers = context?.noticeCenter?.formers(of: self) else { return [:] }
     var values: [String: Any?] = [:]

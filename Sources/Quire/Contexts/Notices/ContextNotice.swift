@@ -1,4 +1,9 @@
-/// What happened in a context, told in the context's isolation.
+/// A message about what happened in a context, in place of Core Data's notifications. It belongs to
+/// the context's isolation.
+///
+/// The sets of objects are filled in notices of changes and of saves
+/// (``Kind/didChangeObjects``, ``Kind/willSaveObjects``, ``Kind/didSaveObjects``); the other kinds
+/// have IDs alone, in ``objectIDs``.
 public struct ContextNotice {
   /// Raw values are the names of Core Data's notifications.
   public enum Kind: String, Sendable, CaseIterable {
@@ -8,29 +13,46 @@ public struct ContextNotice {
     case didChangeObjects = "NSObjectsChangedInManagingContextNotification"
     /// A save begins. Without changes to save it is not posted, nor are the following.
     case willSaveObjects = "NSManagingContextWillSaveChangesNotification"
-    /// A save is durable, and its objects were told. Deleted ones still show their values.
+    /// A save is durable, and ``ManagedObject/didSave()`` was called. Deleted objects still show
+    /// their values.
     case didSaveObjects = "NSManagingContextDidSaveChangesNotification"
-    /// The same without objects.
+    /// A save is durable. Posted after ``didSaveObjects``, with IDs alone.
     case didSaveObjectIDs = "NSManagedObjectContextDidSaveObjectIDsNotification"
-    /// The context has merged what others have saved. The notice has all of that, also objects
-    /// that the context does not know; those that it knows and has read anew are among the
-    /// refreshed ones as well.
+    /// The context has merged what others have saved. The notice has the IDs of all those changes,
+    /// also of objects that are not registered here; registered ones that were refreshed are among
+    /// the refreshed ones as well.
     case didMergeChangesObjectIDs =
       "NSManagedObjectContextDidMergeChangesObjectIDsNotification"
   }
 
+  /// What has happened.
   public let kind: Kind
+
+  /// The context in which it happened.
   public let context: ManagedObjectContext
+
+  /// Objects that were inserted since the last notice of changes, or that the save inserts. After a
+  /// merge also those that other contexts have inserted, as faults.
   public internal(set) var insertedObjects: Set<ManagedObject> = []
+
+  /// Objects of which properties were changed since the last notice of changes, or that the save
+  /// writes. One that was inserted or deleted as well is not among them.
   public internal(set) var updatedObjects: Set<ManagedObject> = []
+
+  /// Objects that were deleted since the last notice of changes, here or by a merge, or that the
+  /// save deletes. One that was also inserted since then is in neither set.
   public internal(set) var deletedObjects: Set<ManagedObject> = []
-  /// Clean objects whose values may be others now, by a refresh or a merge.
+
+  /// Objects without changes whose values may have changed, by a refresh, a rollback or a merge.
   public internal(set) var refreshedObjects: Set<ManagedObject> = []
-  /// Updated objects of which more may be another than the properties that were set.
+
+  /// Updated objects of which other properties may have changed than those that were set.
   var rereadObjects: Set<ManagedObject> = []
-  /// Whether the context has forgotten all its objects.
+
+  /// Whether the context has forgotten all its objects, by ``ManagedObjectContext/reset()``.
   public var invalidatedAllObjects: Bool { objectIDs.invalidatedAllObjects }
-  /// The same as IDs, with the names of changed properties: what may be sent to other isolations.
+
+  /// The notice as IDs, with the names of changed properties. It may be sent to other isolations.
   public internal(set) var objectIDs: ObjectIDNotice
 
   init(_ kind: Kind, _ context: ManagedObjectContext) {
@@ -66,19 +88,46 @@ public struct ContextNotice {
 extension ContextNotice: Sendable {}
 
 extension ManagedObjectContext {
-  /// What the parts of a notice are called in Core Data's notifications.
+  /// The keys of Core Data's notifications, for ``ContextNotice/userInfo`` and for
+  /// ``mergeChanges(fromRemoteContextSave:into:)``. Raw values are Core Data's.
+  ///
+  /// A dictionary of changes to merge has collections of IDs, or of their URIs, under any of the
+  /// keys but ``sourceContext`` and ``invalidatedAllObjects``, which a merge passes over.
   public enum NotificationKey: String, Sendable, CaseIterable {
+    /// The context in which it happened: a ``ManagedObjectContext``.
     case sourceContext = "managedObjectContext"
+
+    /// ``ContextNotice/insertedObjects``: a set of objects.
     case insertedObjects = "inserted"
+
+    /// ``ContextNotice/updatedObjects``: a set of objects.
     case updatedObjects = "updated"
+
+    /// ``ContextNotice/deletedObjects``: a set of objects.
     case deletedObjects = "deleted"
+
+    /// ``ContextNotice/refreshedObjects``: a set of objects.
     case refreshedObjects = "refreshed"
+
+    /// Objects that a context has forgotten. No notice has the key, as there are only their IDs.
     case invalidatedObjects = "invalidated"
+
+    /// The IDs of all objects that ``reset()`` has forgotten: an array.
     case invalidatedAllObjects = "invalidatedAll"
+
+    /// ``ObjectIDNotice/insertedObjectIDs``: a set.
     case insertedObjectIDs = "inserted_objectIDs"
+
+    /// ``ObjectIDNotice/updatedObjectIDs``: a set.
     case updatedObjectIDs = "updated_objectIDs"
+
+    /// ``ObjectIDNotice/deletedObjectIDs``: a set.
     case deletedObjectIDs = "deleted_objectIDs"
+
+    /// ``ObjectIDNotice/refreshedObjectIDs``: a set.
     case refreshedObjectIDs = "refreshed_objectIDs"
+
+    /// ``ObjectIDNotice/invalidatedObjectIDs``: a set.
     case invalidatedObjectIDs = "invalidated_objectIDs"
   }
 }

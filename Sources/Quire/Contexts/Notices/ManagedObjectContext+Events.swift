@@ -1,17 +1,17 @@
-// The end of an event: what has changed in one turn of an actor is processed together.
+// The end of an event: changes of one turn of an actor are processed together.
 extension ManagedObjectContext {
-  /// Something has changed that waits to be processed. Where the context processes by itself, at
-  /// the end of the event, that is asked for once.
+  /// Requests the processing of changes at the end of the event, once, in a context that does so
+  /// automatically.
   final func awaitEndOfEvent() {
-    // Parent and child have one isolation, and one end.
+    // Parent and child have one isolation, and one end of events.
     if let parent { return parent.awaitEndOfEvent() }
     guard !isEndOfEventAwaited, let requestEndOfEvent else { return }
     isEndOfEventAwaited = true
     requestEndOfEvent()
   }
 
-  /// The event is over: processes what has changed here and in the descendants, whose changes come
-  /// first, as a parent that is merged into is asked by them.
+  /// Processes changes at the end of an event, here and in the descendants. Those of descendants
+  /// come first.
   final func endEvent() {
     isEndOfEventAwaited = false
     processPendingChangesOfFamily()

@@ -11,6 +11,7 @@ public final class ContextObservation {
 
   deinit { center?.remove(number) }
 
+  /// Ends the registration. Another call does nothing.
   public func cancel() {
     center?.remove(number)
     center = nil
@@ -21,15 +22,16 @@ public final class ContextObservation {
 extension ContextObservation: Sendable {}
 
 extension ManagedObjectContext {
-  /// Calls `body`, in this context's isolation, when something happens here.
+  /// Calls `body`, in this context's isolation, with notices of what happens here.
   ///
-  /// What `body` changes is part of the next notice. It may save if the notice is of what is over:
-  /// not in ``ContextNotice/Kind/willSaveObjects``, nor in changes that are posted while a save or
-  /// an undo is under way, when the context is busy.
+  /// Changes that `body` makes are part of the next notice. It may save when a save or a merge has
+  /// ended: not in ``ContextNotice/Kind/willSaveObjects``, nor in notices of changes that are
+  /// posted during a save or an undo, when the context is busy.
   ///
   /// - Parameters:
-  ///   - kinds: what is to be told; everything by default.
-  ///   - body: the context holds it until the token goes: it should not hold the context.
+  ///   - kinds: the kinds of notices to get; all of them by default.
+  ///   - body: retained by the context until the registration ends, so it should not retain the
+  ///     context.
   /// - Returns: a token, which ends the registration when it is released.
   public final func observe(
     _ kinds: Set<ContextNotice.Kind> = Set(ContextNotice.Kind.allCases),
@@ -39,8 +41,8 @@ extension ManagedObjectContext {
     return ContextObservation(center, center.add(kinds, .callback(body)))
   }
 
-  /// The same, and calls `whenDone` when nothing is left to be told: after the processing of
-  /// changes, also when nobody has changed anything here, and after a save.
+  /// As ``observe(_:_:)``, and calls `whenDone` when there are no more notices: after each
+  /// processing of changes, even if nothing has changed, and after a save.
   final func observe(
     _ kinds: Set<ContextNotice.Kind>, _ body: @escaping (ContextNotice) -> Void,
     whenDone: @escaping () -> Void
@@ -49,9 +51,9 @@ extension ManagedObjectContext {
     return ContextObservation(center, center.add(kinds, .callback(body), whenDone: whenDone))
   }
 
-  /// What happens here from now on, as values that may be sent to any isolation.
+  /// The notices of what happens here from now on, as values that may be sent to any isolation.
   ///
-  /// The sequence keeps what nobody has taken yet, and ends with the context.
+  /// The sequence buffers notices until they are taken, and ends with the context.
   public final func notices(
     _ kinds: Set<ContextNotice.Kind> = Set(ContextNotice.Kind.allCases)
   ) -> AsyncStream<ObjectIDNotice> {

@@ -1,8 +1,8 @@
 import QuireModel
 
-/// Those who want to know what happens in a context, and what there is to tell them next.
+/// The listeners to a context's notices, and the event that the next notice is made of.
 ///
-/// There is one only while somebody listens, so that nobody else pays for it.
+/// A context has one only while there are listeners, so that other contexts have no cost.
 final class NoticeCenter: ContextObserver {
   struct Listener {
     enum Receiver {
@@ -13,18 +13,18 @@ final class NoticeCenter: ContextObserver {
     let number: Int
     let kinds: Set<ContextNotice.Kind>
     let receiver: Receiver
-    /// Called when nothing is left to be told.
+    /// Called when there are no more notices for now.
     var whenDone: (() -> Void)?
   }
 
-  // Sound: the context takes its center out before it goes, by `leaveContext()`, and a center that
-  // the context has dropped has left it. Tokens may outlive both.
+  // Sound: the context calls `leaveContext()` before it ends or drops its center. Tokens may
+  // outlive both.
   private unowned(unsafe) var context: ManagedObjectContext?
   private var listeners: [Listener] = []
   private var lastNumber = 0
-  // What an event holds may go with it, and its `deinit` run: when the next one has its place.
+  // Replacing an event may release what it holds and run a `deinit`: by then the next one is set.
   private(set) var event = ContextEvent()
-  /// What is being told.
+  /// The event of the notice that is being posted.
   private var posted: ContextEvent?
 
   init(_ context: ManagedObjectContext) { self.context = context }
@@ -45,7 +45,7 @@ final class NoticeCenter: ContextObserver {
   }
 
   func remove(_ number: Int) {
-    // Its callback may hold the notices it got, and be the last that holds the context by them.
+    // The callback may retain notices, and by them have the last reference to the context.
     let former = listeners
     listeners.removeAll { $0.number == number }
     if listeners.isEmpty {
@@ -55,7 +55,7 @@ final class NoticeCenter: ContextObserver {
     withExtendedLifetime(former) {}
   }
 
-  /// The context goes, or has dropped the center.
+  /// Called before the context ends or drops the center.
   func leaveContext() { context = nil }
 
   private func wants(_ kind: ContextNotice.Kind) -> Bool {
@@ -63,13 +63,13 @@ final class NoticeCenter: ContextObserver {
   }
 
   private func post(_ notice: ContextNotice) {
-    // Listeners may come and go meanwhile.
+    // Listeners may be added and removed meanwhile.
     for listener in listeners where listener.kinds.contains(notice.kind) {
       switch listener.receiver {
       case .callback(let body):
         if listeners.contains(where: { $0.number == listener.number }) { body(notice) }
       case .stream(let continuation):
-        // The end of a stream is seen here, as it may come from any thread.
+        // A stream may end in any thread; that is noticed here.
         if case .terminated = continuation.yield(notice.objectIDs) { remove(listener.number) }
       }
     }
@@ -85,12 +85,12 @@ final class NoticeCenter: ContextObserver {
     withExtendedLifetime(former) {}
   }
 
-  // MARK: What happens
+  // MARK: Recording
 
   func willChange(_ property: String, of object: ManagedObject, by change: SlotChange) {
     if event.recordAgain(property, of: object, change) { return }
-    // The object is asked at the first change of the event alone: it still shows what it had. Asked
-    // for an object at the other end it may make one, whose class may change something in turn.
+    // The former value is read at the first change of the event, when the object still shows it.
+    // Reading a relationship may make its destination, whose class may change something in turn.
     let former = object.former(property, change)
     if event.recordAgain(property, of: object, change) { return }
     event.record(property, of: object, former)
@@ -122,7 +122,7 @@ final class NoticeCenter: ContextObserver {
 
   // MARK: Posting
 
-  /// Tells what has happened since the last time. What listeners change is told the next time.
+  /// Posts a notice of the changes since the last one. Changes by listeners are in the next notice.
   func postEvent() {
     guard posted == nil else { return }
     if !event.isEmpty {
@@ -174,7 +174,7 @@ final class NoticeCenter: ContextObserver {
     postDidSave(notice)
   }
 
-  /// Tells of a save with and without its objects.
+  /// Posts the two notices of a save, with objects and with IDs alone.
   func postDidSave(_ notice: ContextNotice) {
     post(notice)
     var ids = ContextNotice(.didSaveObjectIDs, notice.context)
@@ -197,14 +197,16 @@ final class NoticeCenter: ContextObserver {
     postEvent()
   }
 
-  /// - Returns: `nil` when nobody wants to know.
+  /// The IDs of all objects, for the notice of a reset.
+  ///
+  /// - Returns: `nil` when there is no listener to it.
   func idsBeforeReset() -> Set<ManagedObjectID>? {
     guard wants(.didChangeObjects), let context else { return nil }
     return Set(context.registeredObjects.lazy.map(\.objectID))
   }
 
-  /// - Parameter objectIDs: of all objects that the context has forgotten; `nil` when nobody wants
-  ///   to know.
+  /// - Parameter objectIDs: of all objects that the context has forgotten; `nil` when there is no
+  ///   listener.
   func postReset(of objectIDs: Set<ManagedObjectID>?) {
     guard let objectIDs else { return }
     begin(ContextEvent())

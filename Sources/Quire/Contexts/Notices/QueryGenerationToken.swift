@@ -2,13 +2,13 @@ import QuireStorage
 
 /// One state of each store of a coordinator, to which contexts can be pinned.
 ///
-/// A token of a certain state keeps that state readable, within the memory that a store keeps for
-/// it (256 MB of replaced pages): beyond that, the oldest states expire.
+/// A token keeps its state readable, within the memory that a store reserves for that (256 MB of
+/// replaced pages): beyond it, the oldest states expire.
 public final class QueryGenerationToken: Sendable {
   /// The state at the moment when a context is pinned to it.
   public static let current = QueryGenerationToken([:])
 
-  /// By store; none for ``current``.
+  /// The snapshots by store; none for ``current``.
   let snapshots: [StoreIdentity: Snapshot]
 
   init(_ snapshots: [StoreIdentity: Snapshot]) { self.snapshots = snapshots }
@@ -42,19 +42,21 @@ extension ManagedObjectContext {
     for (session, view) in views { session.pinnedView = view }
   }
 
-  /// Pins the context to one state of its stores: whatever others save, fetches and faults read
-  /// from there. Objects that were read already keep their values until they are refreshed.
+  /// Pins the context to one state of its stores, from which fetches and faults read, whatever
+  /// other contexts save. Objects that were read already keep their values until they are
+  /// refreshed.
   ///
   /// A save of this context, a merge and ``refreshAllObjects()`` move it on to the newest state, to
-  /// which it is pinned then; ``reset()`` and `nil` let go of it. A save compares with the newest
-  /// state in any case. It moves on the stores that it writes to. A store that is added after the
-  /// context was pinned is read as it is.
+  /// which it is pinned then; ``reset()`` and `nil` unpin it. A save looks for conflicts in the
+  /// newest state in any case, and moves on only the stores that it writes to. A store that is
+  /// added after the context was pinned is read in its newest state.
   ///
   /// - Parameter token: ``QueryGenerationToken/current``, the token of another context of the same
   ///   stores, or `nil`.
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` when the context has no store,
-  ///   one of its stores is of another make (``IncrementalStore``), the token is another store's,
-  ///   or its state has expired. A fetch throws that, too, when the state has expired since.
+  ///   one of its stores is an ``IncrementalStore``, the token is another store's, its state has
+  ///   expired, or the context has a parent. A fetch throws it, too, when the state has expired
+  ///   since.
   ///   ``PersistenceError/Code/managedObjectContextBusy`` while the context is busy.
   public final func setQueryGeneration(from token: QueryGenerationToken?) throws {
     try requireIdle(for: "setQueryGeneration(from:)")
