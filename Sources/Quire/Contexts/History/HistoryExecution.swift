@@ -225,7 +225,7 @@ private struct HistoryExecution {
     return PersistentHistoryResult(resultType: type, result: result)
   }
 
-  /// The result of applying the fetch request to what was found.
+  /// The items and changes that the fetch request selects, in its order.
   private func chosen() throws -> (items: [Item], changes: [PersistentHistoryChange]) {
     guard let filter else { return (items, items.flatMap(\.changes)) }
     guard filter.subject == .changes else {

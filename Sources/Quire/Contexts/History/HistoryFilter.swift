@@ -72,7 +72,7 @@ enum HistoryKey {
   }
 }
 
-/// A fetch request made ready to be asked about many transactions or changes.
+/// A fetch request, prepared for evaluation on many transactions or changes.
 struct HistoryFilter {
   typealias Facts = PersistentHistoryTransaction.Facts
 
@@ -121,7 +121,7 @@ struct HistoryFilter {
     }
   }
 
-  /// The items in order, as many as are wanted.
+  /// The items in the request's order, within its offset and limit.
   func arranged<Item>(
     _ items: [Item], _ parts: (Item) -> (Facts, PersistentHistoryChange?)
   ) -> [Item] {

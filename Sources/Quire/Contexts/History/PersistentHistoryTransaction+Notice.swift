@@ -1,6 +1,7 @@
 extension PersistentHistoryTransaction {
-  /// What a context needs to merge the transaction, by
-  /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)``. Without ``changes`` it is empty.
+  /// The transaction as a notice that a context can merge, by
+  /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)``. Empty where the transaction was
+  /// fetched without its ``changes``.
   public func objectIDNotification() -> ObjectIDNotice {
     var notice = ObjectIDNotice(.didSaveObjectIDs, contextName: contextName, author: author)
     for change in changes ?? [] {

@@ -1,10 +1,9 @@
-/// What objects of a context held before they were changed, to come back to when what changes them
-/// does not succeed.
+/// The state of a context's objects before they were changed, to be restored when the operation
+/// that changes them fails.
 ///
-/// The context tells of each object before its first change: what is kept, and what it costs, goes
-/// by what is changed, and not by what the context knows. Changes that no function of
-/// `ManagedObject+Slots.swift` and no insertion or deletion makes are to be told with
-/// ``record(_:)``.
+/// The context records each object before its first change, so the cost grows with the number of
+/// changed objects, not of registered ones. Changes other than those by functions of
+/// `ManagedObject+Slots.swift`, insertions and deletions have to be announced by ``record(_:)``.
 final class ContextJournal {
   private enum Entry {
     case changed(ObjectMemento)
@@ -17,20 +16,20 @@ final class ContextJournal {
   private var entries: [Entry] = []
   private var known: Set<ObjectIdentifier> = []
 
-  /// - Parameter context: in which no deletion waits for its rules.
+  /// - Parameter context: a context in which no delete rules are to be applied.
   init(_ context: ManagedObjectContext) {
     watched = context.watched
     event = context.noticeCenter?.event
     undo = UndoMemento(context)
   }
 
-  /// An object is about to change, or to be told that its row has come.
+  /// Records an object that is about to change, or whose row is about to be read.
   func record(_ object: ManagedObject) {
     guard known.insert(ObjectIdentifier(object)).inserted else { return }
     entries.append(.changed(ObjectMemento(object)))
   }
 
-  /// An object is about to come into the context.
+  /// Records an object that is about to be inserted.
   func recordInsertion(of object: ManagedObject) {
     guard known.insert(ObjectIdentifier(object)).inserted else { return }
     entries.append(.inserted(object))

@@ -1,9 +1,9 @@
-/// All that a context and its objects hold, to come back to when conflicts cannot be resolved.
+/// The state of a context and its objects, to be restored when conflicts cannot be resolved.
 ///
-/// Costs by what the context knows; where every change is told, ``ContextJournal`` costs less.
+/// The cost grows with the number of registered objects; where every change is recorded,
+/// ``ContextJournal`` costs less.
 ///
-/// What objects do when they are told of the merge is theirs: of that nothing is taken back but
-/// what it changes here.
+/// Only changes in the context are restored, not other effects of hooks that a merge calls.
 struct ContextMemento {
   private let objects: [ObjectMemento]
   private let changes: PendingObjects

@@ -1,4 +1,4 @@
-/// What an object holds, to come back to.
+/// The state of an object, to be restored.
 struct ObjectMemento {
   let object: ManagedObject
   private let arena: ObjectArena
@@ -9,8 +9,8 @@ struct ObjectMemento {
   init(_ object: ManagedObject) {
     self.object = object
     arena = object.arena
-    // What an object does when its row comes is done again when the row comes again, unless it is
-    // to be saved.
+    // An object that is in `awakeFromFetch()` becomes a fault again, whose hook is called when it
+    // is read again; unless it has changes to save.
     let isDoneAgain =
       object.state.contains(.awaking) && object.isStored
       && object.state.isDisjoint(with: .unsaved)
@@ -19,18 +19,18 @@ struct ObjectMemento {
     state = isDoneAgain ? [] : object.state
   }
 
-  /// Gives the object back what it held, but for its place in the changes of its context.
+  /// Restores the object, except for its position in the lists of changes of its context.
   func restore() {
     object.arena = arena
     object.row = row
     object.takeSlots(slots)
-    // Whether it is being told of something at the moment is no part of what it held.
+    // Whether a hook runs at the moment is no part of the state.
     object.state = state.subtracting(.awaking).union(object.state.intersection(.awaking))
   }
 }
 
 extension ManagedObject {
-  /// Leaves a context that it was not in before.
+  /// Removes the object from a context that it was not in before.
   final func leave(_ context: ManagedObjectContext) {
     dropSlots()
     state.remove(.propagated)

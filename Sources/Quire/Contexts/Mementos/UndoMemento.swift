@@ -1,5 +1,5 @@
-/// What can be undone and made again, to come back to when what was entered since is taken back by
-/// other means.
+/// The state of an undo manager, to be restored when the changes that it has registered since are
+/// taken back in another way.
 struct UndoMemento {
   private let recording: UndoRecording
   private let undoGroups: [UndoGroup]
@@ -17,25 +17,25 @@ struct UndoMemento {
   }
 
   func restore() {
-    // First: what goes with the groups would be looked for.
+    // First, as releasing the groups looks their objects up here.
     recording.taken = taken
     let manager = recording.manager
     (manager.undoGroups, manager.redoGroups, manager.open) = (undoGroups, redoGroups, open)
-    // The next change of a slot is the first one again.
+    // The next change of a slot counts as the first in its group.
     manager.generation += 1
   }
 }
 
 extension UndoRecording {
-  /// Objects that can be brought back, as long as an action does so.
+  /// Deleted objects that an action can bring back.
   struct Taken {
     struct Entry { weak var taken: TakenObject? }
 
-    /// The last deletion of each.
+    /// The last deletion of each object.
     var byObject: [ObjectIdentifier: Entry] = [:]
-    /// Those that have left with a permanent ID.
+    /// Objects that have left the context with a permanent ID.
     var byPlace: [GlobalReference: Entry] = [:]
-    /// Where to-one relationships led when a save cleared them.
+    /// The former destinations of to-one relationships that a save has cleared.
     var byLoss: [Place: Entry] = [:]
   }
 }
