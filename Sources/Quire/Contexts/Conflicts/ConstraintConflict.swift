@@ -2,14 +2,16 @@ import QuireModel
 
 /// Objects that would have the same values of a uniqueness constraint.
 ///
-/// Belongs to the isolation of the objects' context, as they do. What may travel is the ``report``,
-/// which errors carry. An object without a value for one of the constraint's properties is in no
-/// conflict: what is absent is not compared.
+/// Belongs to the isolation of the objects' context, as they do. The ``report``, which errors
+/// carry, may be sent to any isolation. An object without a value for one of the constraint's
+/// properties is in no conflict: absent values are not compared.
 public struct ConstraintConflict: CustomStringConvertible {
+  /// The conflict as values, without objects.
   public let report: Report
+
   /// The object that the store has with these values; `nil` when all objects are unsaved.
   public let databaseObject: ManagedObject?
-  /// New and changed objects that have come to have the values, in the order of their places.
+  /// New and changed objects that have got the values, in the order of their references.
   public let conflictingObjects: [ManagedObject]
 
   /// The paths of the constraint, as the entity declares them.
@@ -17,14 +19,15 @@ public struct ConstraintConflict: CustomStringConvertible {
   /// The values, by the paths: plain values of attributes, IDs of to-one destinations.
   public var constraintValues: [String: Any] { report.values.mapValues(\.plainValue) }
 
-  /// What the store has of ``databaseObject``: plain values of attributes, IDs of to-one
+  /// The store's values of ``databaseObject``: plain values of attributes, IDs of to-one
   /// destinations, by the names of the properties. Those without a value are left out.
   public var databaseSnapshot: [String: Any]? {
     guard let databaseObject else { return nil }
     return report.databaseValues.map(databaseObject.plainValues)
   }
 
-  /// What was fetched of each of the ``conflictingObjects``, in the same form; nothing of new ones.
+  /// The fetched values of each of the ``conflictingObjects``, in the form of ``databaseSnapshot``;
+  /// empty for new ones.
   public var conflictingSnapshots: [[String: Any]] {
     zip(conflictingObjects, report.conflictingValues).map { $0.plainValues($1) }
   }
@@ -36,7 +39,7 @@ public struct ConstraintConflict: CustomStringConvertible {
 extension ConstraintConflict: Sendable {}
 
 extension ConstraintConflict {
-  /// What one can know of a conflict anywhere.
+  /// The type of ``report``: names, IDs and values.
   public typealias Report = ConstraintConflictReport
 }
 
@@ -50,7 +53,7 @@ extension ConstraintConflictReport: CustomStringConvertible {
       + objects + other
   }
 
-  /// The values, for people, in the order of the constraint.
+  /// The values as texts for a message, in the order of the constraint.
   var valueTexts: [String] {
     constraint.map { path in
       switch values[path] {
@@ -63,7 +66,7 @@ extension ConstraintConflictReport: CustomStringConvertible {
 }
 
 extension MergeConflict.Value {
-  /// The value as it is, without a transformer: no constraint is about a transformed one.
+  /// The plain value. No transformer is needed, as a constraint has no transformable attributes.
   fileprivate var plainValue: Any {
     switch self {
     case .attribute(let value): value.plainValue

@@ -1,31 +1,36 @@
 import QuireModel
 
-/// An object of a context that was changed underneath: the store has another version of it than the
-/// one that the context's changes were made to.
+/// An object of a context of which the store has another version than the one that the context's
+/// changes were made to.
 ///
-/// Belongs to the isolation of the object's context, as the object does. What may travel is the
-/// ``report``, which errors carry.
+/// Belongs to the isolation of the object's context, as the object does. The ``report``, which
+/// errors carry, may be sent to any isolation.
 public struct MergeConflict: CustomStringConvertible {
-  /// As the context has it, with its unsaved changes.
+  /// The object, with the context's unsaved changes.
   public let sourceObject: ManagedObject
+
+  /// The conflict as values, without objects.
   public let report: Report
-  /// Whether the object is the other end of a one-to-one relationship that was changed here. Of
-  /// what it is besides, this context says nothing.
+
+  /// Whether the object is the other end of a one-to-one relationship that was changed here, and
+  /// not changed otherwise.
   let isOtherEnd: Bool
 
-  /// The version that the changes were made to.
+  /// The version that the changes were made to; 1 when nothing is known of an object that is gone.
   public var oldVersionNumber: Int { report.oldVersion }
+
   /// The version in the store; 0 when the object is gone.
   public var newVersionNumber: Int { report.newVersion }
 
-  /// What was fetched: plain values of attributes, IDs of to-one destinations, by the names of the
-  /// properties. Those without a value are left out.
+  /// The fetched values, before the context's changes: plain values of attributes, IDs of to-one
+  /// destinations, by the names of the properties. Those without a value are left out.
   public var objectSnapshot: [String: Any] { sourceObject.plainValues(report.objectValues) }
 
-  /// What the store has now, in the same form; `nil` when the object is gone.
+  /// The store's present values, in the form of ``objectSnapshot``; `nil` when the object is gone.
   public var persistedSnapshot: [String: Any]? { report.storeValues.map(sourceObject.plainValues) }
 
-  /// The same as ``persistedSnapshot``: nothing lies between a context and the store.
+  /// The same as ``persistedSnapshot``. Core Data has a cache of rows between context and store,
+  /// whose values these are there.
   public var cachedSnapshot: [String: Any]? { persistedSnapshot }
 
   public var description: String { report.description }
@@ -35,9 +40,10 @@ public struct MergeConflict: CustomStringConvertible {
 extension MergeConflict: Sendable {}
 
 extension MergeConflict {
-  /// What one can know of a conflict anywhere.
+  /// The type of ``report``: IDs, versions and values.
   public typealias Report = MergeConflictReport
-  /// What one property of a row holds.
+
+  /// The value of one property in a report.
   public typealias Value = MergeConflictReport.Value
 
   init(
@@ -45,7 +51,7 @@ extension MergeConflict {
   ) throws {
     sourceObject = object
     self.isOtherEnd = isOtherEnd
-    // Of an object that was never read, nothing is known but that it was there.
+    // Nothing is known of an object that was never read, except that it existed.
     let oldVersion = !object.hasRow && newVersion == 0 ? 1 : object.version
     report = Report(
       objectID: object.objectID, oldVersion: Int(oldVersion), newVersion: Int(newVersion),
@@ -65,7 +71,7 @@ extension MergeConflictReport: CustomStringConvertible {
 }
 
 extension ManagedObject {
-  /// Values as key-value coding shows them. Of one that its transformer cannot read, the bytes.
+  /// Values as key-value coding shows them; the bytes of one that its transformer cannot read.
   func plainValues(_ values: [String: MergeConflict.Value]) -> [String: Any] {
     var plain: [String: Any] = [:]
     for (name, value) in values {
@@ -92,7 +98,7 @@ extension Row {
       switch property {
       case .attribute:
         if let external = external(field) {
-          // The value of an older state may be nowhere any more.
+          // The value of an older state may be gone.
           let data = try object.session?.currentView().data(of: external)
           values[property.name] = data.map { data in
             .attribute(withReader { $0.externalValue(field, data) })

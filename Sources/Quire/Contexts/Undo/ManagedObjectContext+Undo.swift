@@ -1,11 +1,11 @@
 extension ManagedObjectContext {
-  /// Where changes of this context are entered, to be taken back and made again; `nil`, and at no
-  /// cost, unless it is set. Setting another one forgets what was entered for this context.
+  /// The undo manager that changes of this context are registered with; at first `nil`, which has
+  /// no cost. Setting another one removes the actions of this context from the former.
   ///
-  /// Undoing makes changes like any others: they are to be saved, also where what they take back
-  /// was saved before, and each can be made again. The deletion of an object that a save has
-  /// removed is undone with the same object and the same ID. Inserted objects are deleted. Clean
-  /// objects stay in memory while something that can be undone leads to them.
+  /// Undoing makes changes like any others: they have to be saved, also where the undone changes
+  /// were saved before, and each can be redone. Undoing a deletion that was saved brings back the
+  /// same object with the same ID. Undoing an insertion deletes the object. Clean objects stay in
+  /// memory while an action refers to them.
   ///
   /// Several contexts of one isolation may share an undo manager.
   public final var undoManager: UndoManager? {
@@ -25,8 +25,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Ends the event and takes back the last group of changes; see ``UndoManager/undo()``, whose
-  /// errors the next fetch or save throws.
+  /// Ends the event and undoes the last group of changes; see ``UndoManager/undo()``, whose errors
+  /// the next fetch or save throws. Does nothing without an undo manager.
   public final func undo() {
     do {
       try undoManager?.undo()
@@ -35,8 +35,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Makes again what the last ``undo()`` took back; see ``UndoManager/redo()``, whose errors the
-  /// next fetch or save throws.
+  /// Redoes the group that the last ``undo()`` has undone; see ``UndoManager/redo()``, whose errors
+  /// the next fetch or save throws. Does nothing without an undo manager.
   public final func redo() {
     do {
       try undoManager?.redo()
@@ -50,16 +50,17 @@ extension ManagedObjectContext {
     undoRecording?.manager.removeAllActions()
   }
 
-  /// Marks an object as deleted without its delete rules: what they did is undone by itself.
+  /// Marks an object as deleted without applying its delete rules: their effects have actions of
+  /// their own.
   final func takeAway(_ object: ManagedObject) {
     markDeleted(object)
     object.state.insert(.propagated)
     if !object.isStored { drop(object) }
   }
 
-  /// Takes an object in that has left, with the ID and the content that it had.
+  /// Puts an object that has left back into the context, with its former ID and content.
   ///
-  /// - Throws: when the store that it was in is not there any more.
+  /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` when its store was removed.
   final func bringBack(_ taken: TakenObject, _ content: [ManagedObject.Slot]) throws {
     let object = taken.object
     var session: StoreSession?
@@ -72,7 +73,7 @@ extension ManagedObjectContext {
       }
     }
     object.reference = taken.reference
-    // Somebody may have asked for the ID meanwhile, and holds an object that stood for nothing.
+    // An object may have been made for the ID meanwhile, without a row.
     if let other = session?.registered(object.reference), other !== object { release(other) }
     if let session, let storage = taken.storage {
       object.arena = session.arena(of: storage)

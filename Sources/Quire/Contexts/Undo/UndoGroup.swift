@@ -1,4 +1,4 @@
-/// Actions that are undone together, in the order in which they were entered.
+/// Actions that are undone together, in the order of their registration.
 struct UndoGroup {
   indirect enum Entry {
     /// An action whose target is gone does nothing.
@@ -11,7 +11,7 @@ struct UndoGroup {
   /// Opened by the first action of an event, and closed by its end.
   var isEvent = false
 
-  /// The group without the actions of one target, and without groups that are empty then.
+  /// The group without the actions of one target, and without inner groups that are empty then.
   func without(_ target: ObjectIdentifier) -> UndoGroup {
     var group = self
     group.entries = entries.compactMap { entry in

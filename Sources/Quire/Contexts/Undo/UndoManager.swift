@@ -1,14 +1,15 @@
-/// Remembers how to take changes back, and how to make them again.
+/// Registers actions that undo changes, and that redo them.
 ///
-/// What Foundation's class of this name is elsewhere; the toolchain has none for Linux. A context
-/// that is given one enters its changes there; a program may enter actions of its own among them.
+/// The counterpart of Foundation's class of this name, which the toolchain does not have on Linux.
+/// A context with an undo manager registers its changes there; a program may register actions of
+/// its own among them.
 ///
-/// Actions are gathered in groups, and a group is undone whole. With ``groupsByEvent`` a group
-/// opens with the first action and ends with the event. There is no run loop here: an event ends
-/// with ``ManagedObjectContext/processPendingChanges()``, which ends `perform` too, with a save,
-/// and with ``undo()``. The changes of a context are undone by events even without
-/// ``groupsByEvent``, unless they are in a group that the program has begun: one change is often
-/// several, which belong together.
+/// Actions are collected in groups, and a group is undone as a whole. With ``groupsByEvent`` a
+/// group opens with the first action and ends with the event. There is no run loop here: an event
+/// ends with ``ManagedObjectContext/processPendingChanges()``, which `perform` calls too, with a
+/// save, and with ``undo()``. The changes of a context are undone by events even without
+/// ``groupsByEvent``, unless they are in a group that the program has begun: one change often
+/// consists of several, which belong together.
 ///
 /// ```swift
 /// let undoManager = UndoManager()
@@ -20,10 +21,10 @@
 public final class UndoManager {
   private enum State { case idle, undoing, redoing }
 
-  // Others than this class do not change these, but for coming back to what they were.
+  // Changed by this class alone, except when a memento restores them.
   //
-  // Unchecked: actions hold what a program gave them, whose `deinit` may ask the manager. They go
-  // when another list has the place of theirs, never while a list is changed in its place.
+  // Unchecked: actions retain objects of the program, whose `deinit` may use the manager. They are
+  // released after their list was replaced by another, never while a list is changed in place.
   @exclusivity(unchecked) var undoGroups: [UndoGroup] = []
   @exclusivity(unchecked) var redoGroups: [UndoGroup] = []
   /// The groups that are open, outermost first.
@@ -34,37 +35,41 @@ public final class UndoManager {
       openGroups = newValue
     }
   }
-  /// To enter actions in place: past ``open``, of which each change would copy all that are there.
+  /// The open groups, for appending in place: a change through ``open`` would copy all actions.
   @exclusivity(unchecked) private var openGroups: [UndoGroup] = []
   private var state = State.idle
   private var disablingCount = 0
-  /// Grows when a group begins or ends, or all is forgotten.
+  /// Grows when a group begins or ends, or all actions are removed.
   var generation = 0
-  /// How often all was forgotten.
+  /// The number of times that all actions were removed.
   private var forgettingCount = 0
-  /// Of the contexts that enter their changes here.
+  /// The recordings of contexts that register their changes here.
   private var recordings: [WeakRecording] = []
 
   private struct WeakRecording { weak var recording: UndoRecording? }
 
-  /// Whether a group opens by itself with the first action of an event.
+  /// Whether a group opens automatically with the first action of an event. At first `true`.
   public var groupsByEvent = true
 
-  /// How many groups are kept at most; 0 for any number. The oldest go first.
+  /// The largest number of groups that are kept; 0, as at first, for any number. The oldest are
+  /// removed first.
   public var levelsOfUndo = 0 {
     didSet { trim() }
   }
 
+  /// An undo manager without actions.
   public init() {}
 
-  // MARK: Entering
+  // MARK: Registering
 
-  /// Enters an action that takes a change of `target` back.
+  /// Registers an action that undoes a change of `target`.
   ///
-  /// While actions are undone, what is entered is what makes them again. Forgets what could be
-  /// made again, unless it is entered by ``undo()`` or ``redo()``.
+  /// Actions that are registered while others are undone redo them. An action that is registered by
+  /// anything but ``undo()`` and ``redo()`` removes all that could be redone.
   ///
-  /// - Parameter target: held weakly. When it is gone, so is the action.
+  /// - Parameters:
+  ///   - target: the object to change, not retained. When it is gone, the action does nothing.
+  ///   - handler: changes the target. An error ends the undo, which throws it.
   public func registerUndo<Target: AnyObject>(
     withTarget target: Target, handler: @escaping (Target) throws -> Void
   ) {
@@ -89,14 +94,17 @@ public final class UndoManager {
     if state == .idle { redoGroups = [] }
   }
 
+  /// Whether actions are registered: no call of ``disableUndoRegistration()`` is open.
   public var isUndoRegistrationEnabled: Bool { disablingCount == 0 }
 
-  /// Enters nothing until ``enableUndoRegistration()`` is called as often.
+  /// Registers no actions until ``enableUndoRegistration()`` was called as often as this.
   public func disableUndoRegistration() {
     processPendingChanges()
     disablingCount += 1
   }
 
+  /// Ends the effect of one call of ``disableUndoRegistration()``. Without such a call it does
+  /// nothing, where Foundation raises an exception.
   public func enableUndoRegistration() {
     processPendingChanges()
     disablingCount = max(0, disablingCount - 1)
@@ -112,21 +120,21 @@ public final class UndoManager {
     removeAllActions(withTarget: recording)
   }
 
-  /// Applies delete rules where they wait: what they change belongs to what came before.
+  /// Applies delete rules of earlier deletions, whose changes belong to the present group.
   private func processPendingChanges() {
     for item in recordings { item.recording?.processPendingChanges() }
   }
 
   // MARK: Groups
 
-  /// How many groups are open within each other.
+  /// The number of open groups, each within the one before.
   public var groupingLevel: Int { open.count }
 
   /// Opens a group within the one that is open.
   public func beginUndoGrouping() {
     processPendingChanges()
     if groupsByEvent { openEvent() }
-    // Changes that came before, outside of any group.
+    // Earlier changes, outside of any group.
     if !groupsByEvent { endEvent() }
     open.append(UndoGroup())
   }
@@ -149,7 +157,8 @@ public final class UndoManager {
     if open.count == 1, open[0].isEvent { close() }
   }
 
-  /// Opens the last event again, for what a save adds to it: unless something was undone since.
+  /// Opens the group of the last event again, for changes that a save adds to it, unless something
+  /// was undone since.
   func continueEvent() {
     guard open.isEmpty, state == .idle, redoGroups.isEmpty, undoGroups.last?.isEvent ?? false,
       let group = undoGroups.popLast()
@@ -160,7 +169,7 @@ public final class UndoManager {
   private func close() {
     guard let group = open.popLast() else { return }
     if !open.isEmpty {
-      // An empty group leaves no trace, and one without a name hands its name up.
+      // An empty group is dropped. Its name becomes that of the outer group if that has none.
       if !group.entries.isEmpty { openGroups[open.count - 1].entries.append(.group(group)) }
       if open[open.count - 1].name.isEmpty { open[open.count - 1].name = group.name }
       return
@@ -181,24 +190,32 @@ public final class UndoManager {
 
   // MARK: Undoing
 
+  /// Whether there are actions to undo, those of the open event included. A group that the program
+  /// has begun counts, but has to be ended before ``undo()``.
   public var canUndo: Bool { !undoGroups.isEmpty || open.contains { !$0.entries.isEmpty } }
+
+  /// Whether something was undone that ``redo()`` can make again. A new action ends that.
   public var canRedo: Bool { !redoGroups.isEmpty }
+
+  /// Whether ``undo()`` is running: an action that is registered now is one to redo.
   public var isUndoing: Bool { state == .undoing }
+
+  /// Whether ``redo()`` is running: an action that is registered now is one to undo.
   public var isRedoing: Bool { state == .redoing }
 
-  /// Ends the event and takes the last group back. Does nothing when there is none.
+  /// Ends the event and undoes the last group. Does nothing when there is none.
   ///
   /// - Throws: ``PersistenceError/Code/persistentStoreOperation`` when a group that was begun is
-  ///   not ended, or while another is undone; what an action throws: those before it are taken back
-  ///   then, and the group is gone; ``PersistenceError/Code/managedObjectContextBusy`` (132001)
-  ///   when a context whose changes are entered here is busy.
+  ///   not ended, or while another is undone; what an action throws: those that ran before it stay
+  ///   undone then, and the group is removed; ``PersistenceError/Code/managedObjectContextBusy``
+  ///   (132001) when a context whose changes are registered here is busy.
   public func undo() throws {
     try begin(for: "undo()")
     guard let group = undoGroups.popLast() else { return }
     try perform(group, as: .undoing)
   }
 
-  /// Makes again what the last ``undo()`` took back. Does nothing when there is nothing.
+  /// Redoes the group that the last ``undo()`` has undone. Does nothing when there is none.
   ///
   /// - Throws: as ``undo()``.
   public func redo() throws {
@@ -227,7 +244,7 @@ public final class UndoManager {
     let contexts = recordings.compactMap { $0.recording?.context }
     for context in contexts { context.activity = .undoing }
     defer {
-      // What objects do when they are told belongs to the group.
+      // Changes that hooks of the objects make belong to the group.
       for item in recordings { item.recording?.finishPerforming() }
       while !open.isEmpty { close() }
       self.state = .idle
@@ -249,14 +266,14 @@ public final class UndoManager {
     }
   }
 
-  // MARK: Forgetting
+  // MARK: Removing
 
-  /// Forgets all actions, and ends all groups.
+  /// Removes all actions, ends all groups, and enables registration.
   public func removeAllActions() {
     let former = (undoGroups, redoGroups, open)
     undoGroups = []
     redoGroups = []
-    // What is entered after this in the middle of an undo is still one thing to be made again.
+    // Actions that are registered after this within an undo are still one group.
     open = state == .idle ? [] : [UndoGroup()]
     disablingCount = 0
     generation += 1
@@ -264,7 +281,7 @@ public final class UndoManager {
     withExtendedLifetime(former) {}
   }
 
-  /// Forgets the actions of one target.
+  /// Removes the actions of one target, and groups that are empty then.
   public func removeAllActions(withTarget target: AnyObject) {
     let identifier = ObjectIdentifier(target)
     let former = (undoGroups, redoGroups, open)
@@ -277,7 +294,7 @@ public final class UndoManager {
 
   // MARK: Names
 
-  /// Names the group that is open, or else the last one: `Move` for a menu that says `Undo Move`.
+  /// Names the innermost open group, or else the last one: `Move` for a menu with `Undo Move`.
   public func setActionName(_ name: String) {
     if !open.isEmpty {
       open[open.count - 1].name = name
@@ -286,11 +303,11 @@ public final class UndoManager {
     }
   }
 
-  /// The name of what ``undo()`` would take back; empty when it has none.
+  /// The name of the group that ``undo()`` would undo; empty when it has none.
   public var undoActionName: String {
     open.first { !$0.entries.isEmpty }?.name ?? undoGroups.last?.name ?? ""
   }
 
-  /// The name of what ``redo()`` would make again; empty when it has none.
+  /// The name of the group that ``redo()`` would redo; empty when it has none.
   public var redoActionName: String { redoGroups.last?.name ?? "" }
 }
