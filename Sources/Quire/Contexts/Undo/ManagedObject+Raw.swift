@@ -1,7 +1,7 @@
 import QuireModel
 
-// Relationships with all that they lead to, also objects that are not shown, as they are deleted:
-// what undoing has to put back.
+// Relationships with all their destinations, also those that are hidden as they are deleted:
+// undoing has to restore them.
 extension ManagedObject {
   /// The destination of a to-one slot.
   final func rawOne(_ slot: Int) throws -> ManagedObject? {
@@ -26,7 +26,7 @@ extension ManagedObject {
     isToMany(slot) ? try rawMembers(slot) : try rawOne(slot).map { [$0] } ?? []
   }
 
-  /// Whether a to-many slot leads to an object. Looks at this side alone.
+  /// Whether a to-many slot leads to an object, on this side of the relationship.
   ///
   /// - Complexity: as ``isStoredMember(_:_:)``.
   final func holds(_ member: ManagedObject, _ slot: Int) throws -> Bool {
@@ -53,7 +53,7 @@ extension ManagedObject {
       ?? false
   }
 
-  /// - Returns: `nil` where others have deleted what is led to: nothing brings that back.
+  /// - Returns: `nil` where another context has deleted the destination, which cannot be undone.
   private func rawObject(_ reference: Reference, _ slot: Int) throws -> ManagedObject? {
     guard let context, let session else { return nil }
     if let object = context.undoRecording?.takenObject(at: reference, in: session.identity) {
@@ -67,8 +67,8 @@ extension ManagedObject {
     return try session.currentView().contains(reference) ? session.object(at: reference) : nil
   }
 
-  /// Whether all slots say what the row says, and none leads to an object that is not shown, so
-  /// that nothing is lost when they go.
+  /// Whether all slots equal the row, and none leads to a hidden object, so that nothing is lost
+  /// when they are dropped.
   final var isAsStored: Bool {
     slots.indices.allSatisfy { slot in
       if binding.traits[slot].isTransient { return true }

@@ -1,6 +1,6 @@
 import QuireModel
 
-/// What the actions of one group have changed.
+/// The changes that the actions of one group have made.
 struct PerformedChanges {
   private struct Change {
     let object: ManagedObject
@@ -13,7 +13,7 @@ struct PerformedChanges {
     let former: ManagedObject?
   }
 
-  /// In the order in which they were changed first.
+  /// In the order of their first changes.
   private var changes: [Change] = []
   private var places: [ObjectIdentifier: Int] = [:]
   private var redirections: [Redirection] = []
@@ -31,8 +31,8 @@ struct PerformedChanges {
     redirections.append(Redirection(object: object, slot: slot, former: former))
   }
 
-  /// Relationships whose sides were entered as one fact are one. Others may have changed one of
-  /// them in the store since: then the side that leads to one object decides.
+  /// Makes both sides of changed to-one relationships agree. Another context may have changed one
+  /// of them in the store since they were registered: then the to-one side decides.
   func makeAgree(in context: ManagedObjectContext) throws {
     for change in redirections {
       let object = change.object
@@ -54,7 +54,7 @@ struct PerformedChanges {
     }
   }
 
-  /// Lets go of objects that are as they were saved.
+  /// Makes objects clean that equal their rows.
   func cleanUp(in context: ManagedObjectContext) {
     for change in changes {
       let object = change.object
@@ -71,9 +71,10 @@ extension ManagedObjectContext {
   }
 }
 
-// Both sides of a relationship, where one was changed by itself.
+// Agreement of both sides of a relationship, after one was changed alone.
 extension ManagedObject {
-  /// Makes sure that nobody leads here any more, and that no rule denies the deletion.
+  /// Removes this object from the inverses of its relationships, so that no object leads here any
+  /// more and no rule denies the deletion.
   final func removeInverses() throws {
     guard let context else { return }
     for slot in binding.relationshipSlots {
@@ -87,7 +88,7 @@ extension ManagedObject {
     }
   }
 
-  /// Makes sure that all destinations lead back here. Those that lead elsewhere are let go of.
+  /// Makes all destinations lead back here. Those that lead to another object are removed.
   final func makeAgree() throws {
     for slot in binding.relationshipSlots { try makeAgree(slot) }
   }

@@ -1,9 +1,10 @@
-/// A deleted object that undoing can bring back, kept by the actions that do so.
+/// A deleted object that undoing can bring back, with its content. Retained by those actions.
 ///
-/// An object that leaves its context, as its deletion is saved or it never was, forgets all. What
-/// it was is here.
+/// An object that leaves its context, as its deletion was saved or it was never stored, drops its
+/// content, which is kept here.
 final class TakenObject {
-  /// A relationship of another object that led here, which a save has cleared without a trace.
+  /// A relationship of another object to this one that a save has cleared, and that no action
+  /// restores.
   struct Loss {
     let object: ManagedObject
     let slot: Int
@@ -20,7 +21,8 @@ final class TakenObject {
   private(set) var reference: Reference
   private(set) var storage: EntityStorage?
   private(set) var version: UInt32
-  /// All slots, none of which relies on a row; `nil` until the object is about to leave.
+  /// All slots, with values of their own instead of the row's; `nil` until the object is about to
+  /// leave.
   private(set) var content: [ManagedObject.Slot]?
   private(set) var losses: [Loss] = []
   private var lossIndexes: [LossKey: Int] = [:]
@@ -36,13 +38,13 @@ final class TakenObject {
 
   deinit { recording?.forget(self) }
 
-  /// Where the object was saved; `nil` when it never was.
+  /// The store and reference of the object; `nil` when it was never saved.
   var place: GlobalReference? {
     guard !reference.isTemporary, let storage else { return nil }
     return GlobalReference(store: storage.identity, reference: reference)
   }
 
-  /// The object is about to leave.
+  /// Keeps the content of the object, which is about to leave.
   func keepContent() throws {
     reference = object.reference
     storage = object.savedStorage
@@ -59,7 +61,7 @@ final class TakenObject {
     }
   }
 
-  /// The object is in its context, and says itself what it is.
+  /// Drops the content, as the object is in its context again.
   func forgetContent() { (content, losses, lossIndexes) = (nil, [], [:]) }
 
   func record(_ loss: Loss) {
@@ -72,7 +74,7 @@ final class TakenObject {
     }
   }
 
-  /// Undoing has said what the relationship is without this object.
+  /// Drops a loss, as undoing has set the relationship to something else.
   func forgetLoss(of object: ManagedObject, _ slot: Int) {
     let place = LossKey(object: ObjectIdentifier(object), slot: slot)
     guard let index = lossIndexes.removeValue(forKey: place) else { return }
@@ -80,10 +82,12 @@ final class TakenObject {
     for (other, place) in lossIndexes where place > index { lossIndexes[other] = place - 1 }
   }
 
+  /// A copy of a slot of the content.
+  ///
   /// - Returns: `nil` while the object is in its context.
   func copy(of slot: Int) -> ManagedObject.Slot? { content?[slot].copy }
 
-  /// Calls `body` while the object, which has left, shows what it had.
+  /// Calls `body` while the object, which has left, shows its former content.
   func withContent(_ body: () throws -> Void) rethrows {
     guard let content else { return }
     let shown = Array(object.slots)
@@ -97,7 +101,7 @@ final class TakenObject {
 }
 
 extension ManagedObject {
-  /// Where the object was saved: not if that was in a parent alone, where it is new again when it
-  /// comes back.
+  /// The storage of a stored object; `nil` if only a parent has it, where it is new again when it
+  /// is brought back.
   fileprivate final var savedStorage: EntityStorage? { reference.isTemporary ? nil : storage }
 }

@@ -1,11 +1,11 @@
 import QuireStorage
 
-// What the actions do that were entered.
+// The effects of registered actions.
 extension UndoRecording {
   func processPendingChanges() { context?.processPendingChangesOfEvent() }
 
-  /// All actions of a group were performed: objects are told, and those that are as they were
-  /// saved are clean.
+  /// Finishes a group whose actions were performed: hooks are called, and objects that equal their
+  /// rows become clean.
   func finishPerforming() {
     guard let context else { return }
     let performed = self.performed
@@ -16,8 +16,8 @@ extension UndoRecording {
     performed.cleanUp(in: context)
   }
 
-  /// Calls `body` while a slot of an object can be changed: in its context, or as what is kept of
-  /// it. What is kept tells no observer, so its change is entered here.
+  /// Calls `body` while a slot of an object can be changed: in its context, or in the kept content
+  /// of an object that has left. No observer is notified of the latter, so it is registered here.
   private func change(
     _ slot: Int, of object: ManagedObject, _ body: () throws -> Void
   ) throws {
@@ -33,8 +33,8 @@ extension UndoRecording {
     }
   }
 
-  /// Enters the change of a slot that is kept, of which no observer is told. Never its content: by
-  /// the time this is taken back, the object may be in its context again.
+  /// Registers the change of a slot of kept content. The action changes the object, not the kept
+  /// content: by the time it is performed, the object may be in its context again.
   private func enter(
     _ former: ManagedObject.Slot, _ present: ManagedObject.Slot, _ slot: Int,
     of object: ManagedObject
@@ -46,7 +46,7 @@ extension UndoRecording {
       let (former, order) = (former.order ?? former.added, former.order)
       let present = present.order ?? present.added
       let (isFormer, isPresent) = (Set(former), Set(present))
-      // What was entered first is taken back last.
+      // The action that is registered first is performed last.
       if let order, order != present { register { try $0.arrange(order, slot, object) } }
       for member in present where !isFormer.contains(member) {
         register { try $0.remove(member, slot, object) }
@@ -89,10 +89,12 @@ extension UndoRecording {
     }
   }
 
-  /// Calls `body` while a member can come or go. Not as any other change: what is kept may have
-  /// many members, of which each comes and goes by itself, so that none is compared with a copy.
+  /// Calls `body` while a member can be added or removed. Unlike other changes, the member is
+  /// registered by `body`: kept content may have many members, which are not copied and compared
+  /// for each one.
   ///
-  /// - Parameter body: gets who has to be told of the change, which is nobody where observers are.
+  /// - Parameter body: gets the recording with which to register the change; `nil` in a context,
+  ///   whose observers do so.
   private func changeMembers(
     _ slot: Int, of object: ManagedObject, _ body: (UndoRecording?) throws -> Void
   ) throws {
@@ -104,7 +106,7 @@ extension UndoRecording {
     }
   }
 
-  /// Members that the order does not have, as others have added them, go behind.
+  /// Orders members. Those that are not in `order`, as they were added since, come at the end.
   func arrange(_ order: [ManagedObject], _ slot: Int, _ object: ManagedObject) throws {
     try change(slot, of: object) {
       let current = try object.rawMembers(slot)
@@ -116,7 +118,7 @@ extension UndoRecording {
 
   func takeAway(_ object: ManagedObject, isInsertion: Bool) throws {
     guard let context, object.context === context, !object.isDeleted else { return }
-    // Somebody may have led here while nothing was entered.
+    // Objects may have been led here while registration was disabled.
     if isInsertion { try object.removeInverses() }
     performed.record(object, .undoInsertion)
     isOfInsertion = isInsertion

@@ -1,18 +1,19 @@
 import QuireModel
 import QuireStorage
 
-/// Enters what happens in a context with an undo manager.
+/// Registers the changes of a context with an undo manager.
 ///
-/// A change of one slot is entered as the action that takes it back, on its side alone: of a
-/// relationship both sides are entered, as both change. An action changes objects as anybody does,
-/// so that what makes it again is entered in the same way. Deletion is taken back by itself, and so
-/// is all that delete rules did; nothing of it is done by rules when it is made again.
+/// A change of one slot is registered as the action that undoes it, on its side alone: of a
+/// relationship both sides are registered, as both change. An action changes objects by the same
+/// functions as a program does, so that the action to redo it is registered in the same way. A
+/// deletion and each effect of its delete rules have actions of their own; redoing a deletion
+/// applies no rules.
 ///
-/// Actions name objects, never places in the store, and what they were, never what the row says:
-/// they hold across saves, after which there is another row.
+/// Actions refer to objects, never to references, and have former values, never the row's: they
+/// stay valid across saves, which write other rows.
 ///
-/// What an attribute or a to-one relationship was, and how an ordered one was ordered, is entered
-/// once in a group, at its first change.
+/// The former value of an attribute or a to-one relationship, and the former order of an ordered
+/// one, are registered once in a group, at the first change.
 final class UndoRecording: ContextObserver {
   struct Place: Hashable {
     let object: ObjectIdentifier
@@ -21,13 +22,14 @@ final class UndoRecording: ContextObserver {
 
   let manager: UndoManager
   private(set) weak var context: ManagedObjectContext?
-  /// The slots that have changed in the manager's present group.
+  /// The slots that were changed in the manager's current group.
   private var changed: Set<Place> = []
   private var generation = 0
   var taken = Taken()
-  /// Whether what changes now is nobody's change: it makes room for what others have saved.
+  /// Whether changes are not recorded for now: they make room for what other contexts have saved.
   var isPaused = false
-  /// While an object is taken away or brought back: whether that is for its insertion.
+  /// While an object is taken out or put back: whether that undoes or redoes its insertion, and not
+  /// its deletion.
   var isOfInsertion: Bool?
   var performed = PerformedChanges()
 
@@ -44,13 +46,13 @@ final class UndoRecording: ContextObserver {
     }
   }
 
-  // MARK: Entering
+  // MARK: Recording
 
   func willChange(_ property: String, of object: ManagedObject, by change: SlotChange) {
     guard manager.isUndoRegistrationEnabled, !isPaused,
       let slot = object.binding.slot(named: property)
     else { return }
-    // What an object sets when its row comes is no change.
+    // What `awakeFromFetch()` sets is no change.
     let trait = object.binding.traits[slot]
     if object.state.contains(.awaking), trait.attributeType != nil || trait.isTransient { return }
     attempt {
@@ -71,7 +73,7 @@ final class UndoRecording: ContextObserver {
     }
   }
 
-  /// An unsaved value is about to be dropped.
+  /// Records an unsaved value that is about to be dropped.
   func willDiscard(_ slot: Int, of object: ManagedObject) {
     guard manager.isUndoRegistrationEnabled, object.binding.traits[slot].attributeType != nil else {
       return
@@ -84,19 +86,19 @@ final class UndoRecording: ContextObserver {
     register { try $0.takeAway(object, isInsertion: isInsertion) }
   }
 
-  /// Where it was saved, others have led to it before it was deleted, and are to do so when this
-  /// and the deletion are taken back.
+  /// A stored object was the destination of others before it was deleted; undoing this and the
+  /// deletion restores that. So its revival is no insertion.
   func didRevive(_ object: ManagedObject) {
     let isInsertion = isOfInsertion ?? !object.isStored
-    // A save that failed may have kept what the object was.
+    // A save that failed may have kept the object's content.
     taken.byObject[ObjectIdentifier(object)]?.taken?.forgetContent()
     register { try $0.takeAway(object, isInsertion: isInsertion) }
   }
 
   func didDelete(_ object: ManagedObject) {
     guard manager.isUndoRegistrationEnabled else { return }
-    // Its row will be gone when its values are asked for. Where it is already, others have deleted
-    // the object, and nothing brings it back.
+    // Read now, as the row will be gone when the values are needed. If it is gone already, another
+    // context has deleted the object, and the deletion cannot be undone.
     attempt { try object.fulfil() }
     if object.state.contains(.inaccessible) { return }
     let isInsertion = isOfInsertion ?? false
@@ -104,8 +106,8 @@ final class UndoRecording: ContextObserver {
     register { try $0.bringBack(taken, isInsertion: isInsertion) }
   }
 
-  /// The same for all deletions of an object that has not left since the first: undoing comes
-  /// through them one after the other, and each finds what it is now.
+  /// The record of a deleted object. All deletions of an object that has not left the context since
+  /// the first share one: they are undone one after the other, each with the present content.
   private func takenObject(for object: ManagedObject) -> TakenObject {
     let former = taken.byObject[ObjectIdentifier(object)]?.taken
     if let former, former.content == nil { return former }
@@ -157,8 +159,8 @@ final class UndoRecording: ContextObserver {
     }
   }
 
-  /// An object is about to leave. One that others have deleted meanwhile, and that was read anew
-  /// since, has nothing that it could come back with.
+  /// Keeps the content of an object that is about to leave the context, unless another context has
+  /// deleted it and that was noticed: then there is no content to restore.
   func keepContent(of object: ManagedObject) {
     guard let taken = self.taken.byObject[ObjectIdentifier(object)]?.taken,
       !object.state.contains(.inaccessible)
@@ -180,10 +182,11 @@ final class UndoRecording: ContextObserver {
     return object
   }
 
-  /// Deleted objects are about to go, and with them what leads there from objects that nobody told.
+  /// Keeps the content of objects that a save is about to delete, and the relationships that lead
+  /// to them from objects whose side the deletion did not change.
   ///
-  /// - Parameter asMerged: whether a merge has gone on from what this was called for before. It
-  ///   leaves nothing of what was changed of deleted objects: those are kept as they were.
+  /// - Parameter asMerged: whether this was called for the save before, and a merge has changed it
+  ///   since. The merge has dropped the changes of deleted objects, so what was kept then stays.
   func willCommit(_ save: ContextSave, asMerged: Bool = false) {
     guard !taken.byObject.isEmpty else { return }
     for part in save.parts {
@@ -223,8 +226,8 @@ final class UndoRecording: ContextObserver {
     }
   }
 
-  /// What a relationship was, before it led to an object that has left, is what it is again: that
-  /// object does not take it back when it returns.
+  /// Drops the record of a relationship to an object that has left, as undoing has set the
+  /// relationship to its former destination: the object does not get it back when it returns.
   func forgetLoss(of object: ManagedObject, _ slot: Int) {
     guard !taken.byLoss.isEmpty else { return }
     let place = Place(object: ObjectIdentifier(object), slot: slot)
