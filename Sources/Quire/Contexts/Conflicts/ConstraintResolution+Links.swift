@@ -1,15 +1,15 @@
 import QuireModel
 
-// What leads to a new object that goes is to lead to the one that stays in its place: it was set by
-// other objects, which are in no conflict.
+// Relationships to a new object that is removed. They are redirected to the one that stays, as they
+// were set in other objects, which are in no conflict.
 extension ConstraintResolution {
-  /// Makes all that leads to a new object lead to the one that stays.
+  /// Redirects all relationships to a new object to the one that stays.
   ///
-  /// In an ordered relationship the survivor stands where the new object stood. What cannot lead to
-  /// the survivor, as that is of another entity, leads nowhere.
+  /// In an ordered relationship the survivor gets the position of the new object. A relationship
+  /// that cannot lead to the survivor, which is of another entity, leads nowhere.
   ///
   /// - Parameter replacing: whether a to-one relationship of the survivor that leads elsewhere
-  ///   gives way; otherwise it stays.
+  ///   is replaced; otherwise it stays.
   func redirectLinks(
     from new: ManagedObject, to survivor: ManagedObject, replacing: Bool
   ) throws {
@@ -31,7 +31,7 @@ extension ConstraintResolution {
     _ source: ManagedObject, _ slot: Int, from new: ManagedObject, to survivor: ManagedObject,
     replacing: Bool
   ) throws {
-    // Of a link between two objects that become one, nothing is left.
+    // A link between the two objects, which become one, is dropped.
     guard source.isAcceptable(survivor, slot), replacing || source !== survivor,
       let forward = source.inverseSlot(of: slot, on: survivor)
     else { return }
@@ -61,7 +61,7 @@ extension ConstraintResolution {
     try source.setMembers(slot, order)
   }
 
-  /// Relationships without an inverse that lead to a new object, of which it does not know.
+  /// Redirects relationships without an inverse that lead to a new object.
   private func redirectOneSided(from new: ManagedObject, to survivor: ManagedObject) throws {
     for (object, slot) in leads.take(new)
     where object !== new && object.hasSlots && object.isAcceptable(survivor, slot) {
@@ -71,7 +71,7 @@ extension ConstraintResolution {
         try replace(new, by: survivor, in: object, slot)
       default: continue
       }
-      // The survivor may be new, too, and go by the next conflict.
+      // The survivor may be new, too, and be removed by the next conflict.
       leads.record(object, slot)
     }
   }
@@ -84,8 +84,8 @@ extension ManagedObject {
   }
 }
 
-/// What leads to new objects by relationships without an inverse, found once for all of them. What
-/// leads elsewhere by now may still be in it.
+/// The relationships without an inverse that lead to new objects, found once for all of them. Some
+/// may lead elsewhere by now.
 final class LinksWithoutInverse {
   private var byDestination: [ManagedObject: [(object: ManagedObject, slot: Int)]] = [:]
 

@@ -1,7 +1,7 @@
 import QuireModel
 
-/// What a merge policy does with objects that would have the same values of a constraint;
-/// ``MergePolicy`` says what that is.
+/// Resolves conflicts of objects that would have the same values of a constraint, as
+/// ``MergePolicy`` describes.
 struct ConstraintResolution {
   let context: ManagedObjectContext
   let leads: LinksWithoutInverse
@@ -12,13 +12,13 @@ struct ConstraintResolution {
   }
 
   func resolve(_ conflicts: [ConstraintConflict], by type: MergePolicyType) throws {
-    // What a merge changes is nobody's change.
+    // Observers are left out, as the changes may still be taken back.
     try context.withoutObservers { try resolveEach(conflicts, type) }
   }
 
   private func resolveEach(_ conflicts: [ConstraintConflict], _ type: MergePolicyType) throws {
     for conflict in conflicts {
-      // An earlier conflict may have settled this one, in part or as a whole.
+      // Resolving an earlier conflict may have resolved this one, in part or as a whole.
       let objects = conflict.conflictingObjects.filter { $0.context === context && !$0.isDeleted }
       let database = conflict.databaseObject.flatMap { $0.isDeleted ? nil : $0 }
       guard !objects.isEmpty, database != nil || objects.count > 1 else { continue }
@@ -49,8 +49,8 @@ struct ConstraintResolution {
     context.processPendingChanges()
   }
 
-  /// Takes away from an object what is another's: a new one goes, and what leads to it leads to the
-  /// winner; a changed one has its properties as before.
+  /// Resolves a conflict against an object: a new one is removed, and relationships to it lead to
+  /// the winner; a changed one gets its former values of the constraint's properties.
   private func giveUp(
     _ object: ManagedObject, to winner: ManagedObject, _ conflict: ConstraintConflict, wholly: Bool
   ) throws {
@@ -72,7 +72,7 @@ struct ConstraintResolution {
     }
   }
 
-  /// Removes a new object, and with it nothing else: delete rules are for objects that were there.
+  /// Removes a new object. Relationships are cleared first, so that no delete rule has an effect.
   private func remove(_ object: ManagedObject) throws {
     for slot in object.binding.relationshipSlots {
       if object.isToMany(slot) {
@@ -86,9 +86,10 @@ struct ConstraintResolution {
     context.processPendingChanges()
   }
 
-  // MARK: One over another
+  // MARK: Merging of two objects
 
-  /// Gives what a new object was given to the one that the store has, which takes its place.
+  /// Sets the values that a new object was given in the one that the store has, and removes the new
+  /// one.
   private func put(_ new: ManagedObject, over stored: ManagedObject) throws {
     context.policyEffects?.recordRefresh(of: stored)
     for (slot, property) in new.binding.properties.enumerated() {

@@ -1,24 +1,26 @@
 import QuireModel
 import QuireStorage
 
-// What a save does when it has met conflicts.
+// Saves that have met conflicts.
 extension ManagedObjectContext {
-  /// How often a save asks its policy: beyond that the objects are changed, by those who are told
-  /// of a merge, in ways that make new conflicts.
+  /// The number of times that a save calls its policy. Beyond that, hooks of objects change them in
+  /// ways that make new conflicts each time.
   static var mergeLimit: Int { 10 }
 
-  /// Lets the policy resolve the conflicts of a save, and writes what is then to be written, while
-  /// nobody else can write: so what was resolved stays resolved.
+  /// Lets the policy resolve the conflicts of a save, and writes the result. The stores are locked
+  /// for other writers meanwhile, so that no new conflicts arise.
   ///
-  /// - Returns: what was written and the store as it then was; `nil` when nothing was left to save.
-  /// - Throws: what the policy, validation or the engine throw. Everything here is as it was then.
+  /// All stores are locked, as a policy may change any object.
   ///
-  /// All stores are kept from other writers, as a policy may change any object.
+  /// - Returns: what was written, with the new states of the stores; `nil` when nothing was left to
+  ///   save.
+  /// - Throws: what the policy, validation or the engine throw. The context is then as it was.
   final func commitMerged(_ save: ContextSave) throws -> ContextSave.Outcome? {
     let transactions = try ContextSave.beginWrites(
       in: presentSessions().filter { !$0.store.isReadOnly })
     defer { transactions.values.forEach { $0.abort() } }
-    // Conflicts are looked for in what the stores show, which has to be what is written upon.
+    // Conflicts are searched in the states that stores show, which must be those that are written
+    // to.
     do {
       for transaction in transactions.values { try transaction.waitUntilBaseIsShown() }
     } catch {
@@ -26,7 +28,7 @@ extension ManagedObjectContext {
         .persistentStoreSave, "the changes could not be written", underlying: error)
     }
     let memento = isMerging ? ContextMemento(self) : nil
-    // What is merged with is what the stores have; a save moves a query generation on.
+    // The merge is with the newest states of the stores; a save moves a query generation on.
     let generation = StoreViews(sessions) { $0.pinnedView }
     for session in sessions { session.pinnedView = nil }
     do {
@@ -42,7 +44,7 @@ extension ManagedObjectContext {
       merge = nil
       memento?.restore(self)
       if error is SaveOperation.Outdated {
-        // Somebody who knows no lock of ours was faster again.
+        // A writer to an incremental store, which our locks do not keep out, was faster again.
         throw mergeError((try? remainingConflicts().map(\.report)) ?? [])
       }
       if error is SaveOperation.Duplicates { throw constraintError([]) }
@@ -87,7 +89,7 @@ extension ManagedObjectContext {
     throw unresolvedConflicts(latest.map(\.report), latestDuplicates.map(\.report))
   }
 
-  /// The policy was asked as often as it may be, and there are conflicts all the same.
+  /// The error when there are conflicts after ``mergeLimit`` calls of the policy.
   final func unresolvedConflicts(
     _ conflicts: [MergeConflict.Report], _ duplicates: [ConstraintConflict.Report] = []
   ) -> PersistenceError {
@@ -102,7 +104,7 @@ extension ManagedObjectContext {
   }
 
   private func remainingConflicts() throws -> [MergeConflict] {
-    // Of the stores themselves, whatever a query generation shows.
+    // With the newest states of the stores, even if the context is pinned to a query generation.
     try conflicts(against: StoreViews(requiredSessions()) { try $0.newestState() })
   }
 
@@ -111,7 +113,7 @@ extension ManagedObjectContext {
   }
 
   private func resolve(_ conflicts: [ConstraintConflict]) throws {
-    // What is read from now on is what the values are compared with.
+    // From now on the context reads the states that values are compared with.
     for session in try requiredSessions() {
       session.leaveState()
       _ = try session.newestView()

@@ -1,19 +1,20 @@
 import QuireModel
 
-// What others have saved since the objects of a context were read.
+// Conflicts of a context's changes with what other contexts have saved since objects were read.
 extension ManagedObjectContext {
-  /// Lets the next save compare the version of an object that is not changed here, too: it meets a
+  /// Makes the next save compare the version of an object that is not changed here, too: it meets a
   /// conflict if the object was changed or deleted by another save since it was read.
   ///
-  /// For changes that rest on what another object says. Holds until a save that writes, a
-  /// ``rollback()`` or a ``reset()``; an object whose row was never read has nothing to compare.
-  /// A save to a parent lets the parent compare it.
+  /// For changes that depend on the values of another object. Holds until a save that writes, a
+  /// ``rollback()`` or a ``reset()``; an object whose row was never read is compared only for
+  /// having been deleted. A save to a parent makes the parent compare it. Does nothing for a new
+  /// object, or one of another context.
   public final func detectConflicts(for object: ManagedObject) {
     guard object.context === self, object.isPersistent else { return }
     watched.insert(object)
   }
 
-  /// Why objects here cannot be saved over what the stores have.
+  /// The conflicts of the context's changes with a state of its stores.
   final func conflicts(against views: StoreViews) throws -> [MergeConflict] {
     try views.conflicts(
       of: changes.inserted.sorted,
@@ -36,7 +37,7 @@ extension ManagedObjectContext {
 }
 
 extension StoreViews {
-  /// Why some objects cannot be saved over what the stores have.
+  /// The conflicts of some objects with this state.
   func conflicts(
     of inserted: [ManagedObject], updated: [ManagedObject], deleted: [ManagedObject],
     watched: [ManagedObject]
@@ -50,7 +51,7 @@ extension StoreViews {
       try found.lookForCounterparts(of: object)
     }
     for object in inserted + updated { try found.lookForDestinations(of: object) }
-    // When these are resolved, ends that were changed lead to each other mostly.
+    // Resolving these usually makes the ends of changed one-to-one relationships agree.
     guard found.conflicts.isEmpty else { return found.conflicts }
     for object in inserted + updated { try found.lookForChangedCounterparts(of: object) }
     return found.conflicts
@@ -75,7 +76,8 @@ private struct FoundConflicts {
     if object.isOutdated(try views.row(of: object)?.version ?? 0) { try record(object) }
   }
 
-  /// Members that a deleted object got from another save, and that would be left without an owner.
+  /// Finds members that another save has added to a deleted object, and that would keep a reference
+  /// to it.
   mutating func lookForMembers(of object: ManagedObject) throws {
     guard let storage = object.storage, let session = object.session, let view = views[session]
     else { return }
@@ -99,7 +101,7 @@ private struct FoundConflicts {
     }
   }
 
-  /// The same of one-to-one relationships, which have no list of members.
+  /// Finds destinations that another save has led to a deleted object by one-to-one relationships.
   mutating func lookForCounterparts(of object: ManagedObject) throws {
     guard let storage = object.storage, let session = object.session, let view = views[session],
       let row = try view.row(object.reference)
@@ -114,8 +116,7 @@ private struct FoundConflicts {
     }
   }
 
-  /// Other ends of changed one-to-one relationships that would go on leading here, or lead
-  /// elsewhere.
+  /// Finds other ends of changed one-to-one relationships that would not agree with this one.
   mutating func lookForChangedCounterparts(of object: ManagedObject) throws {
     guard !object.slots.isEmpty else { return }
     for slot in object.binding.oneToOneSlots {
@@ -134,8 +135,8 @@ private struct FoundConflicts {
     }
   }
 
-  /// Whether what is at a place leads to an object by the inverse of a one-to-one relationship when
-  /// all that is changed here is saved.
+  /// Whether the object with a reference leads to another one by the inverse of a one-to-one
+  /// relationship, with the changes of the context.
   private func leads(
     _ reference: Reference, to object: ManagedObject, _ relationship: RelationshipDescription,
     _ session: StoreSession, _ view: StoreView

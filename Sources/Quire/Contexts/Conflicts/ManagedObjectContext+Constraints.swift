@@ -1,9 +1,9 @@
 import QuireModel
 import QuireStorage
 
-// Which objects of a context would break a uniqueness constraint of the store.
+// The objects of a context that would break a uniqueness constraint of the store.
 extension ManagedObjectContext {
-  /// The conflicts that a save would meet; asked for when one has met some.
+  /// The conflicts that a save would meet; searched when one has met some.
   final func constraintConflicts(against views: StoreViews) throws -> [ConstraintConflict] {
     var conflicts: [ConstraintConflict] = []
     for session in presentSessions() {
@@ -29,7 +29,7 @@ extension ManagedObjectContext {
   }
 }
 
-/// Looks for the conflicts about one constraint.
+/// A search for the conflicts about one constraint.
 private struct ConstraintSearch {
   private struct Group {
     var objects: [ManagedObject] = []
@@ -41,7 +41,7 @@ private struct ConstraintSearch {
   private let indexes: StoreIndexes
   private let view: StoreView
   private let session: StoreSession
-  /// Stored objects whose values in the store do not count: they are deleted here, or have others.
+  /// Stored objects whose values in the store do not count, as they are deleted or changed here.
   private var moved: Set<Reference> = []
   private var changed: [ManagedObject] = []
 
@@ -56,7 +56,7 @@ private struct ConstraintSearch {
     let context = session.context
     for object in context.changes.inserted.sorted where isCovered(object) {
       changed.append(object)
-      // Its deletion may have been undone.
+      // An object whose deletion was undone.
       if object.isPersistent { moved.insert(object.reference) }
     }
     for object in context.changes.updated.sorted where isCovered(object) {

@@ -1,9 +1,9 @@
 import QuireModel
 
-// How objects become what the store says, with the facts of a merge on top.
+// Setting of objects to the store's values, and of the facts of a merge on top.
 extension Merge {
-  /// Drops what an object has changed and, unless it is in a conflict that is still to be resolved,
-  /// what it has read.
+  /// Drops the changes of an object and, unless it is in a conflict that is still to be resolved,
+  /// replaces its row by the newest one.
   func clear(_ object: ManagedObject) {
     let treatment = treatment(of: object)
     if treatment != .undecided, object.isStored { object.row = newRows[object] }
@@ -31,7 +31,7 @@ extension Merge {
   func replay(_ facts: MergeFacts) throws {
     for partner in partners { freshen(partner.reference, in: partner.session) }
     for fact in facts.values { try fact.object.put(fact.content, in: fact.slot) }
-    // What leads nowhere first: what then leads somewhere may take the place.
+    // Cleared relationships first, as the others may take their destinations.
     for fact in facts.destinations where fact.content == nil { try setOne(fact) }
     for fact in facts.destinations where fact.content != nil { try setOne(fact) }
     for fact in facts.removals {
@@ -74,7 +74,8 @@ extension Merge {
     try object.setOne(fact.slot, fact.content)
   }
 
-  /// Applies delete rules to what the store has now, for instance to members that came meanwhile.
+  /// Applies delete rules to the store's newest state, for instance to members that were added by
+  /// the other save.
   private func replayDeletions() throws {
     for object in objects where object.context === context && object.isDeleted {
       try freshenDestinations(of: object)
@@ -86,7 +87,7 @@ extension Merge {
     }
   }
 
-  /// Of an object that is deleted, and so may be what it leads to.
+  /// Sets the order of a relationship of a deleted object, whose destinations may be deleted too.
   private func setHiddenOrder(_ fact: MergeFacts.Fact<[ManagedObject]>) throws {
     let present = try fact.object.rawMembers(fact.slot)
     let order = MergedOrder.order(of: present, as: fact.content)
@@ -100,14 +101,14 @@ extension Merge {
     if order != present { try fact.object.putOrder(order, in: fact.slot) }
   }
 
-  /// Puts what has come to the end of an order, as it stands here.
+  /// Moves members that were added here to the end of an order, in their order here.
   private func arrange(_ fact: MergeFacts.Fact<[ManagedObject]>) throws {
     let present = try fact.object.members(fact.slot)
     let stored = Set(try storedMembers(fact.slot, of: fact.object))
     let isArrived = Set(present.filter { !stored.contains($0.reference) })
     let arrived = fact.content.filter(isArrived.contains)
     let isArranged = Set(arrived)
-    // Behind them are those of which this order does not know: nobody knows more.
+    // After them come members that this order does not have, in any order.
     let order =
       present.filter { !isArrived.contains($0) } + arrived
       + present.filter { isArrived.contains($0) && !isArranged.contains($0) }
@@ -116,7 +117,7 @@ extension Merge {
 
   // MARK: Objects without changes
 
-  // The other ends of what is set again are changed with it, and have to show what they change.
+  // The other ends of facts are changed with them, and need their newest rows first.
 
   private func freshen(_ reference: Reference?, in session: StoreSession?) {
     if let reference, let object = session?.registered(reference) { freshen(object) }

@@ -1,6 +1,6 @@
 import QuireModel
 
-/// What remains of the changes of a context by the rules of a merge.
+/// The changes of a context that remain by the rules of a merge.
 struct MergeFacts {
   struct Fact<Content> {
     let object: ManagedObject
@@ -15,10 +15,10 @@ struct MergeFacts {
   private(set) var additions: [Fact<ManagedObject>] = []
   private(set) var removals: [Fact<Reference>] = []
   private(set) var orders: [Fact<[ManagedObject]>] = []
-  /// Of orders that are not changed here, or not kept, and get several members by this merge: as
-  /// they are here, which says how those stand to each other.
+  /// Orders that are not changed here, or not kept, and get several members by this merge: with the
+  /// members as they are here, for the order of the new ones among each other.
   private(set) var arrivals: [Fact<[ManagedObject]>] = []
-  /// Members of objects whose deletion was undone, and whose rows have led there all the time.
+  /// Members of objects whose deletion was undone, and whose rows still lead to the object.
   private(set) var backlinks: [Fact<ManagedObject>] = []
 
   init(_ merge: Merge) throws {
@@ -80,7 +80,8 @@ struct MergeFacts {
     }
   }
 
-  /// What a deleted object was taken from: led there again, it might be denied to go.
+  /// Collects destinations that were removed from a deleted object by a deny rule. With them its
+  /// deletion might be denied.
   private mutating func collectPartings(of object: ManagedObject, _ merge: Merge) {
     for slot in object.binding.storedRelationshipSlots
     where !object.slots.isEmpty && object.binding.relationship(slot).deleteRule == .deny {
@@ -97,8 +98,8 @@ struct MergeFacts {
     }
   }
 
-  /// Where a deleted object leads that nobody else knows of: its delete rules are for that, and not
-  /// for where it led before.
+  /// Collects changed relationships without an inverse of a deleted object: its delete rules apply
+  /// to the new destinations, not to those in the row.
   private mutating func collectOneSided(of object: ManagedObject, _ merge: Merge) {
     for slot in object.binding.storedRelationshipSlots
     where !object.slots.isEmpty && object.binding.relationship(slot).inverse == nil
@@ -146,7 +147,7 @@ struct MergeFacts {
       let member = object.session?.registered(reference)
       if let member {
         guard merge.isChangedHere(relationship, member) else { continue }
-        // Without an inverse it is no change of the member's.
+        // Without an inverse it is no change of the member.
         let treatment = merge.treatment(of: member)
         if treatment == .revival || relationship.inverse != nil && treatment == .rollback {
           continue
@@ -162,7 +163,7 @@ struct MergeFacts {
   }
 }
 
-// The rules. What was fetched is in the objects' rows; what the store has is in the merge's.
+// The rules. The fetched values are in the objects' rows, the store's newest ones in the merge's.
 extension Merge {
   /// Whether an object can be the destination of a relationship after the merge.
   func isThere(_ object: ManagedObject) -> Bool {
@@ -188,7 +189,7 @@ extension Merge {
     }
   }
 
-  /// Where a to-one relationship is to lead, as a fact; `nil` when that is for the store to say.
+  /// The destination of a to-one relationship as a fact; `nil` when the store's is taken.
   fileprivate func destinationFact(
     _ slot: Int, of object: ManagedObject
   ) throws -> MergeFacts.Fact<ManagedObject?>? {
@@ -210,8 +211,8 @@ extension Merge {
     return MergeFacts.Fact(object: object, slot: slot, content: destination)
   }
 
-  /// Whether a relationship that leads nowhere does so by somebody's wish: not as its destination
-  /// was deleted, which then came back or is gone.
+  /// Whether a relationship without a destination was cleared on purpose, and not because its
+  /// destination was deleted, which is then brought back or gone.
   private func isCleared(_ slot: Int, of object: ManagedObject) throws -> Bool {
     let former = object.storedReference(slot).flatMap { object.session?.registered($0) }
     if let former, treatment(of: former) == .revival { return false }
@@ -219,8 +220,8 @@ extension Merge {
       return try former.map { try !isGone($0) } ?? true
     }
     guard let chosen, try isGone(chosen) else { return true }
-    // It was taken away from where it was, and does not go back there when that is all that is left
-    // of its change. Another save may have found a place for it.
+    // The new destination is gone; the change away from the former one remains, unless another save
+    // has set a destination.
     return object.isChanged(slot) && !isDestinationChangedThere(slot, of: object)
   }
 
@@ -230,7 +231,7 @@ extension Merge {
     return try object.isStored && !views.contain(object)
   }
 
-  /// Whether the other end of a one-to-one relationship, which has its own say, agrees.
+  /// Whether the treatment of the other end of a one-to-one relationship allows the change.
   private func isAgreed(
     _ slot: Int, of object: ManagedObject, _ destination: ManagedObject
   ) -> Bool {
@@ -244,7 +245,7 @@ extension Merge {
     }
   }
 
-  /// Whether a to-many relationship is where its changes are stored; otherwise its members are.
+  /// Whether changes of a to-many relationship are stored on this side, and not in its members.
   fileprivate func isChangedHere(
     _ relationship: RelationshipDescription, _ member: ManagedObject
   ) -> Bool {

@@ -1,45 +1,46 @@
 import QuireModel
 
-/// The changes of a context, put on top of what the store has now.
+/// The changes of a context, merged with the newest state of its stores.
 ///
-/// Changes are taken apart into facts: a value of an attribute, the destination of a to-one
-/// relationship, a member more or less, an order (``MergeFacts``). A fact of a relationship has one
-/// place though two objects show it. The rules of the policy decide which facts remain
-/// (`Merge+Rules.swift`). Then all changed objects become what the store says, and the facts are
-/// set again by the functions that every change of an object goes through
-/// (`Merge+Replay.swift`): so both sides of every relationship agree, whoever has won.
+/// Changes are split into facts: the value of an attribute, the destination of a to-one
+/// relationship, a member that was added or removed, an order (``MergeFacts``). A fact of a
+/// relationship is kept on one side, though two objects show it. The rules of the policy decide
+/// which facts remain (`Merge+Rules.swift`). Then all changed objects get the store's values, and
+/// the facts are set again by the functions that every change of an object uses
+/// (`Merge+Replay.swift`): so both sides of every relationship agree, whichever change has won.
 final class Merge {
-  /// What becomes of an object's changes.
+  /// What a merge does with an object's changes.
   enum Treatment {
     /// The object is not in conflict.
     case none
-    /// It is, and nothing is decided yet.
+    /// The object is in conflict, and nothing is decided yet.
     case undecided
     case storeTrump, objectTrump, overwrite, rollback
-    /// It is not in the store any more.
+    /// The object is not in the store any more.
     case gone
-    /// It was deleted here, and is to be as the store has it.
+    /// The object was deleted here, and gets the store's values.
     case revival
   }
 
   let context: ManagedObjectContext
-  /// What the stores have now.
+  /// The newest states of the stores.
   let views: StoreViews
-  /// What relationships were read from when they were changed.
+  /// The states from which relationships were read when they were changed.
   private var bases: StoreViews
   private let formerSlots: [ManagedObject: [ManagedObject.Slot]]
 
-  /// The objects with changes, in the order of their places, and how they are treated. Valid within
+  /// The objects with changes, in the order of their references, and their treatments. Valid within
   /// ``resolve(_:by:)``.
   private(set) var objects: [ManagedObject] = []
   private(set) var treatments: [ManagedObject: Treatment] = [:]
   private(set) var newRows: [ManagedObject: Row] = [:]
   /// The other ends of one-to-one relationships that the store has changed.
   private(set) var partners: [(session: StoreSession, reference: Reference)] = []
-  /// Objects without changes that are as the store has them now.
+  /// Objects without changes that got the store's newest rows.
   var freshened: [ManagedObject] = []
 
-  /// - Parameter conflicts: of whose objects it is to be known what a policy sets from now on.
+  /// - Parameter conflicts: the conflicts that a policy is going to resolve; what it sets in their
+  ///   objects is found by ``isSetByPolicy(_:of:)``.
   init(_ context: ManagedObjectContext, _ conflicts: [MergeConflict] = []) throws {
     self.context = context
     let sessions = try context.requiredSessions()
@@ -53,7 +54,7 @@ final class Merge {
 
   func resolve(_ conflicts: [MergeConflict], by type: MergePolicyType) throws {
     context.processPendingChanges()
-    // What a merge changes is nobody's change: it is the store's, or was told already.
+    // Observers are left out: the changes are the store's, or were reported already.
     try context.withoutObservers { try treatAndReplay(conflicts, type) }
   }
 
@@ -90,7 +91,7 @@ final class Merge {
     for object in freshened { context.policyEffects?.recordRefresh(of: object) }
   }
 
-  /// Whether a policy has set an attribute or a to-one relationship since it was asked.
+  /// Whether a policy has set an attribute or a to-one relationship since it was called.
   func isSetByPolicy(_ slot: Int, of object: ManagedObject) -> Bool {
     guard let former = formerSlots[object], !object.slots.isEmpty else { return false }
     switch (former.isEmpty ? .unchanged : former[slot], object.slots[slot]) {
@@ -126,8 +127,8 @@ final class Merge {
     try findRevivals()
   }
 
-  /// Deleted objects that come back, with those that are deleted by the same cascade: half a
-  /// deletion is nobody's wish, and would take the rest along again.
+  /// Finds deleted objects that are brought back, with those of the same cascade: half of a cascade
+  /// would be inconsistent, and delete the rest again.
   private func findRevivals() throws {
     let deleted = objects.filter { $0.isDeleted && newRows[$0] != nil }
     var open = deleted.filter { [.storeTrump, .rollback].contains(treatments[$0]) }
@@ -178,7 +179,7 @@ final class Merge {
 
   func treatment(of object: ManagedObject) -> Treatment { treatments[object] ?? .none }
 
-  /// Where a to-one relationship leads in the store now.
+  /// The destination of a to-one relationship in the store's newest state.
   func storedReference(_ slot: Int, of object: ManagedObject) -> Reference? {
     guard let field = object.storage?.fieldBySlot[slot], field >= 0 else { return nil }
     return newRows[object]?.reference(field)
@@ -190,8 +191,8 @@ final class Merge {
     return try newRows[object]?.value(field, in: view)
   }
 
-  /// Whether a value that is outside of its row is another one in the store now; `nil` when it is
-  /// in the row. What the object has read may be nowhere any more.
+  /// Whether a value outside of its row differs in the store's newest state; `nil` when it is in
+  /// the row. Their references are compared, as the value that was read may be gone.
   func isExternalChanged(_ slot: Int, of object: ManagedObject) -> Bool? {
     guard let field = object.storage?.fieldBySlot[slot], field >= 0 else { return nil }
     let (old, new) = (object.row?.external(field), newRows[object]?.external(field))

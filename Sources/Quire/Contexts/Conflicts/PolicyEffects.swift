@@ -1,20 +1,20 @@
-/// What a merge policy has made of objects, beside what the save writes.
+/// The effects of a merge policy on objects, besides what the save writes.
 ///
-/// A merge tells no observer: what it changes is nobody's change, and may still be taken back. Who
-/// shows objects has to know in the end.
+/// Observers are not notified during a merge, whose changes may still be taken back. They get these
+/// after the save.
 struct PolicyEffects {
-  /// Those that are not there any more: dropped new ones, and those that others have deleted.
+  /// Objects that are gone: dropped new ones, and those that another save has deleted.
   private(set) var gone: Set<ManagedObject> = []
-  /// Those that were deleted here, and are not.
+  /// Objects that were deleted here, and no longer are.
   private(set) var revived: Set<ManagedObject> = []
-  /// Those that may show something else than before.
+  /// Objects whose values may have changed.
   private(set) var refreshed: Set<ManagedObject> = []
 
   mutating func recordGone(_ object: ManagedObject) { gone.insert(object) }
   mutating func recordRevival(of object: ManagedObject) { revived.insert(object) }
   mutating func recordRefresh(of object: ManagedObject) { refreshed.insert(object) }
 
-  /// Tells those who observe the context, and its children.
+  /// Notifies the observers of the context, and its children.
   func notifyObservers(of context: ManagedObjectContext) {
     func isThere(_ object: ManagedObject) -> Bool {
       object.context === context && !object.isDeleted && !object.state.contains(.inaccessible)

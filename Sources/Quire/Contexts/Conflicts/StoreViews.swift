@@ -1,6 +1,6 @@
 /// One state of each of some stores.
 struct StoreViews {
-  /// Held, so that no other session takes the place of one that goes.
+  /// Retained, so that no other session can get the address of one that ended.
   private let sessions: [StoreSession]
   private var views: [ObjectIdentifier: StoreView] = [:]
 
@@ -12,7 +12,7 @@ struct StoreViews {
 
   subscript(session: StoreSession) -> StoreView? { views[ObjectIdentifier(session)] }
 
-  /// The row of an object; `nil` when it has none there.
+  /// The row of an object; `nil` when it has none in that state.
   func row(of object: ManagedObject) throws -> Row? {
     try object.session.flatMap { self[$0] }?.row(object.reference)
   }
