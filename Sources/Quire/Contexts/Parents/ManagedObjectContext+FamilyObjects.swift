@@ -1,15 +1,17 @@
 import QuireModel
 import QuireStorage
 
-// Objects that no store has: one for each context of the family, all with one temporary reference.
+// Objects that no store has yet: each context of the family has one, with the same temporary
+// reference.
 extension ManagedObjectContext {
-  /// Notes what those ask who come often: whether there is a family, or a list of objects.
+  /// Updates flags for frequent questions: whether there is a family, or a list of fetched objects.
   final func updateHasFamily() {
     hasFamily = family != nil
     remembersObjects = hasFamily || !fetchedLists.isEmpty
   }
 
-  /// The object with a temporary reference: one of this context's own, or one for its parent's.
+  /// The object with a temporary reference: a new one of this context, or one that stands for the
+  /// parent's, made if need be.
   final func familyObject(_ reference: Reference) throws -> ManagedObject? {
     if let object = newObject(reference) { return object }
     guard let parent, let coordinator = persistentStoreCoordinator,
@@ -19,7 +21,7 @@ extension ManagedObjectContext {
     guard let session = session(with: identity),
       let storage = session.entities.byIndex[source.binding.index]
     else { return nil }
-    // The parent may have made its object for this, and that may have asked for the one here.
+    // The parent may have made its object just now, whose hook may have looked up the one here.
     if let object = newObject(reference) { return object }
     runningHookCount += 1
     let object = coordinator.classes.makeObject(session.arena(of: storage), at: reference)
@@ -31,7 +33,7 @@ extension ManagedObjectContext {
     return object
   }
 
-  /// Where an object is now that had a temporary reference when it was read.
+  /// The present reference of an object that had a temporary one when it was read.
   final func currentReference(_ reference: Reference) -> Reference {
     formerPlace(of: reference)?.reference ?? reference
   }
@@ -42,7 +44,7 @@ extension ManagedObjectContext {
     return context.family?.formerReferences[reference]
   }
 
-  /// The temporary reference that some context of the family has promised a place.
+  /// The temporary reference to which this context or an ancestor has promised a permanent one.
   final func promisedReference(of place: Reference, in store: StoreIdentity) -> Reference? {
     var context: ManagedObjectContext? = self
     while let current = context {
@@ -52,7 +54,7 @@ extension ManagedObjectContext {
     return nil
   }
 
-  /// The promise that some ancestor has made to an object.
+  /// The permanent reference that an ancestor has promised to an object.
   final func inheritedPromise(of reference: Reference) -> GlobalReference? {
     var context = parent
     while let current = context {
@@ -62,7 +64,7 @@ extension ManagedObjectContext {
     return nil
   }
 
-  /// What was promised here holds wherever the object is new.
+  /// Records a promised reference in all ancestors, where the object is new as well.
   final func passPromiseOn(_ place: GlobalReference, of reference: Reference) {
     var context = parent
     while let current = context {
@@ -71,7 +73,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// From now on an object shows its permanent ID.
+  /// Makes an object of a child show its permanent ID, if it has one.
   final func showPermanentID(of object: ManagedObject) {
     guard family?.parent != nil else { return }
     recordRefreshed(object)
@@ -85,7 +87,7 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// The ID that an object of a child context shows still, though it has another.
+  /// The temporary ID that an object of a child context still shows, though it has a permanent one.
   final var formerID: ManagedObjectID? {
     guard let reference = context?.family?.shownReferences[ObjectIdentifier(self)] else {
       return nil

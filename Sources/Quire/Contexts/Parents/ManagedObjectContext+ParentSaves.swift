@@ -9,7 +9,7 @@ extension ManagedObjectContext {
     let save: ContextSave
     do {
       save = try preparedParentSave(&memento)
-      // Objects that were asked may have taken back what there was to save.
+      // Hooks may have taken back all changes.
       guard hasChanges else { return nil }
       undoRecording?.willCommit(save)
       try ParentSave(save: save, child: self, parent: parent).write()
@@ -20,10 +20,10 @@ extension ManagedObjectContext {
     return save
   }
 
-  /// A save in which nothing is changed that the parent has deleted: also not by objects when they
-  /// are told of it.
+  /// A save that changes nothing that the parent has deleted, also after the hooks of its objects
+  /// were called.
   ///
-  /// - Parameter memento: what to come back to when the save fails, if the policy was asked.
+  /// - Parameter memento: set to the state to restore when the save fails, if the policy is called.
   private func preparedParentSave(_ memento: inout ContextMemento?) throws -> ContextSave {
     var told: Set<ManagedObject> = []
     for _ in 1...Self.mergeLimit {
@@ -36,7 +36,7 @@ extension ManagedObjectContext {
     throw unresolvedConflicts(try conflictsWithDeletions().map(\.report))
   }
 
-  /// Of changed objects, those that the parent has deleted.
+  /// The conflicts of changed objects that the parent has deleted.
   private func conflictsWithDeletions() throws -> [MergeConflict] {
     try changes.updated.sorted.filter(\.hasPersistentChangedValues).compactMap { object in
       guard let view = try object.session?.currentView(),
@@ -46,8 +46,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Asks the policy about objects that the parent has deleted. The deletion wins over the changes
-  /// of those that it leaves.
+  /// Calls the policy for changed objects that the parent has deleted. The changes of those that it
+  /// does not resolve are dropped.
   private func resolveDeletions(_ memento: inout ContextMemento?) throws {
     let conflicts = try conflictsWithDeletions()
     guard !conflicts.isEmpty else { return }
@@ -70,7 +70,7 @@ extension ManagedObjectContext {
 
   /// Makes the objects of a save clean: the parent has their changes.
   ///
-  /// - Returns: what observers are to be notified of.
+  /// - Returns: the notice for observers.
   final func finish(_ save: ContextSave) -> ContextNotice {
     var notice = ContextNotice(.didSaveObjects, self)
     for part in save.parts {
@@ -106,10 +106,10 @@ extension ManagedObjectContext {
   }
 }
 
-// MARK: - What children merge by themselves
+// MARK: - Automatic merges of children
 
 extension ManagedObjectContext {
-  /// Tells the children that want to know what was saved, here or to here.
+  /// Passes a save of this context, or of a child to it, to the children that merge automatically.
   final func notifyChildren(
     of parts: some Sequence<SaveOperation>, except saving: ManagedObjectContext? = nil
   ) {
@@ -126,7 +126,7 @@ extension ManagedObjectContext {
     notifyChildren(places, except: saving)
   }
 
-  /// Tells them what was merged here.
+  /// Passes a merge of this context to the children that merge automatically.
   final func notifyChildren(of places: [MergedReference]) {
     notifyChildren(
       Dictionary(
@@ -145,7 +145,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Tells them that anything may have changed that was merged here.
+  /// Passes a merge with unlisted changes to the children, which merge all their objects.
   final func notifyChildrenOfAll() {
     guard let family, family.hasChildren else { return }
     for child in family.livingChildren where child.mergesCommits {
@@ -166,7 +166,7 @@ extension ManagedObjectContext {
     return true
   }
 
-  /// What waits, each place with whether something was inserted there.
+  /// The references of objects to merge, each with whether the object was inserted; then none wait.
   final func takeWaitingPlaces() -> [GlobalReference: Bool] {
     guard let waiting = family?.waiting, !waiting.isEmpty else { return [:] }
     family?.waiting = [:]

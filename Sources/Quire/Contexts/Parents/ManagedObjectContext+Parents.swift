@@ -1,6 +1,6 @@
 import QuireModel
 
-/// What a context knows of its parent and of its children; one that has neither has none of this.
+/// The parent and children of a context, and what they share; only in contexts with either.
 struct ContextFamily {
   private struct Child {
     weak var context: ManagedObjectContext?
@@ -8,17 +8,18 @@ struct ContextFamily {
 
   var parent: ManagedObjectContext?
   private var children: [Child] = []
-  /// In a context with children and without a parent: where objects that had temporary references
-  /// are now. Rows that its descendants have read may lead there by the old ones.
+  /// In a context with children and without a parent: the permanent references of objects that had
+  /// temporary ones. Rows that its descendants have read may still have the latter.
   var formerReferences: [Reference: GlobalReference] = [:]
-  /// The temporary references that objects of a child go on to show as their IDs.
+  /// The temporary references that objects of a child still show as their IDs.
   var shownReferences: [ObjectIdentifier: Reference] = [:]
-  /// Objects of a child that show what an ancestor has saved over by itself since: of that the
-  /// ancestor's save is not to be told as of a conflict.
+  /// Objects of a child whose rows an ancestor has replaced by a save of its own. That save is no
+  /// conflict with the child's changes.
   var outdated: Set<ObjectIdentifier> = []
-  /// What the parent has saved or taken from its other children, and this child has not merged.
+  /// Objects that the parent has saved or got from other children, and this child has not merged;
+  /// each with whether it was inserted.
   var waiting: [GlobalReference: Bool] = [:]
-  /// Whether the parent has merged more than it was told one by one.
+  /// Whether the parent has merged more changes than were listed.
   var waitsForAll = false
 
   var hasChildren: Bool { children.contains { $0.context != nil } }
@@ -42,46 +43,45 @@ struct ContextFamily {
 // MARK: - Parents and children
 
 extension ManagedObjectContext {
-  /// A context for changes that `parent` gets when this one is saved.
+  /// A child context, whose changes are saved to `parent`.
   ///
   /// ## What a child sees
   ///
   /// Its parent's objects as they are there, unsaved changes included, and its own changes on top.
-  /// There is one object for each object in each context: what was read here keeps its values until
-  /// it is refreshed, as it does when it is read from a store.
+  /// Each context has an object of its own for each: one that was read here keeps its values until
+  /// it is refreshed, as an object that was read from a store does.
   ///
   /// ## What a save does
   ///
-  /// ``save()`` hands the changes to the parent and writes nothing: objects are inserted, changed
-  /// and deleted there as if somebody had done it in the parent, in one event, to be undone and
-  /// told as one. Only what was changed here overwrites what the parent has, property by property,
-  /// and to-many relationships member by member; there is no comparison of versions. An object that
-  /// the parent has deleted meanwhile is a conflict: ``PersistenceError/Code/managedObjectMerge``
-  /// with the error policy, with any other the changes of that object are dropped.
+  /// ``save()`` passes the changes to the parent and writes nothing to a store: objects are
+  /// inserted, changed and deleted in the parent, in one event, which is one undo group and one
+  /// notice. Only properties that were changed here overwrite the parent's, and to-many
+  /// relationships are merged member by member; versions are not compared. An object that the
+  /// parent has deleted meanwhile is a conflict: ``PersistenceError/Code/managedObjectMerge`` with
+  /// the error policy; with any other the changes of that object are dropped.
   ///
   /// Transient properties are each context's own.
   ///
   /// ## IDs
   ///
-  /// A new object has the same temporary ID in all generations. When the first context of the
-  /// family saves it, the object here keeps showing the temporary ID until it is refreshed or
-  /// ``obtainPermanentIDs(for:)`` is called; it is found by either.
+  /// A new object has the same temporary ID in parent and child. When the context without a parent
+  /// saves it, the object here keeps showing the temporary ID until it is refreshed or
+  /// ``obtainPermanentIDs(for:)`` is called; lookup by either ID finds it.
   ///
   /// ## Isolation
   ///
-  /// Parent and child belong to one isolation, for the child reads the parent's objects. A child of
-  /// the main actor's context works on the main actor. To work elsewhere, take a context of its own
-  /// from ``PersistentContainer``, and merge.
+  /// Parent and child belong to one isolation, as the child reads the parent's objects. A child of
+  /// the main actor's context works on the main actor. To work in the background, use a background
+  /// context of ``PersistentContainer``, and merge its saves.
   public convenience init(parent: ManagedObjectContext) {
     self.init(concurrencyType: parent.concurrencyType)
     self.parent = parent
   }
 
-  /// Where objects come from and changes go to; `nil` for a context of stores.
+  /// The context that this one fetches from and saves to; `nil` for a context of stores.
   ///
-  /// Setting another one forgets all objects here, and takes the other's coordinator. A context
-  /// cannot descend from itself: the next fetch or save throws that; ``setParent(_:)`` throws it at
-  /// once.
+  /// Setting another one forgets all objects here, and takes the other's coordinator. The errors of
+  /// ``setParent(_:)``, which throws them at once, are thrown by the next fetch or save.
   public final var parent: ManagedObjectContext? {
     get { family?.parent }
     set {
@@ -137,7 +137,7 @@ extension ManagedObjectContext {
     family?.parent = nil
   }
 
-  /// The coordinator of a context and of its descendants is the same.
+  /// Gives the context's coordinator to its descendants.
   final func coordinatorDidChange() {
     guard let family, family.hasChildren else { return }
     for child in family.livingChildren {
@@ -147,7 +147,7 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObjectContext {
-  /// Nothing that was read is left, and nothing of it has to be kept.
+  /// Clears what is kept for objects that were read, as the context has forgotten them all.
   final func forgetFamily() {
     family?.shownReferences = [:]
     family?.outdated = []

@@ -1,17 +1,17 @@
 import QuireModel
 
-/// An object that was saved for the first time, and where it is now.
+/// An object that was saved for the first time, with its permanent reference.
 struct MovedObject {
   let temporary: Reference
   let place: GlobalReference
 }
 
 extension ManagedObjectContext {
-  /// Where a save has put new objects, for the context's descendants.
+  /// The permanent references of new objects of a save, for the context's descendants.
   final func movedObjects(_ parts: some Sequence<SaveOperation>) -> [MovedObject] {
     guard let family else { return [] }
     guard family.hasChildren else {
-      // Nobody has read a row that leads to an old place.
+      // No descendant is left that has read rows with temporary references.
       if !family.formerReferences.isEmpty { self.family?.formerReferences = [:] }
       return []
     }
@@ -24,7 +24,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Lets descendants know, so that all contexts name one object by one reference.
+  /// Replaces temporary references in the descendants, so that all contexts have the same for one
+  /// object.
   final func recordMovedObjects(_ moved: [MovedObject]) {
     guard !moved.isEmpty else { return }
     for object in moved { family?.formerReferences[object.temporary] = object.place }
@@ -59,12 +60,11 @@ extension ManagedObjectContext {
   }
 }
 
-// MARK: - New objects that come back
+// MARK: - New objects that are brought back
 
 extension ManagedObjectContext {
-  /// An object that was new in an ancestor, and whose deletion here was handed on and undone, may
-  /// have been saved by that ancestor meanwhile: it comes back to the place that it was given. What
-  /// the parent has of it is there.
+  /// Gives permanent references to objects that were brought back by undo, after an ancestor has
+  /// saved them: each was new in the ancestor, and its deletion here was saved and undone.
   ///
   /// - Returns: whether there was such an object.
   @discardableResult
@@ -85,7 +85,7 @@ extension ManagedObjectContext {
         family?.shownReferences[ObjectIdentifier(object)] = temporary
       }
       object.state.insert(.returning)
-      // What an object has that was saved once.
+      // The version of an object that was saved once.
       session.formerVersions[place.reference] = 1
       enter(object)
       isAnyMoved = true
@@ -94,10 +94,10 @@ extension ManagedObjectContext {
   }
 }
 
-// MARK: - Rows that are written over
+// MARK: - Replaced rows
 
 extension ManagedObjectContext {
-  /// Lets descendants know which rows this context's own save has replaced.
+  /// Marks the objects of descendants whose rows this context's own save has replaced.
   final func recordReplacedRows(_ parts: some Sequence<SaveOperation>) {
     guard let family, family.hasChildren else { return }
     let places = parts.flatMap { part in
@@ -115,7 +115,7 @@ extension ManagedObjectContext {
     for child in family?.livingChildren ?? [] { child.recordOutdated(places) }
   }
 
-  /// An object of a child is about to read what its parent has now.
+  /// Clears the mark of an object that is about to read the parent's present values.
   final func recordRefreshed(_ object: ManagedObject) {
     guard let family, !family.outdated.isEmpty else { return }
     self.family?.outdated.remove(ObjectIdentifier(object))

@@ -7,11 +7,11 @@ import QuireStorage
   import Foundation
 #endif
 
-/// What a child context sees of its parent in one store: in front of the store's rows stand the
-/// parent's objects, with their unsaved changes.
+/// The rows of one store as a child context sees them: those of the parent's objects, with their
+/// unsaved changes, in place of the store's.
 ///
-/// Rows are asked for one by one and looked up in the parent at that moment. So nothing has to be
-/// copied when a child is made, and it sees what the parent has now.
+/// Each row is looked up in the parent when it is needed. So nothing is copied when a child is
+/// made, and it reads the parent's present values.
 final class ParentRows: RowsInFront {
   /// The child's session.
   // Sound: a session outlives the views that it makes, or is held beside them.
@@ -58,12 +58,12 @@ final class ParentRows: RowsInFront {
     }
   }
 
-  /// A value that lies outside of its row.
+  /// A value that is stored outside of its row.
   override func data(of value: ExternalValue) throws -> Data? {
     try source.currentView().data(of: value)
   }
 
-  /// Whether the parent knows the object by more than its place.
+  /// Whether the parent, or an ancestor, has an object with values for a reference.
   func isKnown(_ reference: Reference) -> Bool {
     if let object = source.registered(reference), object.hasRow || !object.slots.isEmpty {
       return true
@@ -71,12 +71,12 @@ final class ParentRows: RowsInFront {
     return source.view?.parentRows?.isKnown(reference) ?? false
   }
 
-  /// Where a reference that was read leads to now.
+  /// The present reference for one that was read.
   func current(_ reference: Reference) -> Reference {
     reference.isTemporary ? context.currentReference(reference) : reference
   }
 
-  /// The ID by which the child knows an object.
+  /// The ID that the object with a reference has in the child.
   func objectID(of reference: Reference, _ storage: EntityStorage) -> ManagedObjectID {
     if let object = session.registered(reference) { return object.objectID }
     return ManagedObjectID(
@@ -121,10 +121,10 @@ extension ManagedObject {
 
 extension StoreView {
   // Sound: contexts alone put rows in front of others.
-  /// What stands in front of the rows, in a child context.
+  /// The parent's rows, in the view of a child context.
   var parentRows: ParentRows? { frontRows.map { unsafeDowncast($0, to: ParentRows.self) } }
 
-  /// Where the entity of an object lies that may be new in the parent.
+  /// The storage of the entity of an object, which may be new in the parent.
   func storage(of reference: Reference) throws -> EntityStorage? {
     guard reference.isTemporary, let parentRows else { return entities.storage(of: reference) }
     return try parentRows.session.context.familyObject(reference)?.storage

@@ -1,27 +1,27 @@
 import QuireModel
 import QuireStorage
 
-/// One save of a child context: what it does to the objects of the parent.
+/// One save of a child context: its changes to the objects of the parent.
 ///
-/// Both sides of a relationship are one fact, which the parent may have changed meanwhile. So what
-/// has changed is done again in the parent by the functions that keep both sides whole, fact by
-/// fact: the facts of the child do not contradict each other, and their order makes no difference.
-/// Deletions come last, when objects have been moved away from what is deleted.
+/// The parent may have changed relationships meanwhile. So each change is repeated in the parent by
+/// the functions that keep both sides of a relationship in agreement. The changes of the child do
+/// not contradict each other, so their order makes no difference; deletions come last, when no
+/// relationship is to lead to the deleted objects any more.
 struct ParentSave {
   let save: ContextSave
   let child: ManagedObjectContext
   let parent: ManagedObjectContext
 
-  /// Hands all changes to the parent, whose observers are to be told when the child is clean.
+  /// Passes all changes to the parent, whose observers are notified later, when the child is clean.
   ///
   /// - Throws: what reading the parent's objects throws;
   ///   ``PersistenceError/Code/managedObjectContextLocking`` when a hook or an observer of the
-  ///   parent changes what is handed over. The parent is as it was then.
+  ///   parent changes what is being passed. The parent is then as it was.
   func write() throws {
-    // What tells whether anybody changes something here that the parent would not get.
+    // Records whether something is changed in the child meanwhile, which the parent would not get.
     child.preparation = SavePreparation()
     defer { child.preparation = nil }
-    // Whatever is under way there is an event of its own.
+    // Earlier changes of the parent are an event of their own.
     parent.processPendingChanges()
     let journal = ContextJournal(parent)
     parent.journal = journal
@@ -62,7 +62,7 @@ struct ParentSave {
     parent.applyDeleteRules()
   }
 
-  /// The parent's object for one of the child's that remains; `nil` when the parent has none.
+  /// The parent's object for one of the child's; `nil` when the parent has none, or has deleted it.
   private func partner(of object: ManagedObject) throws -> ManagedObject? {
     if object.reference.isTemporary {
       return try parent.familyObject(object.reference).flatMap { $0.isDeleted ? nil : $0 }
@@ -79,7 +79,7 @@ struct ParentSave {
     return try session.currentView().contains(reference) ? session.object(at: reference) : nil
   }
 
-  /// The parent compares what the child was asked to.
+  /// Makes the parent compare the objects that the child was to compare.
   private func watch() throws {
     for object in child.watched where !object.hasChanges {
       guard let counterpart = try partner(of: object) else { continue }
@@ -110,14 +110,14 @@ struct ParentSave {
       }
       counterpart.takeSlots(content)
       if object.isPersistent { return try bringBack(counterpart, object, part) }
-      // The object itself was told when it was inserted: it is the same in the parent.
+      // `awakeFromInsert()` was called in the child, for what is the same object.
       counterpart.state.insert(.awoken)
       try parent.adopt(counterpart)
     }
     passOn(object)
   }
 
-  /// What the parent has of an object whose deletion it was handed, and that has come back.
+  /// The parent's object for one whose deletion was passed to it, and was then undone in the child.
   private func formerCounterpart(
     of object: ManagedObject, _ part: SaveOperation
   ) throws -> ManagedObject? {
@@ -125,7 +125,7 @@ struct ParentSave {
     return parent.session(with: part.session.identity)?.registered(object.reference)
   }
 
-  /// The parent has saved the deletion as well: the object goes to where it was.
+  /// Brings an object back whose deletion the parent has saved as well, with its former reference.
   private func bringBack(
     _ counterpart: ManagedObject, _ object: ManagedObject, _ part: SaveOperation
   ) throws {
@@ -140,7 +140,7 @@ struct ParentSave {
     for observer in parent.audience { observer.didInsert(counterpart) }
   }
 
-  /// Which store a new object is for, and the ID that it was promised there.
+  /// Passes on the store that a new object was assigned to, and the ID that it was promised.
   private func passOn(_ object: ManagedObject) {
     guard let context = object.context else { return }
     if let store = context.assignedStores[object.reference] {
@@ -153,7 +153,8 @@ struct ParentSave {
 
   // MARK: Changes
 
-  /// What a change was made to is what the parent compares with the store.
+  /// Gives the parent's fault the row that the child's changes were made to, so that the parent's
+  /// save compares that version with the store's.
   private func rest(_ counterpart: ManagedObject, on object: ManagedObject) {
     guard counterpart.isFault, let row = object.row, !row.isEncoded,
       object.context?.family?.outdated.contains(ObjectIdentifier(object)) != true
@@ -182,8 +183,8 @@ struct ParentSave {
     }
   }
 
-  /// - Parameter identity: of the store that the child's object is for. The parent's may be new
-  ///   still, and lead to what is stored.
+  /// - Parameter identity: of the store of the child's object. The parent's object may still be
+  ///   new, and lead to stored ones.
   private func put(
     _ pending: PendingMembers, _ slot: Int, _ object: ManagedObject, _ identity: StoreIdentity?
   ) throws {
@@ -197,7 +198,7 @@ struct ParentSave {
       if let member = try remaining(member) { try object.addMember(member, slot) }
     }
     guard let order = pending.order else { return }
-    // Members that came to the parent meanwhile stand behind.
+    // Members that were added in the parent meanwhile come at the end.
     let current = try object.members(slot)
     let wanted = try order.compactMap { try remaining($0) }
     let arranged = MergedOrder.order(of: current, as: wanted)
@@ -211,8 +212,8 @@ struct ParentSave {
 }
 
 extension ManagedObject {
-  /// The changed relationships of a deleted object that nobody else knows of, and whose delete
-  /// rules go by where they lead: not by where they led.
+  /// The changed relationships without an inverse of a deleted object whose delete rules apply to
+  /// the new destinations.
   fileprivate final var slotsThatRulesFollow: [Int] {
     if slots.isEmpty { return [] }
     return binding.storedRelationshipSlots.filter { slot in
