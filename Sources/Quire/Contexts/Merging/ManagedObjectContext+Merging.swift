@@ -7,18 +7,17 @@ import QuireStorage
   import Foundation
 #endif
 
-// Others' saves, brought into a context: by itself, or because somebody asks for it.
+// Merging the saves of other contexts: automatically, or on request.
 //
-// A merge is told which objects somebody has saved, and looks at the store's newest state for what
-// has become of them. So it does not matter in which order saves are told, or whether one is told
-// twice.
+// A merge gets the references of objects that were saved, and reads their values from the store's
+// newest state. So saves may be merged in any order, and more than once.
 extension ManagedObjectContext {
-  /// Whether what other contexts save is merged here by itself: the main actor's context of a
-  /// container does so soon after the save, every context when it next performs something,
-  /// fetches, saves or processes its changes.
+  /// Whether saves of other contexts are merged here automatically: by the main actor's context of
+  /// a container soon after the save, by every context when it next performs something, fetches,
+  /// saves or processes its changes. At first `false`.
   ///
-  /// Merged are saves of all contexts of this process that have one of the stores open, by
-  /// whichever coordinator. A child context merges what its parent saves, what the parent's other
+  /// Saves of all contexts of this process that have one of the stores open are merged, also those
+  /// of other coordinators. A child context merges what its parent saves, what the parent's other
   /// children save to it, and what the parent merges; at once, unless it is being saved.
   public final var automaticallyMergesChangesFromParent: Bool {
     get { mergesCommits }
@@ -33,8 +32,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Merges what waits, and lets go of stores that are not there any more. Nothing of this is done
-  /// while the context is busy: the next call will do it.
+  /// Merges saves that wait, and drops objects of stores that were removed. Does nothing while the
+  /// context is busy; the next call does it.
   final func mergeWaitingCommits() {
     guard presentActivity == nil else { return }
     during(.dropping) { leaveRemovedStores() }
@@ -62,18 +61,18 @@ extension ManagedObjectContext {
     merge(places, isOfAll: isOfAll)
   }
 
-  /// Brings into this context what another one has saved.
+  /// Merges what another context has saved.
   ///
   /// Clean objects become faults and read their values anew, without transient ones; unsaved
   /// changes stay, on top of the new values, property by property, and will be saved without a
-  /// conflict; objects that were deleted leave, with their unsaved changes. Objects that this
-  /// context does not know stay unknown, except that ``ContextNotice/Kind/didChangeObjects`` names
-  /// those that are new.
+  /// conflict; objects that were deleted leave the context, with their unsaved changes. No objects
+  /// are made for those that are not registered here, except for new ones if the context has
+  /// observers: ``ContextNotice/Kind/didChangeObjects`` has them.
   ///
   /// Errors of the store are thrown by the next fetch or save.
   ///
-  /// - Parameter notice: one of another context of the same stores that tells of a save. IDs of
-  ///   other stores, and temporary ones, are passed over.
+  /// - Parameter notice: the notice of a save, of another context of the same stores. IDs of other
+  ///   stores, and temporary ones, are ignored.
   public final func mergeChanges(fromContextDidSave notice: ObjectIDNotice) {
     guard isIdle(for: "mergeChanges(fromContextDidSave:)") else { return }
     mergeChanges(
@@ -82,12 +81,13 @@ extension ManagedObjectContext {
         .union(notice.refreshedObjectIDs))
   }
 
-  /// The same, in the isolation that both contexts belong to.
+  /// Merges what another context of the same isolation has saved; see
+  /// ``mergeChanges(fromContextDidSave:)-(ObjectIDNotice)``.
   public final func mergeChanges(fromContextDidSave notice: ContextNotice) {
     mergeChanges(fromContextDidSave: notice.objectIDs)
   }
 
-  /// Brings into contexts what was saved elsewhere, such as by a batch operation.
+  /// Merges what was saved elsewhere, such as by a batch operation, into several contexts.
   ///
   /// - Parameters:
   ///   - changes: arrays or sets of ``ManagedObjectID`` or of their URIs, by Core Data's keys: raw
@@ -95,7 +95,7 @@ extension ManagedObjectContext {
   ///   - contexts: contexts of the caller's isolation.
   /// - Throws: ``PersistenceError/Code/unacceptableValue`` when something else is among them, and
   ///   ``PersistenceError/Code/managedObjectContextBusy`` when one of the contexts is busy; nothing
-  ///   is merged then. IDs of other stores are passed over.
+  ///   is merged then. IDs of other stores are ignored.
   public static func mergeChanges(
     fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [ManagedObjectContext]
   ) throws {
@@ -133,7 +133,7 @@ extension ManagedObjectContext {
 
 // MARK: - One merge
 
-/// Where something was saved, and whether an object was inserted there.
+/// An object that was saved, and whether it was inserted.
 struct MergedReference {
   let session: StoreSession
   let reference: Reference
@@ -143,8 +143,8 @@ struct MergedReference {
 }
 
 extension ManagedObjectContext {
-  /// - Parameter isOfAll: whether more may have changed than the places say, which are then those
-  ///   that are known here.
+  /// - Parameter isOfAll: whether objects may have changed that are not listed; the list then has
+  ///   all objects that are registered here.
   private func merge(_ places: [MergedReference], isOfAll: Bool = false) {
     guard !places.isEmpty || isOfAll else { return }
     defer {
@@ -158,7 +158,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// - Returns: the objects of the merge, to notify observers of.
+  /// - Returns: the notice of the merge for observers.
   private func mergeObjects(at places: [MergedReference], isOfAll: Bool) throws -> ObjectIDNotice {
     try moveQueryGeneration()
     var ids = ObjectIDNotice(.didMergeChangesObjectIDs, self)
@@ -169,12 +169,12 @@ extension ManagedObjectContext {
       let view = try session.latestView()
       try view.incremental?.read(places.lazy.filter { $0.session === session }.map(\.reference))
     }
-    // In order, so that the same saves make the same context.
+    // Sorted, so that the same saves have the same effects.
     for place in places.sorted(by: { $0.order < $1.order }) {
       let reference = place.reference
       guard let id = place.session.objectID(of: reference) else { continue }
       let object = place.session.registered(reference)
-      // What was brought back here goes on to be new, whoever has saved its deletion.
+      // An object whose deletion was undone here stays inserted, though its row is gone.
       if object?.isInserted ?? false { continue }
       if try !place.session.currentView().contains(reference) {
         ids.deletedObjectIDs.insert(id)
@@ -211,7 +211,7 @@ extension ManagedObjectContext {
     return ids
   }
 
-  /// The object's row is gone, by somebody else's doing. That wins over what was changed here.
+  /// Removes an object that another context has deleted, with its unsaved changes.
   private func mergeDeletion(of object: ManagedObject) {
     if !object.isDeleted { noticeCenter?.didDelete(object) }
     release(object)
@@ -221,7 +221,7 @@ extension ManagedObjectContext {
     if object.slots.isEmpty || !object.hasChanges {
       turnUnchangedIntoFault(object)
     } else {
-      // Changed by an object that was told before.
+      // Changed by a hook of another object meanwhile.
       try rebase([object])
       try displaceStoredDestinations(of: [object])
       object.callAwake(after: .refresh)
@@ -229,7 +229,7 @@ extension ManagedObjectContext {
   }
 }
 
-/// Changes by Core Data's keys, as some program has put them together.
+/// Changes under Core Data's keys, as a program passes them.
 private struct RemoteChanges {
   enum Name {
     case id(ManagedObjectID)

@@ -1,6 +1,6 @@
-/// How members of an ordered relationship stand when two contexts have changed it.
+/// The order of an ordered relationship that two contexts have changed.
 package enum MergedOrder {
-  /// Members in the order of some list; those that are not in it stand behind, as they stood.
+  /// Members in the order of a list; those that are not in it come at the end, in their order.
   ///
   /// - Parameters:
   ///   - present: all members, each once.
@@ -13,14 +13,14 @@ package enum MergedOrder {
     return wanted.filter(isPresent.contains) + present.filter { !isWanted.contains($0) }
   }
 
-  /// Members in the order of some list; those that are not in it stand behind the nearest of those
-  /// that they follow in the store, and at the end if the store does not have them.
+  /// Members in the order of a list. Those that are not in it come after the nearest member that
+  /// they follow in the store, and at the end if the store does not have them.
   ///
   /// - Parameters:
   ///   - present: all members, each once.
   ///   - wanted: the list.
-  ///   - place: where the store has a member.
-  ///   - stored: the places of the store's members, in their order.
+  ///   - place: the identity of a member in the store.
+  ///   - stored: the identities of the store's members, in their order.
   /// - Complexity: O(*members*).
   package static func order<Member: Hashable, Place: Hashable>(
     of present: [Member], as wanted: [Member], _ place: (Member) -> Place, _ stored: [Place]
@@ -31,7 +31,7 @@ package enum MergedOrder {
     if others.isEmpty { return known }
     var newByPlace = Dictionary(others.map { (place($0), $0) }, uniquingKeysWith: { $1 })
     let isKnown = Set(known.map(place))
-    // Those that stand behind a known one of the store's, and those before all of them.
+    // New members that follow a known one in the store, and those before all known ones.
     var followers: [Place: [Member]] = [:]
     var first: [Member] = []
     var last: Place?

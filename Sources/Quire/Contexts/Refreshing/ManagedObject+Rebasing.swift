@@ -1,10 +1,10 @@
 import QuireModel
 
-// Unsaved changes of relationships are differences from what the store has. When that is another,
-// they are made differences from the new state, so that both sides stay one fact.
+// Unsaved changes of relationships are differences from the store's state. When that changes, they
+// are converted to differences from the new state, so that both sides still agree.
 extension ManagedObject {
-  /// Forgets what was set to what the row says, or set back to it: before the row is exchanged, as
-  /// what another one says would make it look like a change.
+  /// Drops slots that equal the row, before the row is replaced: compared with another row they
+  /// would look like changes.
   final func discardUnchangedSlots() {
     guard hasRow else { return }
     for slot in slots.indices {
@@ -12,7 +12,7 @@ extension ManagedObject {
       guard !trait.isTransient, !trait.isDerived, !isChanged(slot) || isDanglingAsBefore(slot)
       else { continue }
       switch slots[slot] {
-      // Undo brings it back, and does not say again what leads there.
+      // Undo brings the destination back, without setting this side again.
       case .one(let destination?)
       where destination.context == nil && context?.undoRecording?.keeps(destination) == true:
         continue
@@ -22,8 +22,9 @@ extension ManagedObject {
     }
   }
 
-  /// Whether a to-one slot leads to what has left, and the row to what is gone, which shows the
-  /// same. In a child, whose parent changes under it, also whether it was led nowhere.
+  /// Whether a to-one slot leads to an object that has left the context, and the row to one that is
+  /// gone: both show no destination. In a child, whose parent may change meanwhile, also whether
+  /// the slot was cleared.
   private func isDanglingAsBefore(_ slot: Int) -> Bool {
     guard case .one(let destination) = slots[slot], present(destination) == nil,
       destination != nil || context?.parent != nil
@@ -31,8 +32,8 @@ extension ManagedObject {
     return storedReference(slot).map { isGone($0, slot) } ?? false
   }
 
-  /// The same of what the state of the store says, before it is exchanged: members that were set to
-  /// what they are, and what was led nowhere when the row led to what was gone already.
+  /// Drops slots that equal the store's state, before that is replaced: members that were set to
+  /// those of the store, and cleared to-one slots whose row leads to an object that is gone.
   final func discardUnchanged(_ view: StoreView) {
     for slot in slots.indices {
       switch slots[slot] {
@@ -50,7 +51,7 @@ extension ManagedObject {
     }
   }
 
-  /// The objects of members that the store has, and that an order here does not know.
+  /// The stored members that are missing in a changed order here.
   final func unknownMembers() throws -> [ManagedObject] {
     guard let session else { return [] }
     return try binding.relationshipSlots.flatMap { slot -> [ManagedObject] in
@@ -63,7 +64,7 @@ extension ManagedObject {
     }
   }
 
-  /// Drops changes that the store has already, and brings new members into an order.
+  /// Drops changes that the store has already, and adds new members to changed orders.
   final func rebaseMembers() throws {
     guard let session else { return }
     for slot in binding.relationshipSlots {
@@ -76,18 +77,18 @@ extension ManagedObject {
         let isKept = Set(order.map(\.reference)).union(pending.removed)
         pending.order =
           try order.filter { isStored.contains($0.reference) || isAdded.contains($0) }
-          // A list that nobody told of a deletion names what is gone.
+          // The store's list may have members that were deleted without a change of the list.
           + existingMembers(slot).filter { !isKept.contains($0) }.map { try session.object(at: $0) }
       }
       pending.added.removeAll { isStored.contains($0.reference) }
     }
   }
 
-  /// Where this object leads elsewhere than the store says, takes it away from the destination that
-  /// the store has: for that one, the change was made while it led to another.
+  /// Removes this object from the destinations that the store has for it, where it was led
+  /// elsewhere. When that change was made, the store had another destination.
   final func displaceStoredDestinations() throws {
     guard let session else { return }
-    // Its own change is what can be undone, and takes this along.
+    // Undoing this object's own change restores this, too.
     context?.undoRecording?.isPaused = true
     defer { context?.undoRecording?.isPaused = false }
     for slot in binding.relationshipSlots {

@@ -1,9 +1,9 @@
 import QuireModel
 
-// How unsaved changes of one object are dropped. Its relationships are set to what the store says,
-// by the same functions as any other change, so that both sides stay one fact.
+// Dropping the unsaved changes of one object. Its relationships are set to the store's values by
+// the same functions as any other change, so that both sides agree.
 extension ManagedObject {
-  /// Makes the relationships that were changed what the store says, on both sides.
+  /// Sets the changed relationships to the store's values, on both sides.
   final func restoreRelationships() throws {
     for slot in binding.relationshipSlots {
       switch slots[slot] {
@@ -16,8 +16,8 @@ extension ManagedObject {
     }
   }
 
-  /// Takes out members that others have deleted: those were hidden since, nothing brings them back,
-  /// and so nothing is to be undone.
+  /// Removes members that were deleted for good: they are hidden already, and undo does not bring
+  /// them back, so removing them is no change to record.
   private func forgetGone(_ pending: PendingMembers) {
     let recording = context?.undoRecording
     func isGone(_ member: ManagedObject) -> Bool {
@@ -27,9 +27,9 @@ extension ManagedObject {
     if pending.order?.contains(where: isGone) == true { pending.order?.removeAll(where: isGone) }
   }
 
-  /// Makes all destinations lead back to an object that is not deleted any more, in ordered
-  /// relationships from where the store has it. Those that lead elsewhere by now are let go of, and
-  /// so are deleted ones, as their own rules say.
+  /// Makes all destinations lead back to an object whose deletion was taken back, in ordered
+  /// relationships at its position in the store. Destinations that lead to another object by now
+  /// are removed, and so are deleted ones, as their own delete rules demand.
   final func restoreInverses() throws {
     for slot in binding.relationshipSlots {
       for destination in try rawDestinations(slot) where destination.context === context {
@@ -63,14 +63,14 @@ extension ManagedObject {
     }
   }
 
-  /// Looks at this side alone.
+  /// Whether a slot leads to an object, on this side of the relationship.
   final func leads(to object: ManagedObject, _ slot: Int) throws -> Bool {
     isToMany(slot) ? try holds(object, slot) : try rawOne(slot) === object
   }
 
-  /// Forgets all changes but those that the store cannot have: where a destination is deleted.
+  /// Drops all changes, except relationships that cannot be restored as a destination is deleted.
   ///
-  /// - Returns: whether nothing is left.
+  /// - Returns: whether no change is left.
   final func restoreSlots() -> Bool {
     var isRestored = true
     for slot in slots.indices {
@@ -95,7 +95,7 @@ extension ManagedObject {
     if let former { try former.returnToStoredDestination(inverse) }
   }
 
-  /// Looks at the differences alone: the set may be long.
+  /// Restores a set by its differences, as it may have many members.
   private func restoreSet(_ slot: Int, _ pending: PendingMembers) throws {
     let inverse = binding.relationship(slot).inverse
     let stored = pending.removed.isEmpty ? [] : Set(try storedMembers(slot))
@@ -113,7 +113,7 @@ extension ManagedObject {
   private func restoreList(_ slot: Int, _ pending: PendingMembers) throws {
     let former = try members(slot)
     let stored = try storedMembers(slot).compactMap { try living($0, slot) }
-    // Setting an order is a change that could be undone, whatever it was before.
+    // Setting an order is recorded for undo, even if it changes nothing.
     if try rawMembers(slot) == stored { return }
     for member in pending.added where member.context === context && !isShown(member) {
       try removeMember(member, slot)
@@ -130,15 +130,15 @@ extension ManagedObject {
     }
   }
 
-  /// The object at the other end, unless it is deleted or gone.
+  /// The object with a reference, unless it is deleted or gone.
   private func living(_ reference: Reference, _ slot: Int) throws -> ManagedObject? {
     guard let session else { return nil }
     if let object = session.registered(reference) { return object.isDeleted ? nil : object }
     return try session.currentView().contains(reference) ? session.object(at: reference) : nil
   }
 
-  /// An object that was taken from its to-one destination, and is let go of again, goes back there
-  /// if the place is free.
+  /// Restores the stored to-one destination of an object that was removed from its new one, unless
+  /// another object has taken that destination.
   private func returnToStoredDestination(_ name: String) throws {
     guard isPersistent, !isDeleted, let slot = binding.slot(named: name), !isToMany(slot),
       try one(slot) == nil, let reference = storedReference(slot),
@@ -154,8 +154,8 @@ extension ManagedObject {
     if let inverse = relationship.inverse { try destination.restorePlace(of: self, inverse) }
   }
 
-  /// Moves an object that came back into an ordered relationship to where it was: behind the
-  /// nearest of those that precede it in the store.
+  /// Moves an object that was added to an ordered relationship again to its former position: after
+  /// the nearest of those that precede it in the store.
   private func restorePlace(of object: ManagedObject, _ name: String) throws {
     guard !slots.isEmpty, let slot = binding.slot(named: name),
       case .many(let pending) = slots[slot], var order = pending.order,

@@ -1,8 +1,8 @@
-// How a context forgets its changes, or all of its objects.
+// Dropping of a context's changes, or of all its objects.
 extension ManagedObjectContext {
-  /// Drops all unsaved changes: inserted objects leave, changed and deleted ones become faults,
-  /// which are read from the store's last saved state when they are next used. Nothing can be
-  /// undone or made again after this.
+  /// Drops all unsaved changes: inserted objects leave the context, changed and deleted ones become
+  /// faults, which are read from the store's last saved state when they are next used. Nothing can
+  /// be undone or redone after this.
   ///
   /// Called while the context is busy it changes nothing, and the next fetch or save throws
   /// ``PersistenceError/Code/managedObjectContextBusy``.
@@ -22,9 +22,9 @@ extension ManagedObjectContext {
     noticeCenter?.postRollback(of: dropped)
   }
 
-  /// Forgets all objects and all unsaved changes. Objects that somebody still holds belong to no
-  /// context afterwards. A query generation is let go of. Nothing can be undone or made again after
-  /// this.
+  /// Forgets all objects and all unsaved changes. Objects that the program still refers to belong
+  /// to no context afterwards. The context is no longer pinned to a query generation. Nothing can
+  /// be undone or redone after this.
   ///
   /// Called while the context is busy it changes nothing, and the next fetch or save throws
   /// ``PersistenceError/Code/managedObjectContextBusy``.
@@ -34,9 +34,9 @@ extension ManagedObjectContext {
     noticeCenter?.postReset(of: forgotten)
   }
 
-  /// Forgets all objects, and tells those who observe the context nothing yet.
+  /// Forgets all objects, without notifying observers yet.
   ///
-  /// - Returns: the IDs of all objects, to be told; `nil` when nobody wants to know.
+  /// - Returns: the IDs of all objects, for the notice; `nil` when there is no observer of it.
   final func forgetObjects() -> Set<ManagedObjectID>? {
     during(.dropping) { forgetObjectsWithHooks() }
   }
@@ -53,7 +53,7 @@ extension ManagedObjectContext {
       if object.isPersistent { object.becomeFault() } else { letGo(of: object) }
     }
     for object in told where object.context === self { object.didTurnIntoFault() }
-    // What objects read, insert and change when they are told that they have gone goes along.
+    // Drops what hooks have read, inserted and changed.
     dropAllChanges()
     for object in allObjects { letGo(of: object) }
     if family != nil { forgetFamily() }
@@ -63,10 +63,10 @@ extension ManagedObjectContext {
     return objectIDs
   }
 
-  /// Tells objects that their values go, while all of them are as they were: from then until all
-  /// are gone nobody is called, so that nobody can save, or change, some of what is being dropped.
+  /// Calls ``ManagedObject/willTurnIntoFault()`` of objects, before any of them is dropped. No hook
+  /// is called from then until all are dropped, so that none can save or change a part of them.
   ///
-  /// - Returns: those that were told.
+  /// - Returns: the objects whose hook was called.
   private func callWillTurnIntoFault(_ objects: [ManagedObject]) -> [ManagedObject] {
     var told: [ManagedObject] = []
     for object in objects
@@ -77,7 +77,7 @@ extension ManagedObjectContext {
     return told
   }
 
-  /// Drops all changes without a word to their objects.
+  /// Drops all changes without calling hooks.
   @discardableResult
   final func dropAllChanges() -> PendingObjects {
     let dropped = changes

@@ -3,13 +3,13 @@ import QuireModel
 extension ManagedObjectContext {
   /// Reads an object anew from the store's last saved state when it is next used.
   ///
-  /// A change of a relationship is one fact that two objects show. Where this object's changes are
-  /// dropped the other side is what it was before, too; only a destination that is deleted stays
-  /// away. With an undo manager, dropping changes is a change: it can be undone.
+  /// A change of a relationship changes two objects. Where this object's changes are dropped, the
+  /// other side is restored too; only a relationship to a deleted object is not. With an undo
+  /// manager, dropping changes is a change that can be undone.
   ///
-  /// An object without unsaved changes becomes a fault in either case, and transient values and
-  /// relationships go with it: there is nothing to merge them with.
-  /// ``ManagedObject/awakeFromFetch()`` is where they are computed anew.
+  /// An object without unsaved changes becomes a fault in either case, and its transient values and
+  /// relationships are dropped. ``ManagedObject/awakeFromFetch()`` is the place to compute them
+  /// again.
   ///
   /// - Parameter mergeChanges: whether unsaved changes stay on top of what is read; otherwise they
   ///   are dropped.
@@ -24,8 +24,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Changed objects that an object leads to in the store by one-to-one relationships: they may
-  /// have been led elsewhere while it showed that it leads to nobody.
+  /// Changed objects that an object leads to in the store by one-to-one relationships. They may
+  /// have been led to others while this object showed no destination.
   private func changedCounterparts(of object: ManagedObject) -> [ManagedObject] {
     guard !changes.updated.isEmpty, object.context === self, object.isStored,
       let session = object.session, let storage = object.storage,
@@ -41,12 +41,11 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Puts unsaved changes on top of what the store has now.
+  /// Puts unsaved changes on top of the store's newest values.
   ///
-  /// An order that was made of fewer members would leave out, on one side, those that others have
-  /// added, and its row would say that nothing has come between. So from the first row to the last
-  /// order nobody is called who might save that. ``displaceStoredDestinations(of:)`` is to follow,
-  /// when all other objects are as the store has them.
+  /// Between the first row and the last order no hook is called: with new rows, but an order that
+  /// lacks members which other contexts have added, a save would drop those without a conflict.
+  /// ``displaceStoredDestinations(of:)`` has to follow, when all other objects were read again.
   final func rebase(_ objects: [ManagedObject]) throws {
     func isChanged(_ object: ManagedObject) -> Bool {
       object.context === self && object.isStored && object.hasSlots
@@ -63,7 +62,8 @@ extension ManagedObjectContext {
     withExtendedLifetime(members) {}
   }
 
-  /// When all rows are the new ones: both sides of a relationship are looked at.
+  /// Removes changed objects from destinations that the store has for them. To be called when all
+  /// rows are the newest, as both sides of a relationship are read.
   final func displaceStoredDestinations(of objects: [ManagedObject]) throws {
     for object in objects
     where object.context === self && object.hasRow && object.hasSlots && !object.isDeleted {
@@ -92,8 +92,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Makes a fault of an object that has nothing to keep or to drop, but that it may be deleted.
-  /// Transient relationships end on both sides, and the other side stays as clean as it was.
+  /// Makes a fault of an object without changes, which may be deleted. Transient relationships end
+  /// on both sides, and an other side that was clean stays so.
   final func turnUnchangedIntoFault(_ object: ManagedObject) {
     var counterparts: [ManagedObject] = []
     if object.hasSlots {
@@ -110,7 +110,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Of an object that was touched only and is gone from the store, there is nothing to save.
+  /// Makes an object clean that is gone from the store and is marked as updated without a change.
   private func letGoOfTouched(_ object: ManagedObject) {
     guard object.isUpdated, !object.slots.indices.contains(where: object.isChanged) else { return }
     object.dropSlots()
@@ -134,7 +134,7 @@ extension ManagedObjectContext {
     } catch {
       report(error)
     }
-    // Objects that nobody holds are read anew by whoever asks for them next, too.
+    // Objects that are not in memory are to be read from the newest state, too.
     for session in sessions { session.leaveState() }
     let objects = allObjects
     let changed = objects.filter { $0.isStored && $0.hasSlots && $0.hasChanges }
