@@ -1,14 +1,14 @@
 import QuireModel
 import QuireStorage
 
-/// One save of a context: what it does to each of its stores.
+/// One save of a context, with a part for each of its stores.
 ///
 /// Most contexts have one store, and their saves one part.
 final class ContextSave {
   private let context: ManagedObjectContext
-  /// In the order in which they are committed; those without changes are left out.
+  /// In the order of their commits; stores without changes are left out.
   let parts: [SaveOperation]
-  /// Why a new object can be saved nowhere.
+  /// The error for a new object that no store takes.
   private let failure: (any Error)?
 
   init(_ context: ManagedObjectContext) {
@@ -36,7 +36,7 @@ final class ContextSave {
       }
     }
     self.failure = failure
-    // Stores of other makes first: they are the more likely to refuse, and nothing is saved then.
+    // Incremental stores first: they are more likely to fail, and nothing is saved then.
     let order =
       sessions.filter { $0.store.incremental != nil }
       + sessions.filter { $0.store.incremental == nil }
@@ -55,7 +55,7 @@ final class ContextSave {
     for part in parts { part.forEachObject(body) }
   }
 
-  /// - Throws: all that is wrong with the objects, or an error of the engine.
+  /// - Throws: the validation errors of all objects, or an error of the engine.
   func validate() throws {
     var validation = Validation()
     for part in parts { try part.validate(&validation) }
@@ -64,8 +64,8 @@ final class ContextSave {
 
   // MARK: Stores
 
-  /// - Throws: when an object can be saved nowhere, a store is read-only, or a relationship leads
-  ///   from one store to another.
+  /// - Throws: when no store takes an object, a store is read-only, or a relationship leads from
+  ///   one store to another.
   func checkStores() throws {
     if let failure { throw failure }
     for part in parts where part.store.isReadOnly {
@@ -106,12 +106,12 @@ final class ContextSave {
 // MARK: - Writing
 
 extension ContextSave {
-  /// What of a save is durable.
+  /// The parts of a save that are durable.
   struct Outcome {
     let save: ContextSave
-    /// The stores as the save left them, of the first parts, in their order.
+    /// The states of the stores after the save, of the durable parts, which are the first.
     var views: [StoreView] = []
-    /// Why the other parts are not saved.
+    /// The error by which the other parts were not saved.
     var failure: PersistenceError?
 
     var parts: ArraySlice<SaveOperation> { save.parts.prefix(views.count) }
@@ -119,7 +119,7 @@ extension ContextSave {
 
   /// Opens a transaction in each store.
   ///
-  /// Stores are taken in one order by all contexts of the process, so that no two of them wait for
+  /// All contexts of the process lock stores in the same order, so that no two of them wait for
   /// each other.
   static func beginWrites(
     in sessions: [StoreSession]
@@ -140,15 +140,15 @@ extension ContextSave {
   /// Writes all parts, and commits them one after the other when all of them are written.
   ///
   /// - Parameters:
-  ///   - transactions: one for each part at least. All are over when this returns or throws.
-  ///   - settling: whether links that wait are put in their trees.
-  /// - Returns: what is durable then: all, or the first parts.
-  /// - Throws: if nothing is; ``SaveOperation/Outdated`` if there are conflicts.
+  ///   - transactions: one for each part at least. All have ended when this returns or throws.
+  ///   - settling: whether deferred links are written to their trees.
+  /// - Returns: the durable parts: all, or the first ones.
+  /// - Throws: if nothing was saved; ``SaveOperation/Outdated`` if there are conflicts.
   func write(
     in transactions: [ObjectIdentifier: WriteTransaction], settling: Bool
   ) throws -> Outcome {
     var outcome = Outcome(save: self)
-    // What was committed is over already.
+    // Committed ones have ended already, and are not affected.
     defer { transactions.values.forEach { $0.abort() } }
     do {
       try checkWatchedObjects()
@@ -192,7 +192,7 @@ extension ContextSave {
     return outcome
   }
 
-  /// Objects that must be as they were read, in stores that this save does not write to.
+  /// Checks that watched objects are unchanged in stores that this save does not write to.
   private func checkWatchedObjects() throws {
     guard context.hasSeveralStores, !context.watched.isEmpty else { return }
     for session in context.sessions where !parts.contains(where: { $0.session === session }) {

@@ -2,12 +2,13 @@ import QuireModel
 import QuireStorage
 
 extension ManagedObjectContext {
-  /// How often a save asks objects whether they want to change anything more: beyond that something
-  /// changes for ever.
+  /// The number of rounds in which a save calls ``ManagedObject/willSave()`` of objects that have
+  /// changed since the last one. If some still change after that, the save throws
+  /// ``PersistenceError/Code/managedObjectContextLocking``.
   public static var willSaveLimit: Int { 1_000 }
 
-  /// Saves without asking or telling objects, and lets go of the rows: for whoever makes objects in
-  /// large numbers, validates them in the end, and seldom looks at one again.
+  /// Saves without hooks and validation, and makes the saved objects faults. For a migration, which
+  /// makes many objects, validates them at the end, and seldom reads one again.
   final func flush() throws {
     try write(asking: false)
   }
@@ -16,8 +17,8 @@ extension ManagedObjectContext {
     try requireIdle(for: "save()")
     mergeWaitingCommits()
     undoRecording?.manager.continueEvent()
-    // A save ends the event when its objects are clean: what hooks and observers change after that
-    // belongs to the next.
+    // A save ends the event when its objects are clean: later changes by hooks and observers belong
+    // to the next.
     var isEventOver = false
     defer { if !isEventOver { undoRecording?.manager.endEvent() } }
     let finished = try during(.saving) { try finishedSave(asking: asking, &isEventOver) }
@@ -29,7 +30,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// A save that is over, and of which observers are to be notified.
+  /// A save that is over, and whose observers are to be notified.
   private enum FinishedSave {
     case toParent(ContextSave, ContextNotice)
     case toStores(FinishedStoreSave)
@@ -39,7 +40,7 @@ extension ManagedObjectContext {
 
   private struct FinishedStoreSave {
     let outcome: ContextSave.Outcome
-    /// What each store's observers are to be notified of.
+    /// The changes of each store, for observers.
     let told: [(part: SaveOperation, saved: SavedChanges)]
     let effects: PolicyEffects?
     /// The stores whose objects did not change.
@@ -77,7 +78,7 @@ extension ManagedObjectContext {
       save = ContextSave(self)
       try save.checkStores()
     }
-    // Objects that were asked may have taken back what there was to save.
+    // Hooks may have taken back all changes.
     guard hasChanges else { return nil }
     undoRecording?.willCommit(save)
     let outcome: ContextSave.Outcome
@@ -103,12 +104,12 @@ extension ManagedObjectContext {
         }))
   }
 
-  /// Makes the objects of a committed save clean. The save has happened: nothing here may fail.
+  /// Makes the objects of a committed save clean. Nothing here may fail, as the save has happened.
   ///
-  /// The outcome has the save's own states of the stores. The newest may have a later save, of
-  /// which the objects here know nothing.
+  /// The outcome has the save's own states of the stores. The newest states may have a later save,
+  /// which is not merged here yet.
   ///
-  /// - Returns: what observers are to be notified of.
+  /// - Returns: the changes of each store, for observers.
   private func finish(
     _ outcome: ContextSave.Outcome, isTold: Bool
   ) -> [(part: SaveOperation, saved: SavedChanges)] {
@@ -118,7 +119,7 @@ extension ManagedObjectContext {
       part.session.view = view
       if part.session.pinnedView != nil { part.session.pinnedView = view }
     }
-    // What objects change when they are told of the save belongs to the next event.
+    // Changes that `didSave()` makes belong to the next event.
     undoRecording?.manager.endEvent()
     let moved = movedObjects(outcome.parts)
     var told: [(part: SaveOperation, saved: SavedChanges)] = []
@@ -131,7 +132,7 @@ extension ManagedObjectContext {
     recordReplacedRows(outcome.parts)
     for (part, saved) in told {
       for observer in audience { observer.didSave(saved) }
-      // Of what was set to what it was, nobody else need know.
+      // A save that has changed no value is not published.
       guard isTold, part.store.hub.isListened, !saved.isEmpty else { continue }
       part.store.hub.publish(
         CommitNotice(
@@ -143,7 +144,8 @@ extension ManagedObjectContext {
 
   /// Notifies observers and children of a save that is over.
   ///
-  /// - Throws: why some of the stores were not saved, or what writing metadata throws.
+  /// - Throws: the error by which some of the stores were not saved, or what writing metadata
+  ///   throws.
   private func announce(_ save: FinishedStoreSave) throws {
     let parts = save.outcome.parts
     if !save.told.isEmpty { noticeCenter?.postDidSave(parts, save.told.map(\.saved)) }
@@ -154,12 +156,12 @@ extension ManagedObjectContext {
     for session in save.untouched { try session.store.saveMetadata() }
   }
 
-  /// Lets go of objects whose deletion was saved, unless they were inserted again since.
+  /// Removes objects whose deletion was saved, unless they were inserted again since.
   final func release(_ deleted: some Sequence<ManagedObject>) {
     for object in deleted where object.context === self && object.isDeleted { release(object) }
   }
 
-  /// What is saved is no change any more.
+  /// Clears the changes that were saved.
   private func forgetChanges(of outcome: ContextSave.Outcome) {
     watched = []
     guard outcome.failure != nil else {
@@ -189,9 +191,9 @@ extension ManagedObjectContext {
 }
 
 extension SaveOperation {
-  /// Gives the objects their places in the store, and makes them clean.
+  /// Gives new objects their permanent references, and makes all objects of the save clean.
   ///
-  /// - Parameter view: where the new rows are; `nil` to leave the objects faults.
+  /// - Parameter view: the state with the new rows; `nil` to make the objects faults.
   func finishObjects(_ view: StoreView?) {
     let context = session.context
     let areAllNew = !hasReturned && context.forgetNewObjects(if: inserted.count)
@@ -227,7 +229,7 @@ extension SaveOperation {
     }
   }
 
-  /// Whether the row of a changed object, whose version is that of the store, is as it was.
+  /// Whether the save has not written the row of a changed object.
   private func isRowUntouched(_ update: Update) -> Bool {
     entities.derivations == nil && !hasOwnChange(update)
   }
@@ -236,14 +238,14 @@ extension SaveOperation {
 extension ManagedObject {
   /// Becomes clean after a save.
   ///
-  /// - Parameter rows: where the new row is; `nil` to leave the object a fault.
+  /// - Parameter rows: gives the object its new row; `nil` to make the object a fault.
   fileprivate func becomeClean(_ rows: inout RowRun?) {
     becomeCleanKeepingRow()
-    // A row that cannot be read leaves a fault, which says so when it is looked at.
+    // If the row cannot be read the object is a fault, and reading it is an error.
     if rows?.giveRow(to: self) != true { set(nil) }
   }
 
-  /// Becomes clean, and keeps the row that it has.
+  /// Becomes clean, and keeps its row.
   fileprivate func becomeCleanKeepingRow() {
     keepTransientSlots()
     state = []

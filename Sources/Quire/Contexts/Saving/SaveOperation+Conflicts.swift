@@ -1,22 +1,24 @@
 import QuireModel
 
-// What others have saved since the objects of a save were read. Which conflicts that makes is found
-// afterwards, by `ManagedObjectContext+Conflicts.swift`: the transaction may be half written here.
+// Detection of changes that other contexts have saved since the objects of a save were read. The
+// conflicts themselves are found afterwards, by `ManagedObjectContext+Conflicts.swift`, as the
+// transaction may be half written here.
 extension SaveOperation {
-  /// The save cannot be written: there are conflicts.
+  /// Thrown when the save cannot be written because of conflicts.
   struct Outdated: Error {}
 
-  /// The save cannot be written: two objects would have values that a constraint forbids.
+  /// Thrown when the save cannot be written because two objects would have values that must be
+  /// unique.
   struct Duplicates: Error {}
 
   func checkVersion(of object: ManagedObject, _ writer: StoreWriter) throws {
     if object.isOutdated(try writer.version(at: object.reference) ?? 0) { isOutdated = true }
   }
 
-  /// Looks whether the former place of an object whose deletion was undone is still free.
+  /// Checks that the former reference of an object whose deletion was undone is still free.
   ///
   /// - Throws: ``PersistenceError/Code/managedObjectMerge`` when another context has undone the
-  ///   deletion as well: there is nothing that could be merged with this object.
+  ///   deletion as well. The two cannot be merged, as this object has no former values.
   func checkPlace(of object: ManagedObject, _ writer: StoreWriter) throws {
     if let current = try writer.version(at: object.reference) {
       throw placeTaken(object, current)
@@ -32,17 +34,17 @@ extension SaveOperation {
     return error
   }
 
-  /// What the other end of a one-to-one relationship is to say when a save is written.
+  /// The expected value of the other end of a one-to-one relationship after a save.
   struct Counterpart {
     let reference: Reference
     let field: Int
-    /// Where the save has changed the relationship, or deleted the object.
+    /// The object whose relationship the save has changed, or that it has deleted.
     let object: Reference
-    /// Whether the other end leads there.
+    /// Whether the other end must lead to that object, or must not.
     let leads: Bool
   }
 
-  /// Notes where the row of a deleted object leads, before it goes.
+  /// Records the one-to-one destinations in the row of a deleted object, before it is removed.
   func recordCounterparts(of object: ManagedObject, _ writer: StoreWriter) throws {
     guard let storage = object.storage else { return }
     for slot in object.binding.oneToOneSlots where storage.fieldBySlot[slot] >= 0 {
@@ -55,7 +57,7 @@ extension SaveOperation {
     }
   }
 
-  /// Notes where changed one-to-one relationships of an object have led, and where they lead.
+  /// Records the former and the new destinations of an object's changed one-to-one relationships.
   func recordCounterparts(
     of object: ManagedObject, _ slots: [Int], _ storage: EntityStorage, _ reference: Reference
   ) {
@@ -80,11 +82,11 @@ extension SaveOperation {
         reference: other, field: storage.fieldBySlot[slot], object: object, leads: leads))
   }
 
-  /// Looks whether all of them, as this save leaves them, say what the objects of the save say.
+  /// Checks that all of them agree with the objects of the save, in the rows after it.
   ///
-  /// A context may have one end as it is and the other as it was: others have led it elsewhere
-  /// since it was read, and this context may have merged that without a word. Written, the two
-  /// would contradict each other for ever.
+  /// A context may have one end in its newest state and the other in an older one, when another
+  /// save has led the latter elsewhere since. Written as they are, the two would contradict each
+  /// other for ever.
   func checkCounterparts(_ writer: StoreWriter) throws {
     for counterpart in counterparts {
       let led = try writer.withRow(counterpart.reference) { $0.reference(counterpart.field) } ?? nil
@@ -101,7 +103,7 @@ extension SaveOperation {
 extension ManagedObject {
   /// Whether another save has written or removed the object's row since it was read here.
   ///
-  /// - Parameter version: of the row that the store has now; 0 when it has none.
+  /// - Parameter version: of the store's present row; 0 when it has none.
   final func isOutdated(_ version: UInt32) -> Bool {
     if version == 0 { return true }
     // An object whose row was never read has no version that could be outdated.

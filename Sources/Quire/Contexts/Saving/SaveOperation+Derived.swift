@@ -1,12 +1,12 @@
 import QuireModel
 
-// What a save does with derived attributes. What it works out from the object alone is part of
-// writing the row.
+// Derived attributes in a save. Those that depend on their object alone are computed when its row
+// is written.
 extension SaveOperation {
-  /// Notes whose values change with what is about to be changed.
+  /// Records the objects whose values depend on what is about to be changed.
   ///
-  /// - Returns: `nil` when there are no derived attributes, or they are worked out at the end of
-  ///   all saves.
+  /// - Returns: `nil` when there are no derived attributes, or they are computed after the last of
+  ///   several saves.
   func beginDerivedValues(_ writer: StoreWriter) throws -> DerivedValues? {
     guard let plan = entities.derivations, !writer.defersLinks else { return nil }
     let values = DerivedValues(plan, writer)
@@ -17,7 +17,7 @@ extension SaveOperation {
     return values
   }
 
-  /// Works the values out, when all rows and links are written.
+  /// Computes and writes the values, when all rows and links are written.
   func writeDerivedValues(_ values: DerivedValues?) throws {
     guard let values else { return }
     for item in inserted {
@@ -31,11 +31,11 @@ extension SaveOperation {
     try values.write()
   }
 
-  /// What the derived fields of an object's new row hold, by slot: what its own derivations make
-  /// of it, and of those that lead elsewhere what the store has. Other saves may have worked that
-  /// out anew since the object was read, and who reads it is told of what changes from there.
+  /// The values of the derived fields of an object's new row, by slot: computed for those that
+  /// depend on the object alone, and the store's for the others. Other saves may have computed the
+  /// latter again since the object was read; they are updated when all rows are written.
   ///
-  /// - Parameter writer: of a store of Quire's make.
+  /// - Parameter writer: `nil` for an incremental store.
   func derivedValues(
     of object: ManagedObject, _ storage: EntityStorage, _ writer: StoreWriter?
   ) throws -> [Int: AttributeValue?] {
@@ -58,8 +58,8 @@ extension SaveOperation {
   }
 }
 
-/// An object as those of its derivations see it that read others: with the values of these that are
-/// about to be saved.
+/// An object with the derived values that are about to be saved, for derivations that read other
+/// derived attributes.
 private final class SubjectOfSave: KeyValueCoding {
   private let object: ManagedObject
   private let values: [Int: AttributeValue?]

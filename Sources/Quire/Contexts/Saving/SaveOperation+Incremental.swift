@@ -1,18 +1,19 @@
 import QuireModel
 import QuireStorage
 
-/// What a save writes to a store of another make, made while nobody else of this process writes.
+/// The changes that a save writes to an incremental store, collected while the store is locked for
+/// other writers of this process.
 struct IncrementalWrite {
   var request: IncrementalStoreSave
-  /// The store as it was compared with, and the new rows in it.
+  /// The rows that were compared, to which the new rows are added.
   let rows: IncrementalRows
   var newRows: [(reference: Reference, row: Row)] = []
 }
 
-// What a save does to a store of another make. The order is that of `write(to:)`; what is different
-// is that all is known before the store is told, in one call.
+// Saves to incremental stores. The order is that of `write(to:)`, but all changes are collected
+// first, and passed to the store in one call.
 extension SaveOperation {
-  /// Compares what the save was made on with what the store has, and puts together what it is to
+  /// Compares the versions of the save's objects with the store's, and collects the changes to
   /// write.
   ///
   /// - Throws: ``Outdated`` if there are conflicts; what the store throws.
@@ -42,12 +43,12 @@ extension SaveOperation {
     incrementalWrite = write
   }
 
-  /// Objects of this store that must be as they were read.
+  /// Objects of this store that must not have changed since they were read.
   private var watched: [ManagedObject] {
     session.context.watched.filter { $0.session === session }.sorted { $0.reference < $1.reference }
   }
 
-  /// Whose rows are looked at before a save: asked for together.
+  /// The objects whose rows are needed before a save, to be read together.
   private var comparedPlaces: Set<Reference> {
     var places = Set((touched + deleted + watched).lazy.map(\.reference))
     for object in inserted.map(\.object) + touched {
@@ -139,7 +140,7 @@ extension SaveOperation {
     for slot in slots where !object.binding.traits[slot].isForeignKeyOfOthers {
       guard case .many(let pending) = object.slots[slot] else { continue }
       func keys(_ objects: [ManagedObject]) throws -> [IncrementalStoreKey] {
-        // An object that is its own partner comes from both sides.
+        // An object that leads to itself is added by both sides.
         var seen: Set<ManagedObject> = []
         return try objects.filter { remains($0) && seen.insert($0).inserted }
           .map { try source.key(of: finalReference($0)) }
@@ -156,11 +157,11 @@ extension SaveOperation {
 // MARK: - Writing
 
 extension SaveOperation {
-  /// Makes the save true.
+  /// Commits the save.
   ///
-  /// - Returns: the store as this left it.
-  /// - Throws: ``Outdated`` when a store of another make has found that somebody else has changed
-  ///   it meanwhile.
+  /// - Returns: the state of the store after it.
+  /// - Throws: ``Outdated`` when an incremental store has found that its objects were changed by
+  ///   another writer meanwhile.
   func commit(_ transaction: WriteTransaction) throws -> StoreView {
     guard let write = incrementalWrite, let source = store.incremental else {
       return StoreView(entities, try store.commit(transaction))
@@ -180,7 +181,8 @@ extension SaveOperation {
     write.rows.forgetMembers()
     for object in deleted { write.rows.record(nil, at: object.reference) }
     for item in write.newRows { write.rows.record(item.row, at: item.reference) }
-    // It is saved: what of the answer makes no sense is asked for again, and told then.
+    // The save has happened: nodes of the answer that are invalid are read again when needed, and
+    // errors are reported then.
     for node in answer {
       guard let reference = try? source.reference(of: node.key) else { continue }
       if let row = try? source.row(of: node).row {

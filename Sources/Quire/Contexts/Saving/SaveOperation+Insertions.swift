@@ -1,7 +1,7 @@
 import QuireModel
 import QuireStorage
 
-// What a save writes of objects that are new: there may be many, and nothing was there before.
+// Writing of new objects. There may be many, and they have no former rows.
 extension SaveOperation {
   func writeInsertedRows(_ writer: StoreWriter) throws {
     var start = 0
@@ -34,7 +34,7 @@ extension SaveOperation {
       putting: { field in
         let slot = slots.isEmpty ? -1 : target.storage.plainSlotByField[field]
         if slot < 0 {
-          // Whatever takes more than to look into the slot.
+          // Content that is not simply the slot's.
           let content = try content(of: field, object, target.storage, nil, derived)
           guard let content = try writer.placing(content, field, target.storage) else {
             return false
@@ -55,7 +55,7 @@ extension SaveOperation {
     try target.put(at: reference)
   }
 
-  /// All relationships of a new object: there is no row that they could be equal to.
+  /// Writes the links of all relationships of a new object: it has no former row to compare with.
   func writeLinks(of object: ManagedObject, _ item: Insertion, _ writer: StoreWriter) throws {
     let slots = object.slots
     for slot in object.ofArena({ $0.binding.storedRelationshipSlots }) {

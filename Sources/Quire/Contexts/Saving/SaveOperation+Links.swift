@@ -1,6 +1,6 @@
 import QuireModel
 
-// What a save writes into, and removes from, the trees of links.
+// Writing and removing of links.
 extension SaveOperation {
   /// Removes the entries that an object's stored foreign keys have in the trees of their owners.
   func removeForeignLinks(
@@ -8,7 +8,7 @@ extension SaveOperation {
   ) throws {
     guard let storage = object.storage else { return }
     try writer.removeForeignLinks(of: object.reference, storage, slots) { slot, field in
-      // The row at hand is the transaction's, as its version is.
+      // The object's row is the transaction's, as their versions are equal.
       object.hasRow
         ? object.storedReference(slot)
         : try writer.withRow(object.reference, { $0.reference(field) }) ?? nil
@@ -50,8 +50,8 @@ extension SaveOperation {
     }
   }
 
-  /// Objects whose rows have led here all the time, as nobody told them of the deletion that was
-  /// undone, are listed again: it removed them from the list.
+  /// Writes links again for objects whose rows still lead to an object whose deletion was undone:
+  /// the deletion has removed the links, and left the rows.
   func writeLinksOfOthers(_ item: Insertion, _ writer: StoreWriter) throws {
     let binding = item.object.binding
     for slot in binding.storedRelationshipSlots where binding.traits[slot].isForeignKeyOfOthers {
@@ -69,8 +69,8 @@ extension SaveOperation {
     }
   }
 
-  /// Writes ordered relationships anew where they changed: when all links exist, so that the order
-  /// of the context wins over the order in which links were made.
+  /// Writes the orders of changed relationships, after all links were written, so that the order in
+  /// the context replaces the order in which links were added.
   func writeOrders(_ writer: StoreWriter) throws {
     for item in inserted
     where item.ofObject({ $0.ofArena { $0.binding.hasOrderedRelationships } }) {

@@ -1,9 +1,11 @@
 import QuireModel
 
-// Rows of which a save changes nothing but numbers and the like: they are copied, and written over.
+// Rows of which a save changes only fields of fixed width: they are copied and patched.
 extension SaveOperation {
-  /// Writes a changed object's row over a copy of the one that it has, if that is enough: where
-  /// what has changed has a place of its own in every row, and the row says everything.
+  /// Writes a changed object's row as a patched copy of its former one, if all changed fields have
+  /// a fixed width, and the entity has neither derived attributes nor values outside of rows.
+  ///
+  /// - Returns: whether that was possible.
   func patchRow(
     of object: ManagedObject, _ changed: SlotSet, _ storage: EntityStorage, _ writer: StoreWriter
   ) throws -> Bool {
@@ -18,7 +20,7 @@ extension SaveOperation {
     let slots = object.slots
     for slot in changed {
       let field = storage.fieldBySlot[slot]
-      // A relationship that is no field of this row.
+      // A relationship without a field in this row.
       if field < 0 { continue }
       switch slots[slot] {
       case .value(let value):

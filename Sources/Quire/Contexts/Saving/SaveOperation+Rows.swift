@@ -1,17 +1,18 @@
 import QuireModel
 
-// What a save writes into, and removes from, the trees of rows.
+// Writing and removing of rows.
 extension SaveOperation {
-  /// Whether a destination is there after this save. Where it is not, a relationship that nobody
-  /// told (it has no inverse, or the deletion takes no action) is written as if it had been.
+  /// Whether a destination exists after this save. A relationship to one that does not is written
+  /// as cleared, also where the deletion did not clear it (without an inverse, or with the rule to
+  /// take no action).
   func remains(_ destination: ManagedObject) -> Bool {
     !destination.isDeleted && destination.ofArena { $0.hasContext }
   }
 
-  /// Of an object that this save inserts, the place that it has been given.
+  /// The permanent reference of an object, also if this save inserts it.
   func finalReference(_ object: ManagedObject) -> Reference {
     guard !object.isPersistent else { return object.reference }
-    // They are in the order of their temporary references.
+    // Inserted objects are ordered by their temporary references.
     var (low, high) = (0, inserted.count)
     while low < high {
       let middle = (low + high) / 2
@@ -54,7 +55,7 @@ extension SaveOperation {
       version: version,
       putting: { field in
         let slot = storage.slotByField[field]
-        // What most fields are, and what lies nowhere but in its row.
+        // The most common case: a value that is never stored outside of the row.
         if old == nil, slot >= 0, !object.slots.isEmpty, !binding.traits[slot].isDerived,
           !binding.traits[slot].isExternal, case .value(let value?) = object.slots[slot]
         {
@@ -76,9 +77,9 @@ extension SaveOperation {
     return writer
   }
 
-  /// What a field of an object's new row holds.
+  /// The content of a field of an object's new row.
   ///
-  /// - Parameter derived: what ``derivedValues(of:_:_:)`` says of the object.
+  /// - Parameter derived: the object's ``derivedValues(of:_:_:)``.
   func content(
     of field: Int, _ object: ManagedObject, _ storage: EntityStorage, _ old: RowReader?,
     _ derived: [Int: AttributeValue?]
@@ -90,7 +91,7 @@ extension SaveOperation {
     }
     switch object.slots[slot] {
     case .value(let value):
-      // Large values are not written again for having been set to what they are.
+      // A large value that was set to an equal one is not written again.
       if let old, old.external(field) != nil, !object.isChanged(slot) {
         return .copy(of: field, in: old)
       }
@@ -104,7 +105,7 @@ extension SaveOperation {
     }
   }
 
-  /// Writes the row of a changed object, unless all that changed are the foreign keys of others.
+  /// Writes the row of a changed object, unless only foreign keys of other objects have changed.
   func writeUpdatedRow(
     of object: ManagedObject, _ update: Update, _ writer: StoreWriter
   ) throws {
@@ -114,7 +115,7 @@ extension SaveOperation {
     try writeRow(object, storage, object.reference, writer)
   }
 
-  /// Whether more has changed than the foreign keys of others.
+  /// Whether anything but foreign keys of other objects has changed.
   func hasOwnChange(_ update: Update) -> Bool {
     update.changedSlots.contains { slot in
       let trait = update.ofObject { $0.ofArena { $0.binding.traits[slot] } }
@@ -122,8 +123,7 @@ extension SaveOperation {
     }
   }
 
-  /// Removes the rows of deleted objects: those of an entity together, as their places are in
-  /// order.
+  /// Removes the rows of deleted objects, those of one entity together, as they are sorted.
   func removeRows(_ writer: StoreWriter) throws {
     try writer.gatheringLeavingMembers {
       for object in deleted { try removeWhatRowHas(of: object, writer) }
@@ -143,20 +143,20 @@ extension SaveOperation {
     if let storage { try writer.removeRows(at: keys, in: storage) }
   }
 
-  /// Removes the links and the values outside of it that the row of a deleted object has.
+  /// Removes the links of a deleted object, and values that are stored outside of its row.
   private func removeWhatRowHas(of object: ManagedObject, _ writer: StoreWriter) throws {
     guard let storage = object.storage else { return }
     try writer.removeWhatRowHas(at: object.reference, storage) { relationship, member in
-      // Its foreign key leads here and nobody in this save knows of it: another save made it.
+      // A foreign key that leads here and is not changed by this save: another save has set it.
       if relationship.deleteRule != .noAction, try writer.contains(member), !isDeleted(member) {
         isOutdated = true
       }
     }
   }
 
-  /// Whether this save deletes what is at a place of its store.
+  /// Whether this save deletes the object with a reference.
   private func isDeleted(_ reference: Reference) -> Bool {
-    // They are in the order of their references.
+    // Deleted objects are ordered by their references.
     var (low, high) = (0, deleted.count)
     while low < high {
       let middle = (low + high) / 2

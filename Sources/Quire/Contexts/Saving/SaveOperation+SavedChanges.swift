@@ -1,7 +1,9 @@
 import QuireStorage
 
 extension SaveOperation {
-  /// - Parameter commit: the one that made the save durable.
+  /// The changes of this save.
+  ///
+  /// - Parameter commit: the commit that made the save durable.
   func savedChanges(_ commit: CommitNumber) -> SavedChanges {
     SavedChanges(
       entities: entities, commit: commit, inserted: inserted.map(\.reference),

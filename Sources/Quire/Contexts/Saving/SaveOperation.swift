@@ -1,17 +1,17 @@
 import QuireModel
 import QuireStorage
 
-/// What a save does to one store, from the changed objects of a context to rows and links in a
-/// transaction.
+/// The part of a save for one store: writes the changed objects of a context as rows and links, in
+/// a transaction.
 ///
-/// Order matters, and is the order of the code in ``write(to:)``: conflicts are looked for before
-/// anything is written; links of foreign keys that go are removed before deleted owners are looked
-/// at, so that a link which is left then was made by somebody else; destinations are looked up
-/// last, when all rows that this save adds and removes are known.
+/// Order matters, and is the order of the code in ``write(to:)``: conflicts are searched before
+/// anything is written; links of removed foreign keys are removed before those of deleted owners
+/// are checked, so that a link which is left then was made by another save; destinations are looked
+/// up last, when all rows that this save adds and removes are known.
 final class SaveOperation {
-  /// A new object. There may be many, each looked at many times, so nobody counts it for a look.
+  /// A new object. There may be many, each read many times, so it is not retained for a read.
   struct Insertion {
-    // Sound: the save holds its new objects, and keeps the entities of its store.
+    // Sound: the save retains its new objects, and the entities of its store.
     fileprivate let uncounted: Unmanaged<ManagedObject>
     fileprivate let uncountedStorage: Unmanaged<EntityStorage>
     var reference: Reference
@@ -19,7 +19,7 @@ final class SaveOperation {
     var object: ManagedObject { uncounted.takeUnretainedValue() }
     var storage: EntityStorage { uncountedStorage.takeUnretainedValue() }
 
-    /// Whether the entity lies where that of another item does.
+    /// Whether the entity is that of another item.
     @inline(__always)
     func hasStorage(of other: Insertion) -> Bool {
       uncountedStorage.toOpaque() == other.uncountedStorage.toOpaque()
@@ -35,17 +35,17 @@ final class SaveOperation {
   let store: PersistentStore
   let entities: StoreEntities
   private let promisedIDs: PromisedIDs
-  // What a save changes as it goes belongs to this object alone: nothing it calls comes back here.
+  // Unchecked: changed by this object alone, which nothing that it calls uses.
   @exclusivity(unchecked) private(set) var inserted: [Insertion] = []
-  /// Holds those that are inserted.
+  /// Retains the inserted objects.
   private let new: [ManagedObject]
   /// Whether among the inserted objects are some whose deletion was undone.
   let hasReturned: Bool
   /// A changed object whose row or links a save has to write.
   struct Update {
-    // Sound: the save holds all that were touched.
+    // Sound: the save retains `touched`.
     private let uncounted: Unmanaged<ManagedObject>
-    /// What differs from its row: found once, as that takes a look at every value.
+    /// The slots that differ from the row: found once, as every value is compared.
     let changedSlots: SlotSet
 
     fileprivate init(_ object: Unmanaged<ManagedObject>, _ changedSlots: SlotSet) {
@@ -61,29 +61,29 @@ final class SaveOperation {
     }
   }
 
-  /// Found at the first look, when objects have done what they want done before they are saved.
+  /// Found at the first use, when ``ManagedObject/willSave()`` was called of all objects.
   private(set) lazy var updated: [Update] = Uncounted(touched).compactMap { object in
     let changedSlots = object._withUnsafeGuaranteedRef { $0.slotsToWrite }
     return changedSlots.isEmpty ? nil : Update(object, changedSlots)
   }
-  /// All objects marked as changed, also those that are as they were.
+  /// All objects marked as updated, also those that equal their rows.
   let touched: [ManagedObject]
   let deleted: [ManagedObject]
-  /// Whether others have saved what this save rests on.
+  /// Whether another save has changed what this save depends on.
   var isOutdated = false
   /// Other ends of the one-to-one relationships that the save changes.
   var counterparts: [Counterpart] = []
-  /// The number of the transaction that tells of this save, when the store keeps a history.
+  /// The number of this save's transaction in the history, when the store keeps one.
   var historyNumber: Int64?
-  /// Of objects marked as changed, by their places in the context's list: whether it is known that
-  /// the store has them.
+  /// Whether it is known that the store has an object marked as updated, by the objects' positions
+  /// in the context's list.
   @exclusivity(unchecked) private(set) var checkedPlaces: [Bool] = []
-  /// What is to be written, in a store of another make.
+  /// The changes to write, for an incremental store.
   var incrementalWrite: IncrementalWrite?
-  /// By the index of the entity in its model, as far as they were needed.
+  /// By the index of the entity in its model, made when they are needed.
   @exclusivity(unchecked) var rowWriters: [RowWriter?]
 
-  /// - Parameters: the objects of the store, in the order of their places.
+  /// - Parameters: the objects of the store, in the order of their references.
   init(
     _ session: StoreSession, inserted new: [ManagedObject], updated touched: [ManagedObject],
     deleted: [ManagedObject]
@@ -100,7 +100,7 @@ final class SaveOperation {
     var inserted: [Insertion] = []
     inserted.reserveCapacity(new.count)
     var hasReturned = false
-    // Mostly that of the object before.
+    // Usually that of the object before.
     var (entity, storage) = (-1, nil as Unmanaged<EntityStorage>?)
     for object in Uncounted(new) {
       let (index, reference, isPersistent) = object._withUnsafeGuaranteedRef {
@@ -125,7 +125,7 @@ final class SaveOperation {
     for object in deleted { body(object) }
   }
 
-  /// Gives new objects the places they were promised, and the others some that `take` finds.
+  /// Gives new objects the references that they were promised, and the others those of `take`.
   func givePlaces(_ take: ([EntityStorage]) throws -> [Reference]) throws {
     var open: [Int] = []
     for index in inserted.indices where !inserted[index].object.isPersistent {
@@ -156,7 +156,7 @@ final class SaveOperation {
     }
   }
 
-  /// Notes whose version was found to be right: those rows are there.
+  /// Records the objects whose versions were found to be right, so that their rows exist.
   private func recordCheckedPlaces() {
     checkedPlaces = Array(repeating: false, count: session.context.changes.updated.objects.count)
     for update in updated where update.object.state.contains(.updated) {
@@ -185,9 +185,9 @@ final class SaveOperation {
     }
   }
 
-  /// - Parameter watched: more objects that must be as they were read.
+  /// - Parameter watched: other objects that must not have changed since they were read.
   /// - Throws: ``Outdated`` if there are conflicts, ``Duplicates`` if a constraint is broken; the
-  ///   transaction is not whole then.
+  ///   transaction is then incomplete.
   func write(to writer: StoreWriter, watching watched: Set<ManagedObject> = []) throws {
     for update in updated { try update.ofObject { try checkVersion(of: $0, writer) } }
     if !inserted.isEmpty { recordCheckedPlaces() }
@@ -233,7 +233,7 @@ final class SaveOperation {
     }
     recordCounterparts()
     try checkCounterparts(writer)
-    // All relationships of a new object: there is no row that they could be equal to.
+    // All relationships of new objects, which have no former rows to compare with.
     try writer.gatheringLinks {
       for item in inserted { try item.ofObject { try writeLinks(of: $0, item, writer) } }
     }

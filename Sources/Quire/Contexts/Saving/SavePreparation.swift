@@ -1,12 +1,14 @@
 import QuireModel
 
-/// What objects do while they are told that they will be saved.
+/// The changes that objects make while a save is prepared, in ``ManagedObject/willSave()`` and in
+/// validation.
 struct SavePreparation {
-  /// Objects that a save writes otherwise than before they were told, in no order, some twice.
+  /// Objects whose changes to save have changed, in no order, some twice.
   private(set) var changed: [ManagedObject] = []
-  /// Whether other objects are to be saved than when the list of them was made.
+  /// Whether the list of objects to save has to be made again.
   var isOutdated = false
-  /// How many changes by primitive accessors are under way: of these nobody is told.
+  /// The number of changes by primitive accessors that are under way. They cause no other call of
+  /// ``ManagedObject/willSave()``.
   var primitiveChangeCount = 0
 
   mutating func recordChange(of object: ManagedObject) {
@@ -14,7 +16,7 @@ struct SavePreparation {
     if primitiveChangeCount == 0 { changed.append(object) }
   }
 
-  /// The objects that have changed since the last call, each once, in the order of their places.
+  /// The objects that have changed since the last call, each once, ordered by their references.
   mutating func takeChanged() -> [ManagedObject] {
     defer { changed = [] }
     return Set(changed).sorted { $0.referenceOrder < $1.referenceOrder }
@@ -22,17 +24,17 @@ struct SavePreparation {
 }
 
 extension ManagedObjectContext {
-  /// Lets objects do what they want done before they are saved, until none of them changes anything
-  /// more, and validates them and the stores that they go to.
+  /// Calls ``ManagedObject/willSave()`` of objects until none of them changes anything more, and
+  /// validates them and their stores.
   ///
-  /// - Parameter told: objects that have had their turn already.
+  /// - Parameter told: objects of which it was called already.
   final func prepareSave(without told: Set<ManagedObject> = []) throws -> ContextSave {
     preparation = SavePreparation()
     defer { preparation = nil }
     var save = ContextSave(self)
     save.forEachObject { object in
       if !told.isEmpty, told.contains(object) { return }
-      // What others did when they were told may have made it clean, or taken it away.
+      // Hooks of other objects may have made it clean, or removed it.
       if object.context === self, object.hasChanges, !object.isDeleted || object.isStored {
         object.willSave()
       }
@@ -56,12 +58,12 @@ extension ManagedObjectContext {
         + "set a property there only if it has another value")
   }
 
-  /// Tells those objects of the save that have changed since they were told.
+  /// Calls ``ManagedObject/willSave()`` of objects that have changed since it was called.
   ///
   /// - Returns: whether there were none.
   private func haveObjectsStopped() throws -> Bool {
     processPendingChangesOfEvent()
-    // Who observes the parent may change objects here, too.
+    // Observers of the parent may change objects here, too.
     parent?.processPendingChanges()
     let changed = preparation?.takeChanged() ?? []
     for object in changed where object.context === self && object.hasChanges {
@@ -70,7 +72,7 @@ extension ManagedObjectContext {
     return changed.isEmpty
   }
 
-  /// A property is about to change, and somebody wants to know.
+  /// Records a property that is about to change, and notifies observers.
   final func record(_ slot: Int, of object: ManagedObject, _ change: SlotChange) {
     journal?.record(object)
     if preparation != nil, object.isChange(change, of: slot) {
@@ -83,7 +85,7 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Whether a save has more to write, or something else, after the change.
+  /// Whether the change makes a difference to what a save writes.
   fileprivate func isChange(_ change: SlotChange, of slot: Int) -> Bool {
     if binding.traits[slot].isTransient || binding.traits[slot].isDerived { return false }
     do {

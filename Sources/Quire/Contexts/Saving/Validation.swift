@@ -1,13 +1,11 @@
 import QuireModel
 
-/// Checks objects against the rules of their entities, and collects what is wrong.
-///
-/// All errors are collected: a person who fills in a form wants to know everything that is wrong
-/// with it.
+/// Checks objects by the rules of their entities, and collects all errors, so that a program can
+/// show everything that is wrong with a form.
 struct Validation {
   private(set) var errors: [PersistenceError] = []
 
-  /// - Throws: the one error there is, or one that holds them all.
+  /// - Throws: the only error, or ``PersistenceError/Code/validationMultipleErrors`` with all.
   func finish() throws {
     if errors.count == 1 { throw errors[0] }
     if errors.count > 1 {
@@ -18,17 +16,18 @@ struct Validation {
     }
   }
 
-  /// The same, for whoever called the validation first: an error that is not ours, when it is the
-  /// only one, is thrown as somebody threw it.
+  /// As ``finish()``, for a save: an only error that the program's own validation has thrown is
+  /// thrown unchanged.
   func finishSave() throws {
     if errors.count == 1, errors[0].isForeign, let error = errors[0].underlying { throw error }
     try finish()
   }
 
-  /// Runs what validates one object, or one property, and keeps what it finds: errors of ours as
-  /// they are, but for facts that they leave out; behind others stands one that knows them.
+  /// Calls `body`, which validates an object or a property, and collects its errors. Facts that a
+  /// ``PersistenceError`` lacks are added; other errors become the ``PersistenceError/underlying``
+  /// of one.
   ///
-  /// - Throws: errors that say nothing about the object, such as of a store that cannot be read.
+  /// - Throws: errors that are not about the object, such as of a store that cannot be read.
   @inline(__always)
   mutating func collect(
     _ object: ManagedObject, _ slot: Int? = nil, _ body: () throws -> Void
@@ -40,7 +39,7 @@ struct Validation {
     }
   }
 
-  /// Keeps what validating an object, or a property, has thrown.
+  /// Collects the error of an object or property.
   @inline(never)
   private mutating func keep(_ error: any Error, _ object: ManagedObject, _ slot: Int?) throws {
     do {
@@ -68,10 +67,10 @@ struct Validation {
     }
   }
 
-  /// Checks the properties of an object that is written: of a new one all, of another one those
-  /// that were set, transient ones, and whether required destinations are still there.
+  /// Checks the properties of an object that is written: all of a new one; of another one those
+  /// that were set, transient ones, and whether required destinations still exist.
   mutating func validateForSave(_ object: ManagedObject) throws {
-    // A class of its own may have its own rules; nobody else can.
+    // Only a subclass may override `validateValue(_:forKey:)`.
     let hasOwnClass = type(of: object) != ManagedObject.self
     if hasOwnClass, let context = object.context {
       for slot in 0..<object.ofArena({ $0.slotCount }) where object.mayBeInvalid(slot) {
@@ -93,7 +92,7 @@ struct Validation {
       if !trait.isToMany {
         checkDestination(object, slot, try object.one(slot))
       } else if isTouched {
-        // One that was not touched was valid when it was saved, and may be long.
+        // An unchanged one was validated when it was saved, and may have many members.
         checkCount(object, slot, of: try object.members(slot))
       }
     }
@@ -106,7 +105,7 @@ struct Validation {
     }
   }
 
-  /// Checks where a required to-one relationship leads to.
+  /// Checks the destination of a required to-one relationship.
   mutating func checkDestination(
     _ object: ManagedObject, _ slot: Int, _ destination: ManagedObject?
   ) {
@@ -127,7 +126,7 @@ struct Validation {
   mutating func checkCount(
     _ count: Int, _ relationship: RelationshipDescription, _ subject: Subject
   ) {
-    // Being required says nothing about a number of destinations: the smallest one does.
+    // Whether an empty relationship is allowed is decided by `isOptional`, or else by `minCount`.
     if count == 0 && relationship.isOptional { return }
     if count < relationship.minCount {
       fail(
@@ -140,8 +139,8 @@ struct Validation {
     }
   }
 
-  /// Checks the deny rules of an object that goes where its class may have left them out: without
-  /// them the store would keep references to nothing, and no override is about that.
+  /// Checks the deny rules of a deleted object whose class may have overridden validation without
+  /// calling `super`. Without the rules the store would get dangling references.
   mutating func requireDenyRules(of object: ManagedObject) throws {
     if type(of: object) == ManagedObject.self { return }
     let isKnown = errors.contains {
@@ -171,12 +170,12 @@ struct Validation {
       code, Subject(entityName: object.entity.name, objectID: object.objectID), key, what, value)
   }
 
-  /// What an error is about, where there need be no object.
+  /// The subject of an error, where there may be no object in memory.
   struct Subject {
     let entityName: String
-    /// `nil` for what is not stored yet.
+    /// `nil` for an object that is not stored yet.
     let objectID: ManagedObjectID?
-    /// The place of a new object among those of a batch request.
+    /// The position of a new object among those of a batch request.
     var place: Int?
   }
 
@@ -195,26 +194,26 @@ struct Validation {
 }
 
 extension PersistenceError.Code {
-  /// Whether an error says that an object is not as the model wants it.
+  /// Whether an error is one of validation.
   fileprivate var isOfValidation: Bool { (1550..<1700).contains(rawValue) }
 }
 
 extension ManagedObject {
-  /// The model's rules for an object that is written.
+  /// Checks the model's rules for an object that is written.
   final func validateForSave() throws {
     var validation = Validation()
     try validation.validateForSave(self)
     try validation.finish()
   }
 
-  /// The model's rules for an object that goes.
+  /// Checks the model's rules for an object that is deleted.
   final func validateDeletion() throws {
     var validation = Validation()
     try validation.validateForDelete(self)
     try validation.finish()
   }
 
-  /// The model's rules for a property, and a value that it may get.
+  /// Checks the model's rules for a value that a property may get.
   final func checkRules(of value: Any?, forKey key: String) throws {
     let slot = try slot(for: key)
     var validation = Validation()
@@ -243,7 +242,7 @@ extension ManagedObject {
 }
 
 extension AttributeRule {
-  /// The rule, and what a slot holds.
+  /// Checks the content of a slot by the rule.
   func check(_ object: ManagedObject, _ slot: Int) throws {
     if asksForValueAlone, object.isSetToValue(slot) { return }
     var validation = Validation()
