@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The names of classes, each asked of the runtime once: that takes longer than finding an object.
+/// The names of classes, each got from the runtime once, as that takes longer than a lookup here.
 ///
 /// The names are shared by all contexts, as the name of a class never changes in a process.
 ///

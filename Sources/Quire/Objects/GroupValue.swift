@@ -1,9 +1,9 @@
 import QuireModel
 
-/// A type of a property that has a smallest and a largest value: any of attributes, and its
+/// A type of a property that has a smallest and a largest value: a type of attributes, or its
 /// optional.
 public protocol AggregateValue {
-  /// What there is where there is a value.
+  /// The type without optional: that of a smallest or largest value, if there is one.
   associatedtype Present: ManagedAttribute
 }
 
@@ -11,15 +11,22 @@ extension Optional: AggregateValue where Wrapped: AggregateValue {
   public typealias Present = Wrapped.Present
 }
 
-/// A type of a property by which objects are put into groups: any of attributes, an object, and the
-/// optionals of these.
+/// A type of a property by which objects are grouped: a type of attributes, an object, or the
+/// optional of one of these.
 public protocol GroupValue {
-  /// What the objects of a group have in common.
+  /// The value of a group, or of a column, as this type.
+  ///
+  /// - Parameters:
+  ///   - value: the value as a query has found it; `nil` for the group of objects without a value.
+  ///   - context: makes the object, where the groups are by a to-one relationship.
+  /// - Throws: ``PersistenceError/Code/unacceptableValue`` when the value cannot be shown as this
+  ///   type, or an object is missing and the type is not optional.
   static func groupValue(_ value: PredicateValue?, in context: ManagedObjectContext) throws -> Self
 }
 
 extension ManagedAttribute {
-  /// Where there is no value a property that is not optional shows its empty one.
+  /// The common value of a group; ``ManagedValue/empty`` for the group of objects without a value,
+  /// as a property that is not optional shows it.
   public static func groupValue(
     _ value: PredicateValue?, in context: ManagedObjectContext
   ) throws -> Self { try present(value) ?? empty }
@@ -54,7 +61,7 @@ extension Optional: GroupValue where Wrapped: GroupValue {
 }
 
 extension ManagedAttribute {
-  /// What an aggregate came out as; `nil` where there is no value.
+  /// The result of an aggregate as this type; `nil` where there is no value.
   static func present(_ value: PredicateValue?) throws -> Self? {
     guard let value else { return nil }
     if case .value(let attribute) = value, let shown = Self(attributeValue: attribute) {

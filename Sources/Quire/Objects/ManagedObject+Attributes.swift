@@ -12,7 +12,7 @@ extension ManagedObject {
     return binding.traits[slot].isTransient ? binding.transientDefault(slot) : nil
   }
 
-  /// Changes an attribute slot. The value must be of the attribute's type; its range is looked at
+  /// Changes an attribute slot. The value must be of the attribute's type; its range is checked
   /// when the object is saved.
   final func setAttribute(_ slot: Int, _ value: AttributeValue?) throws {
     if let type = binding.traits[slot].attributeType, let value, !value.isOf(type) {
@@ -21,10 +21,11 @@ extension ManagedObject {
     try put(value, in: slot)
   }
 
-  /// The values that differ from what was last fetched or saved, as they are now, by name.
+  /// The present values of properties that differ from what was last fetched or saved, by name.
   ///
-  /// A property that was changed back is not among them. To-many relationships appear as sets or
-  /// arrays of objects.
+  /// A property that was changed back is not among them, nor are transient and derived ones.
+  /// To-many relationships appear as sets or arrays of objects. What reading throws, the context
+  /// throws from its next fetch or save.
   public final func changedValues() -> [String: Any?] {
     var changed: [String: Any?] = [:]
     for slot in changedSlots {
@@ -39,6 +40,13 @@ extension ManagedObject {
   }
 
   /// The values the object had when it was last fetched or saved, by name; nil values are left out.
+  ///
+  /// A new object has none. To-many relationships appear as sets or arrays of objects. A fault is
+  /// read.
+  ///
+  /// - Parameter keys: the names of the properties; `nil` for all.
+  /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property, and
+  ///   what reading the store throws.
   public final func committedValues(forKeys keys: [String]? = nil) throws -> [String: Any] {
     var committed: [String: Any] = [:]
     try fulfil()

@@ -1,6 +1,6 @@
 import QuireModel
 
-// One side of a relationship: what it leads to, and whether it may.
+// One side of a relationship: membership, inverses, and checks of destinations.
 extension ManagedObject {
   final func isToMany(_ slot: Int) -> Bool { ofArena { $0.binding.traits[slot].isToMany } }
 
@@ -40,7 +40,7 @@ extension ManagedObject {
       if pending.isAdded(object) { return true }
     }
     guard isPersistent, object.isPersistent else { return false }
-    // The other side knows without a search through all members, when it can have only one owner.
+    // A to-one inverse tells without a search through all members.
     if let inverse = inverseSlot(of: slot, on: object), !object.isToMany(inverse),
       !object.binding.traits[inverse].isTransient
     {
@@ -49,7 +49,10 @@ extension ManagedObject {
     return try isStoredMember(object, slot)
   }
 
-  /// - Throws: an error that says why a relationship cannot lead to `object`.
+  /// Checks that a relationship can lead to `object`.
+  ///
+  /// - Throws: ``PersistenceError/Code/managedObjectExternalRelationship`` for an object of another
+  ///   context or store, ``PersistenceError/Code/unacceptableValue`` for one of another entity.
   @inline(__always)
   final func checkDestination(_ object: ManagedObject, _ slot: Int) throws {
     // In most cases it is of exactly the entity, in the same context and store.
@@ -108,7 +111,7 @@ extension ManagedObject {
 }
 
 extension ManagedObjectContext? {
-  /// For errors that tell contexts apart.
+  /// The context's name, or a description, for messages of errors.
   fileprivate var title: String {
     guard let context = self else { return "no context" }
     if let name = context.name { return "the context \(name)" }

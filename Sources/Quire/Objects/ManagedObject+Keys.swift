@@ -8,12 +8,12 @@ import QuireModel
 
 // Key-value coding: properties by name, values as `Any`. Key paths come with the protocol.
 extension ManagedObject: KeyValueCoding {
-  /// The value of a property, under the Swift type people expect.
+  /// The value of a property, as its usual Swift type.
   ///
   /// Integers of any width are `Int`; a to-many relationship is a `Set<ManagedObject>`, an ordered
-  /// one an array. A fetched property is an array of what it has found when it was first asked for
+  /// one an array. A fetched property is the array that its request has found at its first use
   /// since the object was read or refreshed. `objectID` is the ID, and `entity` the
-  /// ``EntityDescription``, where no property is called so.
+  /// ``EntityDescription``, where no property has that name.
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property, and
   ///   what reading the store throws.
@@ -39,8 +39,8 @@ extension ManagedObject: KeyValueCoding {
 
   /// Sets a property, and for a relationship the inverse too.
   ///
-  /// Any integer type is taken for an integer attribute, any number for a floating-point or decimal
-  /// one; a to-many relationship takes any set or array of objects.
+  /// Any integer type is accepted for an integer attribute, any number for a floating-point or
+  /// decimal one, any set or array of objects for a to-many relationship.
   ///
   /// - Throws: ``PersistenceError/Code/undefinedKey`` when the entity has no such property;
   ///   ``PersistenceError/Code/unacceptableValue`` when the value is of another type;
@@ -50,7 +50,7 @@ extension ManagedObject: KeyValueCoding {
     let slot = try slot(for: key)
     let trait = binding.traits[slot]
     if trait.attributeType != nil, value == nil { return try setAttribute(slot, nil) }
-    // What most attributes are set to: no conversion.
+    // The most common types, without conversion.
     switch trait.attributeType {
     case .string?:
       if let text = value as? String { return try setAttribute(slot, .string(text)) }
@@ -108,7 +108,7 @@ extension ManagedObject: KeyValueCoding {
     switch value {
     case nil: return []
     case let objects as [ManagedObject]: return objects
-    // A set has no order of its own; that of the keys makes the outcome repeatable.
+    // A set has no order; that of the keys makes the result repeatable.
     case let objects as Set<ManagedObject>:
       return objects.sorted { $0.reference < $1.reference }
     case let objects as MutableMembers: return objects.sorted { $0.reference < $1.reference }
@@ -117,7 +117,7 @@ extension ManagedObject: KeyValueCoding {
     }
   }
 
-  /// Why an integer attribute cannot hold the value, if it cannot.
+  /// The error for an integer that is out of its attribute's range, if it is.
   final func rangeError(
     _ value: AttributeValue, _ attribute: AttributeDescription
   ) -> PersistenceError? {

@@ -1,8 +1,8 @@
-// The row of an object. An object keeps the parts that it needs, and not a ``Row``: there may be
-// many objects, and what a row's layout is they know by their storage.
+// The row of an object. An object stores the parts that it needs, and not a ``Row``: there may be
+// many objects, and the layout of the row is known by their storage.
 extension ManagedObject {
-  /// What the store said of the object when it was read, in the layout of the object's storage;
-  /// `nil` in a fault, and in an object that was never saved.
+  /// The object's row as it was read, in the layout of the object's storage; `nil` in a fault, and
+  /// in an object that was never saved.
   final var row: Row? {
     get {
       guard let rowStart, let owner = rowHold.owner, let storage else { return nil }
@@ -15,14 +15,14 @@ extension ManagedObject {
   final func set(_ bytes: RowBytes?) {
     let former = rowHold
     rowStart = bytes?.start
-    // The offsets in a row have no more bits.
+    // Enough, as offsets in a row have 32 bits.
     rowByteCount = UInt32(truncatingIfNeeded: bytes?.byteCount ?? 0)
     rowHold = bytes.map { RowHold(.passUnretained($0.owner)) } ?? .none
-    // The former owner may go now that nothing leads to its bytes.
+    // The former owner may be released now that its bytes are not referred to any more.
     former.end()
   }
 
-  /// Takes a row in a leaf that the object does not keep alone. To an object without a row only.
+  /// Sets a row in a leaf whose keeper other objects share. The object must not have a row.
   @inline(__always)
   final func set(_ start: UnsafeRawPointer, _ byteCount: Int, in keeper: Unmanaged<RowKeeper>) {
     rowStart = start
@@ -30,18 +30,18 @@ extension ManagedObject {
     rowHold = RowHold(sharing: keeper)
   }
 
-  /// Takes a row in a leaf in the place of the one it has, if it has one.
+  /// Sets a row in a leaf whose keeper is shared, and releases the former row if there is one.
   @inline(__always)
   final func replaceRow(
     _ start: UnsafeRawPointer, _ byteCount: Int, in keeper: Unmanaged<RowKeeper>
   ) {
     let former = rowHold
     set(start, byteCount, in: keeper)
-    // The former owner may go now that nothing leads to its bytes.
+    // The former owner may be released now that its bytes are not referred to any more.
     former.end()
   }
 
-  /// Takes a row that has its own owner. To an object without a row only.
+  /// Sets a row that has an owner of its own. The object must not have a row.
   @inline(__always)
   final func set(_ row: UnsafeRawBufferPointer, keptBy owner: Unmanaged<AnyObject>) {
     rowStart = row.baseAddress
@@ -52,7 +52,7 @@ extension ManagedObject {
   @inline(__always)
   final var hasRow: Bool { rowStart != nil }
 
-  /// How often the row was written; 0 where there is none.
+  /// The version of the row, which each save raises; 0 where there is no row.
   final var rowVersion: UInt32 {
     guard let rowStart, rowByteCount >= RowLayout.headerByteCount else { return 0 }
     return UInt32(littleEndian: rowStart.loadUnaligned(fromByteOffset: 4, as: UInt32.self))

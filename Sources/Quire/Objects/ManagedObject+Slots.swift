@@ -174,7 +174,7 @@ extension ManagedObject {
   /// Drops all slots but those of transient properties: after a save the row has everything else.
   ///
   /// Transient relationships keep their objects in memory, as there is nothing to read them from
-  /// again, until the object is refreshed or its context goes.
+  /// again, until the object is refreshed or its context ends.
   final func keepTransientSlots() {
     if ofArena({ !$0.binding.hasTransientProperties }) { return dropSlots() }
     var isAnyKept = false

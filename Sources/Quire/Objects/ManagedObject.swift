@@ -209,20 +209,22 @@ nonisolated open class ManagedObject {
   open func awakeFromFetch() {}
 
   /// Called when the object's values were replaced by others than a fetch's: after a rollback, a
-  /// refresh that kept changes, or when changes were undone or made again. What is set in here is
+  /// refresh that kept changes, or when changes were undone or redone. What is set in here is
   /// no change, as in ``awakeFromFetch()``.
   open func awake(fromSnapshotEvents events: SnapshotEventType) {}
 
-  /// Called before the object is saved: inserted, changed or, when ``isDeleted`` says so, deleted.
+  /// Called before the object is saved: inserted, changed or, when ``isDeleted``, deleted.
   ///
-  /// It may change this and other objects; those that it changes are asked again, and a save gives
-  /// up when they are still changing after ``ManagedObjectContext/willSaveLimit`` rounds. Setting a
-  /// property to the value it has, or by ``setPrimitiveValue(_:forKey:)``, causes no other round.
+  /// It may change this and other objects; the hook of those that it changes is called again, and a
+  /// save fails when they are still changing after ``ManagedObjectContext/willSaveLimit`` rounds.
+  /// Setting a property to the value it has, or by ``setPrimitiveValue(_:forKey:)``, causes no
+  /// other round.
   open func willSave() {}
 
   /// Called when a save of the object is durable. The object is clean, its ID permanent; one that
-  /// was deleted still shows its values, says so by ``isDeleted``, and leaves its context after
-  /// this. What is changed belongs to the next save, which has to wait until this one is over.
+  /// was deleted still shows its values and that it ``isDeleted``, and leaves its context after
+  /// this. What is changed here belongs to the next save, which cannot begin before this one is
+  /// over.
   open func didSave() {}
 
   /// Called before the object forgets its values, which can still be read.
@@ -267,9 +269,9 @@ nonisolated open class ManagedObject {
   /// ```
   ///
   /// The model's rules are checked by this function: where `super` is not called they are out of
-  /// force, but for the range of integers. An override that replaces values leaves alone what it
-  /// has made. A to-many relationship arrives as ``MutableMembers`` or ``MutableOrderedMembers``,
-  /// which read nothing before they are asked.
+  /// force, but for the range of integers. An override that replaces values must return its own
+  /// results unchanged. A to-many relationship arrives as ``MutableMembers`` or
+  /// ``MutableOrderedMembers``, which read nothing before they are used.
   ///
   /// - Throws: what is wrong with the value; a save collects what all its objects throw.
   ///   ``PersistenceError/Code/undefinedKey`` when the entity has no such property;

@@ -1,6 +1,6 @@
 import QuireModel
 
-// A coordinator knows which class the objects of each entity have; stores do not.
+// The classes of objects are registered with the coordinator; stores do not use them.
 extension PersistentStoreCoordinator {
   /// A coordinator for a model that has one version.
   ///
@@ -9,7 +9,8 @@ extension PersistentStoreCoordinator {
   ///     (``ManagedObject/entityName``), or is named by it
   ///     (``EntityDescription/managedObjectClassName``); entities without a class have that of
   ///     their nearest ancestor, or plain managed objects.
-  ///   - transformers: what makes bytes of the values of transformable attributes.
+  ///   - transformers: the transformers of transformable attributes, by the names that the model
+  ///     gives.
   public convenience init(
     managedObjectModel: ManagedObjectModel, classes: [ManagedObject.Type] = [],
     transformers: ValueTransformers = [:]
@@ -19,7 +20,12 @@ extension PersistentStoreCoordinator {
       transformers: transformers)
   }
 
-  /// A coordinator that knows all versions of its model, to migrate stores of earlier ones.
+  /// A coordinator for a model with several versions, which migrates stores of earlier ones.
+  ///
+  /// - Parameters:
+  ///   - versionedModel: the versions; objects are of the current one.
+  ///   - classes: as ``init(managedObjectModel:classes:transformers:)``.
+  ///   - transformers: as ``init(managedObjectModel:classes:transformers:)``.
   public convenience init(
     versionedModel: VersionedModel, classes: [ManagedObject.Type] = [],
     transformers: ValueTransformers = [:]
@@ -32,11 +38,11 @@ extension PersistentStoreCoordinator {
   /// The classes of the model's objects.
   var classes: ObjectClasses { unsafeDowncast(knownClasses, to: ObjectClasses.self) }
 
-  /// Holds the typed properties of all classes against the model: names, types of attributes,
+  /// Compares the typed properties of all classes with the model: names, types of attributes,
   /// to-one, to-many and order of relationships, and the classes that they lead to. Adding a store
   /// does the same first; a test may do it without one.
   ///
-  /// Made for it is one object of each class, without a context, once in a process.
+  /// One object of each class is made for that, without a context, once in a process.
   ///
   /// - Throws: ``PersistenceError/Code/coreData`` (134060) with one error for each difference in
   ///   ``PersistenceError/detailedErrors``.

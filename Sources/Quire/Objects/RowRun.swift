@@ -1,9 +1,9 @@
 import QuireStorage
 
-/// Gives rows to objects whose rows are mostly adjacent, as those of new objects are after a save.
+/// Gives rows to objects whose rows are usually adjacent, as those of new objects are after a save.
 ///
-/// It lists whole leaves as long as that pays: if each object's row is in another leaf, rows are
-/// looked up one by one.
+/// It lists whole leaves as long as that is faster: if each object's row is in another leaf, rows
+/// are looked up one by one.
 struct RowRun {
   private let view: StoreView
   private var storage: EntityStorage?
