@@ -165,9 +165,9 @@ extension EntityBinding {
 /// }
 /// ```
 ///
-/// Arrays, sets and dictionaries of `Codable` types are such types already. The attribute's
-/// transformer makes the bytes, if its model names one; without a name they are those of
-/// ``CodableTransformer``. The value is read anew each time, and kept when the property is set.
+/// Arrays, sets and dictionaries of `Codable` types conform already. The attribute's transformer
+/// makes the bytes, if its model names one; without a name they are those of
+/// ``CodableTransformer``. The value is decoded at each read, and encoded when the property is set.
 ///
 /// A type that conforms to ``ManagedValue`` besides, by saying what it is when it is
 /// ``ManagedValue/empty``, can be a property's that is not optional. Dictionaries are such; arrays

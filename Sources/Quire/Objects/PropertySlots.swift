@@ -1,8 +1,8 @@
 /// How the names of all types of typed properties begin: `Quire.Managed<`.
 private let typedPropertyPrefix = _typeName(Managed<Int>.self).prefix { $0 != "<" } + "<"
 
-/// What a typed property notes, as somebody sees it who looks at the object from outside; `nil` of
-/// another property.
+/// The byte that a typed property has, as a mirror of the object shows it; `nil` for another
+/// property.
 ///
 /// Its type is known by its name: whether it conforms to a protocol takes much longer to find out,
 /// the first time.

@@ -7,11 +7,11 @@ import Synchronization
   import Foundation
 #endif
 
-/// What a class of managed objects declares: its ancestors, and its typed properties.
+/// The ancestors and typed properties that a class of managed objects declares.
 ///
-/// Nothing but an object tells what its class declares, so one is made, without a context, looked
-/// at in a mirror, and dropped. Most types are told by their names: whether a type conforms to a
-/// protocol takes a tenth of a millisecond to find out, the first time in a process.
+/// Only a mirror of an object shows them, so one is made, without a context, and dropped. Most
+/// types are recognised by their names: checking a type for a conformance takes a tenth of a
+/// millisecond, the first time in a process.
 struct DeclaredClass: Sendable {
   struct Property: Sendable {
     var name: String
@@ -212,7 +212,7 @@ struct DeclaredType: Sendable {
   }
 }
 
-// What the type of a property says of the type in it, for those who have the former alone.
+// The types inside of generic types, for code that has a metatype only.
 
 private protocol ManagedWrapper {
   static var valueType: Any.Type { get }
