@@ -22,6 +22,20 @@ extension ManagedObjectContext {
     context.persistentStoreCoordinator = coordinator
     return context
   }
+
+  /// A context with an empty store of its own in memory, for the model that classes declare.
+  ///
+  /// - Parameter classes: as for ``QuireModel/ManagedObjectModel/init(for:)``, which throws what is
+  ///   wrong with them.
+  public static func stubbed(
+    for classes: ManagedObject.Type..., transformers: ValueTransformers = [:]
+  ) throws -> sending ManagedObjectContext {
+    let coordinator = try PersistentStoreCoordinator(for: classes, transformers: transformers)
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext()
+    context.persistentStoreCoordinator = coordinator
+    return context
+  }
 }
 
 /// Whether this process was started to run tests.

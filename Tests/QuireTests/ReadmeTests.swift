@@ -2,50 +2,32 @@ import Foundation
 import Quire
 import Testing
 
-// The twenty lines that the README begins with, compiled and run.
+// The lines that the README begins with, compiled and run.
 @Suite struct ReadmeTests {
   final class Artist: ManagedObject {
-    @Managed var name: String
-    @Managed var artworks: Set<Artwork>
+    @Managed var name: String = "Nobody"
+    @Managed(inverse: \Artwork.artist, deleteRule: .cascade) var artworks: Set<Artwork>
   }
-
   final class Artwork: ManagedObject {
-    @Managed var title: String
-    @Managed var price: Double
+    @Managed var title: String = "Untitled"
+    @Managed(.indexed) var price: Double = 0
     @Managed var artist: Artist?
   }
 
   @Test func `the example of the README works`() throws {
     try withTemporaryFolder { folder in
-      let model = try ManagedObjectModel {
-        Entity("Artist") {
-          Attribute("name", .string, optional: false)
-          Relationship("artworks", toMany: "Artwork", inverse: "artist", deleteRule: .cascade)
-        }
-        Entity("Artwork") {
-          Attribute("title", .string, default: "Untitled")
-          Attribute("price", .double, default: 0)
-          Relationship("artist", toOne: "Artist", inverse: "artworks")
-        }
-      }
-      let container = PersistentContainer(
-        name: "Gallery", managedObjectModel: model, classes: [Artist.self, Artwork.self])
+      let container = try PersistentContainer(name: "Gallery", for: Artist.self, Artwork.self)
       try container.loadPersistentStore(at: folder.appending(path: "gallery.quire"))
-
       let context = container.newBackgroundContext()
       let hokusai = Artist(context: context)
       hokusai.name = "Katsushika Hokusai"
       let wave = Artwork(context: context)
-      wave.title = "The Great Wave"
-      wave.price = 1_600_000
-      wave.artist = hokusai
+      (wave.title, wave.price, wave.artist) = ("The Great Wave", 1_600_000, hokusai)
       try context.save()
 
-      var request = FetchRequest<Artwork>()
-      request.predicate = Key("artist.name").beginsWith("Katsushika") && Key("price") > 100
-      request.sortDescriptors = [FetchSortDescriptor(key: "title")]
+      let dear = Artwork.where { $0.artist.name.beginsWith("Katsushika") && $0.price > 100 }
       var printed: [String] = []
-      for artwork in try context.fetch(request) {
+      for artwork in try context.fetch(dear.sorted(by: \.title)) {
         printed.append(
           "\(artwork.title) \(artwork.artist?.name ?? "") \(artwork.artist?.artworks.count ?? 0)")
       }
@@ -70,6 +52,8 @@ import Testing
     where !line.hasPrefix("import") && !line.hasPrefix("print(") {
       #expect(tested.contains(line), "\(line)")
     }
+    let count = readme[(start + 1)..<end].count { !$0.isEmpty && !$0.hasPrefix("import") }
+    #expect(count <= 25)
     #expect(readme.count < 200)
   }
 }

@@ -161,6 +161,11 @@ extension ManagedObject {
     ofArena { takeSlots($0.newSlots) }
   }
 
+  /// Sets the default values that are made for each new object. It has slots by now.
+  final func apply(_ defaults: ComputedDefaults?) {
+    defaults?.forEach { slot, value in setSlot(slot, .value(value)) }
+  }
+
   /// Drops unsaved changes of relationships, by which objects retain each other; attributes stay.
   final func letGoOfDestinations() {
     for slot in slots.indices {

@@ -18,6 +18,13 @@ extension PersistentContainer {
   public convenience init(
     name: String, for classes: ManagedObject.Type..., transformers: ValueTransformers = [:]
   ) throws {
+    try self.init(name: name, for: classes, transformers: transformers)
+  }
+
+  /// The same, for classes in a list.
+  public convenience init(
+    name: String, for classes: [ManagedObject.Type], transformers: ValueTransformers = [:]
+  ) throws {
     self.init(
       name: name, managedObjectModel: try ManagedObjectModel(for: classes),
       classes: DeclaredModel.classes(of: classes), transformers: transformers)
@@ -33,6 +40,13 @@ extension PersistentStoreCoordinator {
   /// - Throws: what ``QuireModel/ManagedObjectModel/init(for:)`` throws.
   public convenience init(
     for classes: ManagedObject.Type..., transformers: ValueTransformers = [:]
+  ) throws {
+    try self.init(for: classes, transformers: transformers)
+  }
+
+  /// The same, for classes in a list.
+  public convenience init(
+    for classes: [ManagedObject.Type], transformers: ValueTransformers = [:]
   ) throws {
     self.init(
       managedObjectModel: try ManagedObjectModel(for: classes),

@@ -18,7 +18,8 @@ struct ClassDifferences {
         let typeWords = difference(property, binding, entities, types)
           .map { "is declared as \(property.type.name), " + $0 }
         guard
-          let words = typeWords ?? slot.flatMap({ property.declarationDifference($0, of: binding) }),
+          let words = typeWords
+            ?? slot.flatMap({ property.declarationDifference($0, of: binding) }),
           seen.insert([ClassNames.fullName(of: type), property.name]).inserted
         else { continue }
         var error = PersistenceError(

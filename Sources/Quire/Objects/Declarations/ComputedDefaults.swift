@@ -26,10 +26,3 @@ final class ComputedDefaults: Sendable {
     }
   }
 }
-
-extension ManagedObject {
-  /// Sets the default values of a new object that are its own. It has slots by now.
-  final func apply(_ defaults: ComputedDefaults?) {
-    defaults?.forEach { slot, value in setSlot(slot, .value(value)) }
-  }
-}

@@ -150,10 +150,17 @@ struct DeclaredModel {
 
   // MARK: Inverses
 
-  /// Finds the names of inverses that are said by key paths: by objects of a model that has none of
-  /// them yet.
-  private mutating func findInverses() throws {
-    guard entities.contains(where: { $0.inverses.contains(where: \.isPath) }) else { return }
+  /// A model of classes in which relationships have no inverses, and mistakes are passed over: for
+  /// what has to be known before there is a model.
+  static func withoutInverses(
+    of classes: [ManagedObject.Type]
+  ) throws -> (ModelBinding, ObjectClasses) {
+    var model = DeclaredModel()
+    for type in self.classes(of: classes) { model.declare(type) }
+    return try model.bindingWithoutInverses()
+  }
+
+  private func bindingWithoutInverses() throws -> (ModelBinding, ObjectClasses) {
     var declaration = declaration
     for index in declaration.entities.indices {
       for place in declaration.entities[index].relationships.indices {
@@ -161,7 +168,14 @@ struct DeclaredModel {
       }
     }
     let model = ModelBinding(try ManagedObjectModel(unchecked: declaration), [:])
-    let objectClasses = model.classes(entities.map(\.type))
+    return (model, model.classes(entities.map(\.type)))
+  }
+
+  /// Finds the names of inverses that are said by key paths: by objects of a model that has none of
+  /// them yet.
+  private mutating func findInverses() throws {
+    guard entities.contains(where: { $0.inverses.contains(where: \.isPath) }) else { return }
+    let (model, objectClasses) = try bindingWithoutInverses()
     for index in entities.indices {
       for (place, inverse) in entities[index].inverses.enumerated() {
         guard case .path(let path) = inverse else { continue }

@@ -19,4 +19,22 @@ extension Managed {
   public init<Element: ManagedObject>() where Value == [Element]? {
     preconditionFailure("unavailable: the compiler lets nobody come here")
   }
+
+  /// A relationship is not unique, indexed or external.
+  @available(
+    *, unavailable,
+    message: "options are for attributes: a relationship has inverse, deleteRule, count, transient"
+  )
+  public init(_ options: AttributeOptions) where Value: ToManyManagedValue {
+    preconditionFailure("unavailable: the compiler lets nobody come here")
+  }
+
+  /// A relationship is not unique, indexed or external.
+  @available(
+    *, unavailable,
+    message: "options are for attributes: a relationship has inverse, deleteRule, count, transient"
+  )
+  public init(_ options: AttributeOptions) where Value: ToOneManagedValue {
+    preconditionFailure("unavailable: the compiler lets nobody come here")
+  }
 }

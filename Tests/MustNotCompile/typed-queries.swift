@@ -1,0 +1,24 @@
+// What a query says of properties is checked where it is written.
+import Quire
+
+final class Artist: ManagedObject {
+  @Managed var name: String = ""
+  @Managed(inverse: \Artwork.artist) var artworks: Set<Artwork>
+}
+
+final class Artwork: ManagedObject {
+  @Managed var price: Double = 0
+  @Managed(.unique) var scans: Set<Artwork>  // error: options are for attributes
+  @Managed(inverse: \Artist.name) var owner: Artwork?  // error: cannot convert value
+  @Managed(deleteRule: .cascade) var size: Int  // error: no exact matches in call to initializer
+  @Managed var artist: Artist?
+}
+
+func queries() {
+  _ = Artwork.where { $0.price == "dear" }  // error: cannot be applied to operands of type
+  _ = Artwork.where { $0.cost > 1 }  // error: has no dynamic member 'cost'
+  _ = Artwork.where { $0.artist.age > 1 }  // error: member 'age' cannot be resolved
+  _ = Artwork.where { $0.artist.name.beginsWith(1) }  // error: to expected argument type 'String'
+  _ = Artist.where { $0.artworks.price > 1 }  // error: cannot be applied to operands of type
+  _ = Artist.sorted(by: \Artwork.price)  // error: to expected argument
+}

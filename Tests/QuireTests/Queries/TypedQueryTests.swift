@@ -1,0 +1,187 @@
+import Foundation
+import Quire
+import QuireModel
+import QuireSimulation
+import Testing
+
+private enum Manner: String, CaseIterable, ManagedAttribute { case painting, print }
+
+private final class Artist: ManagedObject {
+  @Managed var name: String = "Nobody"
+  @Managed var born: Int16?
+  @Managed var limit: Double = 500
+  @Managed(inverse: \Artwork.artist, deleteRule: .cascade) var artworks: Set<Artwork>
+  @Managed(inverse: "pupils") var teacher: Artist?
+  @Managed var pupils: Set<Artist>
+}
+
+private final class Artwork: ManagedObject {
+  @Managed var title: String = ""
+  @Managed var price: Double = 0
+  @Managed var cost: Double?
+  @Managed var isSold: Bool = false
+  @Managed var manner: Manner = .painting
+  @Managed var page: URL?
+  @Managed var artist: Artist?
+
+  var shout: String { title.uppercased() }
+}
+
+@Suite struct TypedQueryTests {
+  private static func formats() -> [(FetchPredicate, String)] {
+    func works(_ predicate: (QueryPath<Artwork>) -> FetchPredicate) -> FetchPredicate {
+      FetchPredicate(Artwork.self, predicate)
+    }
+    func artists(_ predicate: (QueryPath<Artist>) -> FetchPredicate) -> FetchPredicate {
+      FetchPredicate(Artist.self, predicate)
+    }
+    return [
+      (works { $0.price < 1_000 }, "price < 1000.0"),
+      (works { $0.artist.name == "Hokusai" }, "artist.name == 'Hokusai'"),
+      (works { $0.artist.teacher.born == nil }, "artist.teacher.born == nil"),
+      (works { $0.manner == .print }, "manner == 'print'"),
+      (works { $0.manner.in([.print, .painting]) }, "manner IN {'print', 'painting'}"),
+      (works { $0.price.in(1...2) }, "price BETWEEN {1.0, 2.0}"),
+      (works { $0.price.in(1..<2) }, "price >= 1.0 AND price < 2.0"),
+      (works { $0.isSold && $0.price > 3 }, "isSold == TRUE AND price > 3.0"),
+      (works { !$0.isSold || !$0.isSold }, "NOT isSold == TRUE OR NOT isSold == TRUE"),
+      (works { $0.cost < $0.price }, "cost < price"),
+      (works { $0.price * 2 + 1 > 7 }, "price * 2.0 + 1.0 > 7.0"),
+      (works { $0.title.beginsWith("a", .caseInsensitive) }, "title BEGINSWITH[c] 'a'"),
+      (works { $0.title.length > 3 }, "length:(title) > 3"),
+      (works { $0.artist.artworks.count >= 2 }, "artist.artworks.@count >= 2"),
+      (artists { $0.artworks.isEmpty }, "artworks.@count == 0"),
+      (artists { $0.artworks.price.sum > 10 }, "artworks.price.@sum > 10.0"),
+      (artists { $0.artworks.price.any > 10 }, "ANY artworks.price > 10.0"),
+      (artists { $0.artworks.title.all != "" }, "ALL artworks.title != ''"),
+      (
+        artists { $0.artworks.any { $0.price > 10 && $0.isSold } },
+        "SUBQUERY(artworks, $x1, $x1.price > 10.0 AND $x1.isSold == TRUE).@count > 0"
+      ),
+      (
+        artists { artist in artist.artworks.any { $0.price > artist.limit } },
+        "SUBQUERY(artworks, $x1, $x1.price > limit).@count > 0"
+      ),
+      (
+        artists { $0.pupils.all { pupil in pupil.artworks.none { $0.price > pupil.limit } } },
+        "SUBQUERY(pupils, $x1, NOT SUBQUERY($x1.artworks, $x2, $x2.price > $x1.limit).@count == 0)"
+          + ".@count == 0"
+      ),
+    ]
+  }
+
+  @Test func `queries are the predicates of formats`() throws {
+    for (predicate, format) in Self.formats() {
+      let expected = try FetchPredicate(format: format)
+      #expect("\(predicate)" == "\(expected)")
+    }
+  }
+
+  private func scene(_ seed: UInt64) throws -> ManagedObjectContext {
+    let container = try PersistentContainer(name: "Typed", for: Artist.self)
+    try container.loadPersistentStore(at: nil)
+    let context = container.newBackgroundContext()
+    var generator = SeededGenerator(seed: seed)
+    var artists: [Artist] = []
+    for index in 0..<6 {
+      let artist = Artist(context: context)
+      artist.name = ["Hokusai", "Hiroshige", "Sharaku"].randomElement(using: &generator) ?? ""
+      artist.born = index % 3 == 0 ? nil : Int16(1700 + index)
+      artist.limit = Double(Int.random(in: 0...4, using: &generator))
+      artist.teacher = artists.randomElement(using: &generator)
+      artists.append(artist)
+    }
+    for index in 0..<20 {
+      let artwork = Artwork(context: context)
+      artwork.title = "work \(index % 7)"
+      artwork.price = Double(Int.random(in: 0...6, using: &generator))
+      artwork.cost =
+        Bool.random(using: &generator) ? nil : Double(Int.random(in: 0...6, using: &generator))
+      artwork.isSold = Bool.random(using: &generator)
+      artwork.manner = Manner.allCases.randomElement(using: &generator) ?? .print
+      artwork.artist = index % 5 == 0 ? nil : artists.randomElement(using: &generator)
+    }
+    try context.save()
+    return context
+  }
+
+  @Test(arguments: 1...5 as ClosedRange<UInt64>)
+  func `queries find what a loop in Swift finds`(seed: UInt64) throws {
+    let context = try scene(seed)
+    let works = try context.fetch(Artwork.fetchRequest())
+    let artists = try context.fetch(Artist.fetchRequest())
+    func check(
+      _ request: FetchRequest<Artwork>, _ isFound: (Artwork) -> Bool,
+      _ location: SourceLocation = #_sourceLocation
+    ) throws {
+      let found = try context.fetch(request)
+      #expect(Set(found) == Set(works.filter(isFound)), sourceLocation: location)
+    }
+    try check(Artwork.where { $0.price < 3 }) { $0.price < 3 }
+    try check(Artwork.where { $0.isSold }) { $0.isSold }
+    try check(Artwork.where { $0.artist.name == "Hokusai" && !$0.isSold }) {
+      $0.artist?.name == "Hokusai" && !$0.isSold
+    }
+    try check(Artwork.where { $0.artist == nil }) { $0.artist == nil }
+    try check(Artwork.where { $0.artist == artists[0] }) { $0.artist == artists[0] }
+    try check(Artwork.where { $0.artist.teacher == artists[0].objectID }) {
+      $0.artist?.teacher == artists[0]
+    }
+    try check(Artwork.where { $0.objectID == works[3].objectID }) { $0 == works[3] }
+    try check(Artwork.where { $0.cost < $0.price }) { work in
+      work.cost.map { $0 < work.price } ?? false
+    }
+    try check(Artwork.where { $0.price * 2 - 1 >= 5 }) { $0.price * 2 - 1 >= 5 }
+    try check(Artwork.where { $0.artist.artworks.count > 3 }) {
+      ($0.artist?.artworks.count ?? 0) > 3
+    }
+    func check(
+      _ request: FetchRequest<Artist>, _ isFound: (Artist) -> Bool,
+      _ location: SourceLocation = #_sourceLocation
+    ) throws {
+      let found = try context.fetch(request)
+      #expect(Set(found) == Set(artists.filter(isFound)), sourceLocation: location)
+    }
+    let beyondLimit = Artist.where { artist in artist.artworks.any { $0.price > artist.limit } }
+    try check(beyondLimit) { artist in artist.artworks.contains { $0.price > artist.limit } }
+    try check(
+      Artist.where { $0.pupils.all { pupil in pupil.artworks.none { $0.price > pupil.limit } } }
+    ) { artist in
+      artist.pupils.allSatisfy { pupil in !pupil.artworks.contains { $0.price > pupil.limit } }
+    }
+    try check(Artist.where { $0.artworks.price.sum > 8 }) {
+      $0.artworks.reduce(0) { $0 + $1.price } > 8
+    }
+    try check(Artist.where { $0.artworks.contains(works[1]) }) { $0.artworks.contains(works[1]) }
+    try check(Artist.where { $0.artworks.filter { $0.isSold == true }.count > 1 }) {
+      $0.artworks.filter(\.isSold).count > 1
+    }
+  }
+
+  @Test func `requests are put together`() throws {
+    let context = try scene(7)
+    let request = Artwork.where { $0.price > 1 }.where { $0.price < 6 }
+      .sorted(by: \.artist?.name, ascending: false).sorted(by: \.title, .natural).limit(4).offset(1)
+      .prefetching(\.artist)
+    let works = try context.fetch(Artwork.where { $0.price > 1 && $0.price < 6 })
+    let sorted = works.sorted {
+      ($1.artist?.name ?? "", $0.title) < ($0.artist?.name ?? "", $1.title)
+    }
+    let found = try context.fetch(request)
+    #expect(found.map(\.title) == sorted.dropFirst().prefix(4).map(\.title))
+    #expect(request.relationshipKeyPathsForPrefetching == ["artist"])
+    #expect(try context.count(for: Artwork.sorted(by: \.price)) == 20)
+    #expect("\(Key(\Artwork.artist?.name) == "x")" == #"artist.name == "x""#)
+    #expect(
+      try context.sum(\Artwork.price, where: FetchPredicate(Artwork.self) { $0.isSold == true })
+        == context.fetch(Artwork.where { $0.isSold }).reduce(0) { $0 + $1.price })
+  }
+
+  @Test func `what is no property of the model is an error of the fetch`() throws {
+    let context = try scene(1)
+    let error = #expect(throws: (any Error).self) {
+      try context.fetch(Artwork.where { $0.shout == "A" })
+    }
+    #expect("\(error.map { "\($0)" } ?? "")".contains("asks Artwork for a computed property"))
+  }
+}

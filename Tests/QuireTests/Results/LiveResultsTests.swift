@@ -1,0 +1,166 @@
+import Foundation
+import Quire
+import QuireModel
+import QuireTesting
+import Testing
+
+private final class Track: ManagedObject {
+  @Managed var title: String = ""
+  @Managed var genre: String = ""
+  @Managed var plays: Int = 0
+}
+
+@Suite struct LiveResultsTests {
+  @MainActor private func container() throws -> PersistentContainer {
+    let container = try PersistentContainer(name: "Live", for: Track.self)
+    try container.loadPersistentStore(at: nil)
+    container.viewContext.automaticallyMergesChangesFromParent = true
+    return container
+  }
+
+  @MainActor @discardableResult
+  private func add(_ title: String, _ genre: String = "", to context: ManagedObjectContext) -> Track
+  {
+    let track = Track(context: context)
+    (track.title, track.genre) = (title, genre)
+    return track
+  }
+
+  @Test @MainActor func `a loop gets the present result, and each that follows`() async throws {
+    let container = try container()
+    let context = container.viewContext
+    let storm = add("Storm", to: context)
+    try context.save()
+    var iterator = context.results(of: Track.sorted(by: \.title)).makeAsyncIterator()
+    let first = try #require(try await iterator.next(isolation: #isolation))
+    #expect(first.map(\.title) == ["Storm"])
+    #expect(first.difference.insertions.count == 1)
+
+    let calm = add("Calm", to: context)
+    try context.save()
+    let second = try #require(try await iterator.next(isolation: #isolation))
+    #expect(second.map(\.title) == ["Calm", "Storm"])
+    #expect(second.updatedIDs.isEmpty)
+    let change = try #require(second.difference.first)
+    guard case .insert(offset: 0, element: calm.objectID, associatedWith: nil) = change else {
+      Issue.record("\(change)")
+      return
+    }
+    #expect(first.map(\.title) == ["Storm"])
+
+    // Two changes while the loop is elsewhere are one result.
+    storm.plays = 7
+    context.processPendingChanges()
+    context.delete(calm)
+    context.processPendingChanges()
+    let third = try #require(try await iterator.next(isolation: #isolation))
+    #expect(Array(third) == [storm])
+    #expect(third.updatedIDs == [storm.objectID])
+    #expect(third.difference.removals.count == 1 && third.difference.insertions.isEmpty)
+
+    // Another context's save.
+    try context.save()
+    try await container.write { context in Track(context: context).title = "Rain" }
+    let fourth = try #require(try await iterator.next(isolation: #isolation))
+    #expect(fourth.map(\.title) == ["Rain", "Storm"])
+  }
+
+  @Test @MainActor func `a loop waits until something changes`() async throws {
+    let container = try container()
+    let context = container.viewContext
+    let loop = Task { @MainActor in
+      var titles: [[String]] = []
+      for try await tracks in context.results(of: Track.sorted(by: \.title)) {
+        titles.append(tracks.map(\.title))
+        if tracks.count == 3 { break }
+        add("\(tracks.count)", to: context)
+        Task { @MainActor in context.processPendingChanges() }
+      }
+      return titles
+    }
+    #expect(try await loop.value == [[], ["0"], ["0", "1"], ["0", "1", "2"]])
+  }
+
+  @Test @MainActor func `a loop ends with its task`() async throws {
+    let container = try container()
+    let context = container.viewContext
+    let (results, continuation) = AsyncStream.makeStream(of: Int.self)
+    let loop = Task { @MainActor in
+      for try await tracks in context.results(of: Track.sorted(by: \.title)) {
+        continuation.yield(tracks.count)
+      }
+      return "ended"
+    }
+    for await count in results {
+      #expect(count == 0)
+      break
+    }
+    loop.cancel()
+    #expect(try await loop.value == "ended")
+  }
+
+  @Test @MainActor func `results come in sections, and a request without an order is refused`()
+    async throws
+  {
+    let container = try container()
+    let context = container.viewContext
+    for (title, genre) in [("a", "Jazz"), ("b", "Rock"), ("c", "Jazz")] {
+      add(title, genre, to: context)
+    }
+    let request = Track.sorted(by: \.genre).sorted(by: \.title)
+    for try await tracks in context.results(of: request, sectionedBy: \.genre) {
+      #expect(tracks.sections.map(\.name) == ["Jazz", "Rock"])
+      #expect(tracks.map(\.title) == ["a", "c", "b"])
+      break
+    }
+    let error = await #expect(throws: PersistenceError.self) {
+      for try await _ in context.results(of: Track.fetchRequest()) { break }
+    }
+    #expect(error?.code == .persistentStoreUnsupportedRequestType)
+  }
+}
+
+@Suite struct ContainerWritingTests {
+  private struct Refused: Error {}
+
+  @Test func `a write saves at its end, and drops everything when it throws`() async throws {
+    let container = try PersistentContainer(name: "Live", for: Track.self)
+    try container.loadPersistentStore(at: nil)
+    let count: @Sendable () throws -> Int = {
+      try container.readAndWait { try $0.count(for: Track.fetchRequest()) }
+    }
+    try await container.write { Track(context: $0).title = "a" }
+    try container.writeAndWait { Track(context: $0).title = "b" }
+    #expect(try count() == 2)
+    await #expect(throws: Refused.self) {
+      try await container.write { context in
+        Track(context: context).title = "c"
+        throw Refused()
+      }
+    }
+    #expect(throws: Refused.self) {
+      try container.writeAndWait { context in
+        Track(context: context).title = "c"
+        throw Refused()
+      }
+    }
+    #expect(try count() == 2)
+    let titles = try await container.read { context in
+      try context.fetch(Track.sorted(by: \.title)).map(\.title)
+    }
+    #expect(titles == ["a", "b"])
+  }
+
+  @Test func `a read that changes objects is an error`() async throws {
+    let container = try PersistentContainer(name: "Live", for: Track.self)
+    try container.loadPersistentStore(at: nil)
+    let error = #expect(throws: PersistenceError.self) {
+      try container.readAndWait { _ = Track(context: $0) }
+    }
+    #expect(error?.code == .persistentStoreOperation)
+    await #expect(throws: PersistenceError.self) {
+      try await container.read { _ = Track(context: $0) }
+    }
+    #expect(try container.readAndWait { try $0.count(for: Track.fetchRequest()) } == 0)
+  }
+}
