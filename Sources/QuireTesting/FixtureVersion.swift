@@ -60,17 +60,20 @@ struct FixtureVersion {
     """
   }
 
-  private func difference(to version: VersionedModel.Version) -> String {
+  func difference(to version: VersionedModel.Version) -> String {
     let difference = ModelDifference(from: storedModel, to: version.model)
     return "\(difference)".split(separator: "\n").map { "  \($0)" }.joined(separator: "\n")
   }
 
+  /// In how many entities the fixture differs from a version.
+  func distance(to version: VersionedModel.Version) -> Int {
+    let (ours, theirs) = (
+      storedModel.entityVersionHashesByName, version.model.entityVersionHashesByName
+    )
+    return Set(ours.keys).union(theirs.keys).count { ours[$0] != theirs[$0] }
+  }
+
   private func nearestVersion(in model: VersionedModel) -> VersionedModel.Version? {
-    let hashes = storedModel.entityVersionHashesByName
-    func distance(_ version: VersionedModel.Version) -> Int {
-      let theirs = version.model.entityVersionHashesByName
-      return Set(hashes.keys).union(theirs.keys).count { hashes[$0] != theirs[$0] }
-    }
-    return model.versions.min { distance($0) < distance($1) }
+    model.versions.min { distance(to: $0) < distance(to: $1) }
   }
 }

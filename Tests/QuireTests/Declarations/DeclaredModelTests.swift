@@ -1,6 +1,7 @@
 import Foundation
 import Quire
 import QuireModel
+import QuireTesting
 import Testing
 
 private enum Manner: String, CaseIterable, ManagedAttribute { case painting, print, sculpture }
@@ -203,6 +204,34 @@ private final class Note: ManagedObject {
       #expect(note.rating == 3)
       #expect(note.identifier == nil)
       #expect(Note(context: context).identifier != nil)
+    }
+  }
+
+  @Test func `classes that changed need a fixture`() throws {
+    try withTemporaryFolder { folder in
+      let fixtures = MigrationFixtures(in: folder)
+      try fixtures.record("1.0", for: FormerNote.self) { FormerNote(context: $0).text = "First" }
+      try fixtures.requireFixture(for: FormerNote.self)
+      let error = #expect(throws: MigrationFixtureError.self) {
+        try fixtures.requireFixture(for: Note.self)
+      }
+      let text = "\(error.map { "\($0)" } ?? "")"
+      for words in [
+        "the classes have changed", "“1.0.quire”", "+ attribute rating",
+        "fixtures.record(\"NAME\", for: Note.self)",
+      ] {
+        #expect(text.contains(words), "\(words): \(text)")
+      }
+      var titles: [String: String] = [:]
+      try fixtures.check(for: Note.self, budget: .seconds(20)) { fixture, context in
+        titles[fixture.name] = try context.fetch(Note.fetchRequest()).first?.title
+      }
+      #expect(titles == ["1.0.quire": "First"])
+      try fixtures.record("1.1", for: Note.self) { Note(context: $0).title = "Second" }
+      try fixtures.requireFixture(for: Note.self)
+      #expect(throws: MigrationFixtureError.self) {
+        try fixtures.record("1.1", for: Note.self) { Note(context: $0).title = "Third" }
+      }
     }
   }
 
