@@ -1,4 +1,5 @@
 import QuireModel
+import QuireSimulation
 import Testing
 
 /// Shows that the standard library still offers the normalisation that `CanonicalText` borrows.
@@ -58,7 +59,7 @@ import Testing
       CanonicalText.appendComposed(text, to: &bytes)
       return bytes
     }
-    for _ in 0..<20_000 {
+    for _ in 0..<Amount.of(debug: 5000, release: 20_000) {
       let (left, right) = (text(), text())
       let order = CanonicalText.order(left, right)
       let (first, second) = (composed(left), composed(right))

@@ -1,4 +1,5 @@
 import QuireModel
+import QuireSimulation
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -162,7 +163,7 @@ import Testing
       guard case .value(.decimal(let result))? = value else { return .nan }
       return result
     }
-    for _ in 0..<3000 {
+    for _ in 0..<Amount.of(debug: 1_000, release: 3_000) {
       let (left, right) = (number(), number())
       for (result, expected) in [
         (try value(.add, left, right), left + right),

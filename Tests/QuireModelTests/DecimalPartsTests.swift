@@ -1,4 +1,5 @@
 import QuireModel
+import QuireSimulation
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -30,7 +31,7 @@ import Testing
         exponent: .random(in: -128...127, using: &random))
       return parts.decimal.map { ($0, parts) }
     }
-    for _ in 0..<2000 {
+    for _ in 0..<Amount.of(debug: 700, release: 2000) {
       let (left, leftParts) = try #require(decimal())
       let (right, rightParts) = try #require(decimal())
       #expect(DecimalParts(left) == leftParts)

@@ -1,4 +1,5 @@
 import QuireModel
+import QuireSimulation
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -156,7 +157,7 @@ import Testing
 
   @Test func `what prints parses back to an equal expression`() throws {
     var generator = PredicateGenerator(seed: 5)
-    for _ in 0..<4000 {
+    for _ in 0..<Amount.of(debug: 1_200, release: 4_000) {
       let expression = generator.expression(depth: 4)
       do {
         #expect(

@@ -74,7 +74,7 @@ import Testing
   func `a list says what its members say one by one`(_ options: FetchComparisonOptions) throws {
     var values = Values(generator: SeededGenerator(seed: 7))
     var hits = 0
-    let rounds = Amount.of(debug: 30, release: 150)
+    let rounds = Amount.of(debug: 10, release: 150)
     for count in [5, 6, 9, 14, 30] {
       for _ in 0..<rounds {
         let members = (0..<count).map { _ in values.value() }

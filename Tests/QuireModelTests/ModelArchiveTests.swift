@@ -1,4 +1,5 @@
 import QuireModel
+import QuireSimulation
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -230,7 +231,7 @@ import Testing
     let content = Array(ModelArchive.encode(try Self.gallery()).dropLast(8))
     var random = SeededGenerator(seed: 20_240_601)
     var modelCount = 0
-    for _ in 0..<3000 {
+    for _ in 0..<Amount.of(debug: 800, release: 3_000) {
       var damaged = content
       for _ in 0..<Int.random(in: 1...3, using: &random) {
         let index = Int.random(in: 5..<damaged.count, using: &random)
@@ -289,7 +290,7 @@ import Testing
 
   @Test func `values from any bytes, or an error`() {
     var random = SeededGenerator(seed: 5)
-    for _ in 0..<20_000 {
+    for _ in 0..<Amount.of(debug: 8_000, release: 20_000) {
       let count = Int.random(in: 0...40, using: &random)
       let bytes = (0..<count).map { _ in
         UInt8.random(in: 0...(Bool.random(using: &random) ? 255 : 16), using: &random)

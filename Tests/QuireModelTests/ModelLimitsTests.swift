@@ -1,4 +1,5 @@
 import QuireModel
+import QuireSimulation
 import Testing
 
 /// Models that are small as a text and large, or deep, once they are resolved.
@@ -116,14 +117,15 @@ import Testing
 
   @Test func `a long chain of derived attributes is followed in linear time`() throws {
     var entity = Entity("E")
-    entity.attributes = (0..<20_000).map {
+    let count = Amount.of(debug: 6_000, release: 20_000)
+    entity.attributes = (0..<count).map {
       AttributeDescription(
         "a\($0)", .string, derivedFrom: $0 == 0 ? "base" : "canonical:(a\($0 - 1))")
     }
     entity.attributes.append(AttributeDescription("base", .string))
     let time = try seconds { _ = try ManagedObjectModel(entities: [entity]) }
     #expect(time < 10, "\(time) s")
-    entity.attributes[0].derivationExpression = "a19999"
+    entity.attributes[0].derivationExpression = "a\(count - 1)"
     #expect(reason([entity]) != nil)
   }
 

@@ -138,7 +138,7 @@ import Testing
           letters.randomElement(using: &random) ?? "a"
         })
     }
-    for _ in 0..<3_000 {
+    for _ in 0..<Amount.of(debug: 1000, release: 3_000) {
       let (text, pattern) = (word("aabé", 14), word("aabé**?", 8))
       #expect(
         try evaluate(Key("x").like(pattern), ["x": text]) == isLike(text[...], pattern[...]),

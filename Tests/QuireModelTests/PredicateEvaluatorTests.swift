@@ -1,4 +1,5 @@
 import QuireModel
+import QuireSimulation
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -247,7 +248,7 @@ func evaluate(
     ]
     var random = SeededGenerator(seed: 4)
     var compiledCount = 0
-    for _ in 0..<2000 {
+    for _ in 0..<Amount.of(debug: 700, release: 2000) {
       let pattern = (0..<Int.random(in: 1...6, using: &random))
         .map { _ in parts.randomElement(using: &random) ?? "" }.joined()
       guard let evaluator = try? PredicateEvaluator(Key("x").matches(pattern)) else { continue }

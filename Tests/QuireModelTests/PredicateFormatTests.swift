@@ -1,4 +1,5 @@
 import QuireModel
+import QuireSimulation
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -222,7 +223,8 @@ import Testing
       "SUBQUERY(x, $x, ", "FUNCTION(", "x + 1 + ", "2 ** ", "x.y.(",
     ] {
       #expect(throws: PredicateFormatError.self) {
-        try FetchPredicate(format: String(repeating: part, count: 100_000))
+        try FetchPredicate(
+          format: String(repeating: part, count: Amount.of(debug: 20_000, release: 100_000)))
       }
     }
     let long = Array(repeating: "x == 1", count: 5000).joined(separator: " AND ")
@@ -249,7 +251,7 @@ import Testing
 
   @Test func `what prints parses back to an equal predicate`() throws {
     var generator = PredicateGenerator(seed: 1)
-    for _ in 0..<3000 {
+    for _ in 0..<Amount.of(debug: 1_000, release: 3_000) {
       let predicate = generator.predicate(depth: 4)
       let description = predicate.description
       do {
@@ -303,7 +305,7 @@ import Testing
     ]
     var predicateCount = 0
     var expressionCount = 0
-    for _ in 0..<20_000 {
+    for _ in 0..<Amount.of(debug: 5_000, release: 20_000) {
       let format = (0..<Int.random(in: 1...9, using: &random))
         .map { _ in parts.randomElement(using: &random) ?? "" }.joined()
       if let predicate = try? FetchPredicate(format: format) {
@@ -318,7 +320,7 @@ import Testing
     #expect(predicateCount > 0)
     #expect(expressionCount > 0)
     var generator = PredicateGenerator(seed: 3)
-    for _ in 0..<2000 {
+    for _ in 0..<Amount.of(debug: 500, release: 2_000) {
       var bytes = Array(generator.predicate(depth: 3).description.utf8)
       bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
       _ = try? FetchPredicate(format: String(decoding: bytes, as: UTF8.self))
@@ -328,7 +330,7 @@ import Testing
   // Every evaluation of a predicate and of its negation on the same subject must differ.
   @Test func `NOT is the exact complement of any predicate`() throws {
     var generator = PredicateGenerator(seed: 8)
-    for _ in 0..<2000 {
+    for _ in 0..<Amount.of(debug: 500, release: 2_000) {
       let predicate = generator.predicate(depth: 3)
       guard let evaluator = try? PredicateEvaluator(predicate) else { continue }
       let values = Dictionary(

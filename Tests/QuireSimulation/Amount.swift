@@ -19,6 +19,17 @@ package enum Amount {
     of(debug: sampled, release: sampled, exhaustive: exhaustive)
   }
 
+  /// All elements; in debug one in so many, and others for another place.
+  ///
+  /// For what a test goes through with each of its arguments, whose places are `place`: every
+  /// element is met with some of them.
+  package static func some<Element>(
+    of elements: [Element], oneIn share: Int, at place: Int
+  ) -> [Element] {
+    let share = of(debug: share, release: 1)
+    return elements.enumerated().filter { ($0.offset + place) % share == 0 }.map(\.element)
+  }
+
   private static let isBrief: Bool = {
     #if DEBUG
       environmentValue("QUIRE_AMOUNT") != "release"

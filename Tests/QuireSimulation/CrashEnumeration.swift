@@ -26,7 +26,7 @@ package struct CrashEnumeration {
 
     package static let whole = Budget(imageLimits: [nil, 12, 3], nestingStrides: [1, 10])
     package static let standard = Amount.of(
-      debug: Budget(imageLimits: [5, 1, 1], nestingStrides: [24, 40], momentStride: 2),
+      debug: Budget(imageLimits: [4, 1, 1], nestingStrides: [48, 60], momentStride: 5),
       release: Budget(imageLimits: [5, 1, 1], nestingStrides: [12, 30]),
       exhaustive: whole)
   }

@@ -10,8 +10,9 @@ import Testing
 /// two long, or as many as `QUIRE_SECONDS` says; `docs/testing.md` says how to run it under the
 /// thread sanitizer.
 @Suite struct `Concurrent readers against the writer's sums` {
-  private static let seconds =
-    environmentValue("QUIRE_SECONDS").flatMap(Int.init) ?? Amount.of(debug: 1, release: 2)
+  private static let duration =
+    environmentValue("QUIRE_SECONDS").flatMap(Int.init).map { .seconds($0) }
+    ?? Amount.of(debug: Duration.milliseconds(300), release: .seconds(2))
 
   enum Place: CaseIterable, Sendable { case memory, files }
 
@@ -27,7 +28,7 @@ import Testing
       options.checkpointByteLimit = 256 << 10
       store = try .open("store", options: options, in: MemoryFileSystem())
     }
-    let match = Match(store, end: .now + .seconds(Self.seconds))
+    let match = Match(store, end: .now + Self.duration)
     let readers = (0..<8).map { number in { @Sendable in match.read(number) } }
     Threads.run([{ match.write() }, { match.checkpoint() }] + readers)
     #expect(match.failures.isEmpty, "\(match.failures)")

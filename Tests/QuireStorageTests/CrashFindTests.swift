@@ -18,13 +18,17 @@ import Testing
   /// durable first.
   @Test func `a meta page that was not synced is not relied on by the next process`() {
     expectNoLoss(
-      Scenario(commit + [.reopen]), .init(imageLimits: [2, 8], nestingStrides: [1]))
+      Scenario(commit + [.reopen]),
+      .init(imageLimits: [2, Amount.of(debug: 3, release: 8)], nestingStrides: [1]))
   }
 
   /// Recovery wrote the log once more to where it was, and a disk that spoils the sector it writes
   /// when the power fails took commits that were safe. Now it goes to another file.
   @Test func `recovery spoils no commit that was safe, on a disk that spoils what it writes`() {
-    expectNoLoss(Scenario(commit + [.die]), .init(imageLimits: [nil], nestingStrides: []))
+    expectNoLoss(
+      Scenario(commit + [.die]),
+      .init(
+        imageLimits: [nil], nestingStrides: [], momentStride: Amount.of(debug: 2, release: 1)))
   }
 
   /// A sync that failed for want of space made the commit throw `.noSpaceLeft`, which promises an
@@ -59,7 +63,9 @@ import Testing
     let beside: [Step] = [.put(.records, keys: 0..<3, byteCount: 30, version: 2), .commit]
     expectNoLoss(
       Scenario(commit + [.beginCheckpoint] + beside + [.writeCheckpoint]),
-      .init(imageLimits: [2, 6], nestingStrides: [1]))
+      .init(
+        imageLimits: [2, Amount.of(debug: 3, release: 6)],
+        nestingStrides: [Amount.of(debug: 2, release: 1)]))
   }
 
   /// The process died while a checkpoint wrote its images over those of the one before. The next
@@ -83,8 +89,9 @@ import Testing
     expectNoLoss(
       scenario,
       .init(
-        imageLimits: Amount.of(debug: [20, 6], release: [60, 12]),
-        nestingStrides: [Amount.of(debug: 3, release: 1)]))
+        imageLimits: Amount.of(debug: [8, 3], release: [60, 12]),
+        nestingStrides: [Amount.of(debug: 9, release: 1)],
+        momentStride: Amount.of(debug: 3, release: 1)))
   }
 
   /// With ordered durability the first of two commits after a closing was lost and the second was
@@ -99,9 +106,13 @@ import Testing
     var scenario = Scenario(commit + [.reopen] + second + third)
     scenario.durability = .ordered
     // Recovery is run from one image of each moment: which one, the seed says.
-    for seed in 1...Amount.of(debug: 2, release: 12) {
+    for seed in 1...Amount.of(debug: 1, release: 12) {
       scenario.seed = UInt64(seed)
-      expectNoLoss(scenario, .init(imageLimits: [20, 6], nestingStrides: [1]))
+      expectNoLoss(
+        scenario,
+        .init(
+          imageLimits: Amount.of(debug: [8, 3], release: [20, 6]),
+          nestingStrides: [Amount.of(debug: 3, release: 1)]))
     }
   }
 
@@ -133,7 +144,8 @@ import Testing
     expectNoLoss(
       scenario,
       .init(
-        imageLimits: [6], nestingStrides: [], momentStride: Amount.of(debug: 3, release: 1)))
+        imageLimits: [Amount.of(debug: 3, release: 6)], nestingStrides: [],
+        momentStride: Amount.of(debug: 8, release: 1)))
   }
 
   /// The end of a checkpoint cut off pages that the log's commits had written behind its own, since
@@ -148,7 +160,8 @@ import Testing
     let after: [Step] = [.put(.records, keys: 0..<6, byteCount: 30, version: 3), .commit]
     var scenario = Scenario(commit + [.overlap(beside)] + after)
     scenario.durability = .ordered
-    expectNoLoss(scenario, .init(imageLimits: [40], nestingStrides: []))
+    expectNoLoss(
+      scenario, .init(imageLimits: [Amount.of(debug: 10, release: 40)], nestingStrides: []))
   }
 
   /// A killed process's reader said "page 206 is damaged: the file ends before it": a compaction
@@ -189,7 +202,7 @@ import Testing
       next.die()
       let state = disk.state
       guard state.pending.contains(where: { isOfImages($0, in: state) }) else { continue }
-      for seed in 0..<Amount.of(debug: 4, release: 10, exhaustive: 100) {
+      for seed in 0..<Amount.of(debug: 2, release: 10, exhaustive: 100) {
         let images = CrashImages(state, seed: UInt64(seed))
         images.visit(limit: nil) { image in
           count += 1
@@ -200,7 +213,7 @@ import Testing
       }
     }
     print("images of images that are on no disk: \(count)")
-    #expect(count > 100)
+    #expect(count > Amount.of(debug: 40, release: 100))
   }
 
   private func isOfImages(_ operation: PendingOperation, in state: DiskState) -> Bool {

@@ -15,7 +15,7 @@ import Testing
       scenario.pageSize = pageSize
       scenario.checkpointByteLimit = 20 * pageSize
       let outcome = expectNoLoss(scenario)
-      #expect(outcome.imageCount > 200)
+      #expect(outcome.imageCount > Amount.of(debug: 50, release: 200))
     }
   }
 
@@ -25,7 +25,7 @@ import Testing
     expectNoLoss(
       scenario,
       Amount.of(
-        debug: .init(imageLimits: [2, 1], nestingStrides: [70], momentStride: 4),
+        debug: .init(imageLimits: [2, 1], nestingStrides: [200], momentStride: 20),
         release: .init(imageLimits: [2, 1], nestingStrides: [70]),
         exhaustive: .whole))
   }
@@ -41,7 +41,7 @@ import Testing
   func `a log that goes when nobody writes takes no commit along`(durability: Durability) {
     var scenario = Scenario.idling
     scenario.durability = durability
-    #expect(expectNoLoss(scenario).imageCount > 200)
+    #expect(expectNoLoss(scenario).imageCount > Amount.of(debug: 50, release: 200))
   }
 
   /// Without a sync for each commit a crash may cost commits, the newest first, but none from
@@ -121,7 +121,7 @@ import Testing
       .settledMeta: ordered, .checkpointLog: ordered, .directPages: .aroundLog,
     ]
     var table: [String] = []
-    for reason in SyncReason.allCases {
+    for reason in Amount.some(of: SyncReason.allCases, oneIn: 3, at: 0) {
       var killer: CrashEnumeration.Failure?
       for budget in Self.budgets {
         for scenario in [first[reason] ?? .scripted] + scenarios where killer == nil {

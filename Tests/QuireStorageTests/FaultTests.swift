@@ -104,7 +104,8 @@ import Testing
     for scenario in Self.scenarios() {
       // In debug each sync by some of the models.
       let place = SimulatedDisk.SyncFailureModel.allCases.firstIndex(of: model) ?? 0
-      let (first, step) = Amount.of(debug: ((place + (isForGood ? 2 : 0)) % 4, 4), release: (0, 1))
+      let (first, step) = Amount.of(
+        debug: ((3 * place + (isForGood ? 6 : 0)) % 14, 14), release: (0, 1))
       let syncs = try syncs(of: scenario)
       for operation in stride(from: first, to: syncs.count, by: step).map({ syncs[$0] }) {
         let faults = [SimulatedDisk.Fault.ioError, .noSpace]
@@ -156,7 +157,8 @@ import Testing
       var total = ScenarioRun.FaultOutcome()
       var generator = SeededGenerator(seed: scenario.seed)
       let counts = reached.ascending
-      let step = Amount.of(sampled: 1 + counts.count / 10, exhaustive: 1)
+      let step = Amount.of(
+        debug: 1 + counts.count / 6, release: 1 + counts.count / 10, exhaustive: 1)
       for index in stride(from: 0, to: counts.count - 1, by: step) {
         let (low, high) = (counts[index], counts[index + 1])
         let between = low + generator.below(max(1, high - low))

@@ -9,22 +9,26 @@ import Testing
   func `each number of a store may be any`(kind: ForgedStore.Kind) throws {
     let store = try ForgedStore(kind)
     let fields = store.fields()
-    let forgeries = fields.flatMap { field in store.extremes(for: field).map { (field, $0) } }
+    func forgeries(_ field: ForgedStore.Field) -> [(field: ForgedStore.Field, value: UInt64)] {
+      store.extremes(for: field).map { (field, $0) }
+    }
     let seed = environmentValue("QUIRE_SEED").flatMap { UInt64($0) } ?? 5
     var generator = SeededGenerator(seed: seed)
     // Of the pages there are too many; the others are all of them when there is time.
     let isInPage = { (field: ForgedStore.Field) in
       field.file == "store" && field.offset >= 3 * ForgedStore.pageSize
     }
-    let (pages, others) = (
-      forgeries.filter { isInPage($0.0) }, forgeries.filter { !isInPage($0.0) }
-    )
+    let (pages, others) = (fields.filter(isInPage), fields.filter { !isInPage($0) })
+    func draw(from fields: [ForgedStore.Field]) -> (field: ForgedStore.Field, value: UInt64) {
+      let all = forgeries(fields[generator.below(fields.count)])
+      return all[generator.below(all.count)]
+    }
     var drawn =
       isExhaustive
-      ? others
-      : (0..<Amount.of(debug: 3, release: 8)).map { _ in others[generator.below(others.count)] }
+      ? others.flatMap(forgeries)
+      : (0..<Amount.of(debug: 3, release: 8)).map { _ in draw(from: others) }
     drawn += (0..<Amount.of(debug: 3, release: 8, exhaustive: 20_000))
-      .map { _ in pages[generator.below(pages.count)] }
+      .map { _ in draw(from: pages) }
     print("forged: \(fields.count) numbers of \(kind), in \(drawn.count) ways, seed \(seed)")
     for (field, value) in drawn {
       var forged = store

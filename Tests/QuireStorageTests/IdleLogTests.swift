@@ -68,20 +68,20 @@ import Testing
 
   @Test func `a log that is written to stays, and one of a store without a limit`() throws {
     var options = PageStoreOptions()
-    options.idleLogLimit = .milliseconds(400)
+    options.idleLogLimit = .milliseconds(200)
     let store = try PageStore.open(path, options: options)
     for key in 0..<12 as Range<Int64> {
       let start = ContinuousClock.now
       try Self.put(key, in: store)
-      usleep(50_000)
+      usleep(25_000)
       let isThere = folder.names.contains("store-log")
       // A busy machine may have had better things to do than to write.
-      #expect(isThere || ContinuousClock.now - start >= .milliseconds(400))
+      #expect(isThere || ContinuousClock.now - start >= .milliseconds(200))
     }
     try store.close()
     let patient = try PageStore.open(path)
     try Self.put(99, in: patient)
-    usleep(600_000)
+    usleep(250_000)
     #expect(folder.names.contains("store-log"))
     try patient.removeLog()
     #expect(isOneFile)

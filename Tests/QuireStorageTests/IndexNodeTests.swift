@@ -11,7 +11,7 @@ import Testing
     print("index nodes: seed \(seed), keys \(keys), page size \(pageSize)")
     var run = try IndexRun(seed: seed, keys: keys, pageSize: pageSize)
     for _ in 0..<Amount.of(sampled: 1, exhaustive: 20) {
-      let count = Amount.of(debug: 50, release: 120)
+      let count = Amount.of(debug: 35, release: 120)
       for _ in 0..<count { try run.change(removing: 1) }
       for _ in 0..<count { try run.change(removing: 5) }
     }

@@ -85,7 +85,7 @@ import Testing
             #expect(try tree.remove(key))
             expected[key] = nil
           }
-          let count = [1, 3, 40, 700][generator.below(4)]
+          let count = [1, 3, 40, Amount.of(debug: 300, release: 700)][generator.below(4)]
           var run = Set((0..<count).map { _ in key(shape, store.keyByteLimit, &last, &generator) })
           for key in sorted(expected.keys) where generator.below(50) == 0 { run.insert(key) }
           try putRun(sorted(run), into: tree)
@@ -117,7 +117,8 @@ import Testing
   @Test(arguments: [512, 4096])
   func `runs leave pages three quarters full`(pageSize: Int) throws {
     var generator = SeededGenerator(seed: UInt64(pageSize))
-    let numbers = (0..<8_000).shuffled(using: &generator)
+    let count = Amount.of(debug: 3_000, release: 8_000)
+    let numbers = (0..<count).shuffled(using: &generator)
     func bytes(_ number: Int) -> [UInt8] {
       stride(from: 88, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> min($0, 56)) }
     }
@@ -134,7 +135,7 @@ import Testing
       }
       try other.write { transaction in
         let tree = try transaction.createIndexTree("tree")
-        try putRun((0..<8_000).map(bytes), into: tree)
+        try putRun((0..<count).map(bytes), into: tree)
       }
       #expect(try one.check().isSound && other.check().isSound)
       let fill = Double(try other.check().pageCount) / Double(try one.check().pageCount)

@@ -91,7 +91,7 @@ struct LostWritesTests {
       var generator = SeededGenerator(seed: UInt64(seed))
       let history = try History(&generator, isClosed: isClosed)
       let lost = LostWrites(history.times, pageSize: Self.pageSize)
-      for number in 0..<Amount.of(sampled: 8, exhaustive: 60) {
+      for number in 0..<Amount.of(debug: 2, release: 8, exhaustive: 60) {
         var files = history.files
         let pages = lost.drawPages(using: &generator)
         files["store"] = lost.image(losing: pages, using: &generator)

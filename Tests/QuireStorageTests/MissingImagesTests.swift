@@ -42,7 +42,9 @@ import Testing
   @Test func `a store whose images are missing and needed is not opened for writing`() throws {
     var (needed, spared) = (0, 0)
     for state in try momentsOfCheckpoint() {
-      try CrashImages(state, seed: 1).visit(limit: Amount.of(sampled: 60, exhaustive: 300)) {
+      try CrashImages(state, seed: 1).visit(
+        limit: Amount.of(debug: 15, release: 60, exhaustive: 300)
+      ) {
         whole in
         var image = whole
         guard image.files.removeValue(forKey: Self.images) != nil else { return true }

@@ -147,7 +147,7 @@ struct OrderProofTests {
     }
     try Proof.afterCrashes(of: disk.disk.state) { recovered, image in
       let values = try Proof.values(try recovered.snapshot(), in: "large")
-      #expect(values == [UInt8](repeating: 7, count: 9000), "\(image)")
+      #expect(values == [UInt8](repeating: 7, count: Int(Proof.largeCount)), "\(image)")
     }
   }
 
@@ -155,30 +155,32 @@ struct OrderProofTests {
   /// old ones back.
   @Test func `pages around the log lie where the log brings nothing back`() throws {
     let store = try open()
-    try Proof.put(store, 0..<9000, 1, in: "old")
+    try Proof.put(store, 0..<Proof.largeCount, 1, in: "old")
     try store.write { try $0.dropTree("old") }
     try Proof.build(store, "large", 7)
     try Proof.afterCrashes(of: disk.disk.state) { recovered, image in
       let values = try Proof.values(try recovered.snapshot(), in: "large")
-      #expect(values == [UInt8](repeating: 7, count: 9000), "\(image)")
+      #expect(values == [UInt8](repeating: 7, count: Int(Proof.largeCount)), "\(image)")
     }
   }
 
   /// The snapshot's pages are in the file alone, and free in the newest version.
   @Test func `pages around the log, and the file's end, leave what a snapshot shows`() throws {
     let store = try open { $0.cacheByteLimit = 64 * 512 }
-    try Proof.put(store, 0..<9000, 1, in: "old")
+    try Proof.put(store, 0..<Proof.largeCount, 1, in: "old")
     try store.checkpoint()
     let held = try store.snapshot()
+    let old = [UInt8](repeating: 1, count: Int(Proof.largeCount))
     try store.write { try $0.dropTree("old") }
     try store.checkpoint()
     try Proof.put(store, 0..<3, 2)
     try store.checkpoint()
-    #expect(try Proof.values(held, in: "old") == [UInt8](repeating: 1, count: 9000))
+    #expect(try Proof.values(held, in: "old") == old)
     try Proof.build(store, "large", 7)
-    #expect(try Proof.values(held, in: "old") == [UInt8](repeating: 1, count: 9000))
+    #expect(try Proof.values(held, in: "old") == old)
     #expect(
-      try Proof.values(try store.snapshot(), in: "large") == [UInt8](repeating: 7, count: 9000))
+      try Proof.values(try store.snapshot(), in: "large")
+        == [UInt8](repeating: 7, count: Int(Proof.largeCount)))
     #expect(try store.check().isSound)
   }
 
@@ -461,7 +463,8 @@ struct OrderProofTests {
     disk.before(.pageImages) { state.withLock { $0 = disk.disk.state } }
     try store.checkpoint()
     let found = try #require(state.withLock { $0 })
-    try Proof.afterCrashes(of: found, limit: 200) { recovered, image in
+    let limit = Amount.of(debug: 50, release: 200)
+    try Proof.afterCrashes(of: found, limit: limit) { recovered, image in
       let values = try Proof.values(try recovered.snapshot())
       #expect(values == [UInt8](repeating: 4, count: 200), "\(image)")
     }
@@ -506,7 +509,10 @@ struct OrderProofTests {
       disk.observe { state, _ in states.withLock { $0.append(state) } }
       try store.checkpoint()
       disk.observe(nil)
-      for (number, state) in (states.withLock { $0 } + [disk.state]).enumerated() {
+      // In debug after some of the operations, others each time.
+      let step = Amount.of(debug: 7, release: 1)
+      for (number, state) in (states.withLock { $0 } + [disk.state]).enumerated()
+      where number % step == cutShortCount % step {
         try Proof.afterCrashes(of: state, limit: Amount.of(debug: 3, release: 6, exhaustive: 300)) {
           recovered, image in
           let values = try Proof.values(try recovered.snapshot())
@@ -550,7 +556,7 @@ struct OrderProofTests {
     disk.before(.checkpointPages) { state.withLock { $0 = disk.disk.state } }
     try store.checkpoint()
     let found = try #require(state.withLock { $0 })
-    let limit = Amount.of(debug: 60, release: 200)
+    let limit = Amount.of(debug: 25, release: 200)
     try Proof.afterCrashes(of: found, limit: limit) { recovered, image in
       let values = try Proof.values(try recovered.snapshot())
       #expect(values == [UInt8](repeating: 3, count: 200), "\(image)")

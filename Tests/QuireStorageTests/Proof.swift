@@ -22,11 +22,15 @@ enum Proof {
     }
   }
 
+  /// How many records a tree has most of whose pages go around the log: more than a tree of 512
+  /// pages has.
+  static let largeCount: Int64 = Amount.of(debug: 5_000, release: 9_000)
+
   /// A tree of more pages than are logged: most go around the log.
   static func build(_ store: PageStore, _ name: String, _ byte: UInt8) throws {
     try store.write { transaction in
       try transaction.buildRecordTree(name) { builder in
-        for key in 0..<9000 as Range<Int64> {
+        for key in 0..<largeCount {
           try builder.append([UInt8](repeating: byte, count: 60), for: key)
         }
       }
@@ -58,7 +62,8 @@ enum Proof {
 
   /// Opens what crashes may leave of a disk, and hands each store over once it was inspected.
   static func afterCrashes(
-    of state: DiskState, limit: Int = 60, _ body: (PageStore, CrashImage) throws -> Void
+    of state: DiskState, limit: Int = Amount.of(debug: 20, release: 60),
+    _ body: (PageStore, CrashImage) throws -> Void
   ) throws {
     try CrashImages(state, seed: 1).visit(limit: limit) { image in
       let store = try PageStore.open("store", options: options, in: SimulatedDisk(image))

@@ -11,8 +11,8 @@ import Testing
     print("record nodes: seed \(seed), keys \(keys), page size \(pageSize)")
     var run = try RecordRun(seed: seed, keys: keys, pageSize: pageSize)
     for _ in 0..<Amount.of(sampled: 1, exhaustive: 20) {
-      for _ in 0..<Amount.of(debug: 60, release: 150) { try run.change(removing: 1) }
-      for _ in 0..<Amount.of(debug: 50, release: 120) { try run.change(removing: 5) }
+      for _ in 0..<Amount.of(debug: 40, release: 150) { try run.change(removing: 1) }
+      for _ in 0..<Amount.of(debug: 30, release: 120) { try run.change(removing: 5) }
     }
     try run.compareSeeks()
     while !run.model.isEmpty { try run.change(removing: 10) }
@@ -24,9 +24,10 @@ import Testing
   func `a key far from all others goes before and behind a full node`(pageSize: Int) throws {
     let outliers: [Int64] = [.min, -1_000_000, 0, 70_000, 5_000_000_000, .max]
     // Nodes of large pages have many keys, and an optimiser to go through them.
-    let step = pageSize == 512 ? 1 : Amount.of(debug: 3, release: 1)
+    let step = pageSize == 512 ? 1 : Amount.of(debug: 4, release: 1)
     for outlier in stride(from: 0, to: outliers.count, by: step).map({ outliers[$0] }) {
-      for length in isExhaustive || pageSize == 512 ? [0, 1, 7] : [1] {
+      let lengths = pageSize == 512 ? Amount.of(debug: [0, 7], release: [0, 1, 7]) : [1]
+      for length in isExhaustive ? [0, 1, 7] : lengths {
         var run = try RecordRun(seed: 1, keys: .dense, pageSize: pageSize)
         let count = pageSize / 3
         for number in 0..<count where number % 7 != 3 {

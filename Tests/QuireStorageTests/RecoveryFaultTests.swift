@@ -29,7 +29,7 @@ import Testing
     try ScenarioRun(.scripted, on: disk).run()
     disk.observe(nil)
     let all = states.withLock { $0 }
-    let step = Amount.of(debug: 67, release: 31, exhaustive: 3)
+    let step = Amount.of(debug: 131, release: 31, exhaustive: 3)
     return stride(from: all.count / 8, to: all.count, by: step).map { all[$0] }
   }
 

@@ -10,7 +10,7 @@ import Testing
     let seed = UInt64(pageSize) &+ 5
     print("sharing out: seed \(seed), page size \(pageSize)")
     var generator = SeededGenerator(seed: seed)
-    let keys = 0..<Amount.of(debug: 6_000, release: 20_000)
+    let keys = 0..<Amount.of(debug: 3_000, release: 20_000)
     let order = keys.shuffled(using: &generator)
     let value = [UInt8](repeating: 7, count: pageSize / 40)
     for isRecord in [true, false] {

@@ -53,7 +53,7 @@ import Testing
       let valueLimit = [1, 40, pageSize / 4, 2 * pageSize][generator.below(4)]
       for _ in 0..<8 {
         var new: [Int64: [UInt8]] = [:]
-        for _ in 0..<[1, 30, 700][generator.below(3)] {
+        for _ in 0..<[1, 30, Amount.of(debug: 150, release: 700)][generator.below(3)] {
           new[key(shape, &last, &generator)] = generator.bytes(generator.below(valueLimit))
         }
         expected.merge(new) { $1 }

@@ -108,9 +108,9 @@ import Testing
     return disk.state
   }
 
-  /// Takes the name at every moment of what `body` does.
+  /// Takes the name at every moment of what `body` does, or at some of them.
   private func takeAtEachMoment(
-    of state: DiskState, _ what: String, _ body: (SimulatedDisk) throws -> Void
+    of state: DiskState, _ what: String, step: Int = 1, _ body: (SimulatedDisk) throws -> Void
   ) throws -> Int {
     let others = try Self.others()
     var moment = 0
@@ -125,7 +125,7 @@ import Testing
       }
       try taking.verify("\(what), moment \(moment)")
       guard taking.isTaken else { return moment }
-      moment += 1
+      moment += step
     }
   }
 
@@ -138,7 +138,8 @@ import Testing
   }
 
   @Test func `an open store leaves alone what has its name now`() throws {
-    let count = try takeAtEachMoment(of: Self.left(), "an open store") { disk in
+    let step = Amount.of(debug: 3, release: 1)
+    let count = try takeAtEachMoment(of: Self.left(), "an open store", step: step) { disk in
       let store = try PageStore.open("store", options: Self.options, in: disk)
       // Each goes on after the others were refused.
       let steps: [() throws -> Void] = [

@@ -11,7 +11,7 @@ import Testing
 @Suite struct `Stores against sorted dictionaries` {
   private static let operationCount =
     environmentValue("QUIRE_OPERATIONS").flatMap(Int.init)
-    ?? Amount.of(debug: 10_000, release: 30_000, exhaustive: 10_000_000)
+    ?? Amount.of(debug: 2_800, release: 30_000, exhaustive: 10_000_000)
   private static let firstSeed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) ?? 1
   private static let pageSizes = [512, 1024, 4096, 16_384]
   /// The operations of one store's life: enough for some depth, few enough to shrink.

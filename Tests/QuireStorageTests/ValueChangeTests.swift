@@ -6,7 +6,7 @@ import Testing
 @Suite struct `Values that change where they lie` {
   @Test(arguments: [512, 4096])
   func `a tree and what its snapshots show are as a dictionary says`(pageSize: Int) throws {
-    for seed in 1...(Amount.of(sampled: 10, exhaustive: 300) as UInt64) {
+    for seed in 1...(Amount.of(debug: 3, release: 10, exhaustive: 300) as UInt64) {
       var generator = SeededGenerator(seed: seed)
       let store = PageStore.inMemory(pageSize: pageSize)
       var expected: [Int64: [UInt8]] = [:]

@@ -72,12 +72,13 @@ import Testing
     let fixture = try #require(
       try SoundFixtures.all().first { $0.fixture.name == "with-log-512" }?.fixture)
     let log = try #require(fixture.log)
-    for place in stride(from: 0, to: fixture.store.count, by: Amount.of(debug: 787, release: 131)) {
+    for place in stride(from: 0, to: fixture.store.count, by: Amount.of(debug: 1_601, release: 131))
+    {
       var store = fixture.store
       store[place] ^= 0x41
       do { try lookAtAll(in: files(store, log)) } catch is StorageError {}
     }
-    for place in stride(from: 0, to: log.count, by: Amount.of(debug: 1_373, release: 229)) {
+    for place in stride(from: 0, to: log.count, by: Amount.of(debug: 2_741, release: 229)) {
       var log = log
       log[place] ^= 0x41
       _ = try lookAtAll(in: files(fixture.store, log))
@@ -89,7 +90,7 @@ import Testing
       try SoundFixtures.all().first { $0.fixture.name == "closed-512" }?.fixture)
     let anatomy = try StoreAnatomy(of: "store", in: files(closed.store))
     let odd = [(16, 3), (17, 200), (18, 255), (20, 255), (24, 255), (26, 7), (500, 255)]
-    for page in stride(from: 1, to: anatomy.shownPageCount, by: Amount.of(debug: 17, release: 5)) {
+    for page in stride(from: 1, to: anatomy.shownPageCount, by: Amount.of(debug: 51, release: 5)) {
       for (offset, byte) in odd {
         var store = closed.store
         store[page * 512 + offset] = UInt8(byte)

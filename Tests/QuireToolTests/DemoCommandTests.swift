@@ -1,4 +1,5 @@
 import Foundation
+import QuireSimulation
 import QuireTool
 import QuireXcode
 import Testing
@@ -11,22 +12,31 @@ import Testing
     return copy
   }
 
+  private static let runCount = Amount.of(debug: 1, release: MigrationTrial.usualRunCount)
+  /// Unoptimised code, beside all other tests, is no measure.
+  private static let budget = Amount.of(debug: .seconds(60), release: MigrationTrial.budget)
+
+  private func demo(_ arguments: String...) -> ToolRun {
+    MigrationTrial.$runCount.withValue(Self.runCount) {
+      MigrationTrial.$budget.withValue(Self.budget) { ToolRun(["demo"] + arguments) }
+    }
+  }
+
   @Test func `the bundled fixtures all migrate, every fact as it should be`() throws {
     let folder = try TemporaryFolder()
     let kept = folder.path("kept")
-    let run = ToolRun(
-      "demo", "--fixtures", Fixtures.folder.path, "--keep", kept, "--json")
+    let run = demo("--fixtures", Fixtures.folder.path, "--keep", kept, "--json")
     #expect(run.code == .good, "\(run.output) \(run.errors)")
     let json = try run.json()
     #expect(json["passed"] as? Bool == true)
     #expect(json["current"] as? String == "Gallery 2.7")
-    #expect(json["budgetMilliseconds"] as? Double == 200)
+    #expect(json["budgetMilliseconds"] as? Double == Self.budget / .milliseconds(1))
     let trials = try #require(json["fixtures"] as? [[String: Any]])
     #expect(trials.map { $0["sourceVersion"] as? String } == Fixtures.versions)
     for (trial, version) in zip(trials, Fixtures.versions) {
       #expect(trial["failures"] as? [String] == [])
       #expect((trial["facts"] as? Int ?? 0) > 500)
-      #expect((trial["runMilliseconds"] as? [Any])?.count == MigrationTrial.runCount)
+      #expect((trial["runMilliseconds"] as? [Any])?.count == Self.runCount)
       #expect((trial["plan"] is NSNull) == (version == "Gallery 2.7"))
       let objects = GalleryGenerator.objectCounts[version]?.values.reduce(0, +)
       #expect(trial["objects"] as? Int == objects)
@@ -42,7 +52,7 @@ import Testing
     let folder = try TemporaryFolder()
     let fixtures = try fixtures(in: folder)
     try folder.damage("\(fixtures)/Gallery/Gallery 1.4.quire") { $0[14 * 4096 + 100] ^= 0xFF }
-    let run = ToolRun("demo", "--fixtures", fixtures)
+    let run = demo("--fixtures", fixtures)
     #expect(run.code == .bad)
     #expect(run.output.contains("FAILED: 1 of 6 fixtures: Gallery 1.4\n"))
     #expect(run.output.contains("page 14"))

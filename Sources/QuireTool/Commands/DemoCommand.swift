@@ -10,7 +10,7 @@ struct DemoCommand: Command {
       .init("keep", "DIR", "leave the migrated copies in this folder"), .json,
     ],
     discussion: """
-      Each fixture is copied and migrated \(MigrationTrial.runCount) times. Compared with the store before are the objects
+      Each fixture is copied and migrated \(MigrationTrial.usualRunCount) times. Compared with the store before are the objects
       of every entity, every value, every link, from either side; every page and index is checked.
       The median time from the open call to the durable commit must not be over \(MigrationTrial.budget.milliText).
       Any failure makes the exit code 1.

@@ -7,9 +7,12 @@ import QuireTesting
 ///
 /// Every run is checked in full. The report is that of the first; the durations are those of all.
 package struct MigrationTrial {
-  package static let runCount = 5
+  package static let usualRunCount = 5
+  /// The number of runs; tests set a smaller one.
+  @TaskLocal package static var runCount = usualRunCount
   /// The limit from the open call to the durable commit, for a store of a real application's size.
-  package static let budget = Duration.milliseconds(200)
+  /// Tests of unoptimised code set a larger one.
+  @TaskLocal package static var budget = Duration.milliseconds(200)
 
   let fixture: URL
   let budget: Duration

@@ -13,9 +13,10 @@ import Testing
 /// The machine dies after every single operation on the disk while batch requests run. What is
 /// found afterwards has each of them whole or not at all.
 @Suite struct BatchCrashTests {
-  private static let count = 6_000
+  /// Of so many rows, in pages of this size, most go around the log.
+  private static let (count, pageSize) = Amount.of(debug: (2_600, 2048), release: (6_000, 4096))
   private static let authorCount = 50
-  private static let shelfCount = 2_000
+  private static let shelfCount = Amount.of(debug: 600, release: 2_000)
 
   private func open(
     _ disk: SimulatedDisk, _ model: ManagedObjectModel
@@ -76,7 +77,7 @@ import Testing
     #expect(!whole.reasons.contains(.directPages))
     var found: Set<Int> = []
     var imageCount = 0
-    let step = max(1, whole.operationCount / Amount.of(debug: 14, release: 60, exhaustive: .max))
+    let step = max(1, whole.operationCount / Amount.of(debug: 10, release: 60, exhaustive: .max))
     for operation in stride(from: 0, through: whole.operationCount, by: step) {
       let disk = SimulatedDisk()
       disk.crash(after: operation)
@@ -133,12 +134,14 @@ import Testing
 
   /// Lets the machine die at moments of the insertion, and looks at what is left.
   ///
+  /// - Parameter step: from every how many operations on; in debug there are half a dozen moments.
   /// - Returns: how many requests the stores showed.
   private func crashes(
     step: Int, imageLimit: Int, ignoring ignored: Set<SyncReason> = []
   ) throws -> Set<Int> {
     let whole = SimulatedDisk()
     #expect(insertBooks(whole) == 2)
+    let step = max(step, Amount.of(debug: whole.operationCount / 5, release: step))
     // Pages of rows that are built go around the log; those of rows that are put do not.
     #expect(whole.reasons.contains(.directPages))
     var (found, imageCount): (Set<Int>, Int) = ([], 0)
@@ -168,7 +171,8 @@ import Testing
 
   @Test func `rows and keys that go around the log are there all or none after a crash`() throws {
     // Without runs of keys; and with many, whose trees are made and dropped in the transaction.
-    #expect(try crashes(step: isExhaustive ? 1 : 3, imageLimit: 3) == [0, 1, 2])
+    let imageLimit = Amount.of(debug: 2, release: 3)
+    #expect(try crashes(step: isExhaustive ? 1 : 3, imageLimit: imageLimit) == [0, 1, 2])
     try KeyMemory.$byteCount.withValue(20_000) {
       let found = try crashes(step: isExhaustive ? 1 : 13, imageLimit: 2)
       #expect(found == [0, 1, 2])

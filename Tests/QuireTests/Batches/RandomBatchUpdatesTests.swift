@@ -1,5 +1,6 @@
 import Quire
 import QuireModel
+import QuireSimulation
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -18,7 +19,7 @@ import Testing
       for home in GotchaHome.own {
         try BatchTwins.with(seed: seed, home) { twins in
           try twins.fill(50)
-          for round in 0..<12 {
+          for round in 0..<Amount.of(debug: 6, release: 12) {
             let (from, width) = (twins.random.below(50), [1, 3, 50][twins.random.below(3)])
             let entities = ["Thing", "Thing", "SpecialThing", "Tag", "Part", "Sign", "Plain"]
             let entity = entities[twins.random.below(entities.count)]

@@ -11,7 +11,7 @@ import Testing
   private static var seeds: ClosedRange<UInt64> {
     if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
     if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...Amount.of(debug: 6, release: 30, exhaustive: 4_000)
+    return 1...Amount.of(debug: 3, release: 30, exhaustive: 4_000)
   }
   private static let stepCount = 200
 

@@ -88,7 +88,7 @@ struct ComparisonFetchTests {
     return count
   }
 
-  @Test(arguments: 1...Amount.of(debug: 2, release: 8) as ClosedRange<UInt64>)
+  @Test(arguments: 1...Amount.of(debug: 1, release: 8) as ClosedRange<UInt64>)
   func `what an index answers is what all rows would say`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let context = try context(seed)

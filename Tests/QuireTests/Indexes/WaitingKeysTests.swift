@@ -1,5 +1,6 @@
 import Quire
 import QuireModel
+import QuireSimulation
 import QuireStorage
 import Testing
 
@@ -47,7 +48,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 300, 5_000, 8 << 20])
+  @Test(arguments: Amount.of(debug: [1, 5_000, 8 << 20], release: [1, 300, 5_000, 8 << 20]))
   func `all keys of a save are in their trees, however few may wait`(byteCount: Int) throws {
     try KeyMemory.$byteCount.withValue(byteCount) {
       let scene = IndexScene()

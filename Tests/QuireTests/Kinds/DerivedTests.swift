@@ -134,12 +134,6 @@ import Testing
     try ManagedObjectContext.stubbed(Self.model(), classes: Self.classes)
   }
 
-  private func another(_ context: ManagedObjectContext) -> ManagedObjectContext {
-    let other = ManagedObjectContext()
-    other.persistentStoreCoordinator = context.persistentStoreCoordinator
-    return other
-  }
-
   private func work(_ price: Double, of artist: Artist, in context: ManagedObjectContext) -> Work {
     let work = Work(context: context)
     work.price = price

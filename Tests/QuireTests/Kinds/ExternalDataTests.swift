@@ -75,12 +75,6 @@ import Testing
     return content
   }
 
-  private func another(_ context: ManagedObjectContext) -> ManagedObjectContext {
-    let other = ManagedObjectContext()
-    other.persistentStoreCoordinator = context.persistentStoreCoordinator
-    return other
-  }
-
   @Test(arguments: GotchaHome.own)
   func `large values have a place of their own, and come back`(home: GotchaHome) throws {
     try home.withContext(Self.model(), classes: []) { context in

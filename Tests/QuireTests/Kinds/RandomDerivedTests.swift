@@ -42,7 +42,7 @@ private let model = try! ManagedObjectModel {
   private static var seeds: ClosedRange<UInt64> {
     if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
     if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...Amount.of(debug: 3, release: 12, exhaustive: 1000)
+    return 1...Amount.of(debug: 2, release: 12, exhaustive: 1000)
   }
 
   @Test func `stored values are what their expressions make of stored objects`() throws {
@@ -50,7 +50,7 @@ private let model = try! ManagedObjectModel {
       for home in GotchaHome.own {
         try home.withContext(model, classes: []) { context in
           var walk = Walk(context, seed)
-          for _ in 0..<40 {
+          for _ in 0..<Amount.of(debug: 20, release: 40) {
             for _ in 0..<walk.random.below(6) { try walk.step() }
             try context.save()
             let findings = try Self.findings(context)

@@ -12,7 +12,7 @@ import Testing
       if bounds.count == 1 { return 1...bounds[0] }
       if bounds.count == 2 { return bounds[0]...bounds[1] }
     }
-    return 1...Amount.of(debug: 6, release: 20, exhaustive: 5000)
+    return 1...Amount.of(debug: 4, release: 20, exhaustive: 5000)
   }
   private static let operationCount = 60
 

@@ -108,7 +108,8 @@ import Testing
     #expect(states.count == 3)
     #expect(try open(SimulatedDisk(whole.files), [:]).hasWork == false)
     var found: (old: Int, left: Int, finished: Int) = (0, 0, 0)
-    for operation in 0...whole.operationCount {
+    let step = Amount.of(debug: 2, release: 1)
+    for operation in stride(from: 0, through: whole.operationCount, by: step) {
       let disk = SimulatedDisk(files)
       disk.crash(after: operation)
       let acknowledged = run(disk).count

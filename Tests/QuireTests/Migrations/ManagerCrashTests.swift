@@ -184,11 +184,14 @@ import Testing
     let all = moments.all
     #expect(all.count > 20)
     var counts = [0, 0]
-    let step = Amount.of(sampled: 1 + all.count / 24, exhaustive: 1)
-    let some = stride(from: 0, to: all.count, by: step).map { all[$0] } + all.suffix(6) + [last]
+    let step = Amount.of(
+      debug: 1 + all.count / 8, release: 1 + all.count / 24, exhaustive: 1)
+    let some =
+      stride(from: 0, to: all.count, by: step).map { all[$0] }
+      + all.suffix(Amount.of(debug: 4, release: 6)) + [last]
     for (state, operation) in some {
       CrashImages(state, seed: UInt64(operation)).visit(
-        limit: Amount.of(debug: 3, release: 5, exhaustive: nil)
+        limit: Amount.of(debug: 2, release: 5, exhaustive: nil)
       ) { image in
         let isNew = expectWhole(
           SimulatedDisk(image), to: destination, "crash before operation \(operation), \(image)")
@@ -199,7 +202,7 @@ import Testing
         return true
       }
     }
-    #expect(counts[0] > 10 && counts[1] > 2, "\(counts)")
+    #expect(counts[0] > Amount.of(debug: 5, release: 10) && counts[1] > 2, "\(counts)")
   }
 
   /// Makes towns of the countries, too, in the destination that there is.
@@ -226,11 +229,14 @@ import Testing
     let last = (state: disk.state, operation: disk.operationCount)
     let all = moments.all
     var counts = [0, 0]
-    let step = Amount.of(sampled: 1 + all.count / 24, exhaustive: 1)
-    let some = stride(from: 0, to: all.count, by: step).map { all[$0] } + all.suffix(6) + [last]
+    let step = Amount.of(
+      debug: 1 + all.count / 8, release: 1 + all.count / 24, exhaustive: 1)
+    let some =
+      stride(from: 0, to: all.count, by: step).map { all[$0] }
+      + all.suffix(Amount.of(debug: 4, release: 6)) + [last]
     for (state, operation) in some {
       CrashImages(state, seed: UInt64(operation)).visit(
-        limit: Amount.of(debug: 3, release: 5, exhaustive: nil)
+        limit: Amount.of(debug: 2, release: 5, exhaustive: nil)
       ) { image in
         let place = "crash before operation \(operation), \(image)"
         do {
@@ -249,7 +255,7 @@ import Testing
         return true
       }
     }
-    #expect(counts[0] > 10 && counts[1] > 2, "\(counts)")
+    #expect(counts[0] > Amount.of(debug: 5, release: 10) && counts[1] > 2, "\(counts)")
   }
 
   @Test(arguments: [source, other])
@@ -260,7 +266,7 @@ import Testing
     let clean = SimulatedDisk(state)
     try migrate(clean, to: destination)
     var failed = 0
-    let step = Amount.of(sampled: 4, exhaustive: 1)
+    let step = Amount.of(debug: 9, release: 4, exhaustive: 1)
     for fault in [SimulatedDisk.Fault.ioError, .noSpace, .shortWrite] {
       for operation in stride(from: 1, through: clean.operationCount, by: step) {
         let disk = SimulatedDisk(state)
@@ -275,7 +281,7 @@ import Testing
         _ = expectWhole(disk, to: destination, "\(fault) at operation \(operation)")
       }
     }
-    #expect(failed > 10)
+    #expect(failed > Amount.of(debug: 5, release: 10))
   }
 }
 

@@ -59,12 +59,13 @@ struct ManyLinksTests {
 
   @Test func `links sorted a few at a time are those that are sorted at once`() throws {
     var stores: [[[String: [String]]]] = []
+    let itemCount = Amount.of(debug: 100, release: 300)
     for memory in [1 << 17, 64] {
       let disk = SimulatedDisk()
       let plain = try #require(VersionedModel(versions: [.init("a", Self.model(.plain))]))
       var context = try Self.open(disk, plain)
       var generator = SeededGenerator(seed: 7)
-      let items = try (0..<300).map { number in
+      let items = try (0..<itemCount).map { number in
         let item = try EntityDescription.insertNewObject(forEntityName: "Item", into: context)
         try item.setValue("item \(number)", forKey: "name")
         return item

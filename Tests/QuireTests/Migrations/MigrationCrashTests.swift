@@ -77,7 +77,9 @@ import Testing
   {
     var crashes = MigrationCrashes(
       try Self.small.get(),
-      Amount.of(sampled: [(20, 6), (3, 2)], exhaustive: [(nil, nil), (nil, 4), (4, 2)]))
+      Amount.of(
+        debug: [(9, 4), (3, 1)], release: [(20, 6), (3, 2)],
+        exhaustive: [(nil, nil), (nil, 4), (4, 2)]))
     try crashes.run()
     print("crashes of a small migration: \(crashes.momentCount) moments, \(crashes.counts)")
     #expect(crashes.counts[.old] ?? 0 > 5 && crashes.counts[.new] ?? 0 > 5)
@@ -85,7 +87,8 @@ import Testing
 
   @Test func `rows that go around the log leave the old version or the new one, whole`() throws {
     var crashes = MigrationCrashes(
-      try Self.large.get(), Amount.of(sampled: [(6, 2)], exhaustive: [(nil, 60), (3, 3)]))
+      try Self.large.get(),
+      Amount.of(debug: [(4, 1)], release: [(6, 2)], exhaustive: [(nil, 60), (3, 3)]))
     try crashes.run()
     print("crashes of a large migration: \(crashes.momentCount) moments, \(crashes.counts)")
     #expect(crashes.counts[.old] ?? 0 > 0 && crashes.counts[.new] ?? 0 > 0)
@@ -107,7 +110,7 @@ import Testing
   {
     var found = 0
     var seed: UInt64 = environmentValue("QUIRE_SEED").flatMap(UInt64.init) ?? 1000
-    while found < Amount.of(sampled: 3, exhaustive: 200) {
+    while found < Amount.of(debug: 2, release: 3, exhaustive: 200) {
       seed += 1
       let migration = try RandomMigration(seed: seed)
       let old = try ManagedObjectModel(entities: migration.old)
@@ -171,7 +174,7 @@ import Testing
       let whole = stage.disk
       try stage.migrate(whole)
       var generator = SeededGenerator(seed: 1)
-      let step = isLarge ? whole.operationCount : 12
+      let step = isLarge ? whole.operationCount : Amount.of(debug: 29, release: 12)
       for fault in SimulatedDisk.Fault.allCases {
         for isForGood in [false, true] {
           for model in SimulatedDisk.SyncFailureModel.allCases
@@ -194,7 +197,7 @@ import Testing
       }
     }
     print("faults in a migration: \(trials), \(failures) of them told")
-    #expect(failures > 20)
+    #expect(failures > Amount.of(debug: 10, release: 20))
   }
 
   @Test func `a read that fails anywhere in a migration leaves the old version`() throws {
@@ -204,7 +207,7 @@ import Testing
     var failures = 0
     for fault in SimulatedDisk.QueryFault.allCases {
       for query in stride(
-        from: 1, through: whole.queryCount, by: Amount.of(sampled: 3, exhaustive: 1))
+        from: 1, through: whole.queryCount, by: Amount.of(debug: 7, release: 3, exhaustive: 1))
       {
         if try expectWhole(
           stage, "\(fault) of query \(query)", { $0.failQuery(at: query, with: fault) })
@@ -225,7 +228,11 @@ import Testing
       whole.observe { state, _ in most.note(state.byteCount) }
       try stage.migrate(whole)
       let needed = most.value - start
-      let step = max(1, needed / (isExhaustive ? 400 : stage.expected.objects.count > 100 ? 4 : 12))
+      let step = max(
+        1,
+        needed
+          / (isExhaustive
+            ? 400 : stage.expected.objects.count > 100 ? 4 : Amount.of(debug: 6, release: 12)))
       for room in stride(from: 0, to: needed, by: step) {
         if try expectWhole(
           stage, "room for \(room) of \(needed) bytes", { $0.limit(to: start + room) })

@@ -1,4 +1,5 @@
 import Quire
+import QuireSimulation
 import QuireTesting
 import Testing
 
@@ -251,10 +252,13 @@ private final class CancellingPolicy: EntityMigrationPolicy {
     try withTemporaryFolder { folder in
       let url = folder.appending(path: "world.quire")
       // More than one batch.
-      let names = (0..<700).map { "Country \($0)" }
+      let (count, batchCount) = Amount.of(debug: (140, 200), release: (700, 1_000))
+      let names = (0..<count).map { "Country \($0)" }
       try fillCountries(url, names)
       let manager = MigrationManager(sourceModel: countries, destinationModel: states)
-      try manager.migrateStore(from: url, mapping: rewriting(nil), to: url)
+      try MigrationBatch.$instanceCount.withValue(batchCount) {
+        try manager.migrateStore(from: url, mapping: rewriting(nil), to: url)
+      }
       try withStore(states, url) { context in
         let found = try context.fetch(FetchRequest<ManagedObject>(entityName: "State"))
         #expect(found.count == names.count)

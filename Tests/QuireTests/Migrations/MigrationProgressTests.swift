@@ -97,7 +97,7 @@ import Testing
     #expect(progress.totalUnitCount == 0 && progress.fractionCompleted == 0)
     let context = try TestStore.open(
       versions, Self.options(byManager: byManager, progress),
-      in: SimulatedDisk(Self.files(count: 3_000)))
+      in: SimulatedDisk(Self.files(count: Amount.of(debug: 1_500, release: 3_000))))
     #expect(context.openStore?.migrationReport != nil)
     #expect(progress.fractionCompleted == 1)
     #expect(progress.completedUnitCount == progress.totalUnitCount && progress.totalUnitCount > 0)
@@ -114,7 +114,8 @@ import Testing
   ) throws {
     let versions = try MigrationTrial.versioned(Self.old, Self.new)
     let oldVersions = try #require(versions.endingAt("old"))
-    let files = try Self.files(count: 3_000)
+    let rowCount = Amount.of(debug: 1_500, release: 3_000)
+    let files = try Self.files(count: rowCount)
     let log = Log()
     _ = try TestStore.open(
       versions, Self.options(byManager: byManager, log.progress()), in: SimulatedDisk(files))
@@ -122,7 +123,7 @@ import Testing
     #expect(batches.count > 3, "the rows of one entity come in batches")
     var cancelled = 0
     // Each phase and each batch is a place to be cancelled; in debug some of them are.
-    let step = Amount.of(debug: 3, release: 1)
+    let step = Amount.of(debug: 9, release: 1)
     let limits = stride(from: log.all.count, through: 1, by: -step)
     for limit in limits {
       let disk = SimulatedDisk(files)
@@ -140,7 +141,7 @@ import Testing
         let context = try TestStore.open(oldVersions, in: disk)
         #expect(context.openStore?.migrationHistory.count == 0)
         let count = try context.count(for: FetchRequest<ManagedObject>(entityName: "Work"))
-        #expect(count == 3_000)
+        #expect(count == rowCount)
         #expect(disk.files.keys.sorted().allSatisfy { $0.hasPrefix("/store.quire") })
         #expect(!disk.files.keys.contains { $0.contains("-migrating") })
       }
@@ -159,8 +160,18 @@ import Testing
     }
     let versions = try MigrationTrial.versioned(old, new)
     let oldVersions = try #require(versions.endingAt("old"))
+    // In debug fewer rows, which are longer.
+    let (rowCount, threadRowCount) = Amount.of(debug: (900, 800), release: (17_000, 16_384))
     let files = try TestStore.files(versions, at: "old") { context in
-      for number in 0..<17_000 { _ = try TestStore.insert("Work", ["title": "\(number)"], context) }
+      for number in 0..<rowCount {
+        let title = String(repeating: "\(number)", count: Amount.of(debug: 150, release: 1))
+        _ = try TestStore.insert("Work", ["title": title], context)
+      }
+    }
+    func migrate(_ disk: SimulatedDisk, _ progress: MigrationProgress) throws {
+      try RewritingThreads.$rowCount.withValue(threadRowCount) {
+        _ = try TestStore.open(versions, Self.options(byManager: false, progress), in: disk)
+      }
     }
     let log = Log()
     _ = try TestStore.open(
@@ -177,7 +188,7 @@ import Testing
       #expect(error?.code == .migrationCancelled)
       #expect(told.all.count == index + 1)
       let context = try TestStore.open(oldVersions, in: disk)
-      #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Work")) == 17_000)
+      #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Work")) == rowCount)
     }
   }
 

@@ -406,7 +406,7 @@ extension RandomMigration: CustomStringConvertible {
       if (try? random.model()) == nil { continue }
       let disk = SimulatedDisk()
       var story = ""
-      for step in 1...4 {
+      for step in 1...Amount.of(debug: 3, release: 4) {
         random.forgetNames()
         var migration = try RandomMigration(from: &random, seed: seed &* 100 &+ UInt64(step))
         random.relax()
@@ -425,7 +425,9 @@ extension RandomMigration: CustomStringConvertible {
       }
     }
     print("migrations one after the other: \(counts)")
-    #expect(environmentValue("QUIRE_SEED") != nil || counts[.migrated] ?? 0 > 2)
+    #expect(
+      environmentValue("QUIRE_SEED") != nil
+        || counts[.migrated] ?? 0 > Amount.of(debug: 1, release: 2))
   }
 
   // From 16,384 rows on a second thread makes the new ones, if they need no links made anew; a row
@@ -461,7 +463,8 @@ extension RandomMigration: CustomStringConvertible {
         }
       }
     }
-    let count = Amount.of(sampled: 16_500, exhaustive: 200_000)
+    let (count, threadRowCount) = Amount.of(
+      debug: (1_300, 1_000), release: (16_500, 16_384), exhaustive: (200_000, 16_384))
     let places = [1, 2, 5, count / 2, count]
     try withTemporaryFolder { folder in
       let url = folder.appending(path: "store.quire")

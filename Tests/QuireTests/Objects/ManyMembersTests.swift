@@ -108,7 +108,7 @@ import Testing
       try home.withContext(Self.model, classes: []) { context in
         var walk = try Walk(context, key, seed)
         var states: [[Int]] = []
-        for step in 0..<Amount.of(debug: 50, release: 120) {
+        for step in 0..<Amount.of(debug: 20, release: 120) {
           let former = walk.expected
           try walk.step()
           context.processPendingChanges()
@@ -200,7 +200,7 @@ import Testing
     try home.withContext(Self.model, classes: []) { context in
       var generator = SeededGenerator(seed: 7)
       let owner = try context.insert("Node", ["number": -1])
-      let count = Amount.of(debug: 80, release: 300, exhaustive: 4000)
+      let count = Amount.of(debug: 30, release: 300, exhaustive: 4000)
       let members = try (0..<count).map { try context.insert("Node", ["number": $0]) }
       let stored = members.shuffled(using: &generator)
       let isOrdered = ["rows", "before", "list"].contains(key)

@@ -37,7 +37,7 @@ import Testing
     var taken: [Taken] = []
     var mark: UInt64 = 0
     // From few to many and back, several times: up to some large pieces.
-    for target in [10, 3, 20_000, 500, 2_000, 0, 1, 0] {
+    for target in [10, 3, Amount.of(debug: 6_000, release: 20_000), 500, 2_000, 0, 1, 0] {
       while taken.count != target {
         // Mostly towards the target, so that places come back in between.
         if (generator.below(4) > 0) == (taken.count < target) || taken.isEmpty {

@@ -165,7 +165,7 @@ import Testing
     var generator = SeededGenerator(seed: seed)
     let (context, departments, employees) = try open(40)
     if generator.below(2) == 0 { context.undoManager = UndoManager() }
-    for _ in 0..<Amount.of(sampled: 150, exhaustive: 400) {
+    for _ in 0..<Amount.of(debug: 60, release: 150, exhaustive: 400) {
       let department = departments[generator.below(3)]
       let employee = employees[generator.below(40)]
       let isInPlace = generator.below(2) == 0

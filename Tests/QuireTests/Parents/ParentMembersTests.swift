@@ -1,4 +1,5 @@
 import Quire
+import QuireSimulation
 import Testing
 
 /// What a child does to members, be they or their owner in the store, new in the parent, or saved
@@ -30,7 +31,9 @@ import Testing
   ) throws {
     try home.withContext(LockstepModel.model, classes: []) { parent in
       let thing = try #require(LockstepModel.model.entities.first { $0.name == "Thing" })
-      for relationship in thing.relationships where relationship.isToMany {
+      let place = Case.all.firstIndex { $0.testDescription == order.testDescription }!
+      let toMany = thing.relationships.filter(\.isToMany)
+      for relationship in Amount.some(of: toMany, oneIn: 4, at: place + (home == .file ? 1 : 0)) {
         func insert(_ entity: String, _ number: Int = 9) throws -> ManagedObject {
           try parent.insert(entity, ["number": number])
         }

@@ -3,6 +3,12 @@ import QuireModel
 import QuireSimulation
 import Testing
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Orders of a fetch: natural texts, absent values at either end; and arrays in the same orders.
 @Suite struct SortingTests {
   private static let model = try! ManagedObjectModel {
@@ -78,7 +84,7 @@ import Testing
           }
         }
         let plain = try context.fetch(FetchRequest<ManagedObject>(entityName: "File"))
-        for _ in 0..<Amount.of(debug: 20, release: 60) {
+        for _ in 0..<Amount.of(debug: 8, release: 60) {
           let descriptors = (0..<generator.below(3) + 1).map { _ in
             FetchSortDescriptor(
               key: ["size", "name", "folder.name"][generator.below(3)],

@@ -185,7 +185,7 @@ private final class ResultsMachine {
   private static var seeds: ClosedRange<UInt64> {
     if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return seed...seed }
     if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return 1...last }
-    return 1...Amount.of(debug: 2, release: 7, exhaustive: 2_000)
+    return 1...Amount.of(debug: 1, release: 7, exhaustive: 2_000)
   }
 
   @Test(arguments: JukeboxRequest.allCases, [GotchaHome.memory, .elsewhere])
@@ -205,7 +205,8 @@ private final class ResultsMachine {
         }
       }
       for seed in Self.seeds {
-        let operations = ResultsOperation.sequence(seed: seed, count: 50)
+        let count = Amount.of(debug: 25, release: 50)
+        let operations = ResultsOperation.sequence(seed: seed, count: count)
         guard let message = failure(of: operations) else { continue }
         var shrinker = OperationShrinker(operations) { failure(of: $0) != nil }
         shrinker.shrink()
@@ -217,7 +218,7 @@ private final class ResultsMachine {
           """)
         return
       }
-      #expect(lineCount > 10)
+      #expect(lineCount > Amount.of(debug: 3, release: 10))
     }
   }
 }

@@ -6,7 +6,7 @@ import Testing
   private static var seeds: [UInt64] {
     if let seed = environmentValue("QUIRE_SEED").flatMap(UInt64.init) { return [seed] }
     if let last = environmentValue("QUIRE_SEEDS").flatMap(UInt64.init) { return Array(1...last) }
-    return Array(1...Amount.of(debug: 14, release: 70, exhaustive: 4000)) + [1449]
+    return Array(1...Amount.of(debug: 8, release: 70, exhaustive: 4000)) + [1449]
   }
   private static let eventCount = 14
 

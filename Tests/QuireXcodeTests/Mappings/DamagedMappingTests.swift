@@ -62,13 +62,13 @@ import Testing
       }
     }
     let binary = list.binary
-    for index in stride(from: 0, to: binary.count, by: Amount.of(debug: 49, release: 7)) {
+    for index in stride(from: 0, to: binary.count, by: Amount.of(debug: 147, release: 7)) {
       var bytes = binary
       bytes[index] ^= UInt8(1 << (index / 7 % 8))
       tryLoading(bytes)
     }
     for bytes in [binary, Array(list.xml.utf8), Array(MappingDocument().text.utf8)] {
-      for _ in 0..<Amount.of(debug: 36, release: 250) {
+      for _ in 0..<Amount.of(debug: 14, release: 250) {
         var damaged = bytes
         for _ in 0..<Int.random(in: 1...6, using: &random) {
           damaged[Int.random(in: damaged.indices, using: &random)] =

@@ -1,6 +1,7 @@
 import Foundation
 import Quire
 import QuireModel
+import QuireSimulation
 import QuireXcode
 import Testing
 
@@ -173,7 +174,9 @@ struct RealMappingTests {
     try checkColors(url, models[3], count: 1_001)
   }
 
-  @Test func `posts of version 2 arrive in version 4 with their colours`() throws {
+  @Test(
+    .enabled(if: Amount.of(debug: false, release: true), "thousands of posts, in release alone"))
+  func `posts of version 2 arrive in version 4 with their colours`() throws {
     let (folder, models) = (try TemporaryFolder(), try models())
     let url = try imported(RealStore.posts[1], folder)
     let before = try posts(url, models[1], hex: "hexColor")
@@ -184,7 +187,9 @@ struct RealMappingTests {
     try checkColors(url, models[3], count: 5_979)
   }
 
-  @Test func `posts of version 3 arrive in version 4 with their colours`() throws {
+  @Test(
+    .enabled(if: Amount.of(debug: false, release: true), "thousands of posts, in release alone"))
+  func `posts of version 3 arrive in version 4 with their colours`() throws {
     let (folder, models) = (try TemporaryFolder(), try models())
     let url = try imported(RealStore.posts[2], folder)
     let before = try posts(url, models[2], hex: "color.hex")

@@ -14,15 +14,12 @@ struct RowRewriting: Sendable {
   /// The destinations in rows, for each link number of the transformation.
   let links: [SortedLinks]
 
-  /// The number of rows from which a second thread is used.
-  private static let parallelRowCount = 16_384
-
   /// - Parameters:
   ///   - body: called with a batch of new rows, which is valid within the call.
   /// - Throws: the errors of `body`; ``RowError`` if a row cannot be read.
   func forEach(rowCount: Int, _ body: (RowBatch) throws -> Void) throws {
     // Links are read from trees of the writer's transaction, which belongs to its thread.
-    if rowCount >= RowRewriting.parallelRowCount, links.isEmpty {
+    if rowCount >= RewritingThreads.rowCount, links.isEmpty {
       let relay = BatchRelay()
       if Threads.run({ relay.produce { try RowReading(self) } }) {
         return try relay.consume(body)
@@ -33,6 +30,11 @@ struct RowRewriting: Sendable {
     let batch = RowBatch()
     while try reading.fill(batch) { try body(batch) }
   }
+}
+
+/// The number of rows from which a second thread is used. Tests set a small one.
+package enum RewritingThreads {
+  @TaskLocal package static var rowCount = 16_384
 }
 
 /// The position of a rewriting in the old tree.

@@ -1,6 +1,12 @@
 import QuireModel
 import QuireStorage
 
+/// The number of new objects that are written together: large enough that a write costs little for
+/// each, and small enough for limited memory. Tests set a small one.
+package enum MigrationBatch {
+  @TaskLocal package static var instanceCount = 1_000
+}
+
 /// The three passes of a migration over the mappings of a model, in Core Data's order.
 struct MigrationPasses {
   /// A mapping with the policy that carries it out.
@@ -28,10 +34,8 @@ struct MigrationPasses {
   /// Whether new objects stay registered to the end.
   private let keepsObjects: Bool
 
-  /// The number of objects that are written together: large enough that a write costs little for
-  /// each, and small enough for limited memory. The relationships of a batch change pages all over
-  /// the store, so that a larger batch changes fewer pages for each object.
-  private static let instanceBatchCount = 1_000
+  /// The number of objects whose relationships are written together: they change pages all over the
+  /// store, so that a larger batch changes fewer pages for each object.
   private static let relationshipBatchCount = 10_000
   /// The largest number of bytes in the rows of a batch's sources.
   private static let batchByteCount = 16 << 20
@@ -120,6 +124,7 @@ struct MigrationPasses {
       steps[index].sourceCount = try sources.count(of: source)
       total += 2 * steps[index].sourceCount
     }
+    let batchCount = MigrationBatch.instanceCount
     for step in steps {
       try enter(step)
       try step.policy.begin(step.mapping, with: manager)
@@ -127,7 +132,7 @@ struct MigrationPasses {
         try sources.forEach(of: source, step.mapping, step.policy, manager) { object in
           try step.policy.createDestinationInstances(
             forSource: object, in: step.mapping, manager: manager)
-          try advance(object, MigrationPasses.instanceBatchCount)
+          try advance(object, batchCount)
         }
       }
       try step.policy.endInstanceCreation(forMapping: step.mapping, manager: manager)

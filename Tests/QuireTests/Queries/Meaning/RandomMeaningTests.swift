@@ -154,7 +154,7 @@ import Testing
     for seed in 0..<Amount.of(debug: 1, release: 6, exhaustive: 300) {
       try home.withContext(PlainWorld.model, classes: []) { context in
         var trial = Trial(context: context, generator: SeededGenerator(seed: UInt64(seed)))
-        let count = Amount.of(sampled: 25, exhaustive: 60)
+        let count = Amount.of(debug: 12, release: 25, exhaustive: 60)
         try trial.fill()
         try expectAgreement(context, seed: seed, "unsaved", count: count)
         try context.save()

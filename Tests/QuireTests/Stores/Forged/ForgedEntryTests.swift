@@ -17,7 +17,7 @@ import Testing
     let seed = environmentValue("QUIRE_SEED").flatMap { UInt64($0) } ?? 1
     let count =
       environmentValue("QUIRE_COUNT").flatMap { UInt64($0) }
-      ?? Amount.of(debug: 2, release: 5, exhaustive: 2_000)
+      ?? Amount.of(debug: 1, release: 5, exhaustive: 2_000)
     print("forged entries: seeds \(seed)..<\(seed + count)")
     let traces = environmentValue("QUIRE_TRACE") == "1"
     var sound = 0

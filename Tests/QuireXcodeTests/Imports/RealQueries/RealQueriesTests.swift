@@ -63,12 +63,13 @@ struct RealQueriesTests {
     if isIndexed { #expect(foundByIndex > 0) }
   }
 
-  /// Asks the objects themselves; of thousands every twentieth.
+  /// Asks the objects themselves; of thousands every twentieth, in debug some twenty of them.
   private func expectInMemory(
     _ predicate: FetchPredicate, _ expected: [String], _ objects: [ManagedObject]
   ) throws {
     let expected = Set(expected)
-    let step = objects.count > 1000 ? 20 : 1
+    let step = Amount.of(
+      debug: 1 + objects.count / 20, release: objects.count > 1000 ? 20 : 1)
     for place in stride(from: 0, to: objects.count, by: step) {
       let isFound = ImportedStore.keys([objects[place].objectID]).allSatisfy(expected.contains)
       #expect(try predicate.evaluate(with: objects[place]) == isFound, "in memory: \(predicate)")
