@@ -59,6 +59,38 @@ import Testing
     }
   }
 
+  @Test(arguments: GotchaHome.own)
+  func `a history tells which objects an update changed, and which of their properties`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withHistory { context in
+      let author = try context.insert("Author", ["name": "Ursula"])
+      for title in ["a", "b", "c"] { try context.insert("Book", ["title": title]) }
+      try context.save()
+      func changes(_ properties: [String: Any?]) throws -> [String]? {
+        let token = context.historyToken
+        context.transactionAuthor = "batch"
+        try context.execute(
+          BatchUpdateRequest(
+            entityName: "Book", predicate: Key("title") != "c", propertiesToUpdate: properties))
+        let transactions = try context.history(after: token)
+        #expect(transactions.allSatisfy { $0.author == "batch" })
+        #expect(transactions.count <= 1)
+        return transactions.first?.changes?.map(\.text)
+      }
+      #expect(
+        try changes(["title": "b", "price": Decimal(2)])
+          == ["update Book/p1 price,title", "update Book/p2 price"])
+      #expect(try changes(["title": "b", "price": Decimal(2)]) == nil, "nothing is another")
+      #expect(
+        try changes(["price": try FetchExpression(format: "price + 1")])
+          == ["update Book/p1 price", "update Book/p2 price"])
+      #expect(
+        try changes(["author": author.objectID])
+          == ["update Author/p1 books", "update Book/p1 author", "update Book/p2 author"])
+    }
+  }
+
   @Test func `expressions see every object as it was before`() throws {
     try BatchScene.with { context in
       let one = try context.insert("Thing", ["weight": 1])

@@ -153,6 +153,34 @@ import Testing
     #expect(try context.all(Artwork.self).isEmpty)
   }
 
+  @Test(arguments: GotchaHome.allCases)
+  func `after a rollback a context shows what others have saved meanwhile`(
+    _ home: GotchaHome
+  ) throws {
+    try home.withTwoContexts { context, other in
+      let artist = Artist(context: context)
+      artist.name = "first"
+      let gone = try context.insert("Tag", ["word": "gone"])
+      try context.save()
+      let same = try #require(try other.named("first"))
+      same.name = "second"
+      Artwork(context: other).artist = same
+      other.delete(try other.existingObject(with: gone.objectID))
+      artist.born = 1
+      try gone.setValue("mine", forKey: "word")
+      #expect(artist.artworks.isEmpty)
+      try other.save()
+      #expect(artist.name == "first")
+      context.rollback()
+      #expect(artist.name == "second" && artist.born == nil)
+      #expect(artist.artworks.count == 1)
+      #expect(throws: PersistenceError.self) { try context.existingObject(with: gone.objectID) }
+      // What is changed now is changed of what others have saved: no conflict.
+      artist.born = 2
+      try context.save()
+    }
+  }
+
   @Test func `a save without changes writes nothing`() throws {
     let context = try SmallGallery.context()
     let artist = Artist(context: context)

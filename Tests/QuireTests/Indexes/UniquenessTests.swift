@@ -145,6 +145,33 @@ import Testing
     #expect(failure(context)?.constraintConflicts.first?.databaseObjectID?.entity.name == "Book")
   }
 
+  @Test func `texts that differ in the case of a letter are different values`() throws {
+    let context = try open()
+    let long = String(repeating: "long ", count: 100)
+    var expected = ["slug", "Slug", "SLUG", "é", "É", "ß", "ẞ", long + "a", long + "A"]
+    // Among unsaved objects, beside stored ones, and in a batch.
+    for slug in expected { try context.add("Book", ["slug": slug]) }
+    try context.save()
+    for slug in ["stored", "Stored"] {
+      try context.add("Film", ["slug": slug])
+      try context.save()
+    }
+    let batch = ["batch", "Batch", "STORED"]
+    try context.execute(
+      BatchInsertRequest(entityName: "Film", objects: batch.map { ["slug": $0] }))
+    expected += ["stored", "Stored"] + batch
+    #expect(try slugs(context) == expected.sorted())
+    #expect(try StoreFacts(context).findings == [])
+    for slug in ["Slug", "É", long + "A", "Batch"] {
+      try context.add("Film", ["slug": slug])
+      #expect(
+        failure(context)?.constraintConflicts.map(\.values) == [
+          ["slug": .attribute(.string(slug))]
+        ])
+      context.rollback()
+    }
+  }
+
   @Test func `a value that another context has saved meanwhile is a conflict`() throws {
     let context = try open()
     let other = ManagedObjectContext()
@@ -331,6 +358,18 @@ import Testing
         if unique { UniquenessConstraint("slug") }
       }
     }
+  }
+
+  @Test func `a constraint is added to a store whose texts differ in their case`() throws {
+    let scene = IndexScene()
+    var context = try scene.open(try Self.plain(unique: false))
+    for slug in ["a", "A", "straße", "STRASSE"] { try context.add("Work", ["slug": slug]) }
+    try context.save()
+    try scene.close(context)
+    context = try scene.open(try Self.plain(unique: true))
+    #expect(try StoreFacts(context).findings == [])
+    #expect(try context.found("Work").objects.count == 4)
+    try scene.close(context)
   }
 
   @Test func `a constraint is added when a store is opened, unless objects break it`() throws {

@@ -188,6 +188,24 @@ import Testing
     }
   }
 
+  @Test(arguments: pairs(oneIn: 3))
+  func `what has no value gets the default where one is required, and none where it is not`(
+    _ source: AttributeType, _ destination: AttributeType
+  ) throws {
+    let (zero, one) = (Self.plain(destination)[0], Self.plain(destination)[1])
+    for (isOptional, options) in [
+      (false, PersistentStoreOptions.migrating), (false, .deferring), (true, .migrating),
+    ] {
+      let scene = try Self.store(try Self.model(source), [nil, Self.plain(source)[0], nil])
+      let new = try Self.model(destination, optional: isOptional, default: one)
+      let versions = try MigrationTrial.versioned(try Self.model(source), new)
+      let context = try scene.open(versions, options)
+      #expect(try Self.counts(context) == (isOptional ? [nil, zero, nil] : [one, zero, one]))
+      #expect(try StoreFacts(context).findings == [])
+      try scene.close(context)
+    }
+  }
+
   @Test func `elements of composites are converted, and told with their paths`() throws {
     func model(_ type: AttributeType, _ other: AttributeType) throws -> ManagedObjectModel {
       try ManagedObjectModel {

@@ -146,6 +146,54 @@ import Testing
     return descriptor.ascending ? order : -order
   }
 
+  @Test(arguments: GotchaHome.allCases)
+  func `UUIDs are in the order of their bytes, the first one before all others`(
+    _ home: GotchaHome
+  ) throws {
+    let texts = [
+      "00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-0000000000FF",
+      "00000000-0000-0000-0100-000000000000", "00000000-0001-0000-0000-000000000000",
+      "00010000-0000-0000-0000-0000000000FE", "7FFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
+      "80000000-0000-0000-0000-000000000000", "FF000000-0000-0000-0000-000000000000",
+    ]
+    let model = try ManagedObjectModel {
+      Entity("Item") {
+        Attribute("plain", .uuid)
+        Attribute("indexed", .uuid)
+        FetchIndex("byIndexed", on: "indexed")
+      }
+    }
+    try home.withContext(model, classes: []) { context in
+      for place in [3, 6, 0, 7, 1, 5, 2, 4] {
+        let uuid = try #require(UUID(uuidString: texts[place]))
+        try context.insert("Item", ["plain": uuid, "indexed": uuid])
+      }
+      for state in ["unsaved", "saved", "rows"] {
+        if state == "saved" { try context.save() }
+        if state == "rows" { context.reset() }
+        for key in ["plain", "indexed"] {
+          func found(_ format: String, _ places: Int...) throws -> [String] {
+            var request = FetchRequest<ManagedObject>(entityName: "Item")
+            let bounds: [(any PredicateConvertible)?] = places.map { UUID(uuidString: texts[$0]) }
+            request.predicate = try FetchPredicate(format: format, argumentArray: [key] + bounds)
+            request.sortDescriptors = [FetchSortDescriptor(key: key)]
+            let found = try context.fetch(request)
+            request.sortDescriptors = [FetchSortDescriptor(key: key, ascending: false)]
+            #expect(try context.fetch(request) == found.reversed(), "\(state), \(key)")
+            return try found.compactMap { (try $0.value(forKey: key) as? UUID)?.uuidString }
+          }
+          #expect(try found("%K != nil") == texts, "\(state), \(key)")
+          for (place, _) in texts.enumerated() {
+            #expect(try found("%K < %@", place) == Array(texts[..<place]), "\(state), \(key)")
+            #expect(try found("%K >= %@", place) == Array(texts[place...]), "\(state), \(key)")
+          }
+          #expect(
+            try found("%K BETWEEN {%@, %@}", 2, 6) == Array(texts[2...6]), "\(state), \(key)")
+        }
+      }
+    }
+  }
+
   @Test func `an array is sorted by keys that have one value`() throws {
     let context = try ManagedObjectContext.stubbed(Self.model)
     let folder = try context.insert("Folder", ["name": "a"])

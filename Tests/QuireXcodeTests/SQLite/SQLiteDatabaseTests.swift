@@ -51,6 +51,22 @@ import Testing
       ])
   }
 
+  @Test func `integers of every width come back with their signs`() throws {
+    // The first and the last that fit 1, 2, 3, 4 and 6 bytes, and the first that do not.
+    let numbers: [Int64] = [8, 16, 24, 32, 48].flatMap { width -> [Int64] in
+      let bound: Int64 = 1 << (width - 1)
+      return [-bound - 1, -bound, -bound + 1, -bound / 2 - 1, bound - 1, bound]
+    }
+    var writer = SQLiteFileWriter()
+    writer.tables = [
+      .init(
+        name: "P", statement: "CREATE TABLE P (a)",
+        rows: numbers.enumerated().map { (Int64($0 + 1), [.integer($1)]) })
+    ]
+    let database = try database(writer.bytes())
+    #expect(try database.allRows(of: "P") == numbers.map { [.integer($0)] })
+  }
+
   @Test func `a row older than a column has the column's default`() throws {
     var writer = SQLiteFileWriter()
     writer.tables = [
