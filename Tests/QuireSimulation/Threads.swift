@@ -8,6 +8,18 @@
   import Android
 #endif
 
+/// How long the calling thread computes while it does something; others may run meanwhile.
+package func processorTime(_ body: () throws -> Void) rethrows -> Duration {
+  func now() -> Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+  let start = now()
+  try body()
+  return now() - start
+}
+
 /// Threads of the system, for what must run at the same time for sure: a task group has no more
 /// threads than the machine has processors.
 package enum Threads {

@@ -33,9 +33,10 @@ import Testing
     #expect(folder.names == ["store"])
   }
 
-  @Test func `a second process gets an error that names the first`() throws {
+  /// `TwoProcessesTests` has real processes; here the note is one that can be known in advance.
+  @Test func `the error of a locked store says what its owner's note says`() throws {
     try PageStore.open(path).close()
-    // What another process would do: its own open file, its lock, its note.
+    // What another process does: its own open file, its lock, its note.
     let files = DiskFileSystem()
     var other: (any File)? = try files.open(path, .write)
     #expect(try other?.lock(.exclusive) == true)

@@ -216,9 +216,8 @@ struct OrderProofTests {
     try Proof.put(store, 0..<40, 1)
     try store.checkpoint()
     let disk = disk
-    let (isThere, mayGoOn, ended) = (
-      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
-    )
+    let (isRunning, isThere) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let (mayGoOn, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let hasThrown = Mutex<Bool?>(nil)
     let states = Mutex<[DiskState]>([])
     disk.before(.checkpointPages) { states.withLock { $0.append(disk.disk.state) } }
@@ -228,12 +227,14 @@ struct OrderProofTests {
         mayGoOn.wait()
       }
       Thread {
+        isRunning.signal()
         let result = Result { try store.checkpoint() }
         hasThrown.withLock { $0 = if case .failure = result { true } else { false } }
         ended.signal()
       }.start()
-      // Or it waits for this very sync, as it should.
-      _ = isThere.wait(timeout: .now() + 0.2)
+      isRunning.wait()
+      // Or it waits for this very sync, as it should: then the time runs out.
+      _ = isThere.wait(timeout: .now() + 0.1)
       disk.disk.fail(
         .init(operation: disk.disk.operationCount + 1, .ioError, onlySyncs: true), syncs: .ext4)
     }

@@ -154,20 +154,42 @@ struct StorageDocumentTests {
     try saved.close()
   }
 
-  @Test func `errors are told apart`() {
-    do throws(StorageError) {
-      let store = try PageStore.open(path)
-      try store.close()
-    } catch {
-      switch error {
-      case .locked(let owner): print("wait for \(owner)")
-      case .noSpaceLeft: print("free some space and try again")
-      case .damaged, .logDamaged, .logCutShort, .logMissing, .imagesMissing, .logForeign:
-        print("restore a backup: \(error)")
-      case .poisoned, .io: print("the disk fails; open the store again: \(error)")
-      default: print("\(error)")
+  @Test func `errors are told apart`() throws {
+    var said: [String] = []
+    func print(_ text: String) { said.append(text) }
+    func open() {
+      do throws(StorageError) {
+        let store = try PageStore.open(path)
+        try store.close()
+      } catch {
+        switch error {
+        case .locked(let owner): print("wait for \(owner)")
+        case .noSpaceLeft: print("free some space and try again")
+        case .damaged, .logDamaged, .logCutShort, .logMissing, .imagesMissing, .logForeign:
+          print("restore a backup: \(error)")
+        case .poisoned, .io: print("the disk fails; open the store again: \(error)")
+        default: print("\(error)")
+        }
       }
     }
+    open()
+    #expect(said == [])
+
+    var other: (any File)? = try DiskFileSystem().open(path, .write)
+    #expect(try other?.lock(.exclusive) == true)
+    let note = try DiskFileSystem().open(path + "-owner", .create)
+    try Array("7\nphotos\nanvil\n0\n".utf8).withUnsafeBytes { try note.write($0, at: 0) }
+    open()
+    #expect(said.count == 1 && said[0].hasPrefix("wait for process 7 (photos) on anvil"))
+    other = nil
+
+    let file = try DiskFileSystem().open(path, .write)
+    try [UInt8](repeating: 7, count: 3 * 4096).withUnsafeBytes { try file.write($0, at: 4096) }
+    open()
+    #expect(said.count == 2 && said[1].hasPrefix("restore a backup: "), "\(said)")
+    try [UInt8](repeating: 7, count: 4096).withUnsafeBytes { try file.write($0, at: 0) }
+    open()
+    #expect(said.count == 3 && said[2].contains("store"), "\(said)")
   }
 
   /// Each block of the document must be here as it is there, but for the indentation.

@@ -54,6 +54,8 @@ import Testing
       (saves, meddlings) = (saves + walk.saveCount, meddlings + walk.meddlingCount)
     }
     print("\(Self.seeds.count) seeds: \(saves) saves, \(meddlings) meddlings")
+    // A single walk may save little, and be sound.
+    if Self.seeds.count < 3 { return }
     #expect(saves > 10 * Self.seeds.count && meddlings > 50 * Self.seeds.count)
   }
 }

@@ -131,11 +131,15 @@ import Testing
       try context.save()
       let saved = try context.values(of: "title", "Contract", sortedBy: "value")
       #expect(saved == unsaved)
-      #expect(saved.filter { !["nan", "none"].contains($0) } == ["-1.5", "9", "10", "100.25"])
-      #expect(
-        try context.values(of: "title", "Contract", "value > 9", sortedBy: "value")
-          .filter { $0 != "nan" } == ["10", "100.25"])
-      #expect(try context.values(of: "title", "Contract", "value == 9.0") == ["9"])
+      #expect(saved == ["none", "nan", "-1.5", "9", "10", "100.25"])
+      for (format, titles) in [
+        ("value > 9", ["10", "100.25"]), ("value <= 9", ["-1.5", "9"]), ("value == 9.0", ["9"]),
+        ("value != 9", ["none", "nan", "-1.5", "10", "100.25"]), ("value == nil", ["none"]),
+        ("NOT value > 9", ["none", "nan", "-1.5", "9"]),
+      ] {
+        let found = try context.values(of: "title", "Contract", format, sortedBy: "value")
+        #expect(found == titles, "\(format)")
+      }
     }
   }
 

@@ -76,7 +76,11 @@ import Testing
       disk.crash(after: operation)
       let (saved, isPurged) = run(disk)
       let images = disk.crashImages()
-      for image in images.count > 6 ? [images[0], images[1], images[images.count - 1]] : images {
+      // Of many the extremes, and others after each operation.
+      let places =
+        images.count > Amount.of(sampled: 6, exhaustive: .max)
+        ? [0, 1, images.count - 1, 2 + operation % (images.count - 3)] : Array(images.indices)
+      for image in places.map({ images[$0] }) {
         imageCount += 1
         // As it is: the history need not have begun.
         let context = try open(SimulatedDisk(image), [:])

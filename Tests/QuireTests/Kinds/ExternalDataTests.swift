@@ -298,7 +298,8 @@ import Testing
     let bare = try ManagedObjectModel { Entity("Image") { Attribute("name", .string) } }
     try migrate(to: bare, deferring: deferring) { context in
       let content = try content(context)
-      #expect(content.values.isEmpty && content.format == (deferring ? content.format : 1))
+      // Rows of the older layout may remain until the migration is finished.
+      #expect(content.values.isEmpty && content.format <= (deferring ? 2 : 1))
     }
   }
 

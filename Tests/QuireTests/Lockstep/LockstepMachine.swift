@@ -216,6 +216,11 @@ final class LockstepMachine {
       updated.append(changed)
       try expect(changed.intersection(oracle.changed), oracle.changed, "changed")
       try expect(changed.intersection(oracle.inserted.union(oracle.deleted)), [], "both")
+      // What else is listed was set to what it was: there is nothing of it to be saved.
+      for number in changed.subtracting(oracle.changed).sorted() {
+        let changes = try stack.object(number, in: context).changedValues().keys.sorted()
+        try self.expect(changes.isEmpty, "\(name): \(number) has changed \(changes)")
+      }
       try self.expect(
         context.hasChanges || !oracle.hasChanges, "\(name): there is nothing to be saved")
       let undo = (stack.undoManager.canUndo, stack.undoManager.canRedo)

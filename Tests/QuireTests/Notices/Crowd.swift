@@ -16,15 +16,19 @@ enum Crowd {
   private final class Meeting: Sendable {
     let coordinator: PersistentStoreCoordinator
     let ids: [ManagedObjectID]
+    let keepsHistory: Bool
     let arrived = Atomic(0)
     let roomCount = Atomic(0)
     let findings = Mutex<[String]>([])
     let titles = Mutex<Set<String>>([])
     let commits = Mutex<Set<UInt64>>([])
 
-    init(_ coordinator: PersistentStoreCoordinator, _ ids: [ManagedObjectID]) {
+    init(
+      _ coordinator: PersistentStoreCoordinator, _ ids: [ManagedObjectID], keepsHistory: Bool
+    ) {
       self.coordinator = coordinator
       self.ids = ids
+      self.keepsHistory = keepsHistory
     }
 
     func expect(_ condition: Bool, _ what: @autoclosure () -> String) {
@@ -35,20 +39,31 @@ enum Crowd {
   /// - Returns: what was wrong.
   static func run(_ home: GotchaHome, seed: UInt64) throws -> [String] {
     var findings: [String] = []
+    let server = RowServer()
     try withTemporaryFolder { folder in
       let coordinator = PersistentStoreCoordinator(
         managedObjectModel: SmallGallery.model, classes: SmallGallery.classes)
-      let store = try coordinator.addPersistentStore(
-        type: home == .memory ? .inMemory : .quire,
-        at: home == .memory ? nil : folder.appending(path: "gallery.quire"),
-        options: [PersistentHistoryTrackingKey: true])
+      let store: PersistentStore
+      switch home {
+      case .memory:
+        store = try coordinator.addPersistentStore(
+          type: .inMemory, at: nil, options: [PersistentHistoryTrackingKey: true])
+      case .file:
+        store = try coordinator.addPersistentStore(
+          type: .quire, at: folder.appending(path: "gallery.quire"),
+          options: [PersistentHistoryTrackingKey: true])
+      case .elsewhere:
+        try server.register(with: coordinator)
+        store = try coordinator.addPersistentStore(type: RowStore.type, at: nil)
+      }
       let context = GotchaHome.context(of: coordinator)
       // The artists of all, the shared one, the tag, the show.
       var objects = (0...size).map { _ in Artist(context: context) as ManagedObject }
       objects.append(try context.insert("Tag", ["word": "all"]))
       objects.append(try context.insert("Show", ["name": "all"]))
       try context.save()
-      let meeting = Meeting(coordinator, objects.map(\.objectID))
+      let meeting = Meeting(
+        coordinator, objects.map(\.objectID), keepsHistory: home != .elsewhere)
       let observation = coordinator.observeRemoteChanges { change in
         meeting.commits.withLock { _ = $0.insert(change.commitNumber) }
       }
@@ -71,6 +86,10 @@ enum Crowd {
       let show = try fresh.fetch(FetchRequest<SmallGallery.Show>()).first
       if show?.rooms.count != meeting.roomCount.load(ordering: .sequentiallyConsistent) {
         findings.append("\(show?.rooms.count ?? -1) rooms in the show")
+      }
+      if home == .elsewhere {
+        findings += server.now.findings(SmallGallery.model)
+        return try coordinator.remove(store)
       }
       let history = try fresh.history()
       let commits = meeting.commits.withLock { $0 }
@@ -160,7 +179,7 @@ enum Crowd {
       case 7: try takeFromChild()
       case 8: try changeTheirMind()
       case 9: context.refreshAllObjects()
-      case 10:
+      case 10 where meeting.keepsHistory:
         let transactions = try context.history(after: token)
         token = transactions.last?.token ?? token
         meeting.expect(transactions.allSatisfy { $0.changes?.isEmpty != true }, "no changes")

@@ -9,18 +9,20 @@ import Testing
   import Foundation
 #endif
 
-/// Fetches test rows by their bytes where they can; `PredicateEvaluator` says what they must find.
+/// Fetches test rows by their bytes where they can; `PlainComparison` says what they must find.
 @Suite struct RandomPredicatesTests {
-  /// What an object was given.
-  private struct Thing: PredicateSubject {
-    let id: ManagedObjectID
-    let values: [String: AttributeValue]
-    var paths: [[String]] = []
+  private typealias Values = [String: AttributeValue]
 
-    func value(atPath index: Int) -> PredicateValue? {
-      values[paths[index][0]].map(PredicateValue.value)
-    }
-    var identity: OpaqueIdentity { OpaqueIdentity(id) }
+  /// What an object was given.
+  private struct Thing {
+    let id: ManagedObjectID
+    let values: Values
+  }
+
+  /// A predicate, and whether it is true of values.
+  private struct Made {
+    let predicate: FetchPredicate
+    let holds: (Values) -> Bool
   }
 
   private struct Trial {
@@ -91,42 +93,113 @@ import Testing
       return type == .string && generator.below(2) == 0 ? "text" : "a\(type.rawValue)"
     }
 
-    private mutating func comparison() -> FetchPredicate {
+    private mutating func comparison() -> Made {
       let name = pick(Self.names + ["text", "text", "text"])
       let path = FetchExpression.keyPath([name])
       func expression(_ value: AttributeValue?) -> FetchExpression {
         .constant(value.map(PredicateValue.value))
       }
       let options: FetchComparisonOptions = pick([[], [], [], [], .normalized, .caseInsensitive])
+      let ignoresCase = options == .caseInsensitive
       let operators: [FetchPredicate.Operator] = [
         .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
       ]
+      func order(_ left: AttributeValue?, _ right: AttributeValue?) -> Int? {
+        PlainComparison.order(left, right, ignoringCase: ignoresCase)
+      }
+      func areEqual(_ left: AttributeValue?, _ right: AttributeValue?) -> Bool {
+        PlainComparison.areEqual(left, right, ignoringCase: ignoresCase)
+      }
+      func holds(
+        _ left: AttributeValue?, _ operation: FetchPredicate.Operator, _ right: AttributeValue?
+      ) -> Bool {
+        switch operation {
+        case .equal: areEqual(left, right)
+        case .notEqual: !areEqual(left, right)
+        case .lessThan: order(left, right) == -1
+        case .lessThanOrEqual: order(left, right).map { $0 <= 0 } ?? false
+        case .greaterThan: order(left, right) == 1
+        default: order(left, right).map { $0 >= 0 } ?? false
+        }
+      }
       switch generator.below(10) {
       case 0:
-        let members = (0..<generator.below(12)).map { _ in expression(constant(name)) }
-        return .comparison(path, .in, .aggregate(members), options: options)
+        let members = (0..<generator.below(12)).map { _ in constant(name) }
+        return Made(
+          predicate: .comparison(
+            path, .in, .aggregate(members.map(expression)), options: options)
+        ) { values in members.contains { areEqual(values[name], $0) } }
       case 1:
-        let bounds = [expression(constant(name)), expression(constant(name))]
-        return .comparison(path, .between, .aggregate(bounds), options: options)
-      case 2: return .comparison(expression(constant(name)), pick(operators), path)
-      case 3: return .comparison(path, pick(operators), .keyPath([self.name(like: name)]))
+        let (low, high) = (constant(name), constant(name))
+        return Made(
+          predicate: .comparison(
+            path, .between, .aggregate([expression(low), expression(high)]), options: options)
+        ) {
+          holds($0[name], .greaterThanOrEqual, low) && holds($0[name], .lessThanOrEqual, high)
+        }
+      case 2:
+        let (value, operation) = (constant(name), pick(operators))
+        return Made(
+          predicate: .comparison(expression(value), operation, path, options: options)
+        ) { holds(value, operation, $0[name]) }
+      case 3:
+        let (operation, other) = (pick(operators), self.name(like: name))
+        return Made(
+          predicate: .comparison(path, operation, .keyPath([other]), options: options)
+        ) { holds($0[name], operation, $0[other]) }
       case 4, 5:
-        return .comparison(
-          .keyPath(["text"]), pick([.beginsWith, .beginsWith, .endsWith, .contains]),
-          expression(constant("text")), options: options)
+        let operation: FetchPredicate.Operator = pick([
+          .beginsWith, .beginsWith, .endsWith, .contains,
+        ])
+        let part = constant("text")
+        return Made(
+          predicate: .comparison(
+            .keyPath(["text"]), operation, expression(part), options: options)
+        ) { values in
+          guard case .string(let text)? = values["text"], case .string(let part)? = part else {
+            return false
+          }
+          func characters(_ text: String) -> [Character] {
+            Array(ignoresCase ? PlainComparison.folded(text) : text)
+          }
+          return Self.has(characters(text), operation, characters(part))
+        }
       default:
-        return .comparison(path, pick(operators), expression(constant(name)), options: options)
+        let (operation, value) = (pick(operators), constant(name))
+        return Made(
+          predicate: .comparison(path, operation, expression(value), options: options)
+        ) { holds($0[name], operation, value) }
       }
     }
 
-    mutating func predicate(depth: Int) -> FetchPredicate {
+    private static func has(
+      _ text: [Character], _ operation: FetchPredicate.Operator, _ part: [Character]
+    ) -> Bool {
+      switch operation {
+      case .beginsWith: text.starts(with: part)
+      case .endsWith: text.reversed().starts(with: part.reversed())
+      default: (0...text.count).contains { text[$0...].starts(with: part) }
+      }
+    }
+
+    mutating func predicate(depth: Int) -> Made {
       if depth == 0 || generator.below(3) == 0 { return comparison() }
       let parts = (0..<generator.below(4)).map { _ in predicate(depth: depth - 1) }
       switch generator.below(8) {
-      case 0: return .not(predicate(depth: depth - 1))
-      case 1: return .constant(generator.below(2) == 0)
-      case 2, 3: return .or(parts)
-      default: return .and(parts)
+      case 0:
+        let part = predicate(depth: depth - 1)
+        return Made(predicate: .not(part.predicate)) { !part.holds($0) }
+      case 1:
+        let flag = generator.below(2) == 0
+        return Made(predicate: .constant(flag)) { _ in flag }
+      case 2, 3:
+        return Made(predicate: .or(parts.map(\.predicate))) { values in
+          parts.contains { $0.holds(values) }
+        }
+      default:
+        return Made(predicate: .and(parts.map(\.predicate))) { values in
+          parts.allSatisfy { $0.holds(values) }
+        }
       }
     }
 
@@ -134,12 +207,9 @@ import Testing
 
     mutating func compare(_ context: ManagedObjectContext, _ label: String) throws {
       var request = FetchRequest<ManagedObject>(entityName: "Thing")
-      let predicate = predicate(depth: 3)
-      request.predicate = predicate
-      let evaluator = try PredicateEvaluator(predicate)
-      var expected = try things.filter {
-        try evaluator.evaluate(Thing(id: $0.id, values: $0.values, paths: evaluator.paths))
-      }
+      let made = predicate(depth: 3)
+      request.predicate = made.predicate
+      var expected = things.filter { made.holds($0.values) }
       let options: FetchComparisonOptions = pick([[], [], .caseInsensitive])
       request.sortDescriptors = (0..<generator.below(3)).map { _ in
         FetchSortDescriptor(
@@ -150,10 +220,10 @@ import Testing
       let places = expected.indices.sorted { left, right in
         for descriptor in request.sortDescriptors {
           let (left, right) = (expected[left].values, expected[right].values)
-          let order = descriptor.compare(
-            left[descriptor.key].map(PredicateValue.value),
-            right[descriptor.key].map(PredicateValue.value))
-          if order != 0 { return order < 0 }
+          let order = PlainComparison.sortingOrder(
+            left[descriptor.key], right[descriptor.key],
+            ignoringCase: descriptor.options == .caseInsensitive)
+          if order != 0 { return (order < 0) == descriptor.ascending }
         }
         return left < right
       }

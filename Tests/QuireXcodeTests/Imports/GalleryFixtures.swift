@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuireSimulation
 import QuireTesting
 import QuireXcode
 
@@ -14,6 +15,9 @@ enum Gallery {
   static func model() throws -> VersionedModel {
     try VersionedModel(contentsOf: fixtures.appending(path: "Gallery.xcdatamodeld"))
   }
+
+  /// What a migration may take. A debug build, beside all other tests, is no measure.
+  static let budget = Amount.of(debug: Duration.seconds(10), release: .milliseconds(200))
 
   static let artworkCounts = [
     "Gallery 1.3.quire": 24, "Gallery 1.3.5.quire": 63, "Gallery 1.4.quire": 68,

@@ -9,7 +9,7 @@ import Testing
 @Suite struct GalleryMigrationTests {
   @Test(arguments: try MigrationFixtures(in: Gallery.folder).all)
   func `every shipped store migrates`(fixture: MigrationFixture) throws {
-    try fixture.check(migratingTo: Gallery.model(), budget: .milliseconds(200))
+    try fixture.check(migratingTo: Gallery.model(), budget: Gallery.budget)
   }
 
   @Test func `every shipped version has a fixture`() throws {

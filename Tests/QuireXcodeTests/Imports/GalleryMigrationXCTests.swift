@@ -5,7 +5,7 @@ import XCTest
 final class GalleryMigrationXCTests: XCTestCase {
   func testEveryShippedStoreMigrates() throws {
     try MigrationFixtures(in: Gallery.folder)
-      .check(migratingTo: Gallery.model(), budget: .milliseconds(200))
+      .check(migratingTo: Gallery.model(), budget: Gallery.budget)
   }
 
   func testEveryShippedVersionHasAFixture() throws {

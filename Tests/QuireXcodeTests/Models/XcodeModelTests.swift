@@ -338,16 +338,17 @@ import Testing
   @Test func `composites that stand for more than a model may have are refused at once`() throws {
     #expect(try load(definitions(30, uses: 1)).notes.isEmpty)
     #expect(try load(definitions(10, uses: 2)).model.entities.count == 1)
-    let start = ContinuousClock.now
     let tooMany = "has more than 250000 attributes"
     let cases = [(64, 2, tooMany), (2_000, 1, "nested more than 64 deep"), (40, 2, tooMany)]
     // The last takes as long as the first, some seconds in debug.
-    for (count, uses, words) in cases.prefix(Amount.of(debug: 2, release: 3)) {
-      #expect { try load(definitions(count, uses: uses)) } throws: {
-        $0 is XcodeModelError && "\($0)".contains(words)
+    let time = processorTime {
+      for (count, uses, words) in cases.prefix(Amount.of(debug: 2, release: 3)) {
+        #expect { try load(definitions(count, uses: uses)) } throws: {
+          $0 is XcodeModelError && "\($0)".contains(words)
+        }
       }
     }
-    #expect(ContinuousClock.now - start < .seconds(60))
+    #expect(time < .seconds(60))
   }
 
   @Test func `a document of very deep inheritance is refused at once`() {
@@ -356,9 +357,12 @@ import Testing
         + "<relationship name=\"r\(level)\" maxCount=\"1\" destinationEntity=\"E\(level)\" "
         + "inverseName=\"r0\"/></entity>"
     }
-    let start = ContinuousClock.now
-    #expect { try load(entities.joined()) } throws: { "\($0)".contains("more than 200 ancestors") }
-    #expect(ContinuousClock.now - start < .seconds(60))
+    let time = processorTime {
+      #expect { try load(entities.joined()) } throws: {
+        "\($0)".contains("more than 200 ancestors")
+      }
+    }
+    #expect(time < .seconds(60))
   }
 
   @Test func `malformed XML is an error with line and column`() throws {
