@@ -1,3 +1,4 @@
+import QuireSimulation
 import QuireStorage
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import QuireSimulation
 import QuireStorage
 import Testing
 

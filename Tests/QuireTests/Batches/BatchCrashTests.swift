@@ -21,11 +21,15 @@ import Testing
   private func open(
     _ disk: SimulatedDisk, _ model: ManagedObjectModel
   ) throws -> ManagedObjectContext {
-    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
-    try coordinator.addPersistentStore(
-      type: .quire, at: URL(filePath: "/batch.quire"),
-      options: [PersistentHistoryTrackingKey: true], in: disk)
-    return GotchaHome.context(of: coordinator)
+    let path = "/batch.quire"
+    if disk.files[path] == nil {
+      var options = PageStoreOptions()
+      options.pageSize = Self.pageSize
+      try PageStore.open(path, options: options, in: disk).close()
+    }
+    return try TestStore.open(
+      VersionedModel(model), [PersistentHistoryTrackingKey: true], at: URL(filePath: path), in: disk
+    )
   }
 
   private static let longText = String(repeating: "long ", count: 80)

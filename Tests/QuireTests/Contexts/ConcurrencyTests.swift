@@ -1,4 +1,5 @@
 import Quire
+import QuireSimulation
 import QuireTesting
 import Testing
 
@@ -138,19 +139,15 @@ import Testing
   }
 
   @Test func `contexts of one file work at once, and no save is lost`() async throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appending(path: "quire-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try await run(at: folder.appending(path: "store"))
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    try await run(at: folder.url.appending(path: "store"))
   }
 
   @Test func `containers opened and closed at once on one file share it`() async throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appending(path: "quire-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appending(path: "store")
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    let url = folder.url.appending(path: "store")
     try await withThrowingTaskGroup(of: Void.self) { group in
       for worker in 0..<4 {
         group.addTask {

@@ -14,8 +14,7 @@ import Testing
   ) throws {
     let context = try ManagedObjectContext.stubbed(
       SmallGallery.model, classes: SmallGallery.classes)
-    let other = ManagedObjectContext()
-    other.persistentStoreCoordinator = context.persistentStoreCoordinator
+    let other = SmallGallery.sibling(of: context)
     for name in ["Ana", "Ben"] { try context.insert("Artist", ["name": name]) }
     try context.save()
     context.reset()
@@ -87,8 +86,7 @@ import Testing
     var held: [Artist] = []
     weak var gone: ManagedObjectContext?
     try withTwoContexts { context, _ in
-      let last = ManagedObjectContext()
-      last.persistentStoreCoordinator = context.persistentStoreCoordinator
+      let last = SmallGallery.sibling(of: context)
       last.retainsRegisteredObjects = true
       held = Array(try last.fetch(FetchRequest<Artist>()).prefix(1))
       gone = last

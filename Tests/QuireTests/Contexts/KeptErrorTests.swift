@@ -42,8 +42,7 @@ import Testing
       let coordinator = PersistentStoreCoordinator(
         managedObjectModel: Self.model, classes: [Work.self])
       let store = try coordinator.addPersistentStore(type: .quire, at: url)
-      let context = ManagedObjectContext()
-      context.persistentStoreCoordinator = coordinator
+      let context = GotchaHome.context(of: coordinator)
       var last: Work?
       for number in 1...3 {
         let work = Work(context: context)
@@ -74,12 +73,6 @@ import Testing
     return coordinator
   }
 
-  private func context(_ coordinator: PersistentStoreCoordinator) -> ManagedObjectContext {
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return context
-  }
-
   @Test func `what a damaged page holds is told when it is read, and thrown by every next call`()
     throws
   {
@@ -87,7 +80,7 @@ import Testing
       let coordinator = try damagedStore(in: folder)
       let reports = Reports()
       coordinator.keptErrorHandler = { reports.add($0) }
-      let context = context(coordinator)
+      let context = GotchaHome.context(of: coordinator)
       let works = try context.fetch(FetchRequest<Work>())
       #expect(works.map(\.title).sorted() == ["title 1", "title 2", "title 3"])
       #expect(context.keptErrors.isEmpty && reports.all.isEmpty)
@@ -118,7 +111,7 @@ import Testing
       let coordinator = try damagedStore(in: folder)
       let reports = Reports()
       coordinator.keptErrorHandler = { reports.add($0) }
-      let context = context(coordinator)
+      let context = GotchaHome.context(of: coordinator)
       var request = FetchRequest<Work>()
       request.predicate = Key("title") == "title 3"
       let work = try #require(try context.fetch(request).first)
@@ -142,10 +135,10 @@ import Testing
       let coordinator = try damagedStore(in: folder)
       let reports = Reports()
       coordinator.keptErrorHandler = { reports.add($0) }
-      let elsewhere = context(coordinator)
+      let elsewhere = GotchaHome.context(of: coordinator)
       let stranger = try #require(try elsewhere.fetch(FetchRequest<Work>()).first)
       do {
-        let context = context(coordinator)
+        let context = GotchaHome.context(of: coordinator)
         let work = try #require(try context.fetch(FetchRequest<Work>()).first)
         work.next = stranger
         #expect(context.keptErrors.count == 1)
@@ -154,7 +147,7 @@ import Testing
       #expect(reports.all.count == 1)
       #expect(reports.all.first?.contains("next") ?? false, "\(reports.all)")
       do {
-        let context = context(coordinator)
+        let context = GotchaHome.context(of: coordinator)
         let work = try #require(try context.fetch(FetchRequest<Work>()).first)
         work.next = stranger
         #expect(throws: PersistenceError.self) { try context.save() }
@@ -194,7 +187,7 @@ import Testing
       let coordinator = try damagedStore(in: folder)
       let reports = Reports()
       coordinator.keptErrorHandler = { reports.add($0) }
-      let parent = context(coordinator)
+      let parent = GotchaHome.context(of: coordinator)
       let child = ManagedObjectContext(parent: parent)
       let work = try #require(try child.fetch(FetchRequest<Work>()).first)
       #expect(work.sketch == nil)

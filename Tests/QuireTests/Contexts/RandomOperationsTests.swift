@@ -87,9 +87,7 @@ private final class Walk {
     }
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(type: url == nil ? .inMemory : .quire, at: url)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return context
+    return GotchaHome.context(of: coordinator)
   }
 
   private func expect(_ condition: Bool, _ what: @autoclosure () -> String) {

@@ -14,9 +14,7 @@ import Testing
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: model, classes: SmallGallery.classes)
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return context
+    return GotchaHome.context(of: coordinator)
   }
 
   private func error(of body: () throws -> Void) throws -> NSError {
@@ -75,8 +73,7 @@ import Testing
     let context = try context()
     let artist = try context.insert("Artist", ["name": "Ada"])
     try context.save()
-    let other = ManagedObjectContext()
-    other.persistentStoreCoordinator = context.persistentStoreCoordinator
+    let other = SmallGallery.sibling(of: context)
     let same = try #require(other.object(with: artist.objectID))
     try same.setValue("there", forKey: "name")
     try other.save()

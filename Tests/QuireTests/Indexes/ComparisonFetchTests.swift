@@ -28,8 +28,7 @@ struct ComparisonFetchTests {
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: try ManagedObjectModel(entities: [thing]))
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     try add(200, to: context, &generator)
     try context.save()
     return context
@@ -92,8 +91,7 @@ struct ComparisonFetchTests {
   func `what an index answers is what all rows would say`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let context = try context(seed)
-    let other = ManagedObjectContext()
-    other.persistentStoreCoordinator = context.persistentStoreCoordinator
+    let other = SmallGallery.sibling(of: context)
     var count = try compare(other, &generator, "fresh")
     try add(20, to: context, &generator)
     for object in try context.found("Thing").objects.prefix(10) { context.delete(object) }
@@ -122,8 +120,7 @@ struct ComparisonFetchTests {
     }
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     var artists = try (0..<6).map { try context.add($0 < 3 ? "Artist" : "Painter", [:]) }
     for number in 0..<100 {
       try context.add(
@@ -167,8 +164,7 @@ struct ComparisonFetchTests {
 
   @Test func `an object that is there keeps its values, unless it is to be refreshed`() throws {
     let context = try SmallGalleryBySlug.context()
-    let other = ManagedObjectContext()
-    other.persistentStoreCoordinator = context.persistentStoreCoordinator
+    let other = SmallGallery.sibling(of: context)
     var request = FetchRequest<ManagedObject>(entityName: "Artwork")
     request.predicate = Key("slug") == "one"
     let artwork = try #require(try other.fetch(request).first)
@@ -217,8 +213,7 @@ private enum SmallGalleryBySlug {
     }
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     for (slug, price) in [("one", 1.0), ("two", 2.0)] {
       _ = try context.add("Artwork", ["slug": slug, "price": price])
     }

@@ -217,9 +217,7 @@ import Testing
       func open(_ model: ManagedObjectModel) throws -> ManagedObjectContext {
         let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(type: .quire, at: url)
-        let context = ManagedObjectContext()
-        context.persistentStoreCoordinator = coordinator
-        return context
+        return GotchaHome.context(of: coordinator)
       }
       let first = try open(try Self.model(FetchIndex("byPrice", on: "price")))
       try fill(first)
@@ -330,8 +328,7 @@ import Testing
       managedObjectModel: try Self.model(FetchIndex("byPrice", on: "price")))
     let stores = try (0..<2).map { _ in try coordinator.addPersistentStore(type: .inMemory, at: nil)
     }
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     for number in 0..<400 {
       let work = try context.add("Work", ["price": Double(number % 60), "year": number % 7])
       context.assign(work, to: stores[number % 2])

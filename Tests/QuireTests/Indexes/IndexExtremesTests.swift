@@ -61,8 +61,7 @@ struct IndexExtremesTests {
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: try Self.model(&generator))
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     try compare(context, "empty")
     let entities = [["Thing"], ["Other"], ["Thing", "Other"], ["Thing", "Thing", "Other"]]
     // Few, so that there may be no value at all, or none that is a number.
@@ -87,8 +86,7 @@ struct IndexExtremesTests {
     }
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     let long = String(repeating: "long ", count: 80)
     for end in ["b", "c", "a"] { try context.add("Note", ["text": long + end]) }
     try context.save()

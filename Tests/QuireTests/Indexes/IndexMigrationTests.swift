@@ -138,8 +138,7 @@ import Testing
       let coordinator = PersistentStoreCoordinator(
         versionedModel: try #require(versions.endingAt("old")))
       let store = try coordinator.addPersistentStore(type: .quire, at: source)
-      let context = ManagedObjectContext()
-      context.persistentStoreCoordinator = coordinator
+      let context = GotchaHome.context(of: coordinator)
       for number in 0..<100 { try context.add("Work", ["title": "title \(number)"]) }
       try context.save()
       try coordinator.remove(store)
@@ -154,8 +153,7 @@ import Testing
       #expect(inspection.findings == [] && inspection.objectCount == 100)
       let new = PersistentStoreCoordinator(managedObjectModel: models[1])
       try new.addPersistentStore(type: .quire, at: destination)
-      let newContext = ManagedObjectContext()
-      newContext.persistentStoreCoordinator = new
+      let newContext = GotchaHome.context(of: new)
       let found = try newContext.found("Artwork", Key("name") == "title 5")
       #expect(found.plan == "index Artwork.byName, 1 candidates")
     }
@@ -175,8 +173,7 @@ import Testing
       #expect(try StoreInspection(of: url).findings == [])
       let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
       try coordinator.addPersistentStore(type: .quire, at: url)
-      let context = ManagedObjectContext()
-      context.persistentStoreCoordinator = coordinator
+      let context = GotchaHome.context(of: coordinator)
       #expect(try context.found("Work", Key("title") == "title 5").plan.hasPrefix("index"))
     }
   }

@@ -23,17 +23,10 @@ struct IndexScene {
   func open(
     _ model: VersionedModel, _ options: PersistentStoreOptions = [:]
   ) throws -> ManagedObjectContext {
-    let coordinator = PersistentStoreCoordinator(versionedModel: model)
-    try coordinator.addPersistentStore(type: .quire, at: Self.url, options: options, in: disk)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return context
+    try TestStore.open(model, options, at: Self.url, in: disk)
   }
 
-  func close(_ context: ManagedObjectContext) throws {
-    guard let coordinator = context.persistentStoreCoordinator else { return }
-    for store in coordinator.persistentStores { try coordinator.remove(store) }
-  }
+  func close(_ context: ManagedObjectContext) throws { try TestStore.close(context) }
 
   /// Calls `body` with the trees of the store, which nobody has open.
   func reading<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {

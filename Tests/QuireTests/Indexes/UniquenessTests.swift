@@ -174,8 +174,7 @@ import Testing
 
   @Test func `a value that another context has saved meanwhile is a conflict`() throws {
     let context = try open()
-    let other = ManagedObjectContext()
-    other.persistentStoreCoordinator = context.persistentStoreCoordinator
+    let other = SmallGallery.sibling(of: context)
     #expect(try slugs(context) == [])
     try other.add("Book", ["slug": "a"])
     try other.save()

@@ -225,7 +225,7 @@ import Testing
     let context = try context()
     let artist = Artist(context: context)
     try context.save()
-    let other = another(context)
+    let other = SmallGallery.sibling(of: context)
     let same = try #require(try other.existingObject(with: artist.objectID) as? Artist)
     _ = work(1, of: artist, in: context)
     _ = work(2, of: same, in: other)
@@ -234,7 +234,7 @@ import Testing
     context.refreshAllObjects()
     #expect(artist.workCount == 2 && artist.total == 3 && artist.version == 1)
     // Nor do they with somebody who changes the owner, whose row is of before.
-    let third = another(context)
+    let third = SmallGallery.sibling(of: context)
     let again = try #require(try third.existingObject(with: artist.objectID) as? Artist)
     #expect(again.workCount == 2)
     _ = work(4, of: artist, in: context)
@@ -297,8 +297,7 @@ import Testing
   private func fill(_ url: URL, _ model: ManagedObjectModel) throws {
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     let store = try coordinator.addPersistentStore(type: .quire, at: url)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     let artist = try EntityDescription.insertNewObject(forEntityName: "Artist", into: context)
     try artist.setValue("\u{C9}lise", forKey: "name")
     for price in 1...300 {
@@ -311,8 +310,7 @@ import Testing
   }
 
   private func check(_ coordinator: PersistentStoreCoordinator) throws {
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     let artist = try #require(try context.fetch(FetchRequest<Artist>()).first)
     #expect(artist.plainName == "elise" && artist.workCount == 300 && artist.dearest == 300)
     #expect(artist.version == 1)

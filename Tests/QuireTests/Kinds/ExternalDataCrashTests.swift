@@ -29,16 +29,7 @@ import Testing
   private func open(
     _ disk: SimulatedDisk, _ model: VersionedModel, _ options: PersistentStoreOptions = [:]
   ) throws -> ManagedObjectContext {
-    let coordinator = PersistentStoreCoordinator(versionedModel: model)
-    try coordinator.addPersistentStore(type: .quire, at: Self.url, options: options, in: disk)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return context
-  }
-
-  private func close(_ context: ManagedObjectContext) throws {
-    let coordinator = try #require(context.persistentStoreCoordinator)
-    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    try TestStore.open(model, options, at: Self.url, in: disk)
   }
 
   /// 100 KiB and more are kept outside; each is told by its first byte, its last, and its length.
@@ -114,7 +105,7 @@ import Testing
           try context.save()
           contents.append(try content(context))
         }
-        try close(context)
+        try TestStore.close(context)
       } catch {}
       return (contents.count, contents)
     }
@@ -141,7 +132,7 @@ import Testing
         try context.fetch(FetchRequest<ManagedObject>(entityName: "Image")).forEach(context.delete)
         try context.save()
         #expect(try content(context) == ["0 outside"] && findings(context) == [])
-        try close(context)
+        try TestStore.close(context)
         found.insert(state)
         count += 1
       }
@@ -166,7 +157,7 @@ import Testing
     try change(1, context)
     try context.save()
     let oldContent = try content(context)
-    try close(context)
+    try TestStore.close(context)
     let files = first.files
     let whole = SimulatedDisk(files)
     let newContent = try content(try open(whole, versions, .migrating))

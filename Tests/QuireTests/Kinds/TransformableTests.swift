@@ -61,8 +61,7 @@ import Testing
 
   /// The only artwork, as another context sees it.
   private func read(_ context: ManagedObjectContext) throws -> Artwork {
-    let other = ManagedObjectContext()
-    other.persistentStoreCoordinator = context.persistentStoreCoordinator
+    let other = SmallGallery.sibling(of: context)
     let artwork = try #require(try other.fetch(FetchRequest<Artwork>()).first)
     keep.append(other)
     return artwork

@@ -124,7 +124,7 @@ final class LockstepMachine {
     guard complaints.isEmpty else { return }
     oracle.objects.save()
     for stack in stacks {
-      let fresh = LockstepModel.context(of: stack.context.persistentStoreCoordinator!)
+      let fresh = GotchaHome.context(of: stack.context.persistentStoreCoordinator!)
       try compare(oracle.objects.lines, try stack.lines(of: fresh), "\(stack.name), stored")
       let findings = try StoreFacts(stack.context).findings
       try expect(findings.isEmpty, "\(stack.name): \(findings)")

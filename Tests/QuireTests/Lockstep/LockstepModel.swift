@@ -49,12 +49,6 @@ enum LockstepModel {
 
   static let kinds = ["Thing", "Thing", "SpecialThing", "SpecialThing", "Tag", "Part", "Lock"]
   static let roots = ["Thing", "Tag", "Part", "Lock"]
-
-  static func context(of coordinator: PersistentStoreCoordinator) -> ManagedObjectContext {
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return context
-  }
 }
 
 /// A change that names its objects.

@@ -29,7 +29,7 @@ final class LockstepStack {
     self.url = url
     let coordinator = try Self.open(url)
     (context, other) = (
-      LockstepModel.context(of: coordinator), LockstepModel.context(of: coordinator)
+      GotchaHome.context(of: coordinator), GotchaHome.context(of: coordinator)
     )
     context.undoManager = undoManager
   }
@@ -52,8 +52,8 @@ final class LockstepStack {
     }
     try close()
     let coordinator = try Self.open(url)
-    context = LockstepModel.context(of: coordinator)
-    other = LockstepModel.context(of: coordinator)
+    context = GotchaHome.context(of: coordinator)
+    other = GotchaHome.context(of: coordinator)
     undoManager = UndoManager()
     context.undoManager = undoManager
   }

@@ -34,12 +34,8 @@ import Testing
     _ disk: SimulatedDisk, _ options: PersistentStoreOptions, version: String = "new"
   ) throws -> ManagedObjectContext {
     let versions = try MigrationTrial.versioned(Self.old, Self.new)
-    let coordinator = PersistentStoreCoordinator(
-      versionedModel: try #require(versions.endingAt(version)))
-    try coordinator.addPersistentStore(type: .quire, at: Self.url, options: options, in: disk)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return context
+    return try TestStore.open(
+      try #require(versions.endingAt(version)), options, at: Self.url, in: disk)
   }
 
   private func coordinator(_ context: ManagedObjectContext) throws -> PersistentStoreCoordinator {

@@ -108,9 +108,7 @@ private let versions = VersionedModel(
   ) throws -> ManagedObjectContext {
     let coordinator = PersistentStoreCoordinator(versionedModel: versions)
     try coordinator.addPersistentStore(type: .quire, at: url, options: options)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return context
+    return GotchaHome.context(of: coordinator)
   }
 
   private func coordinator(_ context: ManagedObjectContext) throws -> PersistentStoreCoordinator {
@@ -303,8 +301,7 @@ private let versions = VersionedModel(
   @Test func `finishing is no change: a save that was under way finds no conflict`() throws {
     try withFixture { url, _ in
       let context = try open(url, "2", .deferring)
-      let other = ManagedObjectContext()
-      other.persistentStoreCoordinator = context.persistentStoreCoordinator
+      let other = SmallGallery.sibling(of: context)
       let mine = try all("Artwork", context)
       let theirs = try all("Artwork", other)
       try mine[0].setValue("mine", forKey: "title")
@@ -364,8 +361,7 @@ private let versions = VersionedModel(
       let ids = try all("Artwork", context).map(\.objectID)
       let writers = (0..<4).map { number in
         { @Sendable in
-          let context = ManagedObjectContext()
-          context.persistentStoreCoordinator = coordinator
+          let context = GotchaHome.context(of: coordinator)
           do {
             for (index, id) in ids.enumerated() where index % 4 == number {
               try context.existingObject(with: id).setValue("saved", forKey: "note")
@@ -382,8 +378,7 @@ private let versions = VersionedModel(
       }
       Threads.run(writers + [finisher])
       #expect(try store(context).deferredMigration() == nil)
-      let reader = ManagedObjectContext()
-      reader.persistentStoreCoordinator = coordinator
+      let reader = GotchaHome.context(of: coordinator)
       let notes = try all("Artwork", reader).map { try $0.value(forKey: "note") as? String }
       #expect(notes.allSatisfy { $0 == "saved" })
       #expect(try StoreInspection(of: try store(context)).findings == [])

@@ -25,8 +25,7 @@ import Testing
       do {
         let coordinator = PersistentStoreCoordinator(managedObjectModel: old)
         let store = try coordinator.addPersistentStore(type: .quire, at: url)
-        let context = ManagedObjectContext()
-        context.persistentStoreCoordinator = coordinator
+        let context = GotchaHome.context(of: coordinator)
         try fill(context)
         try context.save()
         try coordinator.remove(store)
@@ -40,8 +39,7 @@ import Testing
       #expect(report.description.contains("go") == (plan.droppedLinkCount > 0))
       let data = try JSONEncoder().encode(plan)
       #expect(try JSONDecoder().decode(MigrationPlan.self, from: data) == plan)
-      let context = ManagedObjectContext()
-      context.persistentStoreCoordinator = coordinator
+      let context = GotchaHome.context(of: coordinator)
       try look(context)
       #expect(try StoreInspection(of: url).findings == [])
       return plan

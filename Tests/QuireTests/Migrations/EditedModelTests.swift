@@ -29,8 +29,7 @@ import Testing
   ) throws -> MigrationReport? {
     let coordinator = PersistentStoreCoordinator(versionedModel: model)
     let store = try coordinator.addPersistentStore(type: .quire, at: url, options: options)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     try body(context)
     try coordinator.remove(store)
     return store.migrationReport

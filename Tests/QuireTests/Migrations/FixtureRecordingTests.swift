@@ -86,8 +86,7 @@ import Testing
         let model = try FixtureFolder.model()
         let coordinator = PersistentStoreCoordinator(versionedModel: model)
         let opened = try coordinator.addPersistentStore(type: .quire, at: store)
-        let context = ManagedObjectContext()
-        context.persistentStoreCoordinator = coordinator
+        let context = GotchaHome.context(of: coordinator)
         try FixtureFolder.fill(context)
         try context.save()
         // What is not saved is not in it.

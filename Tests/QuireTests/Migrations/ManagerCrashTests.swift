@@ -55,14 +55,7 @@ import Testing
     options.storeUUID = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
     try coordinator.addPersistentStore(
       type: .quire, at: URL(filePath: path), options: options, in: disk)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return context
-  }
-
-  private func close(_ context: ManagedObjectContext) throws {
-    guard let coordinator = context.persistentStoreCoordinator else { return }
-    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    return GotchaHome.context(of: coordinator)
   }
 
   /// A disk with a closed store of the old model on it.
@@ -79,7 +72,7 @@ import Testing
       }
     }
     try context.save()
-    try close(context)
+    try TestStore.close(context)
     return SimulatedDisk(disk.files).state
   }
 
@@ -104,7 +97,7 @@ import Testing
       let names = try cities.map {
         "\(try $0.value(forKeyPath: "country.name") ?? "-") \(try $0.value(forKey: "name") ?? "-")"
       }
-      try close(context)
+      try TestStore.close(context)
       return .old(names)
     } catch let error as PersistenceError
       where error.code == .persistentStoreIncompatibleVersionHash
@@ -117,7 +110,7 @@ import Testing
         towns[title] = try neighbours.map { try $0.value(forKey: "title") as? String ?? "-" }
           .sorted()
       }
-      try close(context)
+      try TestStore.close(context)
       return .new(towns)
     }
   }

@@ -68,8 +68,7 @@ import Testing
       versionedModel: try #require(try Self.versions().endingAt(version)))
     let store = try coordinator.addPersistentStore(
       type: .quire, at: url, options: options, in: disk)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     do {
       let result = try body(context, store)
       try coordinator.remove(store)

@@ -141,8 +141,7 @@ import Testing
         let coordinator = PersistentStoreCoordinator(
           versionedModel: try #require(try FixtureFolder.model().endingAt("1.1")))
         try coordinator.addPersistentStore(type: .quire, at: store)
-        let context = ManagedObjectContext()
-        context.persistentStoreCoordinator = coordinator
+        let context = GotchaHome.context(of: coordinator)
         try FixtureFolder.fill(context)
         try context.save()
         // As after a crash: both files, and the owner's note.
@@ -239,8 +238,7 @@ import Testing
       let model = try #require(try FixtureFolder.model().endingAt("1.1"))
       let coordinator = PersistentStoreCoordinator(versionedModel: model)
       let opened = try coordinator.addPersistentStore(type: .quire, at: store)
-      let context = ManagedObjectContext()
-      context.persistentStoreCoordinator = coordinator
+      let context = GotchaHome.context(of: coordinator)
       let people = try context.fetch(FetchRequest<ManagedObject>(entityName: "Person"))
       try people[0].setValue("Both", forKey: "name")
       context.delete(people[1])

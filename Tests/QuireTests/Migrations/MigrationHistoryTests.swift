@@ -33,8 +33,7 @@ import Testing
     let coordinator = PersistentStoreCoordinator(
       versionedModel: try #require(model.endingAt(version)))
     let store = try coordinator.addPersistentStore(type: .quire, at: url, options: .migrating)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     let result = try body(context, store)
     try coordinator.remove(store)
     return result

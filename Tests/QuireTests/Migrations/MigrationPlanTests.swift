@@ -26,8 +26,7 @@ import Testing
       let coordinator = PersistentStoreCoordinator(
         versionedModel: try #require(versions.endingAt("old")))
       let store = try coordinator.addPersistentStore(type: .quire, at: url)
-      let context = ManagedObjectContext()
-      context.persistentStoreCoordinator = coordinator
+      let context = GotchaHome.context(of: coordinator)
       try fill(context)
       try context.save()
       try coordinator.remove(store)

@@ -174,17 +174,14 @@ import Testing
       }
     }
     let log = Log()
-    _ = try TestStore.open(
-      versions, Self.options(byManager: false, log.progress()), in: SimulatedDisk(files))
+    try migrate(SimulatedDisk(files), log.progress())
     let batches = log.all.indices.filter { log.all[$0].phase == "rewriting Work" }
     #expect(batches.count > 2)
     for index in batches.dropLast() {
       let disk = SimulatedDisk(files)
       let told = Log()
       let progress = told.progress(cancellingAfter: index + 1)
-      let error = #expect(throws: PersistenceError.self) {
-        try TestStore.open(versions, Self.options(byManager: false, progress), in: disk)
-      }
+      let error = #expect(throws: PersistenceError.self) { try migrate(disk, progress) }
       #expect(error?.code == .migrationCancelled)
       #expect(told.all.count == index + 1)
       let context = try TestStore.open(oldVersions, in: disk)

@@ -35,10 +35,10 @@ struct MigrationScene {
     var context = try Self.open(disk, oldVersion)
     try fill(context)
     try context.save()
-    try Self.close(context)
+    try TestStore.close(context)
     context = try Self.open(disk, oldVersion)
     before = try StoreContent(context, old)
-    try Self.close(context)
+    try TestStore.close(context)
     state = SimulatedDisk(disk.files).state
     names = Set(disk.files.keys)
     let oracle = MigrationOracle(old, new, before)
@@ -55,16 +55,7 @@ struct MigrationScene {
   static func open(
     _ disk: SimulatedDisk, _ model: VersionedModel, _ options: PersistentStoreOptions = [:]
   ) throws -> ManagedObjectContext {
-    let coordinator = PersistentStoreCoordinator(versionedModel: model)
-    try coordinator.addPersistentStore(type: .quire, at: url, options: options, in: disk)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return context
-  }
-
-  static func close(_ context: ManagedObjectContext) throws {
-    guard let coordinator = context.persistentStoreCoordinator else { return }
-    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    try TestStore.open(model, options, at: url, in: disk)
   }
 
   enum Version: String { case old, new }
@@ -92,7 +83,7 @@ struct MigrationScene {
     do {
       let context = try Self.open(disk, oldVersion)
       try check(context, before, "the old version is not whole")
-      try Self.close(context)
+      try TestStore.close(context)
       try checkFiles(disk)
     } catch let error as PersistenceError
       where error.code == .persistentStoreIncompatibleVersionHash
@@ -106,7 +97,7 @@ struct MigrationScene {
     }
     try check(
       context, expected, "migrated\(version == .new ? " before" : " again"), it is not whole")
-    try Self.close(context)
+    try TestStore.close(context)
     try checkFiles(disk)
     return version
   }
@@ -120,7 +111,7 @@ struct MigrationScene {
 
   /// Runs the migration on a disk and closes the store.
   func migrate(_ disk: SimulatedDisk) throws {
-    try Self.close(try Self.open(disk, versions, .migrating))
+    try TestStore.close(try Self.open(disk, versions, .migrating))
   }
 }
 
@@ -152,7 +143,7 @@ struct MigrationCrashes {
     disk.observe(nil)
     // It has returned: from now on there is no way back.
     let last = (state: disk.state, operation: disk.operationCount)
-    try MigrationScene.close(context)
+    try TestStore.close(context)
     var all = moments.all
     momentCount += all.count
     if let limit = limits[depth].moments, all.count > limit {

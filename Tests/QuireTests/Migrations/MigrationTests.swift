@@ -26,8 +26,7 @@ struct MigrationTrial {
         let coordinator = PersistentStoreCoordinator(
           versionedModel: try #require(versions.endingAt("old")))
         try coordinator.addPersistentStore(type: .quire, at: fixture)
-        let context = ManagedObjectContext()
-        context.persistentStoreCoordinator = coordinator
+        let context = GotchaHome.context(of: coordinator)
         try fill(context)
         try context.save()
       }
@@ -37,8 +36,7 @@ struct MigrationTrial {
       try DeferredTrial(fixture, versions, folder).expectTheSame(as: check.store)
       let coordinator = PersistentStoreCoordinator(versionedModel: versions)
       try coordinator.addPersistentStore(type: .quire, at: check.store)
-      let context = ManagedObjectContext()
-      context.persistentStoreCoordinator = coordinator
+      let context = GotchaHome.context(of: coordinator)
       #expect(check.failures == [])
       return try look(MigrationTrial(check: check, context: context))
     }
@@ -483,9 +481,7 @@ private func insert(
       func open(_ versions: VersionedModel) throws -> ManagedObjectContext {
         let coordinator = PersistentStoreCoordinator(versionedModel: versions)
         try coordinator.addPersistentStore(type: .quire, at: url, options: .migrating)
-        let context = ManagedObjectContext()
-        context.persistentStoreCoordinator = coordinator
-        return context
+        return GotchaHome.context(of: coordinator)
       }
       let context = try open(try #require(versions.endingAt("old")))
       let object = try insert("A", ["x": "before"], context)

@@ -216,8 +216,7 @@ private struct Walk {
 
   /// Through a context of its own, so that rows are read anew.
   private func compare() throws {
-    let reader = ManagedObjectContext()
-    reader.persistentStoreCoordinator = context.persistentStoreCoordinator
+    let reader = SmallGallery.sibling(of: context)
     var found: [URL: [String: Int]] = [:]
     for object in try reader.fetch(FetchRequest<ManagedObject>(entityName: "Thing")) {
       var values: [String: Int] = [:]

@@ -46,16 +46,7 @@ struct RandomMigration {
   private static func open(
     _ disk: SimulatedDisk, _ model: VersionedModel, _ options: PersistentStoreOptions = [:]
   ) throws -> ManagedObjectContext {
-    let coordinator = PersistentStoreCoordinator(versionedModel: model)
-    try coordinator.addPersistentStore(type: .quire, at: url, options: options, in: disk)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return context
-  }
-
-  private static func close(_ context: ManagedObjectContext) throws {
-    guard let coordinator = context.persistentStoreCoordinator else { return }
-    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    try TestStore.open(model, options, at: url, in: disk)
   }
 
   /// - Throws: a ``Failure`` when the migration does not do what the oracle says.
@@ -84,13 +75,13 @@ struct RandomMigration {
     if oldModel == newModel { return .same }
     var context = try Self.open(disk, oldVersion)
     try StoreContent.fill(context, oldModel, count: count, seed: seed)
-    try Self.close(context)
+    try TestStore.close(context)
     context = try Self.open(disk, oldVersion)
     let before = try StoreContent(context, oldModel)
     let findings = try StoreFacts(context).findings
     if !findings.isEmpty { throw Failure(["before the migration:"] + findings) }
     let identifier = context.persistentStoreCoordinator?.persistentStores.first?.identifier
-    try Self.close(context)
+    try TestStore.close(context)
     let files = disk.files
     let oracle = MigrationOracle(oldModel, newModel, before)
     let refusals = oracle.refusals()
@@ -118,11 +109,11 @@ struct RandomMigration {
     if context.persistentStoreCoordinator?.persistentStores.first?.identifier != identifier {
       throw Failure(["the store has another UUID"])
     }
-    try Self.close(context)
+    try TestStore.close(context)
     context = try Self.open(disk, versions)
     try check(context, newModel, expected, "opened again")
     try insert(context, newModel)
-    try Self.close(context)
+    try TestStore.close(context)
     return .migrated
   }
 
@@ -484,9 +475,10 @@ extension RandomMigration: CustomStringConvertible {
       try builder.finish()
       let coordinator = PersistentStoreCoordinator(
         versionedModel: try MigrationTrial.versioned(old, new))
-      try coordinator.addPersistentStore(type: .quire, at: url, options: .migrating)
-      let context = ManagedObjectContext()
-      context.persistentStoreCoordinator = coordinator
+      try RewritingThreads.$rowCount.withValue(threadRowCount) {
+        _ = try coordinator.addPersistentStore(type: .quire, at: url, options: .migrating)
+      }
+      let context = GotchaHome.context(of: coordinator)
       let objects = try context.fetch(FetchRequest<ManagedObject>(entityName: "A"))
       #expect(objects.count == count)
       var wrong: [Int] = []

@@ -72,8 +72,7 @@ private final class LookingPolicy: EntityMigrationPolicy {
   ) throws -> Result {
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     let store = try coordinator.addPersistentStore(type: .quire, at: url)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     let result = try body(context)
     try coordinator.remove(store)
     return result

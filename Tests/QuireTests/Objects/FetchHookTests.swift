@@ -45,14 +45,8 @@ private func coordinator(
   return coordinator
 }
 
-private func context(of coordinator: PersistentStoreCoordinator) -> ManagedObjectContext {
-  let context = ManagedObjectContext()
-  context.persistentStoreCoordinator = coordinator
-  return context
-}
-
 private func fill(_ coordinator: PersistentStoreCoordinator, _ count: Int) throws {
-  let context = context(of: coordinator)
+  let context = GotchaHome.context(of: coordinator)
   for number in 1...count { Page(context: context).number = number }
   try context.save()
 }
@@ -62,7 +56,7 @@ private func fill(_ coordinator: PersistentStoreCoordinator, _ count: Int) throw
   @Test func `an object that fetches while it is fetched disturbs no one`() throws {
     let coordinator = try coordinator()
     try fill(coordinator, 500)
-    let context = context(of: coordinator)
+    let context = GotchaHome.context(of: coordinator)
     var found: [Int] = []
     Page.hook = { page in
       guard page.number % 100 == 0 else { return }
@@ -79,7 +73,7 @@ private func fill(_ coordinator: PersistentStoreCoordinator, _ count: Int) throw
   @Test func `a fetch returns what was there when it began, whatever its objects do`() throws {
     let coordinator = try coordinator()
     try fill(coordinator, 300)
-    let context = context(of: coordinator)
+    let context = GotchaHome.context(of: coordinator)
     Page.hook = { page in
       guard page.number == 10 else { return }
       Page(context: context).number = 301
@@ -103,7 +97,7 @@ private func fill(_ coordinator: PersistentStoreCoordinator, _ count: Int) throw
   @Test func `offset and limit pass over rows, and make no objects of them`() throws {
     let coordinator = try coordinator()
     try fill(coordinator, 100)
-    let context = context(of: coordinator)
+    let context = GotchaHome.context(of: coordinator)
     var made = 0
     Page.hook = { _ in made += 1 }
     defer { Page.hook = nil }
@@ -125,9 +119,9 @@ private func fill(_ coordinator: PersistentStoreCoordinator, _ count: Int) throw
   @Test func `two programs' classes of one entity keep their own slots`() throws {
     let (mine, others) = (try coordinator(), try coordinator(PageOfAnotherProgram.self))
     for round in 0..<3 {
-      let page = Page(context: context(of: mine))
+      let page = Page(context: GotchaHome.context(of: mine))
       (page.number, page.note) = (round, "mine")
-      let context = context(of: others)
+      let context = GotchaHome.context(of: others)
       let other = PageOfAnotherProgram(context: context)
       (other.number, other.note, other.own) = (10 + round, "another's", round)
       #expect(page.number == round && page.note == "mine")
@@ -136,7 +130,7 @@ private func fill(_ coordinator: PersistentStoreCoordinator, _ count: Int) throw
       #expect(fetched.map(\.number).sorted() == Array(10...10 + round))
       #expect(fetched.allSatisfy { $0.note == "another's" })
     }
-    #expect(try context(of: mine).fetch(FetchRequest<Page>()).isEmpty)
+    #expect(try GotchaHome.context(of: mine).fetch(FetchRequest<Page>()).isEmpty)
   }
 
   @Test func `a model goes with its last stack`() throws {
@@ -152,7 +146,7 @@ private func fill(_ coordinator: PersistentStoreCoordinator, _ count: Int) throw
       }
       for _ in 0..<2 {
         let coordinator = try coordinator(Page.self, model)
-        let context = context(of: coordinator)
+        let context = GotchaHome.context(of: coordinator)
         Page(context: context).number = 1
         try context.save()
         leftCoordinator = coordinator
@@ -165,17 +159,18 @@ private func fill(_ coordinator: PersistentStoreCoordinator, _ count: Int) throw
 
   @Test func `what a class sets in an object that it makes for a row is no change`() throws {
     let coordinator = try coordinator(HastyPage.self)
-    let writer = context(of: coordinator)
+    let writer = GotchaHome.context(of: coordinator)
     let page = HastyPage(context: writer)
     page.number = 7
     page.note = "saved"
     try writer.save()
-    let reader = context(of: coordinator)
+    let reader = GotchaHome.context(of: coordinator)
     let fetched = try #require(try reader.fetch(FetchRequest<HastyPage>()).first)
     #expect(fetched.number == 7)
     #expect(fetched.note == "set by the class")
     #expect(!fetched.hasChanges && !reader.hasChanges)
-    let fault = try #require(context(of: coordinator).object(with: page.objectID) as? HastyPage)
+    let fault = try #require(
+      GotchaHome.context(of: coordinator).object(with: page.objectID) as? HastyPage)
     #expect(!fault.hasChanges)
     fetched.number = 8
     #expect(fetched.hasChanges)
@@ -191,7 +186,7 @@ private func fill(_ coordinator: PersistentStoreCoordinator, _ count: Int) throw
           let coordinator = PersistentStoreCoordinator(
             managedObjectModel: model, classes: [Page.self])
           let store = try coordinator.addPersistentStore(type: .quire, at: url)
-          let context = context(of: coordinator)
+          let context = GotchaHome.context(of: coordinator)
           if isNew {
             Page(context: context).number = number
             try context.save()

@@ -21,8 +21,7 @@ struct IdentityMapTests {
       writer.delete(artwork)
     }
     try writer.save()
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = writer.persistentStoreCoordinator
+    let context = SmallGallery.sibling(of: writer)
     return (context, try writer.all(SmallGallery.Artwork.self).map(\.objectID))
   }
 

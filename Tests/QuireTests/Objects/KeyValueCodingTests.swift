@@ -57,8 +57,7 @@ import Testing
       }
     }
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     let object = try EntityDescription.insertNewObject(
       forEntityName: "Cafe\u{301}", into: context)
     for name in names { try object.setValue(name + "!", forKey: name) }

@@ -58,8 +58,7 @@ import Testing
       managedObjectModel: model,
       classes: [Plain.self, Mixed.self, Late.self, Lower.self])
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     // More than a page of each.
     for name in names {
       for number in 0..<200 {
@@ -81,8 +80,7 @@ import Testing
     _ values: (Object) -> (text: String, number: Int, real: Double, flag: Bool)
   ) throws {
     let coordinator = try Self.coordinator()
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     if isRead {
       let new = try #require(try context.insert(Object.entityName) as? Object)
       try new.setValue("new", forKey: "text")
@@ -128,8 +126,7 @@ import Testing
 
   @Test func `a class below another has its own properties behind the other's`() throws {
     let coordinator = try Self.coordinator()
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     for _ in 0..<2 {
       let plain = try #require(try context.fetch(FetchRequest<Plain>()).last)
       let lower = try #require(try context.fetch(FetchRequest<Lower>()).last)
@@ -150,8 +147,7 @@ import Testing
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: model, classes: [Mirrored.self])
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     for number in 0..<500 { try context.insert("Mirrored", ["text": "text \(number)"]) }
     try context.save()
     context.reset()
@@ -204,8 +200,7 @@ import Testing
       }
       let coordinator = PersistentStoreCoordinator(managedObjectModel: model, classes: [Long.self])
       try coordinator.addPersistentStore(type: .inMemory, at: nil)
-      let context = ManagedObjectContext()
-      context.persistentStoreCoordinator = coordinator
+      let context = GotchaHome.context(of: coordinator)
       let values = Dictionary(
         uniqueKeysWithValues: Long.all.indices.map { ("p\($0)", $0 as Any) })
       for _ in 0..<40 { try context.insert("Long", values) }
@@ -213,8 +208,7 @@ import Testing
       try await withThrowingTaskGroup(of: Bool.self) { group in
         for task in 0..<4 {
           group.addTask {
-            let context = ManagedObjectContext()
-            context.persistentStoreCoordinator = coordinator
+            let context = GotchaHome.context(of: coordinator)
             return try context.fetch(FetchRequest<Long>()).allSatisfy {
               $0.isSound(from: round + task * 3)
             }

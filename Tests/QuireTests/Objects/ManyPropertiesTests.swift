@@ -29,8 +29,7 @@ struct ManyPropertiesTests {
   @Test func `each typed property finds its own slot, however high`() throws {
     let coordinator = try coordinator()
     for round in 0..<3 {
-      let context = ManagedObjectContext()
-      context.persistentStoreCoordinator = coordinator
+      let context = GotchaHome.context(of: coordinator)
       let wide = Wide(context: context)
       for index in 0..<Self.count { try wide.setValue(index + round, forKey: "p\(index)") }
       try context.save()
@@ -55,8 +54,7 @@ struct ManyPropertiesTests {
     }
     #expect(Set(wide.changedValues().keys) == Set(changed.map { "p\($0)" }))
     try context.save()
-    let other = ManagedObjectContext()
-    other.persistentStoreCoordinator = context.persistentStoreCoordinator
+    let other = SmallGallery.sibling(of: context)
     let stored = try #require(try other.all(Wide.self).first)
     for index in 0..<Self.count {
       let expected = changed.contains(index) ? -index - 1 : index

@@ -7,8 +7,7 @@ import Testing
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: SmallGallery.model, classes: SmallGallery.classes)
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     let artist = try #require(
       try context.insert("Artist", ["name": "Hokusai", "born": 1760]) as? SmallGallery.Artist)
     let artwork = try #require(
@@ -39,8 +38,7 @@ import Testing
     #expect("\(artwork)".contains("\n  artist = \(artist.objectID)\n"))
     #expect("\(artist)".contains("state: unchanged"))
     #expect("\(artist)".contains("\n  artworks = <fault>\n"))
-    let other = ManagedObjectContext()
-    other.persistentStoreCoordinator = context.persistentStoreCoordinator
+    let other = SmallGallery.sibling(of: context)
     let fault = try #require(other.object(with: artist.objectID))
     #expect("\(fault)".hasSuffix("state: unchanged; data: <fault>)"))
     #expect(fault.isFault, "it was not read")
@@ -80,8 +78,7 @@ import Testing
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: SmallGallery.model, classes: [Artist.self])
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     #expect("\(try context.insert("Artist", ["name": "Ada"]))" == "the artist Ada")
   }
 }

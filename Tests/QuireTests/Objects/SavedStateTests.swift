@@ -1,4 +1,5 @@
 import Quire
+import QuireSimulation
 import QuireStorage
 import QuireTesting
 import Testing
@@ -25,13 +26,11 @@ private final class CommitNumbers: ContextObserver {
   // next save found no conflict where there was one. Commits that wait for one sync of the disk
   // become visible together, so that with several writers it happened all the time.
   @Test func `a save ends with its own state of the store, whoever saves next`() async throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appending(path: "quire-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
     let container = PersistentContainer(
       name: "Race", managedObjectModel: SmallGallery.model, classes: SmallGallery.classes)
-    try container.loadPersistentStore(at: folder.appending(path: "store"))
+    try container.loadPersistentStore(at: folder.url.appending(path: "store"))
     let numbers = try await withThrowingTaskGroup(of: [CommitNumber].self) { group in
       for worker in 1...4 {
         group.addTask {

@@ -149,8 +149,7 @@ import Testing
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     let stores = try (0..<2).map { _ in try coordinator.addPersistentStore(type: .inMemory, at: nil)
     }
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     for number in 0..<20 {
       let work = try context.add("Work", ["year": number])
       context.assign(work, to: stores[number % 2])

@@ -117,8 +117,7 @@ import Testing
       try coordinator.addPersistentStore(
         type: home == .file ? .quire : .inMemory,
         at: home == .file ? folder.appending(path: "works.quire") : nil)
-      let context = ManagedObjectContext()
-      context.persistentStoreCoordinator = coordinator
+      let context = GotchaHome.context(of: coordinator)
       for words in [["a", "b"], ["c"], []] { try context.insert("Work", ["words": words]) }
       try context.insert("Work", [:])
       try context.save()

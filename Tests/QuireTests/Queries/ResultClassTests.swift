@@ -38,8 +38,7 @@ import Testing
   private func context(_ classes: [ManagedObject.Type]) throws -> ManagedObjectContext {
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model, classes: classes)
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     func insert(_ entity: String, _ key: String, _ value: String) throws -> ManagedObject {
       let object = try EntityDescription.insertNewObject(forEntityName: entity, into: context)
       try object.setValue(value, forKey: key)

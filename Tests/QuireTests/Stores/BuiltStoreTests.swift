@@ -19,9 +19,7 @@ import Testing
   private func open(_ url: URL) throws -> ManagedObjectContext {
     let coordinator = PersistentStoreCoordinator(managedObjectModel: Self.model)
     try coordinator.addPersistentStore(type: .quire, at: url)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return context
+    return GotchaHome.context(of: coordinator)
   }
 
   // An import brings versions from elsewhere, also the highest there is.

@@ -46,21 +46,12 @@ import Testing
   private func open(
     _ disk: SimulatedDisk, _ model: VersionedModel, _ options: PersistentStoreOptions
   ) throws -> ManagedObjectContext {
-    let coordinator = PersistentStoreCoordinator(versionedModel: model)
-    try coordinator.addPersistentStore(type: .quire, at: Self.url, options: options, in: disk)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return context
+    try TestStore.open(model, options, at: Self.url, in: disk)
   }
 
   /// How many migrations the context's store remembers.
   private func historyCount(_ context: ManagedObjectContext) -> Int? {
     context.persistentStoreCoordinator?.persistentStores.first?.migrationHistory.count
-  }
-
-  private func close(_ context: ManagedObjectContext) throws {
-    guard let coordinator = context.persistentStoreCoordinator else { return }
-    for store in coordinator.persistentStores { try coordinator.remove(store) }
   }
 
   /// Every object as a line.
@@ -87,7 +78,7 @@ import Testing
     let context = try open(disk, try #require(Self.versions().endingAt("old")), [:])
     try fill(context, count: 12)
     try context.save()
-    try close(context)
+    try TestStore.close(context)
     return disk.files
   }
 
@@ -161,7 +152,7 @@ import Testing
         // Some faults are in the way of the migration, some come after its commit.
         if let context = try? open(disk, versions, .migrating) {
           #expect(try content(context) == newContent)
-          try? close(context)
+          try? TestStore.close(context)
         }
         let again = try open(SimulatedDisk(disk.files), versions, .migrating)
         #expect(try content(again) == newContent, "\(fault) at \(operation)")
@@ -193,7 +184,7 @@ import Testing
           acknowledged = round
           contents.append(try content(context))
         }
-        try close(context)
+        try TestStore.close(context)
       } catch {}
       return (acknowledged, contents)
     }

@@ -35,8 +35,7 @@ import Testing
         let coordinator = PersistentStoreCoordinator(managedObjectModel: Self.model)
         let store = try coordinator.addPersistentStore(type: .quire, at: url, options: options)
         defer { try? coordinator.remove(store) }
-        let context = ManagedObjectContext()
-        context.persistentStoreCoordinator = coordinator
+        let context = GotchaHome.context(of: coordinator)
         let works = try context.fetch(FetchRequest<ManagedObject>(entityName: "Work"))
         return try Set(works.compactMap { try $0.value(forKey: "title") as? String })
       }

@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test func `a store that nobody saves to is one file after a while`() async throws {
-    try await withFolder { folder in
+    try await withTemporaryFolder { folder in
       let container = container()
       var options = PersistentStoreOptions.migrating
       #expect(options.idleLogLimit == .seconds(10))
@@ -181,7 +181,7 @@ import Testing
   @Test @MainActor func `a subclass says where stores are and how contexts are set up`()
     async throws
   {
-    try await withFolder { folder in
+    try await withTemporaryFolder { folder in
       Library.folder.withLock { $0 = folder.appending(path: "library") }
       let library = Library(
         name: "Books", managedObjectModel: SmallGallery.model, classes: SmallGallery.classes)
@@ -196,14 +196,6 @@ import Testing
       #expect(author == "library")
       try library.close()
     }
-  }
-
-  private nonisolated(nonsending) func withFolder(_ body: (URL) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appending(path: "quire-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try await body(folder)
   }
 
   private final class Library: PersistentContainer, @unchecked Sendable {

@@ -37,9 +37,7 @@ private enum CoreDataManager {
     let coordinator = PersistentStoreCoordinator(managedObjectModel: managedObjectModel)
     try coordinator.addPersistentStore(
       ofType: InMemoryStoreType, configurationName: nil, at: nil, options: options)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return context
+    return GotchaHome.context(of: coordinator)
   }
 }
 

@@ -29,8 +29,7 @@ import Testing
     let store = try coordinator.addPersistentStore(type: .quire, at: url)
     defer { try? coordinator.remove(store) }
     #expect(try StoreInspection(of: store).findings == [])
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     return try context.all(SmallGallery.Artwork.self).map(\.title)
   }
 

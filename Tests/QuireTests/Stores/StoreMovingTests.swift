@@ -222,8 +222,7 @@ import Testing
     try coordinator.addPersistentStore(type: .inMemory, at: nil)
     let writers = (0..<4).map { number in
       Task.detached {
-        let context = ManagedObjectContext()
-        context.persistentStoreCoordinator = coordinator
+        let context = GotchaHome.context(of: coordinator)
         var attempts = 0
         for _ in 0..<150 {
           _ = Artist(context: context)

@@ -14,7 +14,6 @@ func withStore<Result>(
   let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
   let store = try coordinator.addPersistentStore(type: .quire, at: url)
   defer { try? coordinator.remove(store) }
-  let context = ManagedObjectContext()
-  context.persistentStoreCoordinator = coordinator
+  let context = GotchaHome.context(of: coordinator)
   return try body(context)
 }

@@ -71,9 +71,7 @@ enum TestStore {
   ) throws -> ManagedObjectContext {
     let coordinator = PersistentStoreCoordinator(versionedModel: model)
     try coordinator.addPersistentStore(type: .quire, at: url, options: options, in: disk)
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
-    return context
+    return GotchaHome.context(of: coordinator)
   }
 
   static func close(_ context: ManagedObjectContext) throws {

@@ -1,3 +1,5 @@
+import QuireSimulation
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -6,8 +8,16 @@
 
 /// Calls `body` with a folder that is empty before and gone afterwards.
 func withTemporaryFolder<Result>(_ body: (URL) throws -> Result) throws -> Result {
-  let folder = FileManager.default.temporaryDirectory.appending(path: "quire-\(UUID().uuidString)")
-  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: folder) }
-  return try body(folder)
+  let folder = try TemporaryFolder()
+  defer { withExtendedLifetime(folder) {} }
+  return try body(folder.url)
+}
+
+/// Calls `body` with a folder that is empty before and gone afterwards.
+nonisolated(nonsending) func withTemporaryFolder<Result>(
+  _ body: (URL) async throws -> Result
+) async throws -> Result {
+  let folder = try TemporaryFolder()
+  defer { withExtendedLifetime(folder) {} }
+  return try await body(folder.url)
 }

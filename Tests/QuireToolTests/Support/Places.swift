@@ -1,18 +1,10 @@
 import Foundation
+import QuireSimulation
 
-/// A folder of its own for a test, gone when the test is.
-final class TemporaryFolder {
-  let url: URL
+typealias TemporaryFolder = QuireSimulation.TemporaryFolder
 
-  init() throws {
-    url = FileManager.default.temporaryDirectory
-      .appending(path: "QuireToolTests-\(UUID().uuidString)", directoryHint: .isDirectory)
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: url) }
-
-  func path(_ name: String) -> String { url.appending(path: name).path }
+extension TemporaryFolder {
+  func path(_ name: String) -> String { path + "/" + name }
 
   /// A copy of a store of the gallery.
   func fixture(_ version: String) throws -> String {

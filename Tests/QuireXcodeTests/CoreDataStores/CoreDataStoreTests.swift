@@ -1,5 +1,6 @@
 import Foundation
 import QuireModel
+import QuireSimulation
 import QuireXcode
 import Testing
 

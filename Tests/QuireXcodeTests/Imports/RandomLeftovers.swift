@@ -1,5 +1,6 @@
 import Foundation
 import QuireModel
+import QuireSimulation
 import QuireXcode
 
 /// A project of Xcode's at random, with what Xcode and Core Data leave behind in real ones:

@@ -1,18 +1,10 @@
 import Foundation
+import QuireSimulation
 
-/// A folder of its own for a test, gone when the test is.
-final class TemporaryFolder {
-  let url: URL
+typealias TemporaryFolder = QuireSimulation.TemporaryFolder
 
-  init() throws {
-    url = FileManager.default.temporaryDirectory
-      .appendingPathComponent("QuireXcodeTests-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: url) }
-
-  func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+extension TemporaryFolder {
+  func file(_ name: String) -> URL { url.appending(path: name) }
 
   @discardableResult
   func write(_ bytes: [UInt8], to name: String) throws -> URL {

@@ -188,8 +188,7 @@ enum ForgedScene {
       transformers: ["Words": CodableTransformer([String].self)])
     try coordinator.addPersistentStore(type: .quire, at: url, options: options, in: files)
     defer { for store in coordinator.persistentStores { try? coordinator.remove(store) } }
-    let context = ManagedObjectContext()
-    context.persistentStoreCoordinator = coordinator
+    let context = GotchaHome.context(of: coordinator)
     return try body(context)
   }
 

@@ -1,4 +1,3 @@
-import QuireSimulation
 import QuireStorage
 
 #if canImport(Darwin)
@@ -11,25 +10,29 @@ import QuireStorage
   import Android
 #endif
 
-/// A folder that goes, with what is in it, when the last reference does.
-final class TemporaryFolder {
-  let path: String
+/// A folder for a test, empty at first. It goes, with all that is in it, when the last reference
+/// does.
+package final class TemporaryFolder {
+  package let path: String
 
-  init() throws {
+  package init() throws {
     var template = [CChar](("\(environmentValue("TMPDIR") ?? "/tmp")/quire-XXXXXX").utf8CString)
     guard let made = mkdtemp(&template) else { throw Failure.noFolder(errno) }
     path = String(cString: made)
   }
 
-  enum Failure: Error { case noFolder(Int32) }
+  package enum Failure: Error { case noFolder(Int32) }
 
-  deinit {
-    for name in names { unlink(path + "/" + name) }
+  deinit { Self.remove(path) }
+
+  /// Removes a file, a link, or a folder with all that is in it.
+  private static func remove(_ path: String) {
+    if unlink(path) == 0 { return }
+    for name in names(in: path) { remove(path + "/" + name) }
     rmdir(path)
   }
 
-  /// The names in the folder, sorted.
-  var names: [String] {
+  private static func names(in path: String) -> [String] {
     guard let folder = opendir(path) else { return [] }
     defer { closedir(folder) }
     var names: [String] = []
@@ -39,11 +42,14 @@ final class TemporaryFolder {
       }
       if name != ".", name != ".." { names.append(name) }
     }
-    return names.sorted()
+    return names
   }
 
+  /// The names in the folder, sorted.
+  package var names: [String] { Self.names(in: path).sorted() }
+
   /// The bytes of every file, by its name.
-  func contents() throws -> [String: [UInt8]] {
+  package func contents() throws -> [String: [UInt8]] {
     var contents: [String: [UInt8]] = [:]
     for name in names {
       let file = try DiskFileSystem().open(path + "/" + name, .read)
@@ -55,17 +61,17 @@ final class TemporaryFolder {
   }
 
   /// Copies every file as it is.
-  func copy(to other: TemporaryFolder) throws {
+  package func copy(to other: TemporaryFolder) throws {
     for (name, bytes) in try contents() {
       let file = try DiskFileSystem().open(other.path + "/" + name, .create)
       try bytes.withUnsafeBytes { try file.write($0, at: 0) }
     }
   }
 
-  func makeReadOnly(_ isReadOnly: Bool) { chmod(path, isReadOnly ? 0o555 : 0o755) }
+  package func makeReadOnly(_ isReadOnly: Bool) { chmod(path, isReadOnly ? 0o555 : 0o755) }
 }
 
 /// This process's number.
-var currentProcessID: Int32 { getpid() }
+package var currentProcessID: Int32 { getpid() }
 /// The number of the process that made this one.
-var parentProcessID: Int32 { getppid() }
+package var parentProcessID: Int32 { getppid() }
