@@ -55,7 +55,11 @@ final class Checkpoint: Sendable {
     try space.registry.withVersions(of: cache, before: space.commit) {
       versions throws(StorageError) in
       guard !versions.isEmpty else { return }
-      for (id, _) in pages {
+      // Maps first, as they vouch for the pages: also for those that lie before the map of their
+      // group. Maps that vouch for maps lie before these.
+      let maps = pages.lazy.filter { self.space.geometry.isMap($0.id) }
+      let others = pages.lazy.filter { !self.space.geometry.isMap($0.id) }
+      for (id, _) in [Array(maps), Array(others)].joined() {
         let ticket = space.registry.reclaimer.enter()
         defer { space.registry.reclaimer.leave(ticket) }
         guard versions.contains(where: { $0.overlay[id] == .absent && id.rawValue < $0.pageCount })
@@ -75,20 +79,22 @@ final class Checkpoint: Sendable {
   }
 
   /// The stamp of a page in the newest of those versions in which it is in use: an older one may
-  /// need a page that is free in a newer one. A page's map is processed before the page, as it
-  /// precedes it in the file.
+  /// need a page that is free in a newer one. A page's map has been put aside before the page.
   private func stamp(of id: PageID, in versions: [VersionRecord]) -> UInt32? {
     guard let (map, index) = space.geometry.stampPlace(of: id), let cache = space.cache else {
       return nil
     }
-    for version in versions.reversed() where version.overlay[id] == .absent {
+    var isVouchedFor = false
+    for version in versions.reversed()
+    where version.overlay[id] == .absent && id.rawValue < version.pageCount {
       var word = version.overlay[map]
       if word == .absent { word = cache.find(map) }
-      guard word.isPage, word.page.commit <= version.commit else { return nil }
+      guard word.isPage, word.page.commit <= version.commit else { continue }
+      isVouchedFor = true
       let stamp = PageMap.entry(index, in: word.page)
       if stamp != 0 { return stamp }
     }
-    return 0
+    return isVouchedFor ? 0 : nil
   }
 
   /// The content that the newest version need no longer keep in memory.
