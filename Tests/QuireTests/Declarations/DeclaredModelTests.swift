@@ -156,6 +156,14 @@ private final class Room: ManagedObject {
           + "@Managed(inverse: \\Four.threes) if they are two sides of one relationship, "
           + "@Managed(inverse: nil) if they are not"
       ])
+    final class Seven: ManagedObject {
+      override class var entityDeclaration: Entity? { Entity("Sevem", abstract: true) }
+    }
+    #expect(
+      try texts(Seven.self) == [
+        "Seven has an entityDeclaration of Sevem, which is the entity neither of the class nor of a "
+          + "superclass: name Seven"
+      ])
     final class Five: ManagedObject {
       @Managed(inverse: \Six.name) var sixes: Set<Six>
     }

@@ -177,6 +177,46 @@ private final class Artwork: ManagedObject {
         == context.fetch(Artwork.where { $0.isSold }).reduce(0) { $0 + $1.price })
   }
 
+  @Test func `aggregates, lookups and batch updates take what queries take`() throws {
+    let context = try scene(3)
+    let works = try context.fetch(Artwork.fetchRequest())
+    let sold = works.filter(\.isSold)
+    #expect(try context.count(Artwork.self) { $0.isSold == true } == sold.count)
+    #expect(
+      try context.sum(\Artwork.price) { $0.isSold == true } == sold.reduce(0) { $0 + $1.price })
+    #expect(try context.maximum(\Artwork.price) { $0.isSold == true } == sold.map(\.price).max())
+    #expect(try context.minimum(\Artwork.price) { $0.price < 0 } == nil)
+    #expect(
+      try context.average(\Artwork.price) { $0.isSold == true }
+        == sold.reduce(0) { $0 + $1.price } / Double(sold.count))
+
+    let work: Artwork = try context.existingObject(with: works[0].objectID)
+    #expect(work === works[0])
+    let error = #expect(throws: PersistenceError.self) {
+      try context.existingObject(with: works[0].objectID, as: Artist.self)
+    }
+    #expect(error?.code == .unacceptableValue)
+    let request = FetchRequest<Artwork>(
+      predicate: Key(\Artwork.isSold) == true, sortDescriptors: [.init(\Artwork.price)],
+      fetchLimit: 3)
+    #expect(try context.fetch(request).map(\.price) == Array(sold.map(\.price).sorted().prefix(3)))
+
+    let prices = Dictionary(uniqueKeysWithValues: works.map { ($0.objectID, $0.price) })
+    let artist = try #require(try context.fetch(Artist.fetchRequest()).first)
+    var update = BatchUpdateRequest(Artwork.self) { $0.price > 2 }
+    update.set(\Artwork.price) { $0.price * 2 }
+    update.set(\Artwork.isSold, to: true)
+    update.set(\Artwork.cost, to: nil)
+    update.set(\Artwork.artist, to: artist)
+    try context.execute(update)
+    context.refreshAllObjects()
+    for work in works {
+      let price = prices[work.objectID] ?? 0
+      #expect(work.price == (price > 2 ? price * 2 : price))
+      if price > 2 { #expect(work.isSold && work.cost == nil && work.artist == artist) }
+    }
+  }
+
   @Test func `what is no property of the model is an error of the fetch`() throws {
     let context = try scene(1)
     let error = #expect(throws: (any Error).self) {

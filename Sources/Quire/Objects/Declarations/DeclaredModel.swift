@@ -57,12 +57,26 @@ struct DeclaredModel {
     return found
   }
 
+  private static func ancestors(of type: ManagedObject.Type) -> [ManagedObject.Type] {
+    guard let superclass = DeclaredClass.of(type).superclass else { return [] }
+    return [superclass] + ancestors(of: superclass)
+  }
+
   // MARK: Entities
 
   private mutating func declare(_ type: ManagedObject.Type) {
     let declared = DeclaredClass.of(type)
     var new = DeclaredEntity(type: type, entity: Entity(type.entityName))
-    if let own = type.entityDeclaration, own.name == type.entityName { new.entity = own }
+    if let own = type.entityDeclaration {
+      if own.name == type.entityName {
+        new.entity = own
+      } else if !Self.ancestors(of: type).contains(where: { $0.entityName == own.name }) {
+        fail(
+          new, nil,
+          "has an entityDeclaration of \(own.name), which is the entity neither of the class nor of "
+            + "a superclass: name \(type.entityName)")
+      }
+    }
     if let superclass = declared.superclass { new.entity.parent = superclass.entityName }
     // What it says in its own words comes after what its properties say.
     let (attributes, relationships) = (new.entity.attributes, new.entity.relationships)

@@ -1,0 +1,72 @@
+import QuireModel
+
+// Calls in which the compiler has checked the properties.
+
+extension ManagedObjectContext {
+  /// The object with this ID, of a class.
+  ///
+  /// - Throws: what ``existingObject(with:)`` throws, and
+  ///   ``PersistenceError/Code/unacceptableValue`` when the object is of another class.
+  /// - Complexity: that of ``existingObject(with:)``.
+  public final func existingObject<Object: ManagedObject>(
+    with objectID: ManagedObjectID, as type: Object.Type = Object.self
+  ) throws -> Object {
+    let object = try existingObject(with: objectID)
+    if let typed = object as? Object { return typed }
+    var error = PersistenceError(
+      .unacceptableValue, "\(objectID) is an object of \(Swift.type(of: object)), not of \(type)")
+    error.objectID = objectID
+    error.entityName = object.entity.name
+    throw error
+  }
+
+  /// The number of objects of a class of which something is true:
+  /// `context.count(Artwork.self) { $0.price > 100 }`.
+  public final func count<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: (QueryPath<Object>) -> FetchPredicate
+  ) throws -> Int { try count(type, where: FetchPredicate(type, predicate)) }
+
+  /// The sum of a property's values in the objects of which something is true; 0 if there are none.
+  public final func sum<Object: ManagedObject, Number: AggregateNumber>(
+    _ property: KeyPath<Object, Number>, where predicate: (QueryPath<Object>) -> FetchPredicate
+  ) throws -> Number.Sum { try sum(property, where: FetchPredicate(Object.self, predicate)) }
+
+  /// The average of a property's values in the objects of which something is true; `nil` if there
+  /// are none.
+  public final func average<Object: ManagedObject, Number: AggregateNumber>(
+    _ property: KeyPath<Object, Number>, where predicate: (QueryPath<Object>) -> FetchPredicate
+  ) throws -> Number.Mean? { try average(property, where: FetchPredicate(Object.self, predicate)) }
+
+  /// The smallest of a property's values in the objects of which something is true; `nil` if there
+  /// are none.
+  public final func minimum<Object: ManagedObject, Property: AggregateValue>(
+    _ property: KeyPath<Object, Property>, where predicate: (QueryPath<Object>) -> FetchPredicate
+  ) throws -> Property.Present? {
+    try minimum(property, where: FetchPredicate(Object.self, predicate))
+  }
+
+  /// The largest of a property's values in the objects of which something is true; `nil` if there
+  /// are none.
+  public final func maximum<Object: ManagedObject, Property: AggregateValue>(
+    _ property: KeyPath<Object, Property>, where predicate: (QueryPath<Object>) -> FetchPredicate
+  ) throws -> Property.Present? {
+    try maximum(property, where: FetchPredicate(Object.self, predicate))
+  }
+}
+
+extension FetchRequest {
+  /// A request for the objects of the entity that the class is registered for, with what else it
+  /// says.
+  ///
+  /// - Parameter fetchLimit: the largest number of objects; 0 for no limit.
+  public init(
+    predicate: FetchPredicate?, sortDescriptors: [FetchSortDescriptor] = [], fetchLimit: Int = 0,
+    fetchOffset: Int = 0
+  ) {
+    self.init()
+    self.predicate = predicate
+    self.sortDescriptors = sortDescriptors
+    self.fetchLimit = fetchLimit
+    self.fetchOffset = fetchOffset
+  }
+}
