@@ -185,6 +185,10 @@ nonisolated open class ManagedObject {
   /// }
   /// ```
   ///
+  /// An attribute or a relationship with the name of a property of the class is that property, of
+  /// which then everything is said here: its user info, for example, for which ``Managed`` has no
+  /// argument. The property itself says its type alone.
+  ///
   /// It names the entity of the class: a subclass inherits what is said here of its parent, and
   /// that holds for the parent alone. Counts where a model is made of classes
   /// (``QuireModel/ManagedObjectModel/init(for:)``), and nowhere else.

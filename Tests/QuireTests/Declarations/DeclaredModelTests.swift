@@ -122,6 +122,75 @@ private final class Room: ManagedObject {
 
   // MARK: Mistakes
 
+  @Test func `what no argument says of a property is said in the words of models`() throws {
+    final class Shelf: ManagedObject {
+      @Managed(minCount: 1) var room: Store?
+      @Managed var page: URL?
+      @Managed var label: String?
+      @Managed var labels: Data
+      @Managed var books: Set<Book>
+      @Managed var code: Int16 = 1
+      override class var entityDeclaration: Entity? {
+        Entity("Shelf") {
+          Attribute("page", .uri, optional: false)
+          Attribute("label", .string, userInfo: ["help": "What is written on it"])
+          Attribute("labels", .transformable, optional: false, transformer: "Labels")
+          Attribute("color", .string)
+          Relationship("books", toMany: "Book", inverse: "shelf", optional: false)
+        }
+      }
+    }
+    final class Book: ManagedObject { @Managed var shelf: Shelf? }
+    final class Store: ManagedObject { @Managed(inverse: "room") var shelf: Shelf? }
+    let written = try ManagedObjectModel {
+      Entity("Shelf") {
+        Attribute("page", .uri, optional: false)
+        Attribute("label", .string, userInfo: ["help": "What is written on it"])
+        Attribute("labels", .transformable, optional: false, transformer: "Labels")
+        Attribute("code", .integer16, optional: false, default: 1)
+        Attribute("color", .string)
+        Relationship("room", toOne: "Store", inverse: "shelf", minCount: 1)
+        Relationship("books", toMany: "Book", inverse: "shelf", optional: false)
+      }
+      Entity("Book") { Relationship("shelf", toOne: "Shelf") }
+      Entity("Store") { Relationship("shelf", toOne: "Shelf") }
+    }
+    let model = try ManagedObjectModel(for: Shelf.self)
+    #expect(model.declaration == written.declaration)
+    #expect(model.versionChecksum == written.versionChecksum)
+  }
+
+  @Test func `a property that is said twice, or as another kind, is a mistake`() throws {
+    final class Lamp: ManagedObject {
+      @Managed(.indexed) var label: String?
+      @Managed var watts: Int16
+      @Managed var room: Hall?
+      @Managed var name: Hall?
+      override class var entityDeclaration: Entity? {
+        Entity("Lamp") {
+          Attribute("label", .string)
+          Attribute("watts", .integer32)
+          Attribute("name", .string)
+          Relationship("room", toMany: "Hall", ordered: true)
+        }
+      }
+    }
+    final class Hall: ManagedObject {}
+    let error = #expect(throws: PersistenceError.self) {
+      _ = try ManagedObjectModel(for: Lamp.self)
+    }
+    #expect(
+      error?.detailedErrors.map(\.message) == [
+        "Lamp.label is said twice: write @Managed var alone, as entityDeclaration says everything "
+          + "of it",
+        "Lamp.watts is declared as Int16, and entityDeclaration has an attribute of the type "
+          + "integer32",
+        "Lamp.room is declared as Hall?, and entityDeclaration has a relationship to many of Hall, "
+          + "ordered",
+        "Lamp.name is declared as Hall?, and entityDeclaration has an attribute of the type string",
+      ])
+  }
+
   @Test func `mistakes are one error that lists them`() throws {
     final class Kept: ManagedObject, CustomReflectable {
       @Managed var name: String

@@ -83,6 +83,9 @@ extension DeclaredClass.Property {
       return "has other counts of destinations than in the model, "
         + "\(relationship.minCount) to \(relationship.maxCount)"
     }
+    if !relationship.isToMany, said.minCount > 0, said.minCount != relationship.minCount {
+      return "has the smallest count \(said.minCount), in the model \(relationship.minCount)"
+    }
     if said.isTransient != relationship.isTransient {
       return "is \(said.isTransient ? "" : "not ")transient, and in the model it is otherwise"
     }

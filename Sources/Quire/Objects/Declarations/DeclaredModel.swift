@@ -79,7 +79,7 @@ struct DeclaredModel {
     }
     if let superclass = declared.superclass { new.entity.parent = superclass.entityName }
     // What it says in its own words comes after what its properties say.
-    let (attributes, relationships) = (new.entity.attributes, new.entity.relationships)
+    var (attributes, relationships) = (new.entity.attributes, new.entity.relationships)
     (new.entity.attributes, new.entity.relationships) = ([], [])
     if declared.hidesProperties {
       fail(
@@ -87,7 +87,15 @@ struct DeclaredModel {
         "has a mirror of its own (CustomReflectable), in which its properties are not found: "
           + "describe objects by description")
     }
-    for property in declared.ownProperties { add(property, to: &new) }
+    for property in declared.ownProperties {
+      if let index = attributes.firstIndex(where: { $0.name == property.name }) {
+        add(property, as: attributes.remove(at: index), to: &new)
+      } else if let index = relationships.firstIndex(where: { $0.name == property.name }) {
+        add(property, as: relationships.remove(at: index), to: &new)
+      } else {
+        add(property, to: &new)
+      }
+    }
     new.entity.attributes += attributes
     for relationship in relationships {
       new.entity.relationships.append(relationship)
@@ -160,6 +168,65 @@ struct DeclaredModel {
     if case .named(let name) = inverse { relationship.inverse = name }
     new.entity.relationships.append(relationship)
     new.inverses.append(inverse)
+  }
+
+  // MARK: Properties that are said in the words of models
+
+  /// Adds a property of which the class says everything in ``ManagedObject/entityDeclaration``.
+  private mutating func add(
+    _ property: DeclaredClass.Property, as attribute: AttributeDescription,
+    to new: inout DeclaredEntity
+  ) {
+    let isRight =
+      switch property.type.kind {
+      case .attribute(let types): types.isEmpty || types.contains(attribute.type)
+      case .transformable: attribute.type == .transformable
+      case .object, .set, .array: false
+      case .unknown: true
+      }
+    if isRight {
+      failIfSaidTwice(property, new)
+    } else {
+      fail(
+        new, property.name,
+        "is declared as \(property.type.name), and entityDeclaration has an attribute of the type "
+          + "\(attribute.type)")
+    }
+    new.entity.attributes.append(attribute)
+  }
+
+  /// The same of a relationship. Without an inverse it has none.
+  private mutating func add(
+    _ property: DeclaredClass.Property, as relationship: RelationshipDescription,
+    to new: inout DeclaredEntity
+  ) {
+    let isRight =
+      switch property.type.kind {
+      case .object: !relationship.isToMany
+      case .set: relationship.isToMany && !relationship.isOrdered
+      case .array: relationship.isToMany
+      case .attribute, .transformable, .unknown: false
+      }
+    if isRight, property.type.destination?.entityName == relationship.destination {
+      failIfSaidTwice(property, new)
+    } else {
+      let order = relationship.isOrdered ? ", ordered" : ""
+      fail(
+        new, property.name,
+        "is declared as \(property.type.name), and entityDeclaration has a relationship to "
+          + (relationship.isToMany ? "many of" : "one") + " \(relationship.destination)\(order)")
+    }
+    new.entity.relationships.append(relationship)
+    new.inverses.append(relationship.inverse.map { .named($0) } ?? .none)
+  }
+
+  private mutating func failIfSaidTwice(
+    _ property: DeclaredClass.Property, _ entity: DeclaredEntity
+  ) {
+    guard property.declaration != nil else { return }
+    fail(
+      entity, property.name,
+      "is said twice: write @Managed var alone, as entityDeclaration says everything of it")
   }
 
   // MARK: Inverses

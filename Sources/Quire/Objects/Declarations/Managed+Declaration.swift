@@ -157,20 +157,23 @@ extension Managed {
   ///   - inverse: the property that leads back. One side of a pair says it, see the initialiser of
   ///     to-many relationships.
   ///   - deleteRule: what happens to the destination when the object is deleted.
+  ///   - minCount: 0 or 1. It adds nothing to the type, but it counts in the version hash: Xcode
+  ///     writes 1 into some models.
   ///   - transient: whether the destination lives in memory alone.
   ///   - renamedFrom: the name of the property in an earlier version of the class.
   ///   - versionHashModifier: any text; another text makes another version of the relationship.
   @inlinable
   public init<Destination: ManagedObject, Back>(
     inverse: @autoclosure () -> KeyPath<Destination, Back> & Sendable,
-    deleteRule: DeleteRule = .nullify, transient: Bool = false,
+    deleteRule: DeleteRule = .nullify, minCount: Int = 0, transient: Bool = false,
     renamedFrom: @autoclosure () -> String? = nil,
     versionHashModifier: @autoclosure () -> String? = nil
   ) where Value == Destination? {
     slot = 255
     if DeclarationRecorder.isRecording {
       slot = DeclarationRecorder.recordRelationship(
-        inverse: inverse(), deleteRule: deleteRule, count: 0...1, transient: transient,
+        inverse: inverse(), deleteRule: deleteRule, count: minCount...max(minCount, 1),
+        transient: transient,
         renamedFrom: renamedFrom(), versionHashModifier: versionHashModifier())
     }
   }
@@ -179,13 +182,14 @@ extension Managed {
   @inlinable
   public init<Back>(
     inverse: @autoclosure () -> KeyPath<Value, Back> & Sendable, deleteRule: DeleteRule = .nullify,
-    transient: Bool = false, renamedFrom: @autoclosure () -> String? = nil,
+    minCount: Int = 0, transient: Bool = false, renamedFrom: @autoclosure () -> String? = nil,
     versionHashModifier: @autoclosure () -> String? = nil
   ) where Value: ManagedObject {
     slot = 255
     if DeclarationRecorder.isRecording {
       slot = DeclarationRecorder.recordRelationship(
-        inverse: inverse(), deleteRule: deleteRule, count: 0...1, transient: transient,
+        inverse: inverse(), deleteRule: deleteRule, count: minCount...max(minCount, 1),
+        transient: transient,
         renamedFrom: renamedFrom(), versionHashModifier: versionHashModifier())
     }
   }
@@ -195,12 +199,12 @@ extension Managed {
   public init<Destination: ManagedObject, Back>(
     wrappedValue: @autoclosure () -> Value,
     inverse: @autoclosure () -> KeyPath<Destination, Back> & Sendable,
-    deleteRule: DeleteRule = .nullify, transient: Bool = false,
+    deleteRule: DeleteRule = .nullify, minCount: Int = 0, transient: Bool = false,
     renamedFrom: @autoclosure () -> String? = nil,
     versionHashModifier: @autoclosure () -> String? = nil
   ) where Value == Destination? {
     self.init(
-      inverse: inverse(), deleteRule: deleteRule, transient: transient,
+      inverse: inverse(), deleteRule: deleteRule, minCount: minCount, transient: transient,
       renamedFrom: renamedFrom(), versionHashModifier: versionHashModifier())
   }
 
@@ -208,12 +212,12 @@ extension Managed {
   @inlinable
   public init(
     wrappedValue: @autoclosure () -> Value, inverse: @autoclosure () -> InverseName = .unsaid,
-    deleteRule: DeleteRule = .nullify, transient: Bool = false,
+    deleteRule: DeleteRule = .nullify, minCount: Int = 0, transient: Bool = false,
     renamedFrom: @autoclosure () -> String? = nil,
     versionHashModifier: @autoclosure () -> String? = nil
   ) where Value: ToOneManagedValue {
     self.init(
-      inverse: inverse(), deleteRule: deleteRule, transient: transient,
+      inverse: inverse(), deleteRule: deleteRule, minCount: minCount, transient: transient,
       renamedFrom: renamedFrom(), versionHashModifier: versionHashModifier())
   }
 
@@ -224,13 +228,14 @@ extension Managed {
   @inlinable
   public init(
     inverse: @autoclosure () -> InverseName = .unsaid, deleteRule: DeleteRule = .nullify,
-    transient: Bool = false, renamedFrom: @autoclosure () -> String? = nil,
+    minCount: Int = 0, transient: Bool = false, renamedFrom: @autoclosure () -> String? = nil,
     versionHashModifier: @autoclosure () -> String? = nil
   ) where Value: ToOneManagedValue {
     slot = 255
     if DeclarationRecorder.isRecording {
       slot = DeclarationRecorder.recordRelationship(
-        inverse: inverse(), deleteRule: deleteRule, count: 0...1, transient: transient,
+        inverse: inverse(), deleteRule: deleteRule, count: minCount...max(minCount, 1),
+        transient: transient,
         renamedFrom: renamedFrom(), versionHashModifier: versionHashModifier())
     }
   }
