@@ -37,15 +37,18 @@ public protocol ModelMember: Sendable {
   func add(to model: inout ModelDeclaration)
 }
 
-extension Entity: ModelMember {
-  public func add(to model: inout ModelDeclaration) { model.entities.append(self) }
-
-  /// A copy with changes, for the facts that the initialiser has no parameter for.
-  public func with(_ change: (inout Entity) -> Void) -> Entity {
+extension ModelMember {
+  /// A copy with changes, for the facts that no initialiser has a parameter for:
+  /// `FetchRequestTemplate("cheap", of: "Artwork").with { $0.fetchBatchSize = 20 }`.
+  public func with(_ change: (inout Self) -> Void) -> Self {
     var copy = self
     change(&copy)
     return copy
   }
+}
+
+extension Entity: ModelMember {
+  public func add(to model: inout ModelDeclaration) { model.entities.append(self) }
 }
 
 extension FetchRequestTemplate: ModelMember {
