@@ -31,9 +31,10 @@ package enum Tool {
   /// In the order of the overview.
   static var commands: [any Command.Type] {
     [
-      DemoCommand.self, ModelsCommand.self, DiffCommand.self, ImportCommand.self,
-      MigrateCommand.self, RestoreCommand.self, StatCommand.self, CheckCommand.self,
-      DumpCommand.self, QueryCommand.self, ExplainCommand.self, FixturesCommand.self,
+      DemoCommand.self, ModelsCommand.self, DiffCommand.self, GenerateCommand.self,
+      ImportCommand.self, MigrateCommand.self, RestoreCommand.self, StatCommand.self,
+      CheckCommand.self, DumpCommand.self, QueryCommand.self, ExplainCommand.self,
+      FixturesCommand.self,
     ]
   }
 

@@ -1,0 +1,81 @@
+import Foundation
+import QuireModel
+
+/// `quire generate`: Swift code of a model.
+struct GenerateCommand: Command {
+  static let syntax = CommandSyntax(
+    name: "generate", summary: "writes classes, or a model in Swift, of a model",
+    operands: [.init("MODEL", "a folder .xcdatamodeld, .xcdatamodel, or a store")],
+    options: [
+      .init("to", "FOLDER", "the folder for the files; made if there is none", isRequired: true),
+      .init("version", "NAME", "the name of a version; the current one unless given"),
+      .init("form", "FORM", "classes, which declare the model, or plain; classes unless given"),
+      .init(flag: "model-code", "write one file with the model in place of classes"),
+      .init("name", "NAME", "the type in that file, and the file; Model unless given"),
+      .init(flag: "force", "replace files that are there"),
+    ],
+    discussion: """
+      One file for each entity, with a subclass of ManagedObject. In the form classes
+      ManagedObjectModel(for:) makes the same model of them, with the same version checksum. Those
+      of the form plain have names and types of properties alone, for use with a model.
+      All files are written, or none. They are yours to edit: the model is not read again.
+      """)
+
+  private enum Form {
+    case classes(ClassGenerator.Form)
+    case model(name: String)
+  }
+
+  private let path: String
+  private let folder: URL
+  private let version: String?
+  private let form: Form
+  private let replaces: Bool
+
+  init(_ arguments: Arguments) throws(UsageError) {
+    path = arguments.operands[0]
+    folder = URL(filePath: arguments.requiredValue(of: "to"), directoryHint: .isDirectory)
+    version = arguments.value(of: "version")
+    replaces = arguments.has(flag: "force")
+    let name = arguments.value(of: "name")
+    if arguments.has(flag: "model-code") {
+      if arguments.value(of: "form") != nil {
+        throw arguments.wrong("--form is of classes, and --model-code writes none.")
+      }
+      if let name, !SwiftNames.canBeClass(name) {
+        throw arguments.wrong("“\(name)” cannot be the name of a type in Swift.")
+      }
+      form = .model(name: name ?? "Model")
+      return
+    }
+    if name != nil { throw arguments.wrong("--name goes with --model-code.") }
+    let word = arguments.value(of: "form") ?? ClassGenerator.Form.classes.rawValue
+    guard let classes = ClassGenerator.Form(rawValue: word) else {
+      let words = ClassGenerator.Form.allCases.map(\.rawValue).joined(separator: " or ")
+      throw arguments.wrong("--form takes \(words), not “\(word)”.")
+    }
+    form = .classes(classes)
+  }
+
+  func run(_ console: Console) throws -> ExitCode {
+    let history = try ModelFile.load(path, console)
+    let version =
+      try version.map { try history.existingVersion(named: $0) }
+      ?? history.currentVersion
+    let code = try code(of: version)
+    for path in try code.write(to: folder, replaces: replaces) { console.print(path) }
+    for note in code.notes { console.note(note) }
+    return .good
+  }
+
+  private func code(of version: VersionedModel.Version) throws -> GeneratedCode {
+    switch form {
+    case .classes(let form):
+      let code = ClassGenerator.code(of: version.model, form)
+      if code.files.isEmpty { throw InputError("the model has no entities") }
+      return code
+    case .model(let name):
+      return ModelGenerator.code(of: version.model, name: name, title: version.name)
+    }
+  }
+}

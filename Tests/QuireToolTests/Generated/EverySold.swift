@@ -1,0 +1,5 @@
+import Quire
+
+class EverySold: ManagedObject {
+  override class var entityName: String { "Sold" }
+}

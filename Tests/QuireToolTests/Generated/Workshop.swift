@@ -1,0 +1,5 @@
+import Quire
+
+final class Workshop: EveryMaker {
+  override class var entityName: String { "Workshop" }
+}
