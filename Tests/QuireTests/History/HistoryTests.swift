@@ -275,6 +275,23 @@ import Testing
   }
 
   @Test(arguments: GotchaHome.own)
+  func `a transaction is neither before nor after its own time`(_ home: GotchaHome) throws {
+    try home.withHistory { context in
+      for name in ["a", "b", "c"] {
+        try context.insert("Author", ["name": name])
+        context.transactionAuthor = name
+        try context.save()
+      }
+      let times = try context.history().map(\.timestamp)
+      try #require(times.count == 3 && times[0] < times[1] && times[1] < times[2])
+      let after = PersistentHistoryChangeRequest.fetchHistory(after: times[1])
+      #expect(try context.execute(after).transactions.map(\.author) == ["c"])
+      _ = try context.execute(.deleteHistory(before: times[1]))
+      #expect(try context.history().map(\.author) == ["b", "c"])
+    }
+  }
+
+  @Test(arguments: GotchaHome.own)
   func `a transaction is merged into another context`(_ home: GotchaHome) throws {
     try home.withHistory { context in
       let book = try context.insert("Book", ["title": "old"])

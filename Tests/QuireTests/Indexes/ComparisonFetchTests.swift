@@ -106,6 +106,57 @@ struct ComparisonFetchTests {
     #expect(count > 100)
   }
 
+  /// Two adjacent doubles with an integer between them, and doubles that are rounded to floats.
+  @Test(arguments: [false, true])
+  func `an integer is compared exactly with doubles, and a double with floats as a float`(
+    isIndexed: Bool
+  ) throws {
+    var thing = Entity("Thing")
+    thing.attributes = [
+      AttributeDescription("double", .double), AttributeDescription("float", .float),
+    ]
+    if isIndexed {
+      thing.indexes = thing.attributes.map {
+        FetchIndexDescription("by-\($0.name)", [.init($0.name, ascending: true)])
+      }
+    }
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: try ManagedObjectModel(entities: [thing]))
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = GotchaHome.context(of: coordinator)
+    let values: [(double: Double, float: Float)] = [(0x1p53, 1.33), (0x1p53 + 2, 2.5)]
+    for value in values {
+      try context.add("Thing", ["double": value.double, "float": value.float])
+    }
+    try context.save()
+    context.reset()
+    let cases:
+      [(name: String, constant: AttributeValue, equal: [Double], less: [Double], more: [Double])] =
+        [
+          ("double", .integer(1 << 53 + 1), [], [0x1p53], [0x1p53 + 2]),
+          ("double", .integer(1 << 53), [0x1p53], [], [0x1p53 + 2]),
+          ("float", .double(1.33), [0x1p53], [], [0x1p53 + 2]),
+          ("float", .double(2.5), [0x1p53 + 2], [0x1p53], []),
+        ]
+    for (name, constant, equal, less, more) in cases {
+      func expect(_ order: FetchPredicate.Operator, _ expected: [Double]) throws {
+        var request = FetchRequest<ManagedObject>(entityName: "Thing")
+        request.predicate = .comparison(
+          .keyPath([name]), order, .constant(PredicateValue.value(constant)))
+        let found = try context.fetch(request).compactMap {
+          try $0.value(forKey: "double") as? Double
+        }
+        #expect(found.sorted() == expected, "\(request)")
+        #expect(try context.count(for: request) == expected.count, "\(request)")
+      }
+      try expect(.equal, equal)
+      try expect(.lessThan, less)
+      try expect(.lessThanOrEqual, (less + equal).sorted())
+      try expect(.greaterThan, more)
+      try expect(.greaterThanOrEqual, (equal + more).sorted())
+    }
+  }
+
   @Test func `what leads to an object is counted by keys as by rows`() throws {
     let model = try ManagedObjectModel {
       Entity("Artist") { Relationship("works", toMany: "Work", inverse: "artist") }

@@ -145,6 +145,55 @@ import Testing
     #expect(failure(context)?.constraintConflicts.first?.databaseObjectID?.entity.name == "Book")
   }
 
+  /// Index keys of long texts are cut off; all of these have the same key.
+  @Test func `a conflict names the object whose value is the same behind the end of a key`() throws
+  {
+    let context = try open()
+    let long = String(repeating: "long ", count: 100)
+    var objects: [ManagedObject] = []
+    for end in ["a", "b", "c"] {
+      objects.append(try context.add("Book", ["slug": long + end]))
+      try context.save()
+    }
+    for object in objects {
+      let slug = try #require(try object.value(forKey: "slug") as? String)
+      // A new text, which has the same key and is in no conflict.
+      try context.add("Film", ["slug": long + "new"])
+      try context.add("Film", ["slug": slug])
+      let conflicts = failure(context)?.constraintConflicts ?? []
+      #expect(conflicts.map(\.values) == [["slug": .attribute(.string(slug))]])
+      #expect(conflicts.map(\.databaseObjectID) == [object.objectID])
+      context.rollback()
+    }
+  }
+
+  @Test func `a batch inserts values that differ behind the end of a key`() throws {
+    let context = try open()
+    let long = String(repeating: "long ", count: 100)
+    func insert(_ ends: String...) throws {
+      try context.execute(
+        BatchInsertRequest(entityName: "Book", objects: ends.map { ["slug": long + $0] }))
+    }
+    try insert("a", "b")
+    try insert("c", "d")
+    #expect(try slugs(context) == ["a", "b", "c", "d"].map { long + $0 })
+    for end in ["a", "d"] {
+      let error = #expect(throws: PersistenceError.self) { try insert("e", end) }
+      #expect(error?.code == .managedObjectConstraintMerge)
+      let number = end == "a" ? 1 : 4
+      #expect(error?.constraintConflicts.first?.databaseObjectID?.description == "Book/p\(number)")
+    }
+    #expect(throws: PersistenceError.self) { try insert("e", "f", "e") }
+    // Object trump writes the new values over the stored object with the same text.
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    try context.execute(
+      BatchInsertRequest(entityName: "Book", objects: [["slug": long + "c", "note": "over"]]))
+    let changed = try context.found("Book", Key("note") == "over").objects
+    #expect(try changed.map { try $0.value(forKey: "slug") as? String } == [long + "c"])
+    #expect(try slugs(context).count == 4)
+    #expect(try StoreFacts(context).findings == [])
+  }
+
   @Test func `texts that differ in the case of a letter are different values`() throws {
     let context = try open()
     let long = String(repeating: "long ", count: 100)

@@ -46,6 +46,41 @@ import Testing
   }
 
   @Test(arguments: GotchaHome.own)
+  func `a value derived from another object's derived value follows what that is made of`(
+    _ home: GotchaHome
+  ) throws {
+    let model = try ManagedObjectModel {
+      Entity("Artist") {
+        Attribute("name", .string)
+        Attribute("plain", .string, derivedFrom: "canonical:(name)")
+        Relationship("works", toMany: "Work", inverse: "artist")
+        Relationship("group", toOne: "Group", inverse: "artists")
+      }
+      Entity("Work") {
+        Attribute("artistName", .string, derivedFrom: "artist.plain")
+        Relationship("artist", toOne: "Artist", inverse: "works")
+      }
+      Entity("Group") {
+        Attribute(
+          "anas", .integer64, derivedFrom: "SUBQUERY(artists, $a, $a.plain == 'ana').@count")
+        Relationship("artists", toMany: "Artist", inverse: "group")
+      }
+    }
+    try home.withContext(model, classes: []) { context in
+      let group = try context.insert("Group")
+      let artist = try context.insert("Artist", ["name": "\u{C9}lise", "group": group])
+      let work = try context.insert("Work", ["artist": artist])
+      try context.save()
+      #expect(try Self.stored("artistName", of: work) as? String == "elise")
+      #expect(try Self.stored("anas", of: group) as? Int == 0)
+      try artist.setValue("Ana", forKey: "name")
+      try context.save()
+      #expect(try Self.stored("artistName", of: work) as? String == "ana")
+      #expect(try Self.stored("anas", of: group) as? Int == 1)
+    }
+  }
+
+  @Test(arguments: GotchaHome.own)
   func `what is derived from a count of members follows them`(_ home: GotchaHome) throws {
     let model = try ManagedObjectModel {
       Entity("Artist") {
